@@ -1,0 +1,87 @@
+// Conditional requests, judged in the order of RFC 9110 section 13.2.2.
+import type { IncomingHttpHeaders } from 'node:http'
+
+import { parseHttpDate } from './dates.ts'
+import { etagMatches, type Validators } from './validators.ts'
+
+/** Whether the request goes on, is answered 304, or is answered 412. */
+export type Outcome = 'proceed' | 'not-modified' | 'failed'
+
+/** The four request headers that make a request conditional. */
+export type ConditionalHeaders = Pick<
+  IncomingHttpHeaders,
+  'if-match' | 'if-unmodified-since' | 'if-none-match' | 'if-modified-since'
+>
+
+export interface PreconditionOptions {
+  /**
+   * What an If-Modified-Since must be for a 304: `exact` means equal to the last modification;
+   * `before` also later than it, as long as it does not lie in the future. Default `exact`.
+   */
+  readonly ifModifiedSince?: 'exact' | 'before' | undefined
+  /** The server's clock in milliseconds. Default `Date.now()`. */
+  readonly now?: number | undefined
+}
+
+/**
+ * What the preconditions of a request come to, for a resource whose current representation has
+ * these validators. None at all says that there is no current representation.
+ */
+export function evaluatePreconditions(
+  method: string,
+  headers: ConditionalHeaders,
+  validators: Validators,
+  options?: PreconditionOptions
+): Outcome {
+  const ifMatch = headers['if-match']
+  const ifUnmodifiedSince = headers['if-unmodified-since']
+  const ifNoneMatch = headers['if-none-match']
+  const ifModifiedSince = headers['if-modified-since']
+
+  // Step 0, section 13.2.1: these methods neither select nor modify a representation.
+  if (method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed'
+
+  // Steps 1 and 2: If-Unmodified-Since counts only without If-Match.
+  if (ifMatch !== undefined) {
+    if (!matches(ifMatch, validators, 'strong')) return 'failed'
+  } else if (ifUnmodifiedSince !== undefined) {
+    if (isModifiedSince(ifUnmodifiedSince, validators)) return 'failed'
+  }
+
+  // Steps 3 and 4: If-Modified-Since counts only without If-None-Match, and for GET and HEAD.
+  const reads = method === 'GET' || method === 'HEAD'
+  if (ifNoneMatch !== undefined) {
+    if (matches(ifNoneMatch, validators, 'weak')) return reads ? 'not-modified' : 'failed'
+  } else if (ifModifiedSince !== undefined && reads) {
+    if (isSeen(ifModifiedSince, validators, options)) return 'not-modified'
+  }
+  return 'proceed'
+}
+
+// Sections 13.1.1 and 13.1.2: `*` asks whether there is any current representation.
+function matches(list: string, validators: Validators, comparison: 'strong' | 'weak'): boolean {
+  const { etag, lastModified } = validators
+  if (list === '*') return etag !== undefined || lastModified !== undefined
+  return etagMatches(list, etag, comparison)
+}
+
+// Section 13.1.4: an unreadable date is ignored, and so is any date when there is no modification
+// date to compare it with.
+function isModifiedSince(date: string, { lastModified }: Validators): boolean {
+  if (lastModified === undefined) return false
+  const since = parseHttpDate(date)
+  return since !== undefined && lastModified > since
+}
+
+// Section 13.1.3.
+function isSeen(
+  date: string,
+  { lastModified }: Validators,
+  options: PreconditionOptions | undefined
+): boolean {
+  if (lastModified === undefined) return false
+  const since = parseHttpDate(date, options?.now)
+  if (since === lastModified) return true
+  if (since === undefined || options?.ifModifiedSince !== 'before') return false
+  return since > lastModified && since <= (options.now ?? Date.now())
+}
