@@ -1,1 +1,12 @@
-export const name = 'koa-fresh-assets'
+export { koaAssets } from './koa-assets.ts'
+export { assetSources } from './assets/sources.ts'
+export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
+export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers.ts'
+export type {
+  AppOptions,
+  Configure,
+  IntegrityAlgorithm,
+  KoaAssetsOptions,
+  LayeredOptions
+} from './assets/options.ts'
+export type { ViewHelpers } from './assets/view-helpers.ts'

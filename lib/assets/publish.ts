@@ -1,0 +1,154 @@
+// Brings a target up to date with its source: copied or compiled, written whole, stamped.
+import { join, relative } from 'node:path'
+import { AssetError } from '../errors.ts'
+import { errorCode, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
+import { MtimeIndex } from './mtime-index.ts'
+import { render, type Rendered, type ResolveReference } from './render.ts'
+import { resolveReference } from './resolve-reference.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import type { Sources } from './sources.ts'
+import { encodePath } from './url.ts'
+import { isStamped, remove, stamp, writeWhole } from './write-whole.ts'
+
+export interface Publisher {
+  /**
+   * Brings one name up to date, and returns the mark that its target has now; undefined when the
+   * name has no source.
+   * @throws CompileError for a broken source; AssetError for a disk that refuses
+   */
+  publish(app: AppSettings, name: string): Promise<Mark | undefined>
+}
+
+type Flight = Promise<Mark | undefined>
+
+export function makePublisher(
+  settings: Settings,
+  sources: Sources,
+  warn: (message: string) => void
+): Publisher {
+  const index = new MtimeIndex(settings.index.max)
+  const flights = new Map<string, Flight>()
+  const context = { settings, sources, resolveReference: makeResolve(settings, sources, warn) }
+
+  const present = async (key: string, app: AppSettings): Flight => {
+    const entry = index.get(key)
+    const mark = entry && (await index.check(key, entry))
+    if (!mark) return undefined
+    // Asked after the stats, so that an event which came meanwhile counts.
+    if (!sources.state(app).isCurrent) await sources.refresh(app)
+    return sources.state(app).generation === entry.generation ? mark : undefined
+  }
+
+  const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
+    const target = join(settings.publicDir, app.urlPrefix, name)
+    const source = await sources.find(app, name)
+    const { generation } = sources.state(app)
+    const rendered = source && (await render(context, app, name, source))
+    if (!rendered) return withdraw(key, target)
+    const mark = await write(target, rendered)
+    if (mark && rendered.isSettled) {
+      index.set(key, { inputs: rendered.inputs, target: { path: target, mark }, generation })
+    } else {
+      index.delete(key)
+    }
+    return mark ?? statOf(target)
+  }
+
+  /** A target that this process made goes with its source; what a person put there stays. */
+  const withdraw = async (key: string, target: string): Flight => {
+    const entry = index.get(key)
+    if (!entry) return undefined
+    index.delete(key)
+    const stats = await statOf(target)
+    if (
+      stats &&
+      stats.ino === entry.target.mark.ino &&
+      stats.mtimeNs === entry.target.mark.mtimeNs
+    ) {
+      await remove(target)
+    }
+    return undefined
+  }
+
+  const start = (key: string, app: AppSettings, name: string): Flight => {
+    const flight = bringUpToDate(key, app, name)
+      .catch(error => {
+        throw explained(error, settings, app, name)
+      })
+      .finally(() => flights.delete(key))
+    flights.set(key, flight)
+    return flight
+  }
+
+  return {
+    async publish(app, name) {
+      const key = `${app.urlPrefix}/${name}`
+      const mark = await present(key, app)
+      if (mark) return mark
+      const flight = flights.get(key)
+      if (!flight) return start(key, app, name)
+      // It set out before this request came: what it brings may be older than the request.
+      await flight.catch(ignore)
+      return (await present(key, app)) ?? flights.get(key) ?? start(key, app, name)
+    }
+  }
+}
+
+/** Who started the flight hears of its failure. */
+function ignore(): void {}
+
+/** Writes only when the bytes differ; sets the mtime only when that differs. */
+async function write(target: string, { content, mtimeNs }: Rendered): Promise<Mark | undefined> {
+  const existing = await statOf(target)
+  if (!existing?.isFile() || !(await holds(target, content))) {
+    return writeWhole(target, content, mtimeNs)
+  }
+  if (isStamped(existing, mtimeNs)) return existing
+  await stamp(target, mtimeNs)
+  return statOf(target)
+}
+
+async function holds(target: string, content: Rendered['content']): Promise<boolean> {
+  if ('copyOf' in content) return sameBytes(content.copyOf, target)
+  const existing = await readWhole(target)
+  return existing?.bytes.equals(content) ?? false
+}
+
+function makeResolve(
+  settings: Settings,
+  sources: Sources,
+  warn: (message: string) => void
+): ResolveReference {
+  return async (app, name, source, reference, dependencies) => {
+    const asker = { app, name, source, dependencies }
+    const found = await resolveReference(settings, sources, asker, reference)
+    if (found === undefined && reference.kind !== 'source-map') {
+      const where = relative(settings.root, source.file)
+      warn(`${where} refers to ${reference.path}, which leads to no asset`)
+    }
+    if (found === undefined || found === 'elsewhere' || found.isDirect) return undefined
+    return encodePath(`${found.app.urlPrefix}/${found.name}`)
+  }
+}
+
+/** An error of the disk says which asset it is about, and what to do. */
+function explained(error: unknown, settings: Settings, app: AppSettings, name: string): unknown {
+  const code = errorCode(error)
+  if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
+    return error
+  }
+  const { path = '', syscall = '' } = error as NodeJS.ErrnoException
+  const file = relative(settings.root, path) || settings.root
+  const message = `cannot publish ${app.urlPrefix}/${name}: ${syscall} ${file} failed with ${code}`
+  return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: '; give this process the right to read sources and to write public',
+  EPERM: '; give this process the right to read sources and to write public',
+  EROFS: '; public lies on a read-only file system: precompile, and set compile to false',
+  ENOSPC: '; the disk is full',
+  EEXIST: '; a file stands where a directory is needed',
+  ENOTDIR: '; a file stands where a directory is needed',
+  EISDIR: '; a directory stands where the file belongs'
+}
