@@ -54,8 +54,13 @@ export function locator(app: string, host: string, resolve: Resolve): Locate {
  * @param name decoded: a `%` in it is taken for part of the name
  */
 export function plainAddress(urlPrefix: string, name: string): AssetAddress {
-  const segments = name.split('/').map(segment => segment.replace(NOT_BARE_IN_SEGMENT, encode))
-  return { path: `${urlPrefix}/${segments.join('/')}` }
+  return { path: `${urlPrefix}/${encodePath(name)}` }
+}
+
+/** A decoded path as it stands in a URL. */
+export function encodePath(path: string): string {
+  const segments = path.split('/').map(segment => segment.replace(NOT_BARE_IN_SEGMENT, encode))
+  return segments.join('/')
 }
 
 /** Encodes what may not stand in a URL, and leaves alone what is encoded. */

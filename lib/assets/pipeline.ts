@@ -7,7 +7,7 @@ import type { Wanted } from './request-path.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
 import { makeViewHelpers, plainAddress, type ViewHelpers } from './view-helpers.ts'
-import { encodePath } from './url.ts'
+import { encodePath } from './asset-url.ts'
 import { warnOnce } from './warn-once.ts'
 
 export interface Pipeline {

@@ -7,7 +7,7 @@ import { render, type Rendered, type ResolveReference } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Sources } from './sources.ts'
-import { encodePath } from './url.ts'
+import { encodePath } from './asset-url.ts'
 import { isStamped, remove, stamp, writeWhole } from './write-whole.ts'
 
 export interface Publisher {

@@ -176,9 +176,7 @@ function settleLayers(
   return {
     compile,
     fingerprint,
-    integrity: Object.freeze(
-      integrity === false ? [] : [integrity].flat()
-    ) as readonly IntegrityAlgorithm[],
+    integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     compilers: compilerTable(last('compilers') ?? []),
     missing: last('missing'),
     revalidate: top.revalidate ?? (compile ? 0 : 1),

@@ -134,7 +134,9 @@ export class Tree {
 
   async #sort(path: string, entries: readonly Entry[], chain: readonly string[]) {
     const kinds = await Promise.all(
-      entries.map(async entry => (isHidden(entry.name) ? undefined : this.#kind(path, entry, chain)))
+      entries.map(async entry =>
+        isHidden(entry.name) ? undefined : this.#kind(path, entry, chain)
+      )
     )
     const named = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
     return { files: named('file').filter(isSourceName), folders: named('folder') }
