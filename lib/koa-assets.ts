@@ -4,6 +4,7 @@ import type { Context, Middleware, Next } from 'koa'
 import { AssetError } from './errors.ts'
 import { errorPage } from './assets/error-page.ts'
 import { MALFORMED } from './assets/canonical-path.ts'
+import { errorCode } from './assets/disk.ts'
 import { makePipeline, type Pipeline } from './assets/pipeline.ts'
 import type { KoaAssetsOptions } from './assets/options.ts'
 import type { PublicFile } from './assets/public-files.ts'
@@ -27,7 +28,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 function provideHelpers(settings: Settings, { viewHelpers }: Pipeline): Middleware {
   const byPath = settings.apps.toSorted((a, b) => b.path.length - a.path.length)
   return function assetHelpers(ctx, next) {
-    const { path } = ctx
+    const path = rawPath(ctx.url)
     const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
     ctx.assets = viewHelpers(app?.name ?? '')
     ctx.state.assets = ctx.assets
@@ -41,7 +42,7 @@ function isAt(path: string, mount: string): boolean {
 
 function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
   return async function koaAssets(ctx, next) {
-    const path = rawPath(ctx.url)
+    const path = agreedPath(ctx)
     const wanted = locate(path, settings)
     if (wanted === MALFORMED) return refuse(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
@@ -49,6 +50,18 @@ function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
       return otherMethod(ctx, next, pipeline, wanted)
     if (await answerWithFile(ctx, settings, pipeline, wanted)) return undefined
     return passOn(ctx, next, wanted.app !== undefined)
+  }
+}
+
+/** The path as it was sent; empty when Koa reads another, as a guard in front compares `ctx.path`. */
+function agreedPath(ctx: Context): string {
+  const path = rawPath(ctx.url)
+  try {
+    return ctx.path === path ? path : ''
+  } catch (error) {
+    // Node does not take every host of an absolute target.
+    if (errorCode(error) === 'ERR_INVALID_URL') return ''
+    throw error
   }
 }
 
