@@ -1,5 +1,5 @@
 // Options in, frozen settings out: every default stands here and nowhere else.
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { type Dirent, type Stats, readdirSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { canonicalSegments } from './canonical-path.ts'
 import { builtInCompilers, type Compiler } from './compilers.ts'
@@ -242,7 +242,17 @@ function readDirectory(path: string): Dirent[] {
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return statIfThere(path)?.isDirectory() ?? false
+}
+
+/** `throwIfNoEntry: false` would still throw ENOTDIR. */
+function statIfThere(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch (error) {
+    if (isMiss(error)) return undefined
+    throw error
+  }
 }
 
 function realpathIfThere(path: string): string {
@@ -250,7 +260,7 @@ function realpathIfThere(path: string): string {
 }
 
 function refuseUnlessDirectory(path: string, given: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = statIfThere(path)
   if (!stats || stats.isDirectory()) return
   throw new AssetError(
     'public-unusable',
