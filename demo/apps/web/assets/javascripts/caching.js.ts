@@ -89,6 +89,8 @@ async function exchange(
   write(row, 'sent', sent.join('\n'))
   write(row, 'status', `${answer.status}`).dataset.status = `${answer.status}`
   write(row, 'headers', linesOf(answer.headers))
+  // koaHttpCache says in development why it answered so: `304: If-None-Match names the ETag`.
+  write(row, 'why', answer.headers.get('x-http-cache')?.replace(/^\d+: /, '') ?? '')
   write(row, 'work', work).dataset.work = work.split(',')[0]
   write(row, 'time', `${Math.round(performance.now() - start)} ms`)
 
