@@ -20,10 +20,13 @@ export interface Publisher {
   publish(app: AppSettings, name: string): Promise<Mark | undefined>
 }
 
-interface Referrer {
+interface Asker {
   readonly app: AppSettings
   readonly name: string
   readonly source: Source
+}
+
+interface Referrer extends Asker {
   readonly draft: Draft
 }
 
@@ -68,15 +71,18 @@ export function makePublisher(
         const dependencies = draft.text?.dependencies ?? []
         const asking = { ...asker, dependencies }
         const found = await resolveReference(settings, sources, asking, reference)
-        if (found === undefined) warnOfMissing(asker.source, reference)
+        if (found === undefined) reportMissing(asker, reference)
         if (found === undefined || found === 'elsewhere' || found.isDirect) return undefined
         return encodePath(`${found.app.urlPrefix}/${found.name}`)
       })
     )
 
-  const warnOfMissing = (source: Source, { kind, path }: Reference): void => {
+  const reportMissing = ({ app, source }: Asker, { kind, path }: Reference): void => {
     if (kind === 'source-map') return
-    warn(`${relative(settings.root, source.file)} refers to ${path}, which leads to no asset`)
+    const where = relative(settings.root, source.file)
+    const message = `${where} refers to ${path}, which leads to no asset`
+    if (app.missing === 'error') throw new AssetError('reference-missing', message)
+    warn(message)
   }
 
   /** A target that this process made goes with its source; what a person put there stays. */
