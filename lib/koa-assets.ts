@@ -42,8 +42,8 @@ function isAt(path: string, mount: string): boolean {
 
 function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
   return async function koaAssets(ctx, next) {
-    const path = agreedPath(ctx)
-    const wanted = locate(path, settings)
+    const path = rawPath(ctx.url)
+    const wanted = isAsRead(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return refuse(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
@@ -53,14 +53,13 @@ function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
   }
 }
 
-/** The path as it was sent; empty when Koa reads another, as a guard in front compares `ctx.path`. */
-function agreedPath(ctx: Context): string {
-  const path = rawPath(ctx.url)
+/** Whether Koa reads the same path: it is what a guard in front compares. */
+function isAsRead(ctx: Context, path: string): boolean {
   try {
-    return ctx.path === path ? path : ''
+    return ctx.path === path
   } catch (error) {
     // Node does not take every host of an absolute target.
-    if (errorCode(error) === 'ERR_INVALID_URL') return ''
+    if (errorCode(error) === 'ERR_INVALID_URL') return false
     throw error
   }
 }

@@ -1,6 +1,6 @@
 // Thousands of spellings: whatever is served was asked for by its own path, as a guard reads it.
 import test from 'ava'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'

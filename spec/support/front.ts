@@ -45,7 +45,10 @@ export async function makeFront(t: ExecutionContext, given: FrontOptions): Promi
       return next()
     })
   }
-  const server = createServer({ maxHeaderSize: maxHeaderSize ?? 16384 }, app.callback())
+  const answer = app.callback()
+  const server = createServer({ maxHeaderSize: maxHeaderSize ?? 16384 }, (req, res) => {
+    void answer(req, res)
+  })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.close()
