@@ -1,6 +1,4 @@
 // Joins the rooms: what one koaAssets() holds.
-import { join } from 'node:path'
-import { statOf } from './disk.ts'
 import { makePublicFiles, type PublicFile } from './public-files.ts'
 import { makePublisher } from './publish.ts'
 import type { Wanted } from './request-path.ts'
@@ -34,10 +32,9 @@ export function makePipeline(settings: Settings): Pipeline {
     },
     findPublished: wanted => publicFiles.find(wanted),
     async has(wanted) {
-      const { app, name, path } = wanted
+      const { app, name } = wanted
       if (app?.compile && (await sources.find(app, name))) return true
-      const stats = await statOf(join(settings.publicDir, path))
-      return stats?.isFile() ?? false
+      return publicFiles.has(wanted)
     },
     viewHelpers: makeViewHelpers(settings, {
       resolve: (app, name) => plainAddress(encodePath(appNamed(settings, app).urlPrefix), name),

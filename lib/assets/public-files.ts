@@ -4,10 +4,11 @@ import { LRUCache } from 'lru-cache'
 import mime from 'mime-types'
 import { formatHttpDate } from '../http/dates.ts'
 import { formatEtag, type Validators } from '../http/validators.ts'
-import { isInside, markOf, readWhole, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
+import { markOf, readWhole, sameMark, statOf, type Mark } from './disk.ts'
 import { digestOf } from './fingerprint.ts'
 import type { Wanted } from './request-path.ts'
 import type { Settings } from './settings.ts'
+import { isWithinPublic } from './within-public.ts'
 
 /** A file of `public`, ready to be sent. */
 export interface PublicFile extends Validators {
@@ -31,6 +32,8 @@ export interface PublicFiles {
    * @param mark what the target was found to be just now, if somebody has looked already
    */
   find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined>
+  /** Whether there is a file that could be sent; nothing is read. */
+  has(wanted: Wanted): Promise<boolean>
 }
 
 interface Held {
@@ -77,6 +80,11 @@ export function makePublicFiles(settings: Settings): PublicFiles {
       if (!known || !sameMark(known.file.mark, stats)) return loadCurrent(wanted, path, stats)
       known.checkedAt = Date.now()
       return known.file
+    },
+    async has({ path }) {
+      const file = join(settings.publicDir, path)
+      const stats = await statOf(file)
+      return stats !== undefined && stats.isFile() && isWithinPublic(settings, file)
     }
   }
 }
@@ -88,22 +96,13 @@ async function prepare(
   path: string
 ): Promise<PublicFile | undefined> {
   const stats = await statOf(path)
-  if (!stats?.isFile() || !(await isAllowed(settings, path))) return undefined
+  if (!stats?.isFile() || !(await isWithinPublic(settings, path))) return undefined
   if (stats.size > settings.memory.maxFileBytes) {
     const stamp = (stats.mtimeNs / 1_000_000n).toString(16)
     return describe(settings, wanted, path, markOf(stats), `${stats.size.toString(16)}-${stamp}`)
   }
   const read = await readWhole(path)
   return read && describe(settings, wanted, path, read.mark, digestOf(read.bytes), read.bytes)
-}
-
-async function isAllowed({ symlinks, publicDir }: Settings, path: string): Promise<boolean> {
-  if (symlinks === 'follow') return true
-  const [real, top] = await Promise.all([realpathOf(path), realpathOf(publicDir)])
-  if (real === undefined || top === undefined) return false
-  return symlinks === 'deny'
-    ? real === join(top, path.slice(publicDir.length))
-    : isInside(top, real)
 }
 
 function describe(
