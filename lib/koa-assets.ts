@@ -60,8 +60,8 @@ function isAsRead(ctx: Context, path: string): boolean {
   try {
     return ctx.path === path
   } catch (error) {
-    // Node does not take every host of an absolute target.
-    if (errorCode(error) === 'ERR_INVALID_URL') return false
+    // Node does not take every authority of an absolute target.
+    if (errorCode(error) === 'ERR_INVALID_URL' || error instanceof URIError) return false
     throw error
   }
 }

@@ -139,6 +139,7 @@ test('S19 a target that no URL parser takes is not ours, and no error', async t 
     for (const target of [
       'http://a[b/robots.txt',
       'http://xn--a/robots.txt',
+      'http://x%c0%ae@y/robots.txt',
       'http://]/assets/app.css'
     ]) {
       const answer = await ask(front.port, 'GET', target)

@@ -61,7 +61,7 @@ function readPath(read: () => string): string | undefined {
   try {
     return read()
   } catch (error) {
-    if (error instanceof TypeError) return undefined
+    if (error instanceof TypeError || error instanceof URIError) return undefined
     throw error
   }
 }
