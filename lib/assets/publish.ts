@@ -163,8 +163,8 @@ function explained(error: unknown, settings: Settings, app: AppSettings, name: s
   if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
     return error
   }
-  const { path = '', syscall = '' } = error as NodeJS.ErrnoException
-  const file = relative(settings.root, path) || settings.root
+  const { path = '', dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
+  const file = relative(settings.root, dest ?? path) || settings.root
   const message = `cannot publish ${app.urlPrefix}/${name}: ${syscall} ${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }
