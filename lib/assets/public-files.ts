@@ -39,6 +39,8 @@ export interface PublicFiles {
    * @param mark what the target was found to be just now, if somebody has looked already
    */
   find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined> | PublicFile | undefined
+  /** Has the next `find` look at the disk: the file was not what was remembered of it. */
+  forget(wanted: Wanted): void
   /** Whether there is a file that could be sent; nothing is read. */
   has(wanted: Wanted): Promise<boolean>
 }
@@ -121,6 +123,9 @@ export function makePublicFiles(settings: Settings): PublicFiles {
       if (known && !mark && known.trustedUntil > Date.now()) return known
       if (!known && !mark && isMissing(wanted.path, Date.now())) return undefined
       return look(wanted, known, mark)
+    },
+    forget({ path }) {
+      held.delete(path)
     },
     async has({ path }) {
       const file = join(settings.publicDir, path)
