@@ -42,16 +42,32 @@ function isAt(path: string, mount: string): boolean {
 }
 
 function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
-  return async function koaAssets(ctx, next) {
-    const path = rawPath(ctx.url)
+  return function koaAssets(ctx, next) {
+    const path = rawPath(ctx.req.url ?? '')
+    const held = pipeline.recall(path)
+    if (held && isRead(ctx.req)) return serve(ctx, held)
     const wanted = locate(path, settings)
     if (wanted === MALFORMED) return refuse(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
-      return otherMethod(ctx, next, pipeline, wanted)
-    if (await answerWithFile(ctx, settings, pipeline, wanted)) return undefined
-    return passOn(ctx, next, wanted.app !== undefined)
+    return isRead(ctx.req)
+      ? read(ctx, next, settings, pipeline, wanted)
+      : otherMethod(ctx, next, pipeline, wanted)
   }
+}
+
+function isRead({ method }: { method?: string | undefined }): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+async function read(
+  ctx: Context,
+  next: Next,
+  settings: Settings,
+  pipeline: Pipeline,
+  wanted: Wanted
+): Promise<void> {
+  if (await answerWithFile(ctx, settings, pipeline, wanted)) return
+  await passOn(ctx, next, wanted.app !== undefined)
 }
 
 /** Three times at most: a file may be replaced between being found and being opened. */

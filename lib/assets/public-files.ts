@@ -33,6 +33,8 @@ export interface PublicFile {
 }
 
 export interface PublicFiles {
+  /** What lies in memory under a path just as it was sent, and is trusted still. */
+  recall(rawPath: string): PublicFile | undefined
   /**
    * The file that is wanted, as the disk has it now or, within `revalidate`, had it.
    * @param mark what the target was found to be just now, if somebody has looked already
@@ -47,9 +49,13 @@ export function chooseForm({ forms }: PublicFile, acceptEncoding: string | undef
 }
 
 interface Held extends PublicFile {
+  readonly isInMemory: boolean
   /** Milliseconds; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
   trustedUntil: number
 }
+
+// A held path is canonical when it is decoded; with these characters alone it reads the same encoded.
+const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
 
 // What a form costs beside its body: strings, headers, the marks.
 const OVERHEAD_BYTES = 2048
@@ -81,8 +87,10 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     // It may have set out before the file was replaced.
     const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
     const file = isCurrent ? joined : await load(wanted)
-    if (file) held.set(wanted.path, { ...file, trustedUntil: trust(wanted) })
-    else held.delete(wanted.path)
+    if (file) {
+      const isInMemory = file.forms.every(({ body }) => body !== undefined)
+      held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted) })
+    } else held.delete(wanted.path)
     return file
   }
 
@@ -113,6 +121,11 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     (misses.get(topFolder(path)) ?? 0) > now || (misses.get(path) ?? 0) > now
 
   return {
+    recall(rawPath) {
+      const known = held.get(rawPath)
+      if (!known || known.trustedUntil <= Date.now()) return undefined
+      return known.isInMemory && PLAINLY_CANONICAL.test(rawPath) ? known : undefined
+    },
     find(wanted, mark) {
       const known = held.get(wanted.path)
       if (known && !mark && known.trustedUntil > Date.now()) return known
