@@ -3,8 +3,9 @@ import type { Context, Middleware } from 'koa'
 
 import { parseHttpDate } from './http/dates.ts'
 import { digest } from './http-cache/digest.ts'
+import { Halt } from './http-cache/halt.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
-import { Halt, type Verdict, type Visit } from './http-cache/visit.ts'
+import type { Verdict, Visit } from './http-cache/visit.ts'
 import { teach, visitOf } from './http-cache/words.ts'
 
 export type {
@@ -12,9 +13,10 @@ export type {
   CacheDirectiveName,
   CacheDirectiveOptions
 } from './http-cache/directives.ts'
+export { Halt } from './http-cache/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/identify.ts'
 export type { HttpCacheOptions } from './http-cache/settings.ts'
-export { type Fresh, type FreshOptions, Halt } from './http-cache/visit.ts'
+export type { Fresh, FreshOptions } from './http-cache/visit.ts'
 // Exported also because it carries the types of ctx into whoever imports this file.
 export type { HttpCacheWords } from './http-cache/words.ts'
 
@@ -111,9 +113,9 @@ function contentOf(body: unknown): string | Buffer | undefined {
 
 function answer(ctx: Context, visit: Visit, { status, validators }: Verdict): void {
   abandon(ctx)
-  for (const field of CONTENT_FIELDS) ctx.remove(field)
+  for (const field of CONTENT_FIELDS) if (ctx.res.hasHeader(field)) ctx.remove(field)
   // Not null, which would leave a 412 without Koa's words. The status comes after: a body sets one.
-  ctx.body = undefined
+  if (ctx.body != null) ctx.body = undefined
   ctx.status = status
   visit.show(validators)
   if (status === 412) forbidStoring(ctx)

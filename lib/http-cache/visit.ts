@@ -5,7 +5,9 @@ import { formatHttpDate } from '../http/dates.ts'
 import { evaluatePreconditions, type Outcome } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
+import { Halt } from './halt.ts'
 import { type FreshValidators, identify } from './identify.ts'
+import { Question, Rejection } from './question.ts'
 import type { HttpCacheSettings } from './settings.ts'
 import { explain } from './trace.ts'
 
@@ -23,47 +25,10 @@ export type Fresh = (
   options?: FreshOptions
 ) => Promise<boolean>
 
-/** What a route is halted with. `koaHttpCache` answers it; nobody else needs to catch it. */
-export class Halt extends Error {
-  override readonly name = 'Halt'
-  readonly code = 'ERR_HTTP_CACHE_HALT'
-  // Koa logs no error that may be shown to the client.
-  readonly expose = true
-  readonly status: 304 | 412
-
-  constructor(status: 304 | 412) {
-    super(status === 304 ? 'Not Modified' : 'Precondition Failed')
-    this.status = status
-  }
-}
-
 /** The answer that is decided, whatever the route still does. */
 export interface Verdict {
   readonly status: 304 | 412
   readonly validators: Validators
-}
-
-// A promise that knows whether anybody waits for it. A forgotten await must neither end the process by
-// an unhandled rejection nor hide an error.
-class Question extends Promise<boolean> {
-  static override get [Symbol.species]() {
-    return Promise
-  }
-
-  isAwaited = false
-  readonly failure: Promise<unknown> = super.then(
-    () => undefined,
-    (error: unknown) => error
-  )
-
-  // oxlint-disable-next-line unicorn/no-thenable -- await calls it
-  override then<Value = boolean, Reason = never>(
-    onFulfilled?: ((value: boolean) => Value | PromiseLike<Value>) | null,
-    onRejected?: ((reason: unknown) => Reason | PromiseLike<Reason>) | null
-  ): Promise<Value | Reason> {
-    this.isAwaited = true
-    return super.then(onFulfilled, onRejected)
-  }
 }
 
 export class Visit {
@@ -99,8 +64,8 @@ export class Visit {
   async settle(): Promise<void> {
     for (const question of this.#questions ?? []) {
       // oxlint-disable-next-line no-await-in-loop -- all of them are under way
-      const failure = await question.failure
-      if (failure !== undefined && !question.isAwaited) throw failure
+      const answer = await question.answer
+      if (answer instanceof Rejection && !question.isAwaited) throw answer.reason
     }
   }
 
@@ -118,25 +83,30 @@ export class Visit {
     return (this.verdict ??= { status: outcome === 'failed' ? 412 : 304, validators })
   }
 
+  /** Sets the headers, unless they are there: a route that was not awaited may have set others. */
   show({ etag, lastModified }: Validators): void {
-    const date = lastModified === undefined ? undefined : formatHttpDate(lastModified)
-    if (etag !== undefined) this.#ctx.set('ETag', etag)
-    if (date !== undefined) this.#ctx.set('Last-Modified', date)
+    if (etag !== undefined) this.#set('ETag', etag)
+    if (lastModified !== undefined) this.#set('Last-Modified', formatHttpDate(lastModified))
+  }
+
+  #set(name: string, value: string): void {
+    if (this.#ctx.response.get(name) !== value) this.#ctx.set(name, value)
   }
 
   #ask(given: FreshValidators | PromiseLike<FreshValidators>, options: FreshOptions = {}) {
     const { settings } = this
-    const question = new Question(resolve => {
-      const halt = readHalt(options)
-      const answer = (state: FreshValidators) => this.#answer(state, halt, settings)
-      resolve(isPromise(given) ? Promise.resolve(given).then(answer) : answer(given))
-    })
+    const answer = (state: FreshValidators) => this.#answer(state, readHalt(options), settings)
+    const question = new Question(given, answer)
     this.#questions ??= []
     this.#questions.push(question)
     return question
   }
 
-  #answer(state: FreshValidators, halt: boolean, settings: HttpCacheSettings | undefined): boolean {
+  #answer(
+    state: FreshValidators,
+    halt: boolean,
+    settings: HttpCacheSettings | undefined
+  ): boolean | Halt {
     // Too late: the answer is on its way, or the request has left.
     if (settings === undefined || this.settings === undefined || this.#ctx.headerSent) return false
     if (this.verdict === undefined) {
@@ -145,8 +115,7 @@ export class Visit {
       if (outcome === 'proceed') return false
       if (halt) this.latch(outcome, validators)
     }
-    if (!halt || this.verdict === undefined) return true
-    throw new Halt(this.verdict.status)
+    return halt && this.verdict !== undefined ? new Halt(this.verdict.status) : true
   }
 }
 
@@ -155,8 +124,4 @@ function readHalt(options: FreshOptions): boolean {
   checkKeys('option of ctx.fresh', options, ['halt'])
   if (typeof (options.halt ?? true) === 'boolean') return options.halt ?? true
   throw mismatch('halt', 'true or false', options.halt)
-}
-
-function isPromise(given: unknown): given is PromiseLike<FreshValidators> {
-  return typeof given === 'object' && given !== null && 'then' in given
 }
