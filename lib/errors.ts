@@ -25,7 +25,9 @@ export type AssetErrorCode =
   | 'manifest-broken'
   | 'asset-unknown'
   | 'reference-missing'
+  | 'name-taken'
   | 'precompile-failed'
+  | 'precompile-busy'
 
 /** Where in a source a compiler gave up. Lines and columns count from 1. */
 export interface SourceLocation {

@@ -1,7 +1,6 @@
 // The files of one source directory by the names under which they are asked for.
 import { join } from 'node:path'
-import type { Compiler } from './compilers.ts'
-import { withDot } from './settings.ts'
+import { withDot, type Compiler } from './compilers.ts'
 
 /** A file that a person wrote. */
 export interface Source {
@@ -40,19 +39,15 @@ export function catalogue(
   return { byName, byTail }
 }
 
-/** In byte order, one source for each tail: a plain `app.css` beats `app.css.scss`. */
+/** In byte order; where a plain `app.css` lies beside `app.css.scss`, the plain one alone. */
 function distinct(
   directory: string,
   paths: Iterable<string>,
   compilers: ReadonlyMap<string, Compiler>
-): Iterable<Source> {
-  const byTail = new Map<string, Source>()
-  for (const path of [...paths].toSorted()) {
-    const source = describe(directory, path, compilers)
-    const other = byTail.get(source.tail)
-    if (!other || (other.compiler && !source.compiler)) byTail.set(source.tail, source)
-  }
-  return byTail.values()
+): Source[] {
+  const all = [...paths].toSorted().map(path => describe(directory, path, compilers))
+  const plain = new Set(all.filter(source => !source.compiler).map(source => source.tail))
+  return all.filter(source => !source.compiler || !plain.has(source.tail))
 }
 
 function describe(

@@ -36,6 +36,10 @@ export interface Compiler {
   readonly compile: (input: CompilerInput) => CompilerOutput | Promise<CompilerOutput>
 }
 
+export function withDot(extension: string): string {
+  return extension.startsWith('.') ? extension : `.${extension}`
+}
+
 /** Loads a peer; the first of several that is installed. */
 export type Load = (names: readonly string[], source: string) => Promise<unknown>
 

@@ -1,11 +1,12 @@
 // The digest of bytes, and its way into a file name and out of it.
 import { createHash } from 'node:crypto'
 
-const LENGTH = 32
+/** In hex characters. */
+export const DIGEST_LENGTH = 32
 
 /** SHA-256 of the bytes, the first 32 hex characters. */
 export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex').slice(0, LENGTH)
+  return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_LENGTH)
 }
 
 /** `admin/app.css` -> `admin/app-<digest>.css`; a name that already bears this digest stays. */

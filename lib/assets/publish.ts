@@ -3,12 +3,13 @@ import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { errorCode, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
-import { render, type Rendered, type ResolveReference } from './render.ts'
+import { draft, finish, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from './settings.ts'
-import type { Sources } from './sources.ts'
+import type { Source, Sources } from './sources.ts'
+import type { Reference } from './references.ts'
 import { encodePath } from './asset-url.ts'
-import { isStamped, remove, stamp, writeWhole } from './write-whole.ts'
+import { isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
 
 export interface Publisher {
   /**
@@ -17,6 +18,16 @@ export interface Publisher {
    * @throws CompileError for a broken source; AssetError for a disk that refuses
    */
   publish(app: AppSettings, name: string): Promise<Mark | undefined>
+}
+
+interface Asker {
+  readonly app: AppSettings
+  readonly name: string
+  readonly source: Source
+}
+
+interface Referrer extends Asker {
+  readonly draft: Draft
 }
 
 type Flight = Promise<Mark | undefined>
@@ -28,7 +39,6 @@ export function makePublisher(
 ): Publisher {
   const index = new MtimeIndex(settings.index.max)
   const flights = new Map<string, Flight>()
-  const context = { settings, sources, resolveReference: makeResolve(settings, sources, warn) }
 
   const present = async (key: string, app: AppSettings): Flight => {
     const entry = index.get(key)
@@ -43,15 +53,36 @@ export function makePublisher(
     const target = join(settings.publicDir, app.urlPrefix, name)
     const source = await sources.find(app, name)
     const { generation } = sources.state(app)
-    const rendered = source && (await render(context, app, name, source))
-    if (!rendered) return withdraw(key, target)
-    const mark = await write(target, rendered)
-    if (mark && rendered.isSettled) {
-      index.set(key, { inputs: rendered.inputs, target: { path: target, mark }, generation })
+    const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
+    if (!drafted) return withdraw(key, target)
+    const urls = await urlsOf({ app, name, source, draft: drafted })
+    const mark = await write(target, finish(drafted, urls), drafted.mtimeNs)
+    if (mark && drafted.isSettled) {
+      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation })
     } else {
       index.delete(key)
     }
     return mark ?? statOf(target)
+  }
+
+  const urlsOf = ({ draft, ...asker }: Referrer): Promise<(string | undefined)[]> =>
+    Promise.all(
+      (draft.text?.references ?? []).map(async reference => {
+        const dependencies = draft.text?.dependencies ?? []
+        const asking = { ...asker, dependencies }
+        const found = await resolveReference(settings, sources, asking, reference)
+        if (found === undefined) reportMissing(asker, reference)
+        if (found === undefined || found === 'elsewhere' || found.isDirect) return undefined
+        return encodePath(`${found.app.urlPrefix}/${found.name}`)
+      })
+    )
+
+  const reportMissing = ({ app, source }: Asker, { kind, path }: Reference): void => {
+    if (kind === 'source-map') return
+    const where = relative(settings.root, source.file)
+    const message = `${where} refers to ${path}, which leads to no asset`
+    if (app.missing === 'error') throw new AssetError('reference-missing', message)
+    warn(message)
   }
 
   /** A target that this process made goes with its source; what a person put there stays. */
@@ -98,7 +129,11 @@ export function makePublisher(
 function ignore(): void {}
 
 /** Writes only when the bytes differ; sets the mtime only when that differs. */
-async function write(target: string, { content, mtimeNs }: Rendered): Promise<Mark | undefined> {
+export async function write(
+  target: string,
+  content: Content,
+  mtimeNs: bigint
+): Promise<Mark | undefined> {
   const existing = await statOf(target)
   if (!existing?.isFile() || !(await holds(target, content))) {
     return writeWhole(target, content, mtimeNs)
@@ -108,27 +143,10 @@ async function write(target: string, { content, mtimeNs }: Rendered): Promise<Ma
   return statOf(target)
 }
 
-async function holds(target: string, content: Rendered['content']): Promise<boolean> {
+async function holds(target: string, content: Content): Promise<boolean> {
   if ('copyOf' in content) return sameBytes(content.copyOf, target)
   const existing = await readWhole(target)
   return existing?.bytes.equals(content) ?? false
-}
-
-function makeResolve(
-  settings: Settings,
-  sources: Sources,
-  warn: (message: string) => void
-): ResolveReference {
-  return async (app, name, source, reference, dependencies) => {
-    const asker = { app, name, source, dependencies }
-    const found = await resolveReference(settings, sources, asker, reference)
-    if (found === undefined && reference.kind !== 'source-map') {
-      const where = relative(settings.root, source.file)
-      warn(`${where} refers to ${reference.path}, which leads to no asset`)
-    }
-    if (found === undefined || found === 'elsewhere' || found.isDirect) return undefined
-    return encodePath(`${found.app.urlPrefix}/${found.name}`)
-  }
 }
 
 /** An error of the disk says which asset it is about, and what to do. */

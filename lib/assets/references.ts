@@ -118,10 +118,14 @@ export function replaceReferences(
   references.forEach(({ start, end, suffix, kind }, index) => {
     const url = urls[index]
     if (url === undefined) return
-    result += text.slice(at, start) + written(url + suffix, kind)
+    result += text.slice(at, start) + written(withSuffix(url, suffix), kind)
     at = end
   })
   return result + text.slice(at)
+}
+
+function withSuffix(url: string, suffix: string): string {
+  return url.includes('?') && suffix.startsWith('?') ? `${url}&${suffix.slice(1)}` : url + suffix
 }
 
 function written(url: string, kind: Reference['kind']): string {

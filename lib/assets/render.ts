@@ -7,12 +7,15 @@ import type { CompilerOutput } from './compilers.ts'
 import { isInside, markOf, readWhole, realpathOf, statOf, type Mark } from './disk.ts'
 import { seen, type Seen } from './mtime-index.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
-import type { AppSettings, Settings } from './settings.ts'
-import type { Source, Sources } from './sources.ts'
+import type { Settings } from './settings.ts'
+import type { Source } from './sources.ts'
 import type { Content } from './write-whole.ts'
 
-export interface Rendered {
+/** A source read and compiled, its references found but not yet replaced. */
+export interface Draft {
   readonly content: Content
+  /** Undefined: nothing in it refers to another asset. */
+  readonly text: Text | undefined
   readonly inputs: readonly Seen[]
   /** The newest mtime of source and dependencies. */
   readonly mtimeNs: bigint
@@ -20,31 +23,23 @@ export interface Rendered {
   readonly isSettled: boolean
 }
 
-/** The URL with which a reference is replaced; undefined leaves it as it was written. */
-export type ResolveReference = (
-  app: AppSettings,
-  name: string,
-  source: Source,
-  reference: Reference,
-  dependencies: readonly string[]
-) => Promise<string | undefined>
-
-export interface RenderContext {
-  readonly settings: Settings
-  readonly sources: Sources
-  readonly resolveReference: ResolveReference
+interface Text {
+  readonly code: string
+  readonly references: readonly Reference[]
+  /** Absolute paths of what was compiled in: a reference may have been written there. */
+  readonly dependencies: readonly string[]
 }
 
 const COPY_FROM = 1024 * 1024
 
 /** Undefined: the source is gone, is no regular file, or leads out of its directory. */
-export async function render(
-  context: RenderContext,
-  app: AppSettings,
+export async function draft(
+  settings: Settings,
+  loadPaths: readonly string[],
   name: string,
   source: Source
-): Promise<Rendered | undefined> {
-  if (!(await isAllowed(context.settings, source))) return undefined
+): Promise<Draft | undefined> {
+  if (!(await isAllowed(settings, source))) return undefined
   const type = textType(name)
   if (!type && !source.compiler) {
     const stats = await statOf(source.file)
@@ -54,14 +49,26 @@ export async function render(
   const read = await readWhole(source.file)
   if (!read) return undefined
   const input = seen(source.file, read.mark, () => read.bytes)
-  if (!type || !isUtf8(read.bytes))
-    return { content: read.bytes, inputs: [input], mtimeNs: read.mark.mtimeNs, isSettled: true }
-  return renderText(context, app, name, source, { bytes: read.bytes, input, type })
+  if (!type || !isUtf8(read.bytes)) return plain(read.bytes, input)
+  const output = await compile(settings, loadPaths, source, read.bytes)
+  return draftText(source, { bytes: read.bytes, input, type }, output)
 }
 
-function copy(source: Source, mark: Mark): Rendered {
+/** The bytes of the target, once each reference has its URL. */
+export function finish({ content, text }: Draft, urls: readonly (string | undefined)[]): Content {
+  if (!text || urls.every(url => url === undefined)) return content
+  return Buffer.from(replaceReferences(text.code, text.references, urls))
+}
+
+function copy(source: Source, mark: Mark): Draft {
   const inputs = [{ path: source.file, mark: markOf(mark) }]
-  return { content: { copyOf: source.file }, inputs, mtimeNs: mark.mtimeNs, isSettled: true }
+  const { mtimeNs } = mark
+  return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled: true }
+}
+
+function plain(content: Buffer, input: Seen): Draft {
+  const { mtimeNs } = input.mark
+  return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
 }
 
 /** Only text that may refer to other assets is read as text; bytes of another encoding stay as they are. */
@@ -85,26 +92,21 @@ interface Read {
   readonly type: 'css' | 'js'
 }
 
-async function renderText(
-  context: RenderContext,
-  app: AppSettings,
-  name: string,
+interface Compiled extends Required<CompilerOutput> {
+  readonly startedAt: bigint
+}
+
+async function draftText(
   source: Source,
-  { bytes, input, type }: Read
-): Promise<Rendered> {
-  const startedAt = BigInt(Date.now()) * 1_000_000n
-  const { code, dependencies = [] } = await compile(context, app, source, bytes)
+  { bytes, input, type }: Read,
+  { code, dependencies, startedAt }: Compiled
+): Promise<Draft> {
   const others = await lookAt(dependencies, source)
   const references = findReferences(type, code)
-  const urls = await Promise.all(
-    references.map(reference =>
-      context.resolveReference(app, name, source, reference, dependencies)
-    )
-  )
-  const text = replaceReferences(code, references, urls)
   const inputs = [input, ...others]
   return {
-    content: text === code && !source.compiler ? bytes : Buffer.from(text),
+    content: source.compiler ? Buffer.from(code) : bytes,
+    text: references.length > 0 ? { code, references, dependencies } : undefined,
     inputs,
     mtimeNs: inputs.reduce((newest, { mark }) => later(newest, mark.mtimeNs), 0n),
     isSettled: others.every(({ mark }) => mark.ctimeNs < startedAt)
@@ -116,29 +118,24 @@ function later(a: bigint, b: bigint): bigint {
 }
 
 async function compile(
-  { settings, sources }: RenderContext,
-  app: AppSettings,
+  { env }: Settings,
+  loadPaths: readonly string[],
   source: Source,
   bytes: Buffer
-): Promise<CompilerOutput> {
+): Promise<Compiled> {
+  const startedAt = BigInt(Date.now()) * 1_000_000n
   const code = new TextDecoder().decode(bytes)
-  if (!source.compiler) return { code }
-  const loadPaths = sources.loadPaths(app)
+  if (!source.compiler) return { code, dependencies: [], startedAt }
   try {
-    const output = await source.compiler.compile({
-      code,
-      path: source.file,
-      loadPaths,
-      env: settings.env
-    })
-    return checked(output, source)
+    const input = { code, path: source.file, loadPaths, env }
+    return { ...checked(await source.compiler.compile(input), source), startedAt }
   } catch (error) {
     if (error instanceof AssetError) throw error
     throw asCompileError(error, source)
   }
 }
 
-function checked(output: unknown, source: Source): CompilerOutput {
+function checked(output: unknown, source: Source): Required<CompilerOutput> {
   const { code, dependencies = [] } = (output ?? {}) as Partial<CompilerOutput>
   const listed = Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
   if (typeof code === 'string' && listed) return { code, dependencies }

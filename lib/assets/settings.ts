@@ -1,38 +1,19 @@
-// Options in, frozen settings out: every default stands here and nowhere else.
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
-import { canonicalSegments } from './canonical-path.ts'
-import { builtInCompilers, type Compiler } from './compilers.ts'
-import { isMiss } from './disk.ts'
-import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain } from './option-checks.ts'
-import type {
-  AppOptions,
-  Configure,
-  IntegrityAlgorithm,
-  KoaAssetsOptions,
-  LayeredOptions
-} from './options.ts'
+// Options in, frozen settings out: every default stands here and in app-settings.ts, nowhere else.
+import { resolve } from 'node:path'
 import { AssetError } from '../errors.ts'
+import {
+  layersOf,
+  settleApps,
+  settleLayers,
+  settlePath,
+  type AppSettings,
+  type Defaults
+} from './app-settings.ts'
+import { statIfThere } from './directories.ts'
+import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain } from './option-checks.ts'
+import type { Configure, KoaAssetsOptions } from './options.ts'
 
-export interface AppSettings {
-  readonly name: string
-  /** Absolute. */
-  readonly dir: string
-  /** `/`, or `/admin`. */
-  readonly path: string
-  /** `/assets`, or `/assets/admin`; decoded. */
-  readonly urlPrefix: string
-  /** Absolute, the app's own `assets` first; third-party directories are not among them. */
-  readonly sources: readonly string[]
-  readonly compile: boolean
-  readonly fingerprint: boolean
-  readonly integrity: readonly IntegrityAlgorithm[]
-  /** By extension, with its dot. */
-  readonly compilers: ReadonlyMap<string, Compiler>
-  readonly missing: 'warn' | 'error' | undefined
-  /** Seconds. */
-  readonly revalidate: number
-}
+export type { AppSettings, IntegrityAlgorithm } from './app-settings.ts'
 
 export interface Settings {
   readonly root: string
@@ -55,23 +36,52 @@ export interface Settings {
 
 const MIB = 1024 * 1024
 
+const isWorkshop = (env: string) => env === 'development' || env === 'test'
+
+const SERVING: Defaults = {
+  env: 'development',
+  compile: isWorkshop,
+  fingerprint: env => env === 'production',
+  missing: 'warn'
+}
+
+const PRECOMPILING: Defaults = {
+  env: 'production',
+  compile: () => true,
+  fingerprint: () => true,
+  missing: 'error'
+}
+
 /**
  * Settles the options of `koaAssets` once and for all.
  * @throws TypeError for a wrong option; AssetError for a directory that cannot be used
  */
-export function settle(
+export function settle(options: KoaAssetsOptions = {}, processEnv = process.env): Settings {
+  return settleWith(SERVING, options, processEnv)
+}
+
+/** The same for `precompile`, which is for production unless it is told otherwise. */
+export function settleForPrecompile(
   options: KoaAssetsOptions = {},
-  processEnv: NodeJS.ProcessEnv = process.env
+  processEnv = process.env
+): Settings {
+  return settleWith(PRECOMPILING, options, processEnv)
+}
+
+function settleWith(
+  defaults: Defaults,
+  options: KoaAssetsOptions,
+  processEnv: NodeJS.ProcessEnv
 ): Settings {
   checkAll(options)
   const root = resolve(options.root ?? process.cwd())
-  const env = options.env ?? (processEnv.NODE_ENV || 'development')
+  const env = options.env ?? (processEnv.NODE_ENV || defaults.env)
   const publicDir = resolve(root, options.public ?? 'public')
   refuseUnlessDirectory(publicDir, options.public ?? 'public')
   const prefix = settlePath(options.prefix ?? '/assets', 'prefix')
   if (prefix === '') complain('prefix', "a path such as '/assets'", options.prefix)
   const shared = layersOf(options, env)
-  const { compile, revalidate } = settleLayers(shared, env, options, root)
+  const { compile, revalidate } = settleLayers(shared, env, defaults, options, root)
   return Object.freeze({
     root,
     env,
@@ -79,7 +89,7 @@ export function settle(
     publicDir,
     prefix,
     host: options.host?.replace(/\/$/, ''),
-    apps: settleApps({ root, env, prefix, shared }, options),
+    apps: settleApps({ defaults, root, env, prefix, shared }, options),
     memory: Object.freeze({
       maxBytes: options.memory?.maxBytes ?? 64 * MIB,
       maxFileBytes: options.memory?.maxFileBytes ?? MIB
@@ -108,149 +118,8 @@ function checkConfigure(configure: Configure | undefined, place: string): void {
   }
 }
 
-interface Ground {
-  readonly root: string
-  readonly env: string
-  readonly prefix: string
-  readonly shared: readonly LayeredOptions[]
-}
-
-function settleApps(ground: Ground, options: KoaAssetsOptions): readonly AppSettings[] {
-  const given = Object.entries(options.apps ?? findApps(ground.root))
-  const apps = given.map(([name, app]) => settleApp(ground, name, app, given.length === 1, options))
-  const byLength = apps.toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
-  byLength.forEach((app, at) => {
-    const twin = byLength[at + 1]
-    if (twin?.urlPrefix === app.urlPrefix) {
-      complain('path', `another than that of '${twin.name}'`, app.path, `apps.${app.name}.`)
-    }
-  })
-  return Object.freeze(byLength)
-}
-
-function settleApp(
-  { root, env, prefix, shared }: Ground,
-  name: string,
-  app: AppOptions,
-  alone: boolean,
-  options: KoaAssetsOptions
-): AppSettings {
-  const dir = resolve(root, app.dir ?? join('apps', name))
-  const place = `apps.${name}.`
-  const own = settlePath(app.path ?? (alone || name === 'web' ? '/' : `/${name}`), 'path', place)
-  const layers = [...shared, ...layersOf(app, env)]
-  const settled = settleLayers(layers, env, options, dir)
-  const expected = options.apps !== undefined && settled.compile && settled.extra.length === 0
-  if (expected && !isDirectory(dir)) {
-    throw new AssetError(
-      'source-missing',
-      `apps.${name} points at ${dir}, which is not a directory: create it, or say where it is with apps.${name}.dir`
-    )
-  }
-  const { extra, ...rest } = settled
-  const sources = Object.freeze(unique([join(dir, 'assets'), ...extra]))
-  return Object.freeze({ name, dir, path: own || '/', urlPrefix: prefix + own, sources, ...rest })
-}
-
-/** The order in which the later wins. */
-function layersOf(
-  options: LayeredOptions & { configure?: Configure },
-  env: string
-): LayeredOptions[] {
-  const configure = options.configure ?? {}
-  const here = Object.hasOwn(configure, env) ? configure[env] : undefined
-  return here ? [options, here] : [options]
-}
-
-function settleLayers(
-  layers: readonly LayeredOptions[],
-  env: string,
-  top: KoaAssetsOptions,
-  dir: string
-) {
-  const last = <K extends keyof LayeredOptions>(key: K) =>
-    layers.findLast(layer => layer[key] !== undefined)?.[key]
-  const compile = last('compile') ?? (env === 'development' || env === 'test')
-  const fingerprint = last('fingerprint') ?? env === 'production'
-  const integrity = last('integrity') ?? (fingerprint ? 'sha384' : false)
-  return {
-    compile,
-    fingerprint,
-    integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
-    compilers: compilerTable(last('compilers') ?? []),
-    missing: last('missing'),
-    revalidate: top.revalidate ?? (compile ? 0 : 1),
-    extra: extraSources(layers, dir)
-  }
-}
-
-function extraSources(layers: readonly LayeredOptions[], dir: string): string[] {
-  const given = layers.flatMap(layer => layer.sources ?? [])
-  return given.map(source => {
-    const path = isAbsolute(source) ? resolve(source) : resolve(dir, source)
-    if (isDirectory(path)) return path
-    throw new AssetError(
-      'source-missing',
-      `sources names ${source}, but ${path} is not a directory: create it or take it out of sources`
-    )
-  })
-}
-
-function unique(directories: readonly string[]): string[] {
-  const seen = new Map(directories.toReversed().map(path => [realpathIfThere(path), path]))
-  return [...seen.values()]
-    .toReversed()
-    .toSorted((a, b) => directories.indexOf(a) - directories.indexOf(b))
-}
-
-function compilerTable(own: readonly Compiler[]): ReadonlyMap<string, Compiler> {
-  const rows = [...builtInCompilers, ...own].flatMap(compiler =>
-    [compiler.extensions].flat().map(name => [withDot(name), compiler] as const)
-  )
-  return new Map(rows)
-}
-
-export function withDot(extension: string): string {
-  return extension.startsWith('.') ? extension : `.${extension}`
-}
-
-/** `/admin/` -> `/admin`, `/` -> nothing. */
-function settlePath(path: string, key: string, place = ''): string {
-  const trimmed = path.replace(/\/$/, '')
-  const fine = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
-  if (!path.startsWith('/') || !fine) complain(key, "a path such as '/admin'", path, place)
-  return trimmed
-}
-
-/** Every `apps/<name>` that has an `assets` folder; `web` when there is none. */
-function findApps(root: string): Record<string, AppOptions> {
-  const names = readDirectory(join(root, 'apps'))
-    .filter(entry => isDirectory(join(root, 'apps', entry.name, 'assets')))
-    .map(entry => entry.name)
-    .toSorted()
-  if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
-  return { web: {} }
-}
-
-function readDirectory(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true })
-  } catch (error) {
-    if (isMiss(error)) return []
-    throw error
-  }
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-}
-
-function realpathIfThere(path: string): string {
-  return isDirectory(path) ? realpathSync(path) : path
-}
-
 function refuseUnlessDirectory(path: string, given: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = statIfThere(path)
   if (!stats || stats.isDirectory()) return
   throw new AssetError(
     'public-unusable',

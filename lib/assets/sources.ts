@@ -44,6 +44,8 @@ export interface Sources {
   find(app: AppSettings, name: string): Promise<Source | undefined>
   /** The source that has just this tail, or path, in one directory. */
   findTail(app: AppSettings, directory: string, tail: string): Promise<Source | undefined>
+  /** Every name that can be published, with the source that it leads to. */
+  list(app: AppSettings): Promise<readonly Listed[]>
   /** All directories that the app searches, in order. */
   directories(app: AppSettings): readonly string[]
   /** One number for one state of all that the app searches; true only when no disk need be asked. */
@@ -51,6 +53,16 @@ export interface Sources {
   refresh(app: AppSettings): Promise<void>
   /** Directories in which a compiler may find imports, in order. */
   loadPaths(app: AppSettings): readonly string[]
+}
+
+/** A name, its source, and where it was found. */
+export interface Listed {
+  readonly name: string
+  readonly source: Source
+  /** The position of its directory in the order of search; 0 is the app's own. */
+  readonly from: number
+  /** Other sources of that name in the same directory. */
+  readonly rivals: readonly Source[]
 }
 
 export function makeSources(settings: Settings, warn: (message: string) => void): Sources {
@@ -106,6 +118,16 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
       const tree = treesOf(app).find(candidate => candidate.directory === directory)
       const all = tree ? catalogOf(app, tree).byTail.get(tail) : undefined
       return all?.find(source => source.tail === tail)
+    },
+    async list(app) {
+      await refresh(app, true)
+      const listed = new Map<string, Listed>()
+      treesOf(app).forEach((tree, from) => {
+        for (const [name, [source, ...rivals]] of catalogOf(app, tree).byName) {
+          if (source && !listed.has(name)) listed.set(name, { name, source, from, rivals })
+        }
+      })
+      return [...listed.values()]
     },
     directories: app => treesOf(app).map(tree => tree.directory),
     state(app) {

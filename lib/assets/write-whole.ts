@@ -121,7 +121,7 @@ async function isAbandoned(path: string, name: string): Promise<boolean> {
   return !isAlive(Number(pid))
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
