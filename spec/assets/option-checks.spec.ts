@@ -134,8 +134,7 @@ test('public that is a file is refused at start', t => {
   t.throws(start({ root }), {
     instanceOf: AssetError,
     code: 'public-unusable',
-    message:
-      'public must be a directory, but public is a file: move it away or set another public'
+    message: 'public must be a directory, but public is a file: move it away or set another public'
   })
 })
 

@@ -135,7 +135,10 @@ test("SET-08 a relative source starts at the app's directory, an absolute one is
   const root = makeProject(t, { 'apps/web/more/a.css': '', 'elsewhere/b.css': '' })
   mkdirSync(join(root, 'apps/web/assets'))
   const { sources } = webOf({ root, sources: ['more', join(root, 'elsewhere')] })
-  t.deepEqual(sources, ['apps/web/assets', 'apps/web/more', 'elsewhere'].map(at => join(root, at)))
+  t.deepEqual(
+    sources,
+    ['apps/web/assets', 'apps/web/more', 'elsewhere'].map(at => join(root, at))
+  )
 })
 
 test('SET-09 an extra source that is missing is an error at start', t => {

@@ -1,7 +1,7 @@
 // A request as it is written, and the answer as it came: no client library repairs the path, follows a
 // redirect or decodes the body.
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
-import { connect } from 'node:http2'
+import { connect, type IncomingHttpStatusHeader } from 'node:http2'
 
 export interface Question {
   readonly method?: string
@@ -49,7 +49,7 @@ export function askHttp2(
     const session = connect(`http://127.0.0.1:${port}`)
     session.on('error', reject)
     const stream = session.request({ ':path': path, ':method': method, ...headers })
-    let received: IncomingHttpHeaders & { ':status'?: number } = {}
+    let received: IncomingHttpHeaders & IncomingHttpStatusHeader = {}
     const chunks: Buffer[] = []
     stream.on('response', headers => (received = headers))
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
