@@ -46,14 +46,14 @@ export function makePublisher(
     const mark = entry && (await index.check(key, entry))
     if (!mark) return undefined
     // Asked after the stats, so that an event which came meanwhile counts.
-    if (!sources.state(app).isCurrent) await sources.refresh(app)
-    return sources.state(app).generation === entry.generation ? mark : undefined
+    await sources.refresh(app)
+    return sources.generation(app) === entry.generation ? mark : undefined
   }
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
     const target = join(settings.publicDir, app.urlPrefix, name)
     const source = await sources.find(app, name)
-    const { generation } = sources.state(app)
+    const generation = sources.generation(app)
     const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
     if (!drafted) return withdraw(key, target)
     const urls = await urlsOf({ app, name, source, draft: drafted })
