@@ -1,4 +1,11 @@
 export { koaAssets } from './koa-assets.ts'
+export {
+  precompile,
+  PrecompileError,
+  type PrecompileOptions,
+  type PrecompileReport,
+  type Progress
+} from './assets/precompile.ts'
 export { assetSources } from './assets/sources.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers.ts'

@@ -24,14 +24,16 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   return settings.serve ? compose([serveAssets(settings, pipeline), helpers]) : helpers
 }
 
-function provideHelpers(settings: Settings, { viewHelpers }: Pipeline): Middleware {
+function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
   const byPath = settings.apps.toSorted((a, b) => b.path.length - a.path.length)
-  return function assetHelpers(ctx, next) {
+  return async function assetHelpers(ctx, next) {
     const { path } = ctx
     const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
-    ctx.assets = viewHelpers(app?.name ?? '')
+    ctx.assets = pipeline.viewHelpers(app?.name ?? '')
     ctx.state.assets = ctx.assets
-    return next()
+    const refreshed = pipeline.beforePage()
+    if (refreshed) await refreshed
+    await next()
   }
 }
 

@@ -1,64 +1,35 @@
-// The whole tree: every asset of every app with its final bytes and its digest. A stylesheet that
-// shows an image holds the image's fingerprint, so that what is referred to comes first.
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+// The whole tree: every asset of every app, read, compiled and led to what it refers to.
 import { relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { encodePath } from './asset-url.ts'
-import { DIGEST_LENGTH, withFingerprint } from './fingerprint.ts'
-import { groupsInOrder } from './graph.ts'
+import { finishAll, type Built, type Drafted, type Node } from './finish-build.ts'
 import { inParallel } from './in-parallel.ts'
-import { draft, finish, type Draft } from './render.ts'
+import { draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
-import type { AppSettings, IntegrityAlgorithm, Settings } from './settings.ts'
+import type { AppSettings, Settings } from './settings.ts'
 import type { Listed, Sources } from './sources.ts'
-import type { Content } from './write-whole.ts'
+import { sumsOf } from './sums.ts'
 
-/** An asset with its final bytes. */
-export interface Built extends Listed {
-  readonly app: AppSettings
-  /** The plain URL path, decoded: `/assets/app.css`. */
+/** What keeps an asset from being published. */
+export interface Problem {
+  /** The plain URL path, decoded. */
   readonly path: string
-  /** What has no text of its own is copied from its source when it is written. */
-  readonly content: Content
-  readonly mtimeNs: bigint
-  /** In bytes. */
-  readonly size: number
-  readonly digest: string
-  readonly integrity: readonly string[]
+  readonly error: AssetError
 }
 
 export interface Build {
   readonly assets: ReadonlyMap<string, Built>
-  readonly problems: readonly AssetError[]
+  readonly problems: readonly Problem[]
 }
 
 export interface BuildOptions {
   readonly warn: (message: string) => void
+  /** The apps to build; all of them by default. */
+  readonly only?: (app: AppSettings) => boolean
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
   /** What an earlier build has read of an asset, when nothing of it changed since. */
   readonly reuse?: (path: string, source: Listed['source']) => Promise<Drafted | undefined>
   readonly keep?: (path: string, source: Listed['source'], drafted: Drafted) => void
-}
-
-/** A draft, and the digest of what needs no finishing. */
-export interface Drafted {
-  readonly draft: Draft
-  readonly sums: Sums | undefined
-}
-
-interface Sums {
-  readonly digest: string
-  readonly integrity: readonly string[]
-  readonly size: number
-}
-
-interface Node extends Listed, Drafted {
-  readonly app: AppSettings
-  readonly path: string
-  /** For each reference the path it leads to; undefined leaves it as it was written. */
-  links: readonly (string | undefined)[]
 }
 
 // Enough to keep the disk busy while a compiler works.
@@ -70,14 +41,14 @@ export async function build(
   sources: Sources,
   options: BuildOptions
 ): Promise<Build> {
-  const problems: AssetError[] = []
-  const listed = await list(settings, sources, problems)
+  const problems: Problem[] = []
+  const listed = await list(settings, sources, problems, options)
   let done = 0
   const nodes = await inParallel(
     listed,
     LANES,
     async one => {
-      const node = await read(settings, sources, one, options).catch(asProblem(problems))
+      const node = await read(settings, sources, one, options).catch(asProblem(problems, one.path))
       options.onProgress?.(++done, listed.length, one.path)
       return node
     },
@@ -90,10 +61,10 @@ export async function build(
   return { assets: finishAll(byPath), problems }
 }
 
-function asProblem(problems: AssetError[]) {
+function asProblem(problems: Problem[], path: string) {
   return (error: unknown): undefined => {
     if (!(error instanceof AssetError)) throw error
-    problems.push(error)
+    problems.push({ path, error })
   }
 }
 
@@ -102,15 +73,16 @@ type Place = Listed & { readonly app: AppSettings; readonly path: string }
 async function list(
   settings: Settings,
   sources: Sources,
-  problems: AssetError[]
+  problems: Problem[],
+  { only = () => true }: BuildOptions
 ): Promise<readonly Place[]> {
   const all: Place[] = []
-  for (const app of settings.apps) {
+  for (const app of settings.apps.filter(only)) {
     for (const one of await sources.list(app)) {
       const path = `${app.urlPrefix}/${one.name}`
       // A request for it would reach the app with the longer prefix.
       if (appOf(settings, path) !== app) continue
-      if (one.rivals.length > 0) problems.push(collision(one))
+      if (one.rivals.length > 0) problems.push({ path, error: collision(one) })
       all.push({ ...one, app, path })
     }
   }
@@ -156,7 +128,7 @@ async function link(
   sources: Sources,
   node: Node,
   byPath: ReadonlyMap<string, Node>,
-  problems: AssetError[],
+  problems: Problem[],
   { warn }: BuildOptions
 ): Promise<(string | undefined)[]> {
   const { text } = node.draft
@@ -174,98 +146,10 @@ async function link(
     if (reference.kind === 'source-map') return undefined
     const where = relative(settings.root, node.source.file)
     const message = `${where} refers to ${reference.path}, which leads to no asset`
-    if (node.app.missing === 'error') problems.push(new AssetError('reference-missing', message))
-    else warn(message)
+    if (node.app.missing === 'error') {
+      problems.push({ path: node.path, error: new AssetError('reference-missing', message) })
+    } else warn(message)
     return undefined
   })
   return Promise.all(links)
-}
-
-function finishAll(byPath: ReadonlyMap<string, Node>): ReadonlyMap<string, Built> {
-  const assets = new Map<string, Built>()
-  const leadsTo = ({ links }: Node) =>
-    links.flatMap(path => (path === undefined ? [] : (byPath.get(path) ?? [])))
-  for (const group of groupsInOrder(byPath.values(), leadsTo)) {
-    const [first] = group
-    const isCircle = group.length > 1 || (first && leadsTo(first).includes(first))
-    const members = new Set(group.map(node => node.path))
-    const unit = isCircle ? unitOf(group, members, assets) : undefined
-    const inCircle = (path: string) =>
-      unit !== undefined && members.has(path) ? `${encodePath(path)}?${unit}` : undefined
-    for (const node of group) assets.set(node.path, finishOne(node, assets, inCircle))
-  }
-  return assets
-}
-
-/**
- * Files that refer to each other cannot hold each other's digests. They are digested as one: among
- * each other they refer to plain names with the unit's digest as query, so that a change in one
- * changes the bytes, and so the name, of each.
- */
-function unitOf(
-  group: readonly Node[],
-  members: ReadonlySet<string>,
-  assets: ReadonlyMap<string, Built>
-): string {
-  const plain = (path: string) => (members.has(path) ? encodePath(path) : undefined)
-  const hash = createHash('sha256')
-  for (const node of group.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    const content = finish(node.draft, urlsOf(node, assets, plain))
-    hash.update(node.path).update('\0')
-    if (!('copyOf' in content)) hash.update(content).update('\0')
-  }
-  return hash.digest('hex').slice(0, DIGEST_LENGTH)
-}
-
-function finishOne(
-  node: Node,
-  assets: ReadonlyMap<string, Built>,
-  inCircle: (path: string) => string | undefined
-): Built {
-  const { draft, sums, links: _, ...place } = node
-  const content = finish(draft, urlsOf(node, assets, inCircle))
-  const known = sums ?? sumsOfBytes(content as Uint8Array, node.app.integrity)
-  return { ...place, content, mtimeNs: draft.mtimeNs, ...known }
-}
-
-function urlsOf(
-  { links }: Node,
-  assets: ReadonlyMap<string, Built>,
-  inCircle: (path: string) => string | undefined
-): (string | undefined)[] {
-  return links.map(path => {
-    if (path === undefined) return undefined
-    const built = assets.get(path)
-    return inCircle(path) ?? (built ? publishedUrl(built) : encodePath(path))
-  })
-}
-
-/** The URL path under which pages and stylesheets ask for an asset. */
-export function publishedUrl({ app, path, digest }: Built): string {
-  return encodePath(app.fingerprint ? withFingerprint(path, digest) : path)
-}
-
-async function sumsOf(content: Content, algorithms: readonly IntegrityAlgorithm[]): Promise<Sums> {
-  if (!('copyOf' in content)) return sumsOfBytes(content, algorithms)
-  const hashes = ['sha256', ...algorithms].map(name => createHash(name))
-  let size = 0
-  for await (const chunk of createReadStream(content.copyOf)) {
-    size += (chunk as Buffer).length
-    for (const hash of hashes) hash.update(chunk as Buffer)
-  }
-  const [digest, ...others] = hashes.map(hash => hash.digest())
-  return {
-    digest: (digest as Buffer).toString('hex').slice(0, DIGEST_LENGTH),
-    integrity: others.map((sum, at) => `${algorithms[at]}-${sum.toString('base64')}`),
-    size
-  }
-}
-
-function sumsOfBytes(bytes: Uint8Array, algorithms: readonly IntegrityAlgorithm[]): Sums {
-  const sum = (name: string) => createHash(name).update(bytes).digest()
-  return {
-    digest: sum('sha256').toString('hex').slice(0, DIGEST_LENGTH),
-    integrity: algorithms.map(name => `${name}-${sum(name).toString('base64')}`),
-    size: bytes.length
-  }
 }

@@ -1,5 +1,6 @@
 // The digest of bytes, and its way into a file name and out of it.
 import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 
 /** In hex characters. */
 export const DIGEST_LENGTH = 32
@@ -7,6 +8,13 @@ export const DIGEST_LENGTH = 32
 /** SHA-256 of the bytes, the first 32 hex characters. */
 export function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_LENGTH)
+}
+
+/** The same of a file, a piece at a time. */
+export async function digestOfFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+  return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
 
 /** `admin/app.css` -> `admin/app-<digest>.css`; a name that already bears this digest stays. */

@@ -59,7 +59,7 @@ export class MtimeIndex {
   /** The target's present mark when the entry still holds for the disk: one stat of each file. */
   async check(key: string, entry: Entry): Promise<Mark | undefined> {
     const now = Date.now()
-    const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(unchanged))
+    const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(isUnchanged))
     if (!target || !inputs.every(Boolean)) return undefined
     if (entry.inputs.some(input => input.digest !== undefined)) this.#settle(key, entry, now)
     return target
@@ -76,7 +76,7 @@ export class MtimeIndex {
 }
 
 /** The present mark of a file that is as it was. */
-async function unchanged({ path, mark, digest }: Seen): Promise<Mark | undefined> {
+export async function isUnchanged({ path, mark, digest }: Seen): Promise<Mark | undefined> {
   if (digest === undefined) {
     const stats = await statOf(path)
     return stats && sameMark(stats, mark) ? stats : undefined

@@ -1,22 +1,35 @@
-// Joins the rooms: what one koaAssets() holds.
+// Joins the rooms: what one koaAssets() holds. An app's assets are copied on request, or built with
+// fingerprints on request, or lie there precompiled; everything else is the same for all three.
 import { join } from 'node:path'
+import type { AssetError } from '../errors.ts'
+import { encodePath, plainAddress, type AssetAddress } from './asset-url.ts'
 import { statOf } from './disk.ts'
+import { splitFingerprint } from './fingerprint.ts'
+import { isLive, makeLiveBuild } from './live-build.ts'
+import { ManifestFile, type Manifest } from './manifest.ts'
+import { manifestFile } from './precompile.ts'
 import { makePublicFiles, type PublicFile } from './public-files.ts'
 import { makePublisher } from './publish.ts'
 import type { Wanted } from './request-path.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
-import { makeViewHelpers, plainAddress, type ViewHelpers } from './view-helpers.ts'
-import { encodePath } from './asset-url.ts'
+import { makeViewHelpers, type ViewHelpers } from './view-helpers.ts'
 import { warnOnce } from './warn-once.ts'
 
+type Found = PublicFile | undefined
+
 export interface Pipeline {
-  /** The current file that answers a request; its source is published first, where that is on. */
-  find(wanted: Wanted): Promise<PublicFile | undefined>
+  /**
+   * The current file that answers a request; its source is published first, where that is on.
+   * @throws AssetError for a source that cannot be published
+   */
+  find(wanted: Wanted): Promise<Found> | Found
   /** What has been published already, however old. */
-  findPublished(wanted: Wanted): Promise<PublicFile | undefined>
+  findPublished(wanted: Wanted): Promise<Found> | Found
   /** Whether the path is an asset, published or not; nothing is written. */
   has(wanted: Wanted): Promise<boolean>
+  /** Makes the manifest current before a page asks for URLs; undefined when there is nothing to wait for. */
+  beforePage(): Promise<void> | undefined
   readonly viewHelpers: (app: string) => ViewHelpers
 }
 
@@ -25,25 +38,79 @@ export function makePipeline(settings: Settings): Pipeline {
   const sources = makeSources(settings, warn)
   const publisher = makePublisher(settings, sources, warn)
   const publicFiles = makePublicFiles(settings)
+  const live = settings.apps.some(isLive) ? makeLiveBuild(settings, sources, warn) : undefined
+  const fixed = settings.apps.some(isFixed)
+    ? new ManifestFile(manifestFile(settings), warn)
+    : undefined
+
+  const publishAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> =>
+    publicFiles.find(wanted, await publisher.publish(app, wanted.name))
+
+  const buildAndFind = async (wanted: Wanted): Promise<Found> => {
+    const print = splitFingerprint(wanted.path)
+    const current = print && (await publicFiles.find(wanted))
+    if (current) return current
+    await live?.refresh()
+    const path = print?.name ?? wanted.path
+    const problem = live?.problemOf(path)
+    if (problem) throw problem
+    await live?.restore(path)
+    return publicFiles.find(wanted)
+  }
+
+  const manifestOf = (app: AppSettings): Manifest | undefined => {
+    if (!app.fingerprint) return undefined
+    return isLive(app) ? live?.manifest : fixed?.current
+  }
+
+  const resolve = (appName: string, name: string): AssetAddress => {
+    const app = appNamed(settings, appName)
+    const manifest = manifestOf(app)
+    if (!manifest) return plainAddress(encodePath(app.urlPrefix), name)
+    const problem = live?.problemOf(`${app.urlPrefix}/${name}`)
+    const entry = problem ? lastGood(manifest, app, name, problem) : manifest.entry(app, name)
+    return { path: entry.target, integrity: entry.integrity }
+  }
 
   return {
-    async find(wanted) {
-      const { app, name } = wanted
-      const mark = app?.compile ? await publisher.publish(app, name) : undefined
-      return publicFiles.find(wanted, mark)
+    find(wanted) {
+      const { app } = wanted
+      if (!app?.compile) return publicFiles.find(wanted)
+      return app.fingerprint ? buildAndFind(wanted) : publishAndFind(app, wanted)
     },
     findPublished: wanted => publicFiles.find(wanted),
-    async has(wanted) {
-      const { app, name, path } = wanted
+    async has({ app, name, path }) {
       if (app?.compile && (await sources.find(app, name))) return true
       const stats = await statOf(join(settings.publicDir, path))
       return stats?.isFile() ?? false
     },
+    beforePage() {
+      fixed?.refreshBehind(settings.revalidate)
+      return live?.refresh()
+    },
     viewHelpers: makeViewHelpers(settings, {
-      resolve: (app, name) => plainAddress(encodePath(appNamed(settings, app).urlPrefix), name),
-      modules: () => [],
-      version: () => ''
+      resolve,
+      modules: appName => modulesOf(manifestOf(appNamed(settings, appName))),
+      version: () => [fixed?.current.version, live?.manifest.version].filter(Boolean).join('-')
     })
+  }
+}
+
+function isFixed({ compile, fingerprint }: AppSettings): boolean {
+  return fingerprint && !compile
+}
+
+function lastGood(manifest: Manifest, app: AppSettings, name: string, problem: AssetError) {
+  const entry = manifest.find(app, name)
+  if (!entry) throw problem
+  return entry
+}
+
+function* modulesOf(
+  manifest: Manifest | undefined
+): Generator<readonly [plain: string, address: AssetAddress]> {
+  for (const [plain, { target, integrity }] of manifest?.assets ?? []) {
+    yield [plain, { path: target, integrity }]
   }
 }
 

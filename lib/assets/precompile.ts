@@ -1,13 +1,15 @@
 // The whole tree at once, for production: built, compressed, written, and the manifest last.
-import { mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { AssetError } from '../errors.ts'
 import { encodePath } from './asset-url.ts'
-import { build, type Built } from './build.ts'
-import { errorCode, isMiss, missing } from './disk.ts'
+import { build } from './build.ts'
+import type { Built } from './finish-build.ts'
+import { errorCode, missing } from './disk.ts'
 import { withFingerprint } from './fingerprint.ts'
 import { inParallel } from './in-parallel.ts'
+import { lock } from './lock.ts'
 import { parseManifest, serialize, type ManifestEntry } from './manifest.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { write } from './publish.ts'
@@ -15,7 +17,7 @@ import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
 import { warnOnce } from './warn-once.ts'
 import { writeBuilt } from './write-build.ts'
-import { isAlive, sweep } from './write-whole.ts'
+import { sweep } from './write-whole.ts'
 
 export interface Progress {
   readonly stage: 'compile' | 'write'
@@ -91,7 +93,7 @@ export async function precompile(
       signal,
       onProgress: progress('compile')
     })
-    if (problems.length > 0) throw new PrecompileError(problems)
+    if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
     const compressedBytes = await writeAll(
       settings,
       [...assets.values()],
@@ -200,35 +202,4 @@ async function sweepAll(directory: string): Promise<void> {
   const folders = (entries ?? []).filter(entry => entry.isDirectory())
   const paths = folders.map(folder => join(folder.parentPath, folder.name))
   await inParallel([directory, join(directory, '..'), ...paths], LANES, sweep)
-}
-
-/** One precompile at a time; the lock of a process that is gone is no lock. */
-async function lock(directory: string): Promise<() => Promise<void>> {
-  await mkdir(directory, { recursive: true })
-  const file = join(directory, '.koa-fresh-assets.lock')
-  await acquire(file, directory)
-  return async () => {
-    await unlink(file).catch(error => {
-      if (!isMiss(error)) throw error
-    })
-  }
-}
-
-async function acquire(file: string, directory: string, attempts = 3): Promise<void> {
-  try {
-    const handle = await open(file, 'wx')
-    await handle.writeFile(String(process.pid))
-    await handle.close()
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-    const owner = Number(await missing(readFile(file, 'utf8')))
-    if (attempts === 0 || (owner !== process.pid && isAlive(owner))) {
-      throw new AssetError(
-        'precompile-busy',
-        `another precompile (process ${owner}) is at work in ${directory}: wait for it, or remove ${file}`
-      )
-    }
-    await missing(unlink(file))
-    return acquire(file, directory, attempts - 1)
-  }
 }

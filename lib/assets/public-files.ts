@@ -1,28 +1,35 @@
 // What lies in public: found, judged, and prepared once, so that a request only writes it out.
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import mime from 'mime-types'
-import { formatHttpDate } from '../http/dates.ts'
-import { formatEtag, type Validators } from '../http/validators.ts'
-import { isInside, markOf, readWhole, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
-import { digestOf } from './fingerprint.ts'
+import { chooseCoding } from '../http/content-coding.ts'
+import { CODINGS } from './compress.ts'
+import { isInside, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
+import { digestOfFile, splitFingerprint } from './fingerprint.ts'
+import {
+  contentHeaders,
+  contentType,
+  represent,
+  validatorHeaders,
+  type About,
+  type Headers,
+  type Representation
+} from './representation.ts'
 import type { Wanted } from './request-path.ts'
 import type { Settings } from './settings.ts'
 
-/** A file of `public`, ready to be sent. */
-export interface PublicFile extends Validators {
-  /** Absolute. */
-  readonly path: string
-  readonly mark: Mark
-  /** In bytes. */
-  readonly size: number
-  readonly etag: string
-  /** What every answer carries that is about the file: 200, 206 and 304 alike. Name, value, name … */
-  readonly validatorHeaders: readonly string[]
-  /** What only an answer with content carries, `Content-Length` excepted. */
-  readonly contentHeaders: readonly string[]
-  /** Undefined: too big for memory. */
-  readonly body: Buffer | undefined
+/** One form of a file, ready to be sent. */
+export interface Sendable extends Representation {
+  readonly ok: Headers
+  readonly notModified: Headers
+  /** For an answer with another length: a part of it. */
+  readonly partial: Headers
+  /** 412 and 416 say only this. */
+  readonly failed: Headers
+}
+
+/** A file of `public`, in every form in which it exists. */
+export interface PublicFile {
+  readonly forms: readonly Sendable[]
 }
 
 export interface PublicFiles {
@@ -30,71 +37,149 @@ export interface PublicFiles {
    * The file that is wanted, as the disk has it now or, within `revalidate`, had it.
    * @param mark what the target was found to be just now, if somebody has looked already
    */
-  find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined>
+  find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined> | PublicFile | undefined
 }
 
-interface Held {
-  readonly file: PublicFile
-  checkedAt: number
+/** The form that a request gets. */
+export function chooseForm({ forms }: PublicFile, acceptEncoding: string | undefined): Sendable {
+  const [identity] = forms
+  return chooseCoding(acceptEncoding, forms) ?? (identity as Sendable)
 }
 
-// What an entry costs beside its body: strings, headers, the marks.
+interface Held extends PublicFile {
+  /** Milliseconds; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
+  trustedUntil: number
+}
+
+// What a form costs beside its body: strings, headers, the marks.
 const OVERHEAD_BYTES = 2048
+/** How many paths that lead to no file are remembered. */
+const MAX_MISSES = 4096
 
 export function makePublicFiles(settings: Settings): PublicFiles {
   const held = new LRUCache<string, Held>({
     maxSize: Math.max(1, settings.memory.maxBytes),
-    sizeCalculation: ({ file }) => OVERHEAD_BYTES + (file.body?.length ?? 0)
+    sizeCalculation: ({ forms }) =>
+      forms.reduce((sum, { body }) => sum + OVERHEAD_BYTES + (body?.length ?? 0), 0)
   })
+  const misses = new LRUCache<string, number>({ max: MAX_MISSES })
   const loads = new Map<string, Promise<PublicFile | undefined>>()
 
-  const load = (wanted: Wanted, path: string): Promise<PublicFile | undefined> => {
-    const loading = prepare(settings, wanted, path).finally(() => loads.delete(path))
-    loads.set(path, loading)
+  const load = (wanted: Wanted): Promise<PublicFile | undefined> => {
+    const loading = prepare(settings, wanted).finally(() => loads.delete(wanted.path))
+    loads.set(wanted.path, loading)
     return loading
   }
 
-  const loadCurrent = async (wanted: Wanted, path: string, mark: Mark) => {
-    const joined = await loads.get(path)
+  const trust = ({ app, name }: Wanted): number => {
+    if (app && splitFingerprint(name)) return Infinity
+    return Date.now() + (app ?? settings).revalidate * 1000
+  }
+
+  const loadCurrent = async (wanted: Wanted, mark: Mark): Promise<PublicFile | undefined> => {
+    const joined = await loads.get(wanted.path)
     // It may have set out before the file was replaced.
-    const file = joined && sameMark(joined.mark, mark) ? joined : await load(wanted, path)
-    if (file) held.set(path, { file, checkedAt: Date.now() })
-    else held.delete(path)
+    const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
+    const file = isCurrent ? joined : await load(wanted)
+    if (file) held.set(wanted.path, { ...file, trustedUntil: trust(wanted) })
+    else held.delete(wanted.path)
     return file
   }
 
+  const look = async (wanted: Wanted, known: Held | undefined, mark: Mark | undefined) => {
+    const stats = mark ?? (await statOf(join(settings.publicDir, wanted.path)))
+    if (!stats) {
+      held.delete(wanted.path)
+      await rememberMiss(wanted)
+      return undefined
+    }
+    if (!known || !(await isUnchanged(settings, wanted, known, stats))) {
+      return loadCurrent(wanted, stats)
+    }
+    known.trustedUntil = trust(wanted)
+    return known
+  }
+
+  /** A route's paths have no folder in public, and one look at that serves all of them. */
+  const rememberMiss = async (wanted: Wanted): Promise<void> => {
+    const { revalidate } = wanted.app ?? settings
+    if (revalidate === 0) return
+    const top = topFolder(wanted.path)
+    const isRoute = top !== wanted.path && !(await statOf(join(settings.publicDir, top)))
+    misses.set(isRoute ? top : wanted.path, Date.now() + revalidate * 1000)
+  }
+
+  const isMissing = (path: string, now: number): boolean =>
+    (misses.get(topFolder(path)) ?? 0) > now || (misses.get(path) ?? 0) > now
+
   return {
-    async find(wanted, mark) {
-      const path = join(settings.publicDir, wanted.path)
-      const known = held.get(path)
-      const { revalidate } = wanted.app ?? settings
-      if (known && !mark && Date.now() - known.checkedAt < revalidate * 1000) return known.file
-      const stats = mark ?? (await statOf(path))
-      if (!stats) {
-        held.delete(path)
-        return undefined
-      }
-      if (!known || !sameMark(known.file.mark, stats)) return loadCurrent(wanted, path, stats)
-      known.checkedAt = Date.now()
-      return known.file
+    find(wanted, mark) {
+      const known = held.get(wanted.path)
+      if (known && !mark && known.trustedUntil > Date.now()) return known
+      if (!known && !mark && isMissing(wanted.path, Date.now())) return undefined
+      return look(wanted, known, mark)
     }
   }
 }
 
-/** Undefined: no regular file, or a link that leads out. */
-async function prepare(
-  settings: Settings,
-  wanted: Wanted,
-  path: string
-): Promise<PublicFile | undefined> {
+/** `/users/42` -> `/users` */
+function topFolder(path: string): string {
+  const end = path.indexOf('/', 1)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+/** While a file is compiled on request its compressed copies are none of its own. */
+function codingsFor({ app }: Wanted, settings: Settings) {
+  return (app ?? settings).compile ? [] : CODINGS
+}
+
+/** Undefined: no regular file, a link that leads out, or other bytes than the fingerprint says. */
+async function prepare(settings: Settings, wanted: Wanted): Promise<PublicFile | undefined> {
+  const path = join(settings.publicDir, wanted.path)
   const stats = await statOf(path)
   if (!stats?.isFile() || !(await isAllowed(settings, path))) return undefined
-  if (stats.size > settings.memory.maxFileBytes) {
-    const stamp = (stats.mtimeNs / 1_000_000n).toString(16)
-    return describe(settings, wanted, path, markOf(stats), `${stats.size.toString(16)}-${stamp}`)
-  }
-  const read = await readWhole(path)
-  return read && describe(settings, wanted, path, read.mark, digestOf(read.bytes), read.bytes)
+  const { maxFileBytes } = settings.memory
+  const identity = await represent('identity', path, stats, maxFileBytes)
+  if (!identity) return undefined
+  const print = wanted.app && splitFingerprint(wanted.name)
+  if (print && print.digest !== (identity.digest ?? (await digestOfFile(path)))) return undefined
+  const coded = await Promise.all(
+    codingsFor(wanted, settings).map(async ({ name, extension }) => {
+      const file = path + extension
+      const mark = await codedMark(settings, file, identity.mark)
+      return mark && represent(name, file, mark, maxFileBytes)
+    })
+  )
+  const forms = [identity, ...coded.filter(form => form !== undefined)]
+  const about = describe(settings, wanted, forms.length > 1, print !== undefined)
+  return { forms: forms.map(form => sendable(form, about)) }
+}
+
+/** A compressed copy that is older than its file is a copy of something else. */
+async function codedMark(
+  settings: Settings,
+  file: string,
+  identity: Mark
+): Promise<Mark | undefined> {
+  const stats = await statOf(file)
+  if (!stats?.isFile() || stats.mtimeNs < identity.mtimeNs) return undefined
+  return (await isAllowed(settings, file)) ? stats : undefined
+}
+
+async function isUnchanged(
+  settings: Settings,
+  wanted: Wanted,
+  { forms }: PublicFile,
+  stats: Mark
+): Promise<boolean> {
+  const [identity] = forms
+  if (!identity || !sameMark(identity.mark, stats)) return false
+  const checks = codingsFor(wanted, settings).map(async ({ name, extension }) => {
+    const known = forms.find(form => form.coding === name)
+    const mark = await codedMark(settings, identity.file + extension, identity.mark)
+    return known && mark ? sameMark(known.mark, mark) : known === mark
+  })
+  return (await Promise.all(checks)).every(Boolean)
 }
 
 async function isAllowed({ symlinks, publicDir }: Settings, path: string): Promise<boolean> {
@@ -106,40 +191,27 @@ async function isAllowed({ symlinks, publicDir }: Settings, path: string): Promi
     : isInside(top, real)
 }
 
-function describe(
-  settings: Settings,
-  wanted: Wanted,
-  path: string,
-  mark: Mark,
-  tag: string,
-  body?: Buffer
-): PublicFile {
-  const etag = formatEtag(tag)
-  const seconds = Number(mark.mtimeNs / 1_000_000_000n)
-  const lastModified = seconds === 0 ? undefined : seconds * 1000
+function describe(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {
   const { compile } = wanted.app ?? settings
+  const revalidated = compile ? 'no-cache' : 'public, max-age=0, must-revalidate'
   const underPrefix = wanted.path.startsWith(`${settings.prefix}/`)
   return {
-    path,
-    mark,
-    size: Number(mark.size),
-    etag,
-    lastModified,
-    body,
-    validatorHeaders: [
-      ...['ETag', etag],
-      ...(lastModified === undefined ? [] : ['Last-Modified', formatHttpDate(lastModified)]),
-      ...['Cache-Control', compile ? 'no-cache' : 'public, max-age=0, must-revalidate'],
-      ...(settings.host !== undefined && underPrefix ? ['Access-Control-Allow-Origin', '*'] : []),
-      ...['X-Content-Type-Options', 'nosniff']
-    ],
-    contentHeaders: ['Content-Type', contentType(path), 'Accept-Ranges', 'bytes']
+    type: contentType(wanted.path),
+    cacheControl: verified ? 'public, max-age=31536000, immutable' : revalidated,
+    varies,
+    crossOrigin: settings.host !== undefined && underPrefix
   }
 }
 
-/** By extension, with the charset of the web on text. */
-function contentType(path: string): string {
-  const type = mime.lookup(path) || 'application/octet-stream'
-  const isText = type.startsWith('text/') || mime.charset(type) === 'UTF-8'
-  return isText ? `${type}; charset=utf-8` : type
+function sendable(form: Representation, about: About): Sendable {
+  const notModified = validatorHeaders(form, about)
+  const partial = [...notModified, ...contentHeaders(form, about)]
+  const vary = about.varies ? ['Vary', 'Accept-Encoding'] : []
+  return {
+    ...form,
+    notModified,
+    partial,
+    ok: [...partial, 'Content-Length', String(form.size)],
+    failed: [...vary, 'Content-Length', '0']
+  }
 }

@@ -1,13 +1,14 @@
-// One file onto the wire: from memory, or through `send`.
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FileHandle } from 'node:fs/promises'
+// One representation onto the wire: from memory, or through `send`.
 import type { BigIntStats, ReadStream, Stats } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'koa'
 import send from 'send'
 import { evaluatePreconditions } from '../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../http/ranges.ts'
 import { openFile, sameMark } from './disk.ts'
-import type { PublicFile } from './public-files.ts'
+import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
+import type { Headers } from './representation.ts'
 
 // RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
 const FILE = { ifModifiedSince: 'before' } as const
@@ -16,66 +17,69 @@ const FILE = { ifModifiedSince: 'before' } as const
  * Answers with a file. Koa writes nothing any more afterwards.
  * @returns false when the file has been replaced since it was found: it must be found again
  */
-export async function serve(ctx: Context, file: PublicFile): Promise<boolean> {
-  const { method, headers } = ctx.req as IncomingMessage & { method: string }
-  const outcome = evaluatePreconditions(method, headers, file, FILE)
-  if (outcome === 'not-modified') return answer(ctx, 304, file.validatorHeaders)
-  if (outcome === 'failed') return answer(ctx, 412, ['Content-Length', '0'])
-  const range = chooseRange(method, headers, file, file.size)
+export function serve(ctx: Context, file: PublicFile): boolean | Promise<boolean> {
+  const { headers } = ctx.req
+  const method = ctx.req.method ?? 'GET'
+  const form = chooseForm(file, headers['accept-encoding'])
+  const outcome = evaluatePreconditions(method, headers, form, FILE)
+  if (outcome === 'not-modified') return answer(ctx, 304, form.notModified)
+  if (outcome === 'failed') return answer(ctx, 412, form.failed)
+  const range = chooseRange(method, headers, form, form.size)
   if (range === 'unsatisfiable') {
-    const contentRange = ['Content-Range', `bytes */${file.size}`, 'Content-Length', '0']
-    return answer(ctx, 416, contentRange)
+    return answer(ctx, 416, ['Content-Range', `bytes */${form.size}`, ...form.failed])
   }
-  const part = range === 'whole' ? undefined : range
-  if (file.body) return sendBody(ctx, file, file.body, part)
-  if (method === 'HEAD') return answer(ctx, 200, headersOf(file))
-  return stream(ctx, file, part)
+  if (range !== 'whole') return sendRange(ctx, form, range)
+  if (method === 'HEAD') return answer(ctx, 200, form.ok)
+  return form.body ? answer(ctx, 200, form.ok, form.body) : stream(ctx, form)
 }
 
-function headersOf(file: PublicFile, length = file.size): string[] {
-  return [...file.validatorHeaders, ...file.contentHeaders, 'Content-Length', String(length)]
-}
-
-function sendBody(
-  ctx: Context,
-  file: PublicFile,
-  body: Buffer,
-  range: ByteRange | undefined
-): boolean {
-  if (!range) return answer(ctx, 200, headersOf(file), body)
-  const part = body.subarray(range.start, range.end + 1)
-  const contentRange = `bytes ${range.start}-${range.end}/${file.size}`
-  const headers = [...headersOf(file, part.length), 'Content-Range', contentRange]
+function sendRange(ctx: Context, form: Sendable, range: ByteRange): boolean | Promise<boolean> {
+  if (!form.body) return stream(ctx, form, range)
+  const part = form.body.subarray(range.start, range.end + 1)
+  const headers = [
+    ...form.partial,
+    ...['Content-Length', String(part.length)],
+    ...['Content-Range', `bytes ${range.start}-${range.end}/${form.size}`]
+  ]
   return answer(ctx, 206, headers, part)
 }
 
-/** Headers that were set before stay, unless the file has one of the same name. */
-function answer(ctx: Context, status: number, headers: readonly string[], body?: Buffer): true {
+function answer(ctx: Context, status: number, headers: Headers, body?: Buffer): true {
+  const { res } = ctx
   ctx.respond = false
-  ctx.res.writeHead(status, headers as string[])
-  ctx.res.end(ctx.method === 'HEAD' ? undefined : body)
+  res.writeHead(status, withVary(res, headers) as string[])
+  res.end(body)
   return true
 }
 
+/** `writeHead` keeps what was set before, but replaces it by what has the same name. */
+function withVary(res: ServerResponse, headers: Headers): Headers {
+  const earlier = res.getHeader('Vary')
+  if (earlier === undefined) return headers
+  const at = headers.indexOf('Vary')
+  if (at === -1) return headers
+  const fields = new Set(String(earlier).split(/\s*,\s*/))
+  const isNamed = [...fields].some(field => field === '*' || /^accept-encoding$/i.test(field))
+  const merged = isNamed ? String(earlier) : `${String(earlier)}, ${headers[at + 1]}`
+  return headers.with(at + 1, merged)
+}
+
 /** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */
-async function stream(
-  ctx: Context,
-  file: PublicFile,
-  range: ByteRange | undefined
-): Promise<boolean> {
-  const opened = await openFile(file.path)
-  if (!opened || !sameMark(opened.stats, file.mark)) {
+async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<boolean> {
+  const opened = await openFile(form.file)
+  if (!opened || !sameMark(opened.stats, form.mark)) {
     await opened?.handle.close()
     return false
   }
+  const { res } = ctx
   ctx.respond = false
   // Koa starts at 404, and send never resets it.
-  ctx.res.statusCode = 200
-  const headers = [...file.validatorHeaders, ...file.contentHeaders]
+  res.statusCode = 200
+  const headers = withVary(res, form.partial)
   for (let at = 0; at < headers.length; at += 2) {
-    ctx.res.setHeader(headers[at] as string, headers[at + 1] as string)
+    res.setHeader(headers[at] as string, headers[at + 1] as string)
   }
-  await sendThrough(ctx.res, file.path, opened, range)
+  await sendThrough(res, form.file, opened, range)
   return true
 }
 

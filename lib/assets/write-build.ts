@@ -1,13 +1,11 @@
 // From a build to the disk: fingerprinted files, their compressed copies, the plain names.
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { readFile, unlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import type { Built } from './build.ts'
+import type { Built } from './finish-build.ts'
 import { compress, isCompressible, WRITABLE_CODINGS, type Coding } from './compress.ts'
 import { missing, statOf } from './disk.ts'
-import { DIGEST_LENGTH, withFingerprint } from './fingerprint.ts'
+import { digestOfFile, withFingerprint } from './fingerprint.ts'
 import { write } from './publish.ts'
 import type { Settings } from './settings.ts'
 import { isStamped, stamp, writeWhole, type Content } from './write-whole.ts'
@@ -38,18 +36,16 @@ export async function writeBuilt(settings: Settings, built: Built): Promise<Writ
 }
 
 /** A source that is edited between being read and being copied must not get the digest of before. */
-async function writeVerified(settings: Settings, printed: string, built: Built): Promise<void> {
+export async function writeVerified(
+  settings: Settings,
+  printed: string,
+  built: Built
+): Promise<void> {
   await writeWhole(printed, built.content, built.mtimeNs)
   if (!('copyOf' in built.content) || (await digestOfFile(printed)) === built.digest) return
   await missing(unlink(printed))
   const source = relative(settings.root, built.source.file)
   throw new AssetError('publish-failed', `${source} was edited while it was published: run again`)
-}
-
-export async function digestOfFile(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
-  return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
 
 /** The size of the compressed copy; Infinity without one. */
