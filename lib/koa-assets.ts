@@ -43,16 +43,33 @@ function isAt(path: string, mount: string): boolean {
 }
 
 function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
-  return async function koaAssets(ctx, next) {
-    const path = rawPath(ctx.url)
+  return function koaAssets(ctx, next) {
+    const target = ctx.req.url ?? ''
+    const path = rawPath(target)
+    const held = target.startsWith('/') ? pipeline.recall(path) : undefined
+    if (held && isRead(ctx.req)) return serve(ctx, held)
     const wanted = isAsRead(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return refuse(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
-      return otherMethod(ctx, next, pipeline, wanted)
-    if (await answerWithFile(ctx, settings, pipeline, wanted)) return undefined
-    return passOn(ctx, next, wanted.app !== undefined)
+    return isRead(ctx.req)
+      ? read(ctx, next, settings, pipeline, wanted)
+      : otherMethod(ctx, next, pipeline, wanted)
   }
+}
+
+function isRead({ method }: { method?: string | undefined }): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+async function read(
+  ctx: Context,
+  next: Next,
+  settings: Settings,
+  pipeline: Pipeline,
+  wanted: Wanted
+): Promise<void> {
+  if (await answerWithFile(ctx, settings, pipeline, wanted)) return
+  await passOn(ctx, next, wanted.app !== undefined)
 }
 
 /** Whether Koa reads the same path: it is what a guard in front compares. */

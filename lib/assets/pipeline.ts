@@ -17,6 +17,8 @@ import { warnOnce } from './warn-once.ts'
 type Found = PublicFile | undefined
 
 export interface Pipeline {
+  /** The file of a path just as it was sent, when memory has it and no look at the disk is due. */
+  recall(rawPath: string): Found
   /**
    * The current file that answers a request; its source is published first, where that is on.
    * @throws AssetError for a source that cannot be published
@@ -73,6 +75,7 @@ export function makePipeline(settings: Settings): Pipeline {
   }
 
   return {
+    recall: rawPath => publicFiles.recall(rawPath),
     find(wanted) {
       const { app } = wanted
       if (!app?.compile) return publicFiles.find(wanted)

@@ -1,7 +1,8 @@
 // Brings a target up to date with its source: copied or compiled, written whole, stamped.
+import { lstat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { errorCode, isLink, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
+import { errorCode, missing, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -46,14 +47,14 @@ export function makePublisher(
     const mark = entry && (await index.check(key, entry))
     if (!mark) return undefined
     // Asked after the stats, so that an event which came meanwhile counts.
-    if (!sources.state(app).isCurrent) await sources.refresh(app)
-    return sources.state(app).generation === entry.generation ? mark : undefined
+    await sources.refresh(app)
+    return sources.generation(app) === entry.generation ? mark : undefined
   }
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
     const target = join(settings.publicDir, app.urlPrefix, name)
     const source = await sources.find(app, name)
-    const { generation } = sources.state(app)
+    const generation = sources.generation(app)
     const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
     if (!drafted) return withdraw(key, target)
     if (!(await wouldLieInPublic(settings, target))) {
@@ -133,17 +134,14 @@ export function makePublisher(
 /** Who started the flight hears of its failure. */
 function ignore(): void {}
 
-/**
- * Writes only when the bytes differ; sets the mtime only when that differs. A link is replaced: what
- * it leads to is somebody else's.
- */
+/** Writes only when the bytes differ; sets the mtime only when that differs. A link is no target. */
 export async function write(
   target: string,
   content: Content,
   mtimeNs: bigint
 ): Promise<Mark | undefined> {
-  const existing = await statOf(target)
-  if (!existing?.isFile() || (await isLink(target)) || !(await holds(target, content))) {
+  const existing = await missing(lstat(target, { bigint: true }))
+  if (!existing?.isFile() || !(await holds(target, content))) {
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
