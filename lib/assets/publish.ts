@@ -53,6 +53,8 @@ export function makePublisher(
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
     const target = join(settings.publicDir, app.urlPrefix, name)
+    // What was known has changed; who knows what else was put in the place of another.
+    if (index.get(key)) await sources.verify(app)
     const source = await sources.find(app, name)
     const generation = sources.generation(app)
     const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
@@ -120,9 +122,12 @@ export function makePublisher(
   return {
     async publish(app, name) {
       const key = `${app.urlPrefix}/${name}`
+      const known = index.get(key)
       const mark = await present(key, app)
       if (mark) return mark
       const flight = flights.get(key)
+      // A flight that landed while the disk was asked has brought what is missing.
+      if (!flight && index.get(key) !== known) return this.publish(app, name)
       if (!flight) return start(key, app, name)
       // It set out before this request came: what it brings may be older than the request.
       await flight.catch(ignore)
