@@ -28,7 +28,7 @@ for (const [what, { file, name, text }] of Object.entries(kinds)) {
     const path = join(root, 'apps/web/assets', file)
     writeFileSync(path, text(0))
     const { port, errors } = await makeFront(t, { root, env: 'test' })
-    const rounds = what === 'a big file' ? 300 : 1000
+    const rounds = what === 'a big file' ? 150 : 600
     for (let n = 10_000; n < 10_000 + rounds; n++) {
       // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
       if (n % 5 === 1) {
@@ -52,7 +52,7 @@ test('a plain file beside a Sass file of its name, put there and taken away befo
   const root = makeProject(t, { 'apps/web/assets/x/app.css.scss': 'a { from: sass }' })
   const plain = join(root, 'apps/web/assets/x/app.css')
   const { port } = await makeFront(t, { root, env: 'test' })
-  for (let round = 0; round < 300; round++) {
+  for (let round = 0; round < 60; round++) {
     writeFileSync(plain, 'a { from: plain }')
     t.true((await ask(port, 'GET', '/assets/app.css')).text.includes('plain'), `round ${round}`)
     unlinkSync(plain)
