@@ -1,5 +1,22 @@
-export const name = 'koa-fresh-assets'
-
+export { koaAssets } from './koa-assets.ts'
+export {
+  precompile,
+  PrecompileError,
+  type PrecompileOptions,
+  type PrecompileReport,
+  type Progress
+} from './assets/precompile.ts'
+export { assetSources } from './assets/sources.ts'
+export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
+export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers.ts'
+export type {
+  AppOptions,
+  Configure,
+  IntegrityAlgorithm,
+  KoaAssetsOptions,
+  LayeredOptions
+} from './assets/options.ts'
+export type { ViewHelpers } from './assets/view-helpers.ts'
 export {
   type CacheDirective,
   type CacheDirectiveName,

@@ -1,0 +1,115 @@
+/** A route for each of the words that koaHttpCache brings. The page /caching plays with them. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Router } from '@koa/router'
+import type { Context } from 'koa'
+import { edit, records, type DemoRecord } from './records.ts'
+
+export const cachingRoutes = new Router({ prefix: '/caching' })
+
+cachingRoutes.use((ctx, next) => {
+  // Holds unless the route gets as far as its work.
+  ctx.set('X-Work', 'skipped')
+  return next()
+})
+
+// Cache-Control: who may keep the answer, and for how long.
+cachingRoutes.get('/weather', async ctx => {
+  ctx.cacheControl('public', { maxAge: 60, staleWhileRevalidate: 600 })
+  ctx.body = await work(ctx, records.weather)
+})
+
+// Expires: the same in a date, for caches of every age.
+cachingRoutes.get('/timetable', async ctx => {
+  ctx.expires(900, 'public')
+  ctx.body = await work(ctx, records.timetable)
+})
+
+// An ETag: who has this revision already gets 304, and the route ends here.
+cachingRoutes.get('/article', async ctx => {
+  ctx.cacheControl('private', 'no-cache')
+  await ctx.fresh(tag('article'))
+  ctx.body = await work(ctx, records.article)
+})
+
+// A date: 304 for those who have the answer of that second.
+cachingRoutes.get('/news', async ctx => {
+  ctx.cacheControl('public', 'no-cache')
+  await ctx.fresh(records.news.edited)
+  ctx.body = await work(ctx, records.news)
+})
+
+// Without halting the route decides for itself.
+cachingRoutes.get('/feed', async ctx => {
+  const known = await ctx.fresh(tag('feed'), { halt: false })
+  ctx.set('X-Visitor', known ? 'returning' : 'new')
+  if (known) ctx.status = 304
+  else ctx.body = await work(ctx, records.feed)
+})
+
+cachingRoutes.get('/note', async ctx => {
+  ctx.cacheControl('private', 'no-cache')
+  await ctx.fresh(tag('note'))
+  ctx.body = await work(ctx, records.note)
+})
+
+// Two people edit one note: the second to save is told (412), nothing is lost.
+cachingRoutes.put('/note', async ctx => {
+  if (!ctx.get('If-Match')) return refuse(ctx, 428, 'Say which revision you edited: If-Match.')
+  // The text comes first, so that nothing can happen between the check and the change.
+  const text = await readText(ctx)
+  if (text === undefined) return refuse(ctx, 413, `At most ${longest} characters, please.`)
+
+  await ctx.fresh(tag('note'))
+  edit(records.note, text)
+  ran(ctx, records.note)
+  ctx.etag = tag('note')
+  ctx.body = text
+})
+
+cachingRoutes.post('/:name/edit', (ctx, next) => {
+  const { name = '' } = ctx.params
+  if (!isRecord(name)) return next()
+  edit(records[name])
+  ctx.set('X-Work', 'edited')
+  ctx.body = `${name}, revision ${records[name].revision}`
+  return undefined
+})
+
+/** Stands for what a real route does: ask a database, render a page. */
+async function work(ctx: Context, record: DemoRecord): Promise<string> {
+  await sleep(250)
+  ran(ctx, record)
+  return record.text
+}
+
+function ran(ctx: Context, record: DemoRecord): void {
+  record.work += 1
+  ctx.set('X-Work', `ran, ${record.work} so far`)
+}
+
+function tag(name: keyof typeof records): string {
+  return `${name}-${records[name].revision}`
+}
+
+function isRecord(name: string): name is keyof typeof records {
+  return Object.hasOwn(records, name)
+}
+
+function refuse(ctx: Context, status: number, reason: string): void {
+  ctx.status = status
+  ctx.body = reason
+}
+
+const longest = 500
+
+async function readText(ctx: Context): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  // Leaving the loop early must not close the connection: the answer still goes out on it.
+  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > longest) return undefined
+  }
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,17 @@
+/** `render(ctx, 'web/home')` answers with demo/apps/web/views/home.ejs. */
+import { join } from 'node:path'
+import ejs from 'ejs'
+import type { Context } from 'koa'
+
+export async function render(ctx: Context, view: string, locals: object = {}): Promise<void> {
+  const [app = '', page = ''] = view.split('/')
+  const file = join(import.meta.dirname, 'apps', app, 'views', `${page}.ejs`)
+  const production = ctx.app.env === 'production'
+
+  // ctx.state.assets holds the view helpers.
+  ctx.body = await ejs.renderFile(
+    file,
+    { ...ctx.state, ...locals, production },
+    { cache: production }
+  )
+}

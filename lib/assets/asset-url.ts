@@ -1,0 +1,105 @@
+/** From what a view writes to the URL that the browser asks for. */
+
+import { posix } from 'node:path'
+import { inspect } from 'node:util'
+import { lookup } from 'mime-types'
+
+/** Where an asset is published. */
+export interface AssetAddress {
+  /** URL path, percent-encoded: `/assets/app-<32 hex>.css`. */
+  readonly path: string
+  /** Subresource Integrity, a hash per algorithm: `['sha384-…']`. */
+  readonly integrity?: readonly string[] | undefined
+}
+
+/** From one name of one app to its address. May throw, for a name that is not in the manifest. */
+export type Resolve = (app: string, name: string) => AssetAddress
+
+export interface AssetUrl {
+  readonly url: string
+  readonly integrity?: readonly string[] | undefined
+}
+
+/** `extension` (`.js`) is added to a name that has none. */
+export type Locate = (name: string, extension?: string) => AssetUrl
+
+// A list, not any scheme: `javascript:` is an absolute URL, too.
+const ELSEWHERE = /^(?:(?:https?:)?\/\/|data:|blob:)/i
+
+// What a request path may not hold either, so that no name leads to a URL which is never answered.
+const FORBIDDEN_IN_NAME = /[\\:\p{Cc}\p{Cs}]/u
+const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
+
+// RFC 3986 section 2 names what may stand in a URL. Less `'`, which the WHATWG encodes in a query,
+// and with the `%` of what is encoded already.
+const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
+// Unreserved characters, and `@` for the sake of `logo@2x.png`. Sub-delimiters would be legal, but
+// then `'` could leave a CSS url('…'), and `,` a srcset.
+const NOT_BARE_IN_SEGMENT = /[^\w\-.~@]/gu
+
+export function locator(app: string, host: string, resolve: Resolve): Locate {
+  return (given, extension = '') => {
+    const name = cutQuery(given)
+    if (ELSEWHERE.test(given)) return { url: given }
+    checkName(name, given)
+    const { path, integrity } = resolve(app, withExtension(name, extension))
+    return { url: host + path + encodeUrl(given.slice(name.length)), integrity }
+  }
+}
+
+/**
+ * The address of an asset that has no fingerprint.
+ *
+ * @param urlPrefix `/assets` or `/assets/admin`: encoded, without a slash at its end
+ * @param name decoded: a `%` in it is taken for part of the name
+ */
+export function plainAddress(urlPrefix: string, name: string): AssetAddress {
+  return { path: `${urlPrefix}/${encodePath(name)}` }
+}
+
+/** A decoded path as it stands in a URL. */
+export function encodePath(path: string): string {
+  const segments = path.split('/').map(segment => segment.replace(NOT_BARE_IN_SEGMENT, encode))
+  return segments.join('/')
+}
+
+/** Encodes what may not stand in a URL, and leaves alone what is encoded. */
+export function encodeUrl(url: string): string {
+  return url.replace(OUTSIDE_OF_URLS, encode)
+}
+
+/** The media type that the extension stands for: `image/png`; `undefined` for `.min` and none. */
+export function mediaType(name: string): string | undefined {
+  const extension = posix.extname(cutQuery(name))
+  return (extension && lookup(extension)) || undefined
+}
+
+export function cutQuery(name: string): string {
+  return readName(name).replace(/[?#].*$/s, '')
+}
+
+/** @throws {TypeError} for what is no text, as templates know no types */
+export function readName(given: unknown): string {
+  if (typeof given === 'string') return given
+  throw new TypeError(`an asset's name must be a string, got ${inspect(given)}`)
+}
+
+function withExtension(name: string, extension: string): string {
+  return mediaType(name) ? name : name + extension
+}
+
+function checkName(name: string, given: string): void {
+  const segments = name.split('/')
+  if (!FORBIDDEN_IN_NAME.test(name) && !segments.some(each => FORBIDDEN_SEGMENTS.has(each))) return
+  throw new TypeError(
+    "an asset's name is a path without prefix, as in 'app.css' or 'vendor/jquery.js': " +
+      "no slash at either end, no empty, '.' or '..' segment, no backslash, colon or control " +
+      `character; got ${inspect(given)}`
+  )
+}
+
+// Not encodeURIComponent: it throws for half of a surrogate pair.
+function encode(character: string): string {
+  const bytes = new TextEncoder().encode(character)
+  return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+}

@@ -1,0 +1,155 @@
+// The whole tree: every asset of every app, read, compiled and led to what it refers to.
+import { relative } from 'node:path'
+import { AssetError } from '../errors.ts'
+import { finishAll, type Built, type Drafted, type Node } from './finish-build.ts'
+import { inParallel } from './in-parallel.ts'
+import { draft } from './render.ts'
+import { resolveReference } from './resolve-reference.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import type { Listed, Sources } from './sources.ts'
+import { sumsOf } from './sums.ts'
+
+/** What keeps an asset from being published. */
+export interface Problem {
+  /** The plain URL path, decoded. */
+  readonly path: string
+  readonly error: AssetError
+}
+
+export interface Build {
+  readonly assets: ReadonlyMap<string, Built>
+  readonly problems: readonly Problem[]
+}
+
+export interface BuildOptions {
+  readonly warn: (message: string) => void
+  /** The apps to build; all of them by default. */
+  readonly only?: (app: AppSettings) => boolean
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
+  /** What an earlier build has read of an asset, when nothing of it changed since. */
+  readonly reuse?: (path: string, source: Listed['source']) => Promise<Drafted | undefined>
+  readonly keep?: (path: string, source: Listed['source'], drafted: Drafted) => void
+}
+
+// Enough to keep the disk busy while a compiler works.
+const LANES = 16
+
+/** Builds everything that can be built; what cannot is told in `problems`. */
+export async function build(
+  settings: Settings,
+  sources: Sources,
+  options: BuildOptions
+): Promise<Build> {
+  const problems: Problem[] = []
+  const listed = await list(settings, sources, problems, options)
+  let done = 0
+  const nodes = await inParallel(
+    listed,
+    LANES,
+    async one => {
+      const node = await read(settings, sources, one, options).catch(asProblem(problems, one.path))
+      options.onProgress?.(++done, listed.length, one.path)
+      return node
+    },
+    options.signal
+  )
+  const byPath = new Map(nodes.flatMap(node => (node ? [[node.path, node]] : [])))
+  for (const node of byPath.values()) {
+    node.links = await link(settings, sources, node, byPath, problems, options)
+  }
+  return { assets: finishAll(byPath), problems }
+}
+
+function asProblem(problems: Problem[], path: string) {
+  return (error: unknown): undefined => {
+    if (!(error instanceof AssetError)) throw error
+    problems.push({ path, error })
+  }
+}
+
+type Place = Listed & { readonly app: AppSettings; readonly path: string }
+
+async function list(
+  settings: Settings,
+  sources: Sources,
+  problems: Problem[],
+  { only = () => true }: BuildOptions
+): Promise<readonly Place[]> {
+  const all: Place[] = []
+  for (const app of settings.apps.filter(only)) {
+    for (const one of await sources.list(app)) {
+      const path = `${app.urlPrefix}/${one.name}`
+      // A request for it would reach the app with the longer prefix.
+      if (appOf(settings, path) !== app) continue
+      if (one.rivals.length > 0) problems.push({ path, error: collision(one) })
+      all.push({ ...one, app, path })
+    }
+  }
+  return all.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function appOf({ apps }: Settings, path: string): AppSettings | undefined {
+  return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
+}
+
+function collision({ name, source, rivals }: Listed): AssetError {
+  const paths = [source, ...rivals].map(one => one.path).join(', ')
+  return new AssetError(
+    'name-taken',
+    `several sources in ${source.directory} are published as ${name}: ${paths}; rename all but one`
+  )
+}
+
+async function read(
+  settings: Settings,
+  sources: Sources,
+  place: Place,
+  { reuse, keep }: BuildOptions
+): Promise<Node | undefined> {
+  const { app, name, path, source } = place
+  const known = await reuse?.(path, source)
+  if (known) return { ...place, ...known, links: [] }
+  const drafted = await draft(settings, sources.loadPaths(app), name, source)
+  if (!drafted) return undefined
+  const sums = drafted.text ? undefined : await sumsOf(drafted.content, app.integrity)
+  // Bytes that stay as they are need not be kept: the source has them.
+  const isCopy = !source.compiler && !drafted.text
+  const result = {
+    draft: isCopy ? { ...drafted, content: { copyOf: source.file } } : drafted,
+    sums
+  }
+  keep?.(path, source, result)
+  return { ...place, ...result, links: [] }
+}
+
+async function link(
+  settings: Settings,
+  sources: Sources,
+  node: Node,
+  byPath: ReadonlyMap<string, Node>,
+  problems: Problem[],
+  { warn }: BuildOptions
+): Promise<(string | undefined)[]> {
+  const { text } = node.draft
+  const links = (text?.references ?? []).map(async reference => {
+    const asker = { ...node, dependencies: text?.dependencies ?? [] }
+    const found = await resolveReference(settings, sources, asker, reference)
+    if (found === 'elsewhere') return undefined
+    if (found) {
+      const path = `${found.app.urlPrefix}/${found.name}`
+      if (byPath.has(path)) return path
+      // A tail: what it finds is published under its own name.
+      const source = await sources.find(found.app, found.name)
+      return source && `${found.app.urlPrefix}/${source.name}`
+    }
+    if (reference.kind === 'source-map') return undefined
+    const where = relative(settings.root, node.source.file)
+    const message = `${where} refers to ${reference.path}, which leads to no asset`
+    if (node.app.missing === 'error') {
+      problems.push({ path: node.path, error: new AssetError('reference-missing', message) })
+    } else warn(message)
+    return undefined
+  })
+  return Promise.all(links)
+}

@@ -1,0 +1,63 @@
+// Compressed copies, made once when assets are precompiled.
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+import mime from 'mime-types'
+
+export interface Coding {
+  /** The content coding's name in HTTP (RFC 9110 section 8.4.1). */
+  readonly name: 'br' | 'zstd' | 'gzip'
+  readonly extension: '.br' | '.zst' | '.gz'
+}
+
+/** In the order in which the smaller is to be expected. */
+export const CODINGS: readonly Coding[] = [
+  { name: 'br', extension: '.br' },
+  { name: 'zstd', extension: '.zst' },
+  { name: 'gzip', extension: '.gz' }
+]
+
+type Compress = (bytes: Uint8Array) => Promise<Buffer>
+
+const brotli = promisify(zlib.brotliCompress)
+const gzip = promisify(zlib.gzip)
+
+// In Node since 22.15.
+const { zstdCompress, constants } = zlib as typeof zlib & {
+  zstdCompress?: typeof zlib.gzip
+}
+const zstd = zstdCompress && promisify(zstdCompress)
+
+const COMPRESSORS: Readonly<Record<Coding['name'], Compress | undefined>> = {
+  br: bytes =>
+    brotli(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+        [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length
+      }
+    }),
+  zstd: zstd && (bytes => zstd(bytes, { level: 19 })),
+  gzip: bytes => gzip(bytes, { level: 9 })
+}
+
+/** The codings that this runtime can write. */
+export const WRITABLE_CODINGS = CODINGS.filter(({ name }) => COMPRESSORS[name])
+
+/** What does not become smaller by at least this much is not worth a second file. */
+const WORTH = 0.95
+/** Below this a header of the coding eats the gain. */
+const MIN_BYTES = 150
+
+// Types beside text/* whose bytes compress; images and woff2 are compressed already.
+const COMPRESSIBLE =
+  /^text\/|[/+](?:json|xml|javascript|wasm|svg)$|\+(?:json|xml)$|^font\/(?:ttf|otf)$|^application\/(?:vnd\.ms-fontobject|x-font-ttf)$/
+
+export function isCompressible(path: string, size: number): boolean {
+  return size >= MIN_BYTES && COMPRESSIBLE.test(mime.lookup(path) || '')
+}
+
+/** Undefined: not worth it. */
+export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer | undefined> {
+  const compressed = await COMPRESSORS[coding.name]?.(bytes)
+  return compressed && compressed.length <= bytes.length * WORTH ? compressed : undefined
+}

@@ -1,0 +1,86 @@
+// What development answers for a source that cannot be published: a page that a person can act on.
+import { basename, isAbsolute, relative, sep } from 'node:path'
+import { CompileError, type AssetError } from '../errors.ts'
+import { escapeHtml } from './html.ts'
+import type { Settings } from './settings.ts'
+import { assetSources } from './sources.ts'
+
+interface Explanation {
+  readonly title: string
+  readonly place: string
+  readonly reason: string
+  readonly excerpt: string
+}
+
+/** No absolute path of the machine is on it: what lies in the project is named from its root. */
+export function errorPage(error: AssetError, settings: Settings, type: 'html' | 'text'): string {
+  const explanation = explain(error, settings)
+  return type === 'html' ? asHtml(explanation) : asText(explanation)
+}
+
+function explain(error: AssetError, settings: Settings): Explanation {
+  const show = (text: string) => withoutMachine(text, settings)
+  if (!(error instanceof CompileError)) {
+    return {
+      title: 'This asset cannot be published',
+      place: '',
+      reason: show(error.message),
+      excerpt: ''
+    }
+  }
+  const { file, line, column, excerpt = '' } = error.location
+  const shown = show(file)
+  const place = [isAbsolute(shown) ? relative(settings.root, file) : shown, line, column]
+    .filter(part => part !== undefined)
+    .join(':')
+  return {
+    title: 'This source does not compile',
+    place,
+    reason: show(error.reason),
+    excerpt: show(numbered(excerpt, line, column))
+  }
+}
+
+/** A single line gets its number, and a caret below it. */
+function numbered(excerpt: string, line: number | undefined, column: number | undefined): string {
+  const text = excerpt.replace(/\n+$/, '')
+  if (text === '' || text.includes('\n') || line === undefined) return text
+  const gutter = `${line} | `
+  const caret = column === undefined ? '' : `\n${' '.repeat(gutter.length + column - 1)}^`
+  return `${gutter}${text}${caret}`
+}
+
+/** Paths in the project start at its root; a source outside of it starts at its own directory. */
+function withoutMachine(text: string, { root, apps }: Settings): string {
+  const outside = [...apps.flatMap(app => app.sources), ...assetSources.list()].filter(
+    source => relative(root, source).startsWith('..') || isAbsolute(relative(root, source))
+  )
+  return outside.reduce(
+    (shown, source) => shown.replaceAll(source, basename(source)),
+    text.replaceAll(`${root}${sep}`, '').replaceAll(root, '.')
+  )
+}
+
+function asText({ title, place, reason, excerpt }: Explanation): string {
+  return [title, place, reason, excerpt].filter(part => part !== '').join('\n\n') + '\n'
+}
+
+function asHtml({ title, place, reason, excerpt }: Explanation): string {
+  const [heading, where, why, code] = [title, place, reason, excerpt].map(escapeHtml)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>${heading}</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
+  h1 { font-size: 1.25rem; color: #c33 }
+  pre { padding: 1rem; overflow: auto; background: #8882; border-left: .25rem solid #c33 }
+</style>
+<h1>${heading}</h1>
+${where ? `<p><strong><code>${where}</code></strong></p>` : ''}
+<p>${why}</p>
+${code ? `<pre>${code}</pre>` : ''}
+<p>Mend it, then reload.</p>
+</html>
+`
+}

@@ -1,0 +1,75 @@
+/** Writes HTML tags that no attribute, whatever its value, can break out of. */
+
+import { inspect } from 'node:util'
+
+/** `true` is written as `name="name"`; `false` and `null` leave the attribute out. */
+export type AttributeValue = string | number | boolean | null | undefined
+
+/**
+ * Attributes of a tag, by name. What a helper writes by itself keeps its place and gets the value
+ * given here; `undefined` counts as not given. Names are written in lower case.
+ */
+export interface Attributes {
+  readonly [name: string]: AttributeValue
+}
+
+// Nunjucks marks the object that it makes of keyword arguments, as in `image('a.png', width=10)`.
+const NUNJUCKS_MARK = '__keywords'
+
+// Stricter than the HTML standard by `<`, which is a parse error in a name.
+const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
+
+/**
+ * Reads attributes that come from outside. HTML compares their names without case, so that
+ * `crossOrigin` has to find `crossorigin`.
+ *
+ * @throws {TypeError} for what is no object, a name that HTML does not allow, and a value that is
+ * neither text, number, boolean, `null` nor `undefined`
+ */
+export function readAttributes(given: unknown): Attributes {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError(`attributes must be an object, got ${inspect(given)}`)
+  }
+  return Object.fromEntries(
+    Object.entries(given)
+      .filter(([name, value]) => name !== NUNJUCKS_MARK && value !== undefined)
+      .map(([name, value]) => [readName(name), readValue(name, value)])
+  )
+}
+
+function readName(name: string): string {
+  if (ATTRIBUTE_NAME.test(name)) return name.toLowerCase()
+  throw new TypeError(`${inspect(name)} cannot be the name of an HTML attribute`)
+}
+
+function readValue(name: string, value: unknown): AttributeValue {
+  if (isAttributeValue(value)) return value
+  throw new TypeError(
+    `attribute ${name} must be a string, a number, a boolean or null, got ${inspect(value)}`
+  )
+}
+
+function isAttributeValue(value: unknown): value is AttributeValue {
+  return value == null || ['string', 'number', 'boolean'].includes(typeof value)
+}
+
+/** `<name a="…" b="…">`: each attribute where it is first mentioned, with its last value. */
+export function openTag(name: string, ...layers: readonly Attributes[]): string {
+  const attributes = new Map(layers.flatMap(layer => Object.entries(layer)))
+  const written = Array.from(attributes, ([key, value]) => writeAttribute(key, value))
+  return `<${name}${written.join('')}>`
+}
+
+function writeAttribute(name: string, value: AttributeValue): string {
+  if (value === false || value == null) return ''
+  return ` ${name}="${escapeHtml(value === true ? name : String(value))}"`
+}
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}

@@ -1,0 +1,91 @@
+// Fingerprints without precompiling: the manifest is kept in memory, current before a page is
+// rendered. A page cannot know which names it will ask for, so that every asset is looked at.
+import { join } from 'node:path'
+import type { AssetError } from '../errors.ts'
+import { build } from './build.ts'
+import type { Built, Drafted } from './finish-build.ts'
+import { digestOfFile, withFingerprint } from './fingerprint.ts'
+import { Manifest } from './manifest.ts'
+import { isUnchanged } from './mtime-index.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { entriesOf } from './precompile.ts'
+import { write } from './publish.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import type { Source, Sources } from './sources.ts'
+import { writeVerified } from './write-build.ts'
+import { statOf } from './disk.ts'
+
+export interface LiveBuild {
+  readonly manifest: Manifest
+  /** Brings every asset up to date. */
+  refresh(): Promise<void>
+  /** What keeps an asset, by its plain path, from being published. */
+  problemOf(path: string): AssetError | undefined
+  /** Writes an asset's files again, where somebody took them away or changed them. */
+  restore(path: string): Promise<void>
+}
+
+export function isLive({ compile, fingerprint }: AppSettings): boolean {
+  return compile && fingerprint
+}
+
+export function makeLiveBuild(
+  settings: Settings,
+  sources: Sources,
+  warn: (message: string) => void
+): LiveBuild {
+  const drafts = new Map<string, { source: Source; generation: number; drafted: Drafted }>()
+  let assets: ReadonlyMap<string, Built> = new Map()
+  let problems: ReadonlyMap<string, AssetError> = new Map()
+  let manifest = new Manifest(new Map())
+
+  const generationOf = () =>
+    settings.apps.reduce((sum, app) => sum + sources.state(app).generation, 0)
+
+  const reuse = async (path: string, source: Source): Promise<Drafted | undefined> => {
+    const known = drafts.get(path)
+    if (known?.source.file !== source.file || known.generation !== generationOf()) return undefined
+    const inputs = await Promise.all(known.drafted.draft.inputs.map(isUnchanged))
+    return inputs.every(Boolean) ? known.drafted : undefined
+  }
+
+  const keep = (path: string, source: Source, drafted: Drafted): void => {
+    if (!drafted.draft.isSettled) drafts.delete(path)
+    else drafts.set(path, { source, generation: generationOf(), drafted })
+  }
+
+  const refresh = oneAtATime(async () => {
+    const built = await build(settings, sources, { warn, only: isLive, reuse, keep })
+    const changed = [...built.assets.values()].filter(
+      asset => assets.get(asset.path)?.digest !== asset.digest
+    )
+    await Promise.all(changed.map(asset => writeBoth(settings, asset)))
+    problems = new Map(built.problems.map(({ path, error }) => [path, error]))
+    // A broken source keeps its last good copy.
+    const kept = [...assets].filter(([path]) => problems.has(path))
+    assets = new Map([...kept, ...built.assets])
+    for (const path of drafts.keys()) if (!assets.has(path)) drafts.delete(path)
+    manifest = new Manifest(entriesOf(assets.values()))
+  })
+
+  return {
+    get manifest() {
+      return manifest
+    },
+    refresh,
+    problemOf: path => problems.get(path),
+    async restore(path) {
+      const asset = assets.get(path)
+      if (asset) await writeBoth(settings, asset)
+    }
+  }
+}
+
+async function writeBoth(settings: Settings, asset: Built): Promise<void> {
+  const printed = join(settings.publicDir, withFingerprint(asset.path, asset.digest))
+  const isThere = await statOf(printed)
+  if (!isThere || (await digestOfFile(printed)) !== asset.digest) {
+    await writeVerified(settings, printed, asset)
+  }
+  await write(join(settings.publicDir, asset.path), asset.content, asset.mtimeNs)
+}

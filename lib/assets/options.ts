@@ -1,0 +1,60 @@
+// The options as a person writes them. Defaults and complaints are in settings.ts.
+import type { Compiler } from './compilers.ts'
+
+export type IntegrityAlgorithm = 'sha256' | 'sha384' | 'sha512'
+
+/** What may stand at the top, in an app, and in either's `configure`; the later wins, `sources` append. */
+export interface LayeredOptions {
+  /** Copy or preprocess a source when it is asked for. Default: true in `development` and `test`. */
+  compile?: boolean
+  /** Checksum names: helpers emit `app-<32 hex>.css`. Default: true in `production`. */
+  fingerprint?: boolean
+  /**
+   * Extra source directories, searched after the app's own `assets`; relative ones start at the
+   * app's directory. Error at start when one does not exist. Default: none.
+   */
+  sources?: string | readonly string[]
+  /** Subresource Integrity. Default: `sha384` with `fingerprint`, else false. */
+  integrity?: false | IntegrityAlgorithm | readonly IntegrityAlgorithm[]
+  /** More preprocessors; one of these beats a built-in one of the same extension. */
+  compilers?: readonly Compiler[]
+  /** What a reference in a stylesheet that leads to no asset is. Default: `warn`; `error` in precompile. */
+  missing?: 'warn' | 'error'
+}
+
+/** Options that hold in the environment of that name only. */
+export type Configure = Readonly<Record<string, LayeredOptions>>
+
+export interface AppOptions extends LayeredOptions {
+  /** The app's directory, relative to `root`. Default: `apps/<name>`. */
+  dir?: string
+  /** Where the app is mounted; its assets live at `<prefix><path>`. Default: `/` for `web` or an only app, else `/<name>`. */
+  path?: string
+  configure?: Configure
+}
+
+export interface KoaAssetsOptions extends LayeredOptions {
+  /** The project's root; relative paths start here. Default: `process.cwd()`. */
+  root?: string
+  /** Names the environment. Default: `NODE_ENV`, else `development`. */
+  env?: string
+  /** Serve over HTTP; off, there are only the view helpers. Default: `SERVE_STATIC_ASSETS === 'true'`. */
+  serve?: boolean
+  /** The public directory, created on demand. Default: `public`. */
+  public?: string
+  /** URL prefix, and folder under `public`. Default: `/assets`. */
+  prefix?: string
+  /** Scheme and host of a CDN, put before every emitted URL. Default: none. */
+  host?: string
+  /** Default: every `apps/<name>` that has an `assets` folder. */
+  apps?: Readonly<Record<string, AppOptions>>
+  /** Bound of the representations kept in memory, in bytes. Default: 64 MiB in all, files up to 1 MiB. */
+  memory?: { maxBytes?: number; maxFileBytes?: number }
+  /** Bound of the mtime index, in entries. Default: 10,000. */
+  index?: { max?: number }
+  /** Seconds for which a target's stat is trusted. Default: 0 while compiling, else 1. */
+  revalidate?: number
+  /** `inside`: a link may not leave its source or `public`. Default: `inside`. */
+  symlinks?: 'inside' | 'follow' | 'deny'
+  configure?: Configure
+}

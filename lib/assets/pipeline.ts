@@ -1,0 +1,125 @@
+// Joins the rooms: what one koaAssets() holds. An app's assets are copied on request, or built with
+// fingerprints on request, or lie there precompiled; everything else is the same for all three.
+import type { AssetError } from '../errors.ts'
+import { encodePath, plainAddress, type AssetAddress } from './asset-url.ts'
+import { splitFingerprint } from './fingerprint.ts'
+import { isLive, makeLiveBuild } from './live-build.ts'
+import { ManifestFile, type Manifest } from './manifest.ts'
+import { manifestFile } from './precompile.ts'
+import { makePublicFiles, type PublicFile } from './public-files.ts'
+import { makePublisher } from './publish.ts'
+import type { Wanted } from './request-path.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import { makeSources } from './sources.ts'
+import { makeViewHelpers, type ViewHelpers } from './view-helpers.ts'
+import { warnOnce } from './warn-once.ts'
+
+type Found = PublicFile | undefined
+
+export interface Pipeline {
+  /** The file of a path just as it was sent, when memory has it and no look at the disk is due. */
+  recall(rawPath: string): Found
+  /**
+   * The current file that answers a request; its source is published first, where that is on.
+   * @throws AssetError for a source that cannot be published
+   */
+  find(wanted: Wanted): Promise<Found> | Found
+  /** What has been published already, however old. */
+  findPublished(wanted: Wanted): Promise<Found> | Found
+  /** Has the next `find` look at the disk, whatever is remembered. */
+  forget(wanted: Wanted): void
+  /** Whether the path is an asset, published or not; nothing is written. */
+  has(wanted: Wanted): Promise<boolean>
+  /** Makes the manifest current before a page asks for URLs; undefined when there is nothing to wait for. */
+  beforePage(): Promise<void> | undefined
+  readonly viewHelpers: (app: string) => ViewHelpers
+}
+
+export function makePipeline(settings: Settings): Pipeline {
+  const warn = warnOnce()
+  const sources = makeSources(settings, warn)
+  const publisher = makePublisher(settings, sources, warn)
+  const publicFiles = makePublicFiles(settings)
+  const live = settings.apps.some(isLive) ? makeLiveBuild(settings, sources, warn) : undefined
+  const fixed = settings.apps.some(isFixed)
+    ? new ManifestFile(manifestFile(settings), warn)
+    : undefined
+
+  const publishAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> =>
+    publicFiles.find(wanted, await publisher.publish(app, wanted.name))
+
+  const buildAndFind = async (wanted: Wanted): Promise<Found> => {
+    const print = splitFingerprint(wanted.path)
+    const current = print && (await publicFiles.find(wanted))
+    if (current) return current
+    await live?.refresh()
+    const path = print?.name ?? wanted.path
+    const problem = live?.problemOf(path)
+    if (problem) throw problem
+    await live?.restore(path)
+    return publicFiles.find(wanted)
+  }
+
+  const manifestOf = (app: AppSettings): Manifest | undefined => {
+    if (!app.fingerprint) return undefined
+    return isLive(app) ? live?.manifest : fixed?.current
+  }
+
+  const resolve = (appName: string, name: string): AssetAddress => {
+    const app = appNamed(settings, appName)
+    const manifest = manifestOf(app)
+    if (!manifest) return plainAddress(encodePath(app.urlPrefix), name)
+    const problem = live?.problemOf(`${app.urlPrefix}/${name}`)
+    const entry = problem ? lastGood(manifest, app, name, problem) : manifest.entry(app, name)
+    return { path: entry.target, integrity: entry.integrity }
+  }
+
+  return {
+    recall: publicFiles.recall,
+    find(wanted) {
+      const { app } = wanted
+      if (!app?.compile) return publicFiles.find(wanted)
+      return app.fingerprint ? buildAndFind(wanted) : publishAndFind(app, wanted)
+    },
+    findPublished: wanted => publicFiles.find(wanted),
+    forget: wanted => publicFiles.forget(wanted),
+    async has(wanted) {
+      const { app, name } = wanted
+      if (app?.compile && (await sources.find(app, name))) return true
+      return publicFiles.has(wanted)
+    },
+    beforePage() {
+      fixed?.refreshBehind(settings.revalidate)
+      return live?.refresh()
+    },
+    viewHelpers: makeViewHelpers(settings, {
+      resolve,
+      modules: appName => modulesOf(manifestOf(appNamed(settings, appName))),
+      version: () => [fixed?.current.version, live?.manifest.version].filter(Boolean).join('-')
+    })
+  }
+}
+
+function isFixed({ compile, fingerprint }: AppSettings): boolean {
+  return fingerprint && !compile
+}
+
+function lastGood(manifest: Manifest, app: AppSettings, name: string, problem: AssetError) {
+  const entry = manifest.find(app, name)
+  if (!entry) throw problem
+  return entry
+}
+
+function* modulesOf(
+  manifest: Manifest | undefined
+): Generator<readonly [plain: string, address: AssetAddress]> {
+  for (const [plain, { target, integrity }] of manifest?.assets ?? []) {
+    yield [plain, { path: target, integrity }]
+  }
+}
+
+function appNamed({ apps }: Settings, name: string): AppSettings {
+  const app = apps.find(candidate => candidate.name === name)
+  if (!app) throw new TypeError(`there is no app ${name}`)
+  return app
+}

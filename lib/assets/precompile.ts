@@ -1,0 +1,205 @@
+// The whole tree at once, for production: built, compressed, written, and the manifest last.
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { AssetError } from '../errors.ts'
+import { encodePath } from './asset-url.ts'
+import { build } from './build.ts'
+import type { Built } from './finish-build.ts'
+import { errorCode, missing } from './disk.ts'
+import { withFingerprint } from './fingerprint.ts'
+import { inParallel } from './in-parallel.ts'
+import { lock } from './lock.ts'
+import { parseManifest, serialize, type ManifestEntry } from './manifest.ts'
+import type { KoaAssetsOptions } from './options.ts'
+import { write } from './publish.ts'
+import { settleForPrecompile, type Settings } from './settings.ts'
+import { makeSources } from './sources.ts'
+import { warnOnce } from './warn-once.ts'
+import { writeBuilt } from './write-build.ts'
+import { sweep } from './write-whole.ts'
+
+export interface Progress {
+  readonly stage: 'compile' | 'write'
+  readonly done: number
+  readonly total: number
+  /** The URL path of the asset that was done last. */
+  readonly path: string
+}
+
+export interface PrecompileOptions {
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Aborting it rejects with its reason; the old manifest and its files stay. */
+  readonly signal?: AbortSignal | undefined
+  /** Hears of what is no error, each thing once. Default: `console.warn`. */
+  readonly warn?: ((message: string) => void) | undefined
+}
+
+export interface PrecompileReport {
+  /** Absolute path of the manifest. */
+  readonly manifest: string
+  readonly assets: number
+  /** Bytes of all assets, and of the smallest representation of each. */
+  readonly bytes: number
+  readonly compressedBytes: number
+  readonly seconds: number
+  /** The five largest, by URL path. */
+  readonly largest: readonly { readonly path: string; readonly size: number }[]
+  /** URL paths, against the manifest of before. */
+  readonly changes: {
+    readonly added: readonly string[]
+    readonly changed: readonly string[]
+    readonly removed: readonly string[]
+  }
+}
+
+/** Everything that is wrong, at once. */
+export class PrecompileError extends AssetError {
+  override name = 'PrecompileError'
+  readonly problems: readonly AssetError[]
+
+  constructor(problems: readonly AssetError[]) {
+    const list = problems.map(problem => `\n- ${problem.message}`).join('')
+    super('precompile-failed', `nothing was published: ${problems.length} to mend${list}`)
+    this.problems = problems
+  }
+}
+
+// Compression runs on the thread pool, four at a time.
+const LANES = 8
+
+/**
+ * Publishes every asset of every app and third-party directory under plain and checksum names, with
+ * compressed copies, and writes the manifest last. What earlier deploys published stays.
+ *
+ * @throws TypeError for a wrong option; PrecompileError that lists every broken source, in which case
+ *   nothing was changed; AssetError when the disk refuses or another precompile is under way
+ */
+export async function precompile(
+  options: KoaAssetsOptions = {},
+  { onProgress, signal, warn = warnOnce() }: PrecompileOptions = {}
+): Promise<PrecompileReport> {
+  const startedAt = performance.now()
+  const settings = settleForPrecompile(options)
+  const directory = join(settings.publicDir, settings.prefix)
+  const unlock = await lock(directory)
+  try {
+    await sweepAll(directory)
+    const sources = makeSources(settings, warn)
+    const progress = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
+      onProgress?.({ stage, done, total, path })
+    const { assets, problems } = await build(settings, sources, {
+      warn,
+      signal,
+      onProgress: progress('compile')
+    })
+    if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
+    const compressedBytes = await writeAll(
+      settings,
+      [...assets.values()],
+      progress('write'),
+      signal
+    )
+    const before = await readManifest(manifestFile(settings))
+    const entries = entriesOf(assets.values())
+    await write(manifestFile(settings), Buffer.from(serialize(entries)), now())
+    const seconds = (performance.now() - startedAt) / 1000
+    return { ...report(settings, entries, before), compressedBytes, seconds }
+  } finally {
+    await unlock()
+  }
+}
+
+export function manifestFile({ publicDir, prefix }: Settings): string {
+  return `${join(publicDir, prefix)}.json`
+}
+
+function now(): bigint {
+  return BigInt(Date.now()) * 1_000_000n
+}
+
+async function writeAll(
+  settings: Settings,
+  assets: readonly Built[],
+  onProgress: (done: number, total: number, path: string) => void,
+  signal: AbortSignal | undefined
+): Promise<number> {
+  let done = 0
+  const sizes = await inParallel(
+    assets,
+    LANES,
+    async built => {
+      const { smallest } = await writeBuilt(settings, built).catch(asAssetError(settings, built))
+      onProgress(++done, assets.length, built.path)
+      return smallest
+    },
+    signal
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function asAssetError({ root }: Settings, { path }: Built) {
+  return (error: unknown): never => {
+    const code = errorCode(error)
+    if (error instanceof AssetError || code === undefined) throw error
+    const { syscall = '', path: file = '' } = error as NodeJS.ErrnoException
+    const reason = `${syscall} ${relative(root, file)} failed with ${code}`
+    throw new AssetError('publish-failed', `cannot publish ${path}: ${reason}`, { cause: error })
+  }
+}
+
+export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
+  return new Map(
+    Array.from(assets, ({ path, digest, source, integrity, size, from }) => [
+      encodePath(path),
+      {
+        target: encodePath(withFingerprint(path, digest)),
+        source: source.path,
+        integrity,
+        size,
+        ...(from > 0 && { from })
+      }
+    ])
+  )
+}
+
+type Entries = ReadonlyMap<string, ManifestEntry>
+
+async function readManifest(file: string): Promise<Entries> {
+  const text = await missing(readFile(file, 'utf8'))
+  if (text === undefined) return new Map()
+  try {
+    return parseManifest(text, file).assets
+  } catch (error) {
+    // It is about to be replaced by a good one.
+    if (error instanceof AssetError) return new Map()
+    throw error
+  }
+}
+
+function report(settings: Settings, entries: Entries, before: Entries) {
+  const paths = [...entries.keys()]
+  const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
+  return {
+    manifest: manifestFile(settings),
+    assets: entries.size,
+    bytes: sized.reduce((sum, { size }) => sum + size, 0),
+    largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
+    changes: {
+      added: paths.filter(path => !before.has(path)),
+      changed: paths.filter(path => {
+        const old = before.get(path)
+        return old !== undefined && old.target !== entries.get(path)?.target
+      }),
+      removed: [...before.keys()].filter(path => !entries.has(path))
+    }
+  }
+}
+
+/** Removes what a killed run left behind, in every folder. */
+async function sweepAll(directory: string): Promise<void> {
+  const entries = await missing(readdir(directory, { withFileTypes: true, recursive: true }))
+  const folders = (entries ?? []).filter(entry => entry.isDirectory())
+  const paths = folders.map(folder => join(folder.parentPath, folder.name))
+  await inParallel([directory, join(directory, '..'), ...paths], LANES, sweep)
+}

@@ -1,0 +1,234 @@
+// What lies in public: found, judged, and prepared once, so that a request only writes it out.
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { chooseCoding } from '../http/content-coding.ts'
+import { CODINGS } from './compress.ts'
+import { sameMark, statOf, type Mark } from './disk.ts'
+import { digestOfFile, splitFingerprint } from './fingerprint.ts'
+import {
+  contentHeaders,
+  contentType,
+  represent,
+  validatorHeaders,
+  type About,
+  type Headers,
+  type Representation
+} from './representation.ts'
+import type { Wanted } from './request-path.ts'
+import type { Settings } from './settings.ts'
+import { isWithinPublic } from './within-public.ts'
+
+/** One form of a file, ready to be sent. */
+export interface Sendable extends Representation {
+  readonly ok: Headers
+  readonly notModified: Headers
+  /** For an answer with another length: a part of it. */
+  readonly partial: Headers
+  /** 412 and 416 say only this. */
+  readonly failed: Headers
+}
+
+/** A file of `public`, in every form in which it exists. */
+export interface PublicFile {
+  readonly forms: readonly Sendable[]
+}
+
+export interface PublicFiles {
+  /** What lies in memory under a path just as it was sent, and is trusted still. */
+  recall(rawPath: string): PublicFile | undefined
+  /**
+   * The file that is wanted, as the disk has it now or, within `revalidate`, had it.
+   * @param mark what the target was found to be just now, if somebody has looked already
+   */
+  find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined> | PublicFile | undefined
+  /** Has the next `find` look at the disk: the file was not what was remembered of it. */
+  forget(wanted: Wanted): void
+  /** Whether there is a file that could be sent; nothing is read. */
+  has(wanted: Wanted): Promise<boolean>
+}
+
+/** The form that a request gets. */
+export function chooseForm({ forms }: PublicFile, acceptEncoding: string | undefined): Sendable {
+  const [identity] = forms
+  return chooseCoding(acceptEncoding, forms) ?? (identity as Sendable)
+}
+
+interface Held extends PublicFile {
+  readonly isInMemory: boolean
+  /** Milliseconds; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
+  trustedUntil: number
+}
+
+// A held path is canonical when it is decoded; with these characters alone it reads the same encoded.
+const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
+
+// What a form costs beside its body: strings, headers, the marks.
+const OVERHEAD_BYTES = 2048
+/** How many paths that lead to no file are remembered. */
+const MAX_MISSES = 4096
+
+export function makePublicFiles(settings: Settings): PublicFiles {
+  const held = new LRUCache<string, Held>({
+    maxSize: Math.max(1, settings.memory.maxBytes),
+    sizeCalculation: ({ forms }) =>
+      forms.reduce((sum, { body }) => sum + OVERHEAD_BYTES + (body?.length ?? 0), 0)
+  })
+  const misses = new LRUCache<string, number>({ max: MAX_MISSES })
+  const loads = new Map<string, Promise<PublicFile | undefined>>()
+
+  const load = (wanted: Wanted): Promise<PublicFile | undefined> => {
+    const loading = prepare(settings, wanted).finally(() => loads.delete(wanted.path))
+    loads.set(wanted.path, loading)
+    return loading
+  }
+
+  const trust = ({ app, name }: Wanted): number => {
+    if (app && splitFingerprint(name)) return Infinity
+    return Date.now() + (app ?? settings).revalidate * 1000
+  }
+
+  const loadCurrent = async (wanted: Wanted, mark: Mark): Promise<PublicFile | undefined> => {
+    const joined = await loads.get(wanted.path)
+    // It may have set out before the file was replaced.
+    const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
+    const file = isCurrent ? joined : await load(wanted)
+    if (file) {
+      const isInMemory = file.forms.every(({ body }) => body !== undefined)
+      held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted) })
+    } else held.delete(wanted.path)
+    return file
+  }
+
+  const look = async (wanted: Wanted, known: Held | undefined, mark: Mark | undefined) => {
+    const stats = mark ?? (await statOf(join(settings.publicDir, wanted.path)))
+    if (!stats) {
+      held.delete(wanted.path)
+      await rememberMiss(wanted)
+      return undefined
+    }
+    if (!known || !(await isUnchanged(settings, wanted, known, stats))) {
+      return loadCurrent(wanted, stats)
+    }
+    known.trustedUntil = trust(wanted)
+    return known
+  }
+
+  /** A route's paths have no folder in public, and one look at that serves all of them. */
+  const rememberMiss = async (wanted: Wanted): Promise<void> => {
+    const { revalidate } = wanted.app ?? settings
+    if (revalidate === 0) return
+    const top = topFolder(wanted.path)
+    const isRoute = top !== wanted.path && !(await statOf(join(settings.publicDir, top)))
+    misses.set(isRoute ? top : wanted.path, Date.now() + revalidate * 1000)
+  }
+
+  const isMissing = (path: string, now: number): boolean =>
+    (misses.get(topFolder(path)) ?? 0) > now || (misses.get(path) ?? 0) > now
+
+  return {
+    recall(rawPath) {
+      const known = held.get(rawPath)
+      if (!known || known.trustedUntil <= Date.now()) return undefined
+      return known.isInMemory && PLAINLY_CANONICAL.test(rawPath) ? known : undefined
+    },
+    find(wanted, mark) {
+      const known = held.get(wanted.path)
+      if (known && !mark && known.trustedUntil > Date.now()) return known
+      if (!known && !mark && isMissing(wanted.path, Date.now())) return undefined
+      return look(wanted, known, mark)
+    },
+    forget({ path }) {
+      held.delete(path)
+    },
+    async has({ path }) {
+      const file = join(settings.publicDir, path)
+      const stats = await statOf(file)
+      return stats !== undefined && stats.isFile() && isWithinPublic(settings, file)
+    }
+  }
+}
+
+/** `/users/42` -> `/users` */
+function topFolder(path: string): string {
+  const end = path.indexOf('/', 1)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+/** While a file is compiled on request its compressed copies are none of its own. */
+function codingsFor({ app }: Wanted, settings: Settings) {
+  return (app ?? settings).compile ? [] : CODINGS
+}
+
+/** Undefined: no regular file, a link that leads out, or other bytes than the fingerprint says. */
+async function prepare(settings: Settings, wanted: Wanted): Promise<PublicFile | undefined> {
+  const path = join(settings.publicDir, wanted.path)
+  const stats = await statOf(path)
+  if (!stats?.isFile() || !(await isWithinPublic(settings, path))) return undefined
+  const { maxFileBytes } = settings.memory
+  const identity = await represent('identity', path, stats, maxFileBytes)
+  if (!identity) return undefined
+  const print = wanted.app && splitFingerprint(wanted.name)
+  if (print && print.digest !== (identity.digest ?? (await digestOfFile(path)))) return undefined
+  const coded = await Promise.all(
+    codingsFor(wanted, settings).map(async ({ name, extension }) => {
+      const file = path + extension
+      const mark = await codedMark(settings, file, identity.mark)
+      return mark && represent(name, file, mark, maxFileBytes)
+    })
+  )
+  const forms = [identity, ...coded.filter(form => form !== undefined)]
+  const about = describe(settings, wanted, forms.length > 1, print !== undefined)
+  return { forms: forms.map(form => sendable(form, about)) }
+}
+
+/** A compressed copy that is older than its file is a copy of something else. */
+async function codedMark(
+  settings: Settings,
+  file: string,
+  identity: Mark
+): Promise<Mark | undefined> {
+  const stats = await statOf(file)
+  if (!stats?.isFile() || stats.mtimeNs < identity.mtimeNs) return undefined
+  return (await isWithinPublic(settings, file)) ? stats : undefined
+}
+
+async function isUnchanged(
+  settings: Settings,
+  wanted: Wanted,
+  { forms }: PublicFile,
+  stats: Mark
+): Promise<boolean> {
+  const [identity] = forms
+  if (!identity || !sameMark(identity.mark, stats)) return false
+  const checks = codingsFor(wanted, settings).map(async ({ name, extension }) => {
+    const known = forms.find(form => form.coding === name)
+    const mark = await codedMark(settings, identity.file + extension, identity.mark)
+    return known && mark ? sameMark(known.mark, mark) : known === mark
+  })
+  return (await Promise.all(checks)).every(Boolean)
+}
+
+function describe(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {
+  const { compile } = wanted.app ?? settings
+  const revalidated = compile ? 'no-cache' : 'public, max-age=0, must-revalidate'
+  const underPrefix = wanted.path.startsWith(`${settings.prefix}/`)
+  return {
+    type: contentType(wanted.path),
+    cacheControl: verified ? 'public, max-age=31536000, immutable' : revalidated,
+    varies,
+    crossOrigin: settings.host !== undefined && underPrefix
+  }
+}
+
+function sendable(form: Representation, about: About): Sendable {
+  const notModified = validatorHeaders(form, about)
+  const partial = [...notModified, ...contentHeaders(form, about)]
+  const vary = about.varies ? ['Vary', 'Accept-Encoding'] : []
+  return {
+    ...form,
+    notModified,
+    partial,
+    ok: [...partial, 'Content-Length', String(form.size)],
+    failed: [...vary, 'Content-Length', '0']
+  }
+}

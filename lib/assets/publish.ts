@@ -1,0 +1,180 @@
+// Brings a target up to date with its source: copied or compiled, written whole, stamped.
+import { join, relative } from 'node:path'
+import { AssetError } from '../errors.ts'
+import { errorCode, isLink, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
+import { MtimeIndex } from './mtime-index.ts'
+import { draft, finish, type Draft } from './render.ts'
+import { resolveReference } from './resolve-reference.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import type { Source, Sources } from './sources.ts'
+import type { Reference } from './references.ts'
+import { encodePath } from './asset-url.ts'
+import { wouldLieInPublic } from './within-public.ts'
+import { isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
+
+export interface Publisher {
+  /**
+   * Brings one name up to date, and returns the mark that its target has now; undefined when the
+   * name has no source.
+   * @throws CompileError for a broken source; AssetError for a disk that refuses
+   */
+  publish(app: AppSettings, name: string): Promise<Mark | undefined>
+}
+
+interface Asker {
+  readonly app: AppSettings
+  readonly name: string
+  readonly source: Source
+}
+
+interface Referrer extends Asker {
+  readonly draft: Draft
+}
+
+type Flight = Promise<Mark | undefined>
+
+export function makePublisher(
+  settings: Settings,
+  sources: Sources,
+  warn: (message: string) => void
+): Publisher {
+  const index = new MtimeIndex(settings.index.max)
+  const flights = new Map<string, Flight>()
+
+  const present = async (key: string, app: AppSettings): Flight => {
+    const entry = index.get(key)
+    const mark = entry && (await index.check(key, entry))
+    if (!mark) return undefined
+    // Asked after the stats, so that an event which came meanwhile counts.
+    if (!sources.state(app).isCurrent) await sources.refresh(app)
+    return sources.state(app).generation === entry.generation ? mark : undefined
+  }
+
+  const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
+    const target = join(settings.publicDir, app.urlPrefix, name)
+    const source = await sources.find(app, name)
+    const { generation } = sources.state(app)
+    const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
+    if (!drafted) return withdraw(key, target)
+    if (!(await wouldLieInPublic(settings, target))) {
+      warn(`${relative(settings.root, target)} is not written: a link leads out of public there`)
+      return undefined
+    }
+    const urls = await urlsOf({ app, name, source, draft: drafted })
+    const mark = await write(target, finish(drafted, urls), drafted.mtimeNs)
+    if (mark && drafted.isSettled) {
+      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation })
+    } else {
+      index.delete(key)
+    }
+    return mark ?? statOf(target)
+  }
+
+  const urlsOf = ({ draft, ...asker }: Referrer): Promise<(string | undefined)[]> =>
+    Promise.all(
+      (draft.text?.references ?? []).map(async reference => {
+        const dependencies = draft.text?.dependencies ?? []
+        const asking = { ...asker, dependencies }
+        const found = await resolveReference(settings, sources, asking, reference)
+        if (found === undefined) reportMissing(asker, reference)
+        if (found === undefined || found === 'elsewhere' || found.isDirect) return undefined
+        return encodePath(`${found.app.urlPrefix}/${found.name}`)
+      })
+    )
+
+  const reportMissing = ({ app, source }: Asker, { kind, path }: Reference): void => {
+    if (kind === 'source-map') return
+    const where = relative(settings.root, source.file)
+    const message = `${where} refers to ${path}, which leads to no asset`
+    if (app.missing === 'error') throw new AssetError('reference-missing', message)
+    warn(message)
+  }
+
+  /** A target that this process made goes with its source; what a person put there stays. */
+  const withdraw = async (key: string, target: string): Flight => {
+    const entry = index.get(key)
+    if (!entry) return undefined
+    index.delete(key)
+    const stats = await statOf(target)
+    if (
+      stats &&
+      stats.ino === entry.target.mark.ino &&
+      stats.mtimeNs === entry.target.mark.mtimeNs
+    ) {
+      await remove(target)
+    }
+    return undefined
+  }
+
+  const start = (key: string, app: AppSettings, name: string): Flight => {
+    const flight = bringUpToDate(key, app, name)
+      .catch(error => {
+        throw explained(error, settings, app, name)
+      })
+      .finally(() => flights.delete(key))
+    flights.set(key, flight)
+    return flight
+  }
+
+  return {
+    async publish(app, name) {
+      const key = `${app.urlPrefix}/${name}`
+      const mark = await present(key, app)
+      if (mark) return mark
+      const flight = flights.get(key)
+      if (!flight) return start(key, app, name)
+      // It set out before this request came: what it brings may be older than the request.
+      await flight.catch(ignore)
+      return (await present(key, app)) ?? flights.get(key) ?? start(key, app, name)
+    }
+  }
+}
+
+/** Who started the flight hears of its failure. */
+function ignore(): void {}
+
+/**
+ * Writes only when the bytes differ; sets the mtime only when that differs. A link is replaced: what
+ * it leads to is somebody else's.
+ */
+export async function write(
+  target: string,
+  content: Content,
+  mtimeNs: bigint
+): Promise<Mark | undefined> {
+  const existing = await statOf(target)
+  if (!existing?.isFile() || (await isLink(target)) || !(await holds(target, content))) {
+    return writeWhole(target, content, mtimeNs)
+  }
+  if (isStamped(existing, mtimeNs)) return existing
+  await stamp(target, mtimeNs)
+  return statOf(target)
+}
+
+async function holds(target: string, content: Content): Promise<boolean> {
+  if ('copyOf' in content) return sameBytes(content.copyOf, target)
+  const existing = await readWhole(target)
+  return existing?.bytes.equals(content) ?? false
+}
+
+/** An error of the disk says which asset it is about, and what to do. */
+function explained(error: unknown, settings: Settings, app: AppSettings, name: string): unknown {
+  const code = errorCode(error)
+  if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
+    return error
+  }
+  const { path = '', dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
+  const file = relative(settings.root, dest ?? path) || settings.root
+  const message = `cannot publish ${app.urlPrefix}/${name}: ${syscall} ${file} failed with ${code}`
+  return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: '; give this process the right to read sources and to write public',
+  EPERM: '; give this process the right to read sources and to write public',
+  EROFS: '; public lies on a read-only file system: precompile, and set compile to false',
+  ENOSPC: '; the disk is full',
+  EEXIST: '; a file stands where a directory is needed',
+  ENOTDIR: '; a file stands where a directory is needed',
+  EISDIR: '; a directory stands where the file belongs'
+}

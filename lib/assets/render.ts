@@ -1,0 +1,164 @@
+// From a source to the bytes of its target, with all that these bytes were made from.
+import { isUtf8 } from 'node:buffer'
+import { extname, join } from 'node:path'
+import { inspect } from 'node:util'
+import { CompileError, AssetError } from '../errors.ts'
+import type { CompilerOutput } from './compilers.ts'
+import { isInside, markOf, readWhole, realpathOf, statOf, type Mark } from './disk.ts'
+import { seen, type Seen } from './mtime-index.ts'
+import { findReferences, replaceReferences, type Reference } from './references.ts'
+import type { Settings } from './settings.ts'
+import type { Source } from './sources.ts'
+import type { Content } from './write-whole.ts'
+
+/** A source read and compiled, its references found but not yet replaced. */
+export interface Draft {
+  readonly content: Content
+  /** Undefined: nothing in it refers to another asset. */
+  readonly text: Text | undefined
+  readonly inputs: readonly Seen[]
+  /** The newest mtime of source and dependencies. */
+  readonly mtimeNs: bigint
+  /** False when a dependency changed while it was being compiled: the next request compiles again. */
+  readonly isSettled: boolean
+}
+
+interface Text {
+  readonly code: string
+  readonly references: readonly Reference[]
+  /** Absolute paths of what was compiled in: a reference may have been written there. */
+  readonly dependencies: readonly string[]
+}
+
+const COPY_FROM = 1024 * 1024
+
+/** Undefined: the source is gone, is no regular file, or leads out of its directory. */
+export async function draft(
+  settings: Settings,
+  loadPaths: readonly string[],
+  name: string,
+  source: Source
+): Promise<Draft | undefined> {
+  if (!(await isAllowed(settings, source))) return undefined
+  const type = textType(name)
+  if (!type && !source.compiler) {
+    const stats = await statOf(source.file)
+    if (!stats?.isFile()) return undefined
+    if (stats.size > COPY_FROM) return copy(source, stats)
+  }
+  const read = await readWhole(source.file)
+  if (!read) return undefined
+  const input = seen(source.file, read.mark, () => read.bytes)
+  if (!type || !isUtf8(read.bytes)) return plain(read.bytes, input)
+  const output = await compile(settings, loadPaths, source, read.bytes)
+  return draftText(source, { bytes: read.bytes, input, type }, output)
+}
+
+/** The bytes of the target, once each reference has its URL. */
+export function finish({ content, text }: Draft, urls: readonly (string | undefined)[]): Content {
+  if (!text || urls.every(url => url === undefined)) return content
+  return Buffer.from(replaceReferences(text.code, text.references, urls))
+}
+
+function copy(source: Source, mark: Mark): Draft {
+  const inputs = [{ path: source.file, mark: markOf(mark) }]
+  const { mtimeNs } = mark
+  return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled: true }
+}
+
+function plain(content: Buffer, input: Seen): Draft {
+  const { mtimeNs } = input.mark
+  return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
+}
+
+/** Only text that may refer to other assets is read as text; bytes of another encoding stay as they are. */
+function textType(name: string): 'css' | 'js' | undefined {
+  const extension = extname(name).toLowerCase()
+  if (extension === '.css') return 'css'
+  return extension === '.js' || extension === '.mjs' ? 'js' : undefined
+}
+
+/** Judged on real paths, at the moment of reading: a link may have been swapped since the listing. */
+async function isAllowed({ symlinks }: Settings, source: Source): Promise<boolean> {
+  if (symlinks === 'follow') return true
+  const [real, top] = await Promise.all([realpathOf(source.file), realpathOf(source.directory)])
+  if (real === undefined || top === undefined) return false
+  return symlinks === 'deny' ? real === join(top, source.path) : isInside(top, real)
+}
+
+interface Read {
+  readonly bytes: Buffer
+  readonly input: Seen
+  readonly type: 'css' | 'js'
+}
+
+interface Compiled extends Required<CompilerOutput> {
+  readonly startedAt: bigint
+}
+
+async function draftText(
+  source: Source,
+  { bytes, input, type }: Read,
+  { code, dependencies, startedAt }: Compiled
+): Promise<Draft> {
+  const others = await lookAt(dependencies, source)
+  const references = findReferences(type, code)
+  const inputs = [input, ...others]
+  return {
+    content: source.compiler ? Buffer.from(code) : bytes,
+    text: references.length > 0 ? { code, references, dependencies } : undefined,
+    inputs,
+    mtimeNs: inputs.reduce((newest, { mark }) => later(newest, mark.mtimeNs), 0n),
+    isSettled: others.every(({ mark }) => mark.ctimeNs < startedAt)
+  }
+}
+
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+async function compile(
+  { env }: Settings,
+  loadPaths: readonly string[],
+  source: Source,
+  bytes: Buffer
+): Promise<Compiled> {
+  const startedAt = BigInt(Date.now()) * 1_000_000n
+  const code = new TextDecoder().decode(bytes)
+  if (!source.compiler) return { code, dependencies: [], startedAt }
+  try {
+    const input = { code, path: source.file, loadPaths, env }
+    return { ...checked(await source.compiler.compile(input), source), startedAt }
+  } catch (error) {
+    if (error instanceof AssetError) throw error
+    throw asCompileError(error, source)
+  }
+}
+
+function checked(output: unknown, source: Source): Required<CompilerOutput> {
+  const { code, dependencies = [] } = (output ?? {}) as Partial<CompilerOutput>
+  const listed = Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
+  if (typeof code === 'string' && listed) return { code, dependencies }
+  throw new CompileError(
+    `the compiler for ${extname(source.file)} must return { code, dependencies }, got ${inspect(output, { depth: 0 })}`,
+    { file: source.file }
+  )
+}
+
+/** Whatever a compiler throws, a string or nothing at all, becomes an error that names the source. */
+function asCompileError(error: unknown, source: Source): CompileError {
+  const reason = error instanceof Error ? error.message : inspect(error)
+  return new CompileError(reason, { file: source.file }, { cause: error })
+}
+
+async function lookAt(dependencies: readonly string[], source: Source): Promise<Seen[]> {
+  const others = new Set(dependencies)
+  others.delete(source.file)
+  const all = await Promise.all(
+    [...others].map(async path => {
+      const read = await readWhole(path)
+      return read && seen(path, read.mark, () => read.bytes)
+    })
+  )
+  return all.filter(one => one !== undefined)
+}

@@ -1,0 +1,48 @@
+// From a request target to what it asks for, or to "not ours".
+import { canonicalSegments, MALFORMED } from './canonical-path.ts'
+import { splitFingerprint } from './fingerprint.ts'
+import type { AppSettings, Settings } from './settings.ts'
+
+/** What a request asks for. */
+export interface Wanted {
+  /** Decoded: `/assets/admin/menu.css`. */
+  readonly path: string
+  /** Undefined: a file of `public` that belongs to no app. */
+  readonly app: AppSettings | undefined
+  /** The path below the app's prefix: `menu.css`. Empty without an app. */
+  readonly name: string
+}
+
+// RFC 9110 7.1: a server accepts the absolute form as well. The authority is held to its own
+// characters: `http://host\admin/x` is read in more than one way.
+const ABSOLUTE_FORM = /^https?:\/\/[\w.:[\]-]+(?=\/)/i
+
+/** The path of a request target, as it was sent. */
+export function rawPath(target: string): string {
+  const origin = target.startsWith('/') ? target : target.replace(ABSOLUTE_FORM, '')
+  const query = origin.indexOf('?')
+  return query === -1 ? origin : origin.slice(0, query)
+}
+
+/** What the path asks for; undefined when it is not ours and goes on. */
+export function locate(raw: string, settings: Settings): Wanted | typeof MALFORMED | undefined {
+  const segments = canonicalSegments(raw)
+  if (segments === undefined) return undefined
+  if (segments === MALFORMED) return isUnderPrefix(raw, settings) ? MALFORMED : undefined
+  const path = `/${segments.join('/')}`
+  const app = settings.apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
+  return { path, app, name: app ? path.slice(app.urlPrefix.length + 1) : '' }
+}
+
+/** Whether a path, as it was sent, begins with the prefix; the prefix ends at a segment. */
+export function isUnderPrefix(raw: string, { prefix }: Settings): boolean {
+  return raw.startsWith(`${prefix}/`) || raw.startsWith(`${encodeURI(prefix)}/`)
+}
+
+/** The name without its fingerprint, when what is left is a canonical name too. */
+export function withoutFingerprint(name: string): { name: string; digest: string } | undefined {
+  const parts = splitFingerprint(name)
+  if (!parts) return undefined
+  const rest = parts.name.split('/').map(encodeURIComponent).join('/')
+  return Array.isArray(canonicalSegments(`/${rest}`)) ? parts : undefined
+}

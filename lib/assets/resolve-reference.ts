@@ -1,0 +1,85 @@
+// From a reference in a stylesheet or a script to the asset it leads to.
+import { dirname, join, relative, sep } from 'node:path'
+import { posix } from 'node:path'
+import { isInside, statOf } from './disk.ts'
+import type { Reference } from './references.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import type { Source, Sources } from './sources.ts'
+
+/** The asset that a reference leads to. */
+export interface Referenced {
+  readonly app: AppSettings
+  readonly name: string
+  /** Whether the reference, as it was written, leads a browser there already. */
+  readonly isDirect: boolean
+}
+
+/** `elsewhere`: not an asset of ours, and nothing to complain about. Undefined: it leads nowhere. */
+export type Resolution = Referenced | 'elsewhere' | undefined
+
+interface Asker {
+  readonly app: AppSettings
+  readonly name: string
+  readonly source: Source
+  readonly dependencies: readonly string[]
+}
+
+/**
+ * Tries what a browser would ask for; then the file beside the source, or beside a file that the
+ * source was compiled from; then the reference as a name.
+ */
+export async function resolveReference(
+  settings: Settings,
+  sources: Sources,
+  asker: Asker,
+  reference: Reference
+): Promise<Resolution> {
+  const path = decoded(reference.path)
+  if (path === undefined) return 'elsewhere'
+  const asked = posix.join(asker.app.urlPrefix, posix.dirname(asker.name), path)
+  const url = path.startsWith('/') ? posix.normalize(path) : asked
+  const direct = await byUrl(settings, sources, url)
+  if (direct) return direct
+  if (path.startsWith('/')) return url.startsWith(`${settings.prefix}/`) ? undefined : 'elsewhere'
+  return (await byFile(sources, asker, path)) ?? byName(sources, asker.app, path)
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+async function byUrl(settings: Settings, sources: Sources, url: string): Promise<Resolution> {
+  const app = settings.apps.find(({ urlPrefix }) => url.startsWith(`${urlPrefix}/`))
+  if (!app) return undefined
+  const name = url.slice(app.urlPrefix.length + 1)
+  if (await sources.find(app, name)) return { app, name, isDirect: true }
+  const inPublic = await statOf(join(settings.publicDir, url))
+  return inPublic?.isFile() ? 'elsewhere' : undefined
+}
+
+async function byFile(
+  sources: Sources,
+  { app, source, dependencies }: Asker,
+  path: string
+): Promise<Resolution> {
+  for (const file of [source.file, ...dependencies]) {
+    const wanted = join(dirname(file), path)
+    const directory = sources.directories(app).find(candidate => isInside(candidate, wanted))
+    if (directory === undefined) continue
+    const tail = relative(directory, wanted).split(sep).join('/')
+    const found = await sources.findTail(app, directory, tail)
+    if (found) return { app, name: found.name, isDirect: false }
+  }
+  return undefined
+}
+
+async function byName(sources: Sources, app: AppSettings, path: string): Promise<Resolution> {
+  const name = posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')
+  const found = await sources.find(app, name)
+  return found && { app, name: found.name, isDirect: false }
+}

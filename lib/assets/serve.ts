@@ -1,0 +1,115 @@
+// One representation onto the wire: from memory, or through `send`.
+import type { BigIntStats, ReadStream, Stats } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Context } from 'koa'
+import send from 'send'
+import { evaluatePreconditions } from '../http/preconditions.ts'
+import { chooseRange, type ByteRange } from '../http/ranges.ts'
+import { openFile, sameMark } from './disk.ts'
+import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
+import type { Headers } from './representation.ts'
+
+// RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
+const FILE = { ifModifiedSince: 'before' } as const
+
+/**
+ * Answers with a file. Koa writes nothing any more afterwards.
+ * @returns false when the file has been replaced since it was found: it must be found again
+ */
+export function serve(ctx: Context, file: PublicFile): boolean | Promise<boolean> {
+  const { headers } = ctx.req
+  const method = ctx.req.method ?? 'GET'
+  const form = chooseForm(file, headers['accept-encoding'])
+  const outcome = evaluatePreconditions(method, headers, form, FILE)
+  if (outcome === 'not-modified') return answer(ctx, 304, form.notModified)
+  if (outcome === 'failed') return answer(ctx, 412, form.failed)
+  const range = chooseRange(method, headers, form, form.size)
+  if (range === 'unsatisfiable') {
+    return answer(ctx, 416, ['Content-Range', `bytes */${form.size}`, ...form.failed])
+  }
+  if (range !== 'whole') return sendRange(ctx, form, range)
+  if (method === 'HEAD') return answer(ctx, 200, form.ok)
+  return form.body ? answer(ctx, 200, form.ok, form.body) : stream(ctx, form)
+}
+
+function sendRange(ctx: Context, form: Sendable, range: ByteRange): boolean | Promise<boolean> {
+  if (!form.body) return stream(ctx, form, range)
+  const part = form.body.subarray(range.start, range.end + 1)
+  const headers = [
+    ...form.partial,
+    ...['Content-Length', String(part.length)],
+    ...['Content-Range', `bytes ${range.start}-${range.end}/${form.size}`]
+  ]
+  return answer(ctx, 206, headers, part)
+}
+
+function answer(ctx: Context, status: number, headers: Headers, body?: Buffer): true {
+  const { res } = ctx
+  ctx.respond = false
+  res.writeHead(status, withVary(res, headers) as string[])
+  res.end(body)
+  return true
+}
+
+/** `writeHead` keeps what was set before, but replaces it by what has the same name. */
+function withVary(res: ServerResponse, headers: Headers): Headers {
+  const earlier = res.getHeader('Vary')
+  if (earlier === undefined) return headers
+  const at = headers.indexOf('Vary')
+  if (at === -1) return headers
+  const fields = new Set(String(earlier).split(/\s*,\s*/))
+  const isNamed = [...fields].some(field => field === '*' || /^accept-encoding$/i.test(field))
+  const merged = isNamed ? String(earlier) : `${String(earlier)}, ${headers[at + 1]}`
+  return headers.with(at + 1, merged)
+}
+
+/** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */
+async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<boolean> {
+  const opened = await openFile(form.file)
+  if (!opened || !sameMark(opened.stats, form.mark)) {
+    await opened?.handle.close()
+    return false
+  }
+  const { res } = ctx
+  ctx.respond = false
+  // Koa starts at 404, and send never resets it.
+  res.statusCode = 200
+  const headers = withVary(res, form.partial)
+  for (let at = 0; at < headers.length; at += 2) {
+    res.setHeader(headers[at] as string, headers[at + 1] as string)
+  }
+  await sendThrough(res, form.file, opened, range)
+  return true
+}
+
+interface Opened {
+  readonly handle: FileHandle
+  readonly stats: BigIntStats
+}
+
+/**
+ * `send` judges conditions and several ranges in ways of its own, so it gets a request that carries
+ * one range at most. It hands its options on to `fs.createReadStream`, and so reads the open file.
+ */
+function sendThrough(
+  res: ServerResponse,
+  path: string,
+  { handle, stats }: Opened,
+  range: ByteRange | undefined
+): Promise<void> {
+  const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
+  const length = range ? range.end - range.start + 1 : Number(stats.size)
+  const options = { cacheControl: false, etag: false, lastModified: false, fd: handle }
+  const sending = send({ method: 'GET', headers } as IncomingMessage, path, options)
+  return new Promise(resolve => {
+    sending.on('error', () => res.destroy())
+    sending.on('stream', (file: ReadStream) => {
+      // A file that shrank would leave the client waiting for the rest.
+      file.once('end', () => file.bytesRead < length && res.destroy())
+      file.once('close', resolve)
+    })
+    Object.assign(sending, { res })
+    sending.send(path, { size: Number(stats.size) } as Stats)
+  })
+}

@@ -1,0 +1,128 @@
+// Options in, frozen settings out: every default stands here and in app-settings.ts, nowhere else.
+import { resolve } from 'node:path'
+import { AssetError } from '../errors.ts'
+import {
+  layersOf,
+  settleApps,
+  settleLayers,
+  settlePath,
+  type AppSettings,
+  type Defaults
+} from './app-settings.ts'
+import { statIfThere } from './directories.ts'
+import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain } from './option-checks.ts'
+import type { Configure, KoaAssetsOptions } from './options.ts'
+
+export type { AppSettings, IntegrityAlgorithm } from './app-settings.ts'
+
+export interface Settings {
+  readonly root: string
+  readonly env: string
+  readonly serve: boolean
+  /** Absolute. */
+  readonly publicDir: string
+  readonly prefix: string
+  readonly host: string | undefined
+  /** The longest `urlPrefix` first. */
+  readonly apps: readonly AppSettings[]
+  readonly memory: { readonly maxBytes: number; readonly maxFileBytes: number }
+  readonly index: { readonly max: number }
+  readonly symlinks: 'inside' | 'follow' | 'deny'
+  /** What holds for files of `public` that belong to no app. */
+  readonly compile: boolean
+  /** Seconds. */
+  readonly revalidate: number
+}
+
+const MIB = 1024 * 1024
+
+const isWorkshop = (env: string) => env === 'development' || env === 'test'
+
+const SERVING: Defaults = {
+  env: 'development',
+  compile: isWorkshop,
+  fingerprint: env => env === 'production',
+  missing: 'warn'
+}
+
+const PRECOMPILING: Defaults = {
+  env: 'production',
+  compile: () => true,
+  fingerprint: () => true,
+  missing: 'error'
+}
+
+/**
+ * Settles the options of `koaAssets` once and for all.
+ * @throws TypeError for a wrong option; AssetError for a directory that cannot be used
+ */
+export function settle(options: KoaAssetsOptions = {}, processEnv = process.env): Settings {
+  return settleWith(SERVING, options, processEnv)
+}
+
+/** The same for `precompile`, which is for production unless it is told otherwise. */
+export function settleForPrecompile(
+  options: KoaAssetsOptions = {},
+  processEnv = process.env
+): Settings {
+  return settleWith(PRECOMPILING, options, processEnv)
+}
+
+function settleWith(
+  defaults: Defaults,
+  options: KoaAssetsOptions,
+  processEnv: NodeJS.ProcessEnv
+): Settings {
+  checkAll(options)
+  const root = resolve(options.root ?? process.cwd())
+  const env = options.env ?? (processEnv.NODE_ENV || defaults.env)
+  const publicDir = resolve(root, options.public ?? 'public')
+  refuseUnlessDirectory(publicDir, options.public ?? 'public')
+  const prefix = settlePath(options.prefix ?? '/assets', 'prefix')
+  if (prefix === '') complain('prefix', "a path such as '/assets'", options.prefix)
+  const shared = layersOf(options, env)
+  const { compile, revalidate } = settleLayers(shared, env, defaults, options, root)
+  return Object.freeze({
+    root,
+    env,
+    serve: options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true',
+    publicDir,
+    prefix,
+    host: options.host?.replace(/\/$/, ''),
+    apps: settleApps({ defaults, root, env, prefix, shared }, options),
+    memory: Object.freeze({
+      maxBytes: options.memory?.maxBytes ?? 64 * MIB,
+      maxFileBytes: options.memory?.maxFileBytes ?? MIB
+    }),
+    index: Object.freeze({ max: options.index?.max ?? 10_000 }),
+    symlinks: options.symlinks ?? 'inside',
+    compile,
+    revalidate
+  })
+}
+
+function checkAll(options: KoaAssetsOptions): void {
+  check(options, TOP)
+  if (options.memory !== undefined) check(options.memory, MEMORY, 'memory.')
+  if (options.index !== undefined) check(options.index, INDEX, 'index.')
+  checkConfigure(options.configure, '')
+  for (const [name, app] of Object.entries(options.apps ?? {})) {
+    check(app, APP, `apps.${name}.`)
+    checkConfigure(app.configure, `apps.${name}.`)
+  }
+}
+
+function checkConfigure(configure: Configure | undefined, place: string): void {
+  for (const [env, layer] of Object.entries(configure ?? {})) {
+    check(layer, LAYERED, `${place}configure.${env}.`)
+  }
+}
+
+function refuseUnlessDirectory(path: string, given: string): void {
+  const stats = statIfThere(path)
+  if (!stats || stats.isDirectory()) return
+  throw new AssetError(
+    'public-unusable',
+    `public must be a directory, but ${given} is a file: move it away or set another public`
+  )
+}

@@ -1,0 +1,180 @@
+// From a name to the file that a person wrote.
+import { isAbsolute, join, resolve } from 'node:path'
+import { inspect } from 'node:util'
+import { catalogue, type Catalog, type Source } from './catalog.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import { Tree } from './tree.ts'
+
+export type { Source } from './catalog.ts'
+
+// One list per process, also when two copies of this package are loaded.
+const LIST = Symbol.for('koa-fresh-assets.sources')
+const shared = globalThis as { [LIST]?: string[] }
+const thirdParty: string[] = (shared[LIST] ??= [])
+
+/** The process-wide list of directories that third-party packages bring along. */
+export const assetSources = Object.freeze({
+  /**
+   * Appends directories; every app searches them after its own, whether it was made before or after.
+   * A directory that is in the list already stays where it is.
+   * @param directories absolute paths
+   * @throws TypeError for anything but absolute paths
+   */
+  append(directories: string | readonly string[]): void {
+    const given: readonly unknown[] = [directories].flat()
+    for (const directory of given) {
+      if (typeof directory !== 'string' || !isAbsolute(directory)) {
+        throw new TypeError(
+          `assetSources.append takes absolute directories, got ${inspect(directory)}: use import.meta.dirname`
+        )
+      }
+    }
+    for (const directory of given as string[]) {
+      if (!thirdParty.includes(resolve(directory))) thirdParty.push(resolve(directory))
+    }
+  },
+  /** The directories in the order in which they are searched. */
+  list(): readonly string[] {
+    return [...thirdParty]
+  }
+})
+
+export interface Sources {
+  /** The source of a name; the listing is brought up to date first. */
+  find(app: AppSettings, name: string): Promise<Source | undefined>
+  /** The source that has just this tail, or path, in one directory. */
+  findTail(app: AppSettings, directory: string, tail: string): Promise<Source | undefined>
+  /** Every name that can be published, with the source that it leads to. */
+  list(app: AppSettings): Promise<readonly Listed[]>
+  /** All directories that the app searches, in order. */
+  directories(app: AppSettings): readonly string[]
+  /** One number for one state of all that the app searches; true only when no disk need be asked. */
+  state(app: AppSettings): { readonly generation: number; readonly isCurrent: boolean }
+  refresh(app: AppSettings): Promise<void>
+  /** Directories in which a compiler may find imports, in order. */
+  loadPaths(app: AppSettings): readonly string[]
+}
+
+/** A name, its source, and where it was found. */
+export interface Listed {
+  readonly name: string
+  readonly source: Source
+  /** The position of its directory in the order of search; 0 is the app's own. */
+  readonly from: number
+  /** Other sources of that name in the same directory. */
+  readonly rivals: readonly Source[]
+}
+
+export function makeSources(settings: Settings, warn: (message: string) => void): Sources {
+  const trees = new Map<string, Tree>()
+  const catalogs = new Map<string, { version: number; catalog: Catalog }>()
+
+  const treeOf = (directory: string): Tree => {
+    const known = trees.get(directory)
+    if (known) return known
+    const tree = new Tree(directory, settings.symlinks)
+    trees.set(directory, tree)
+    return tree
+  }
+
+  const searched = new Map<string, { length: number; trees: readonly Tree[] }>()
+
+  const treesOf = (app: AppSettings): readonly Tree[] => {
+    const known = searched.get(app.name)
+    if (known?.length === thirdParty.length) return known.trees
+    const trees = [...new Set([...app.sources, ...thirdParty])].map(treeOf)
+    searched.set(app.name, { length: thirdParty.length, trees })
+    return trees
+  }
+
+  const catalogOf = (app: AppSettings, tree: Tree): Catalog => {
+    const key = `${app.name}\0${tree.directory}`
+    const known = catalogs.get(key)
+    if (known?.version === tree.version) return known.catalog
+    const catalog = catalogue(tree.directory, tree.files(), app.compilers)
+    catalogs.set(key, { version: tree.version, catalog })
+    return catalog
+  }
+
+  const lookUp = (app: AppSettings, name: string): Source | undefined => {
+    const all = treesOf(app).map(tree => catalogOf(app, tree))
+    return firstNamed(all, name, warn) ?? firstTail(all, name, warn)
+  }
+
+  const refresh = async (app: AppSettings, thorough: boolean): Promise<void> => {
+    await Promise.all(treesOf(app).map(tree => tree.refresh({ thorough })))
+  }
+
+  return {
+    async find(app, name) {
+      await refresh(app, false)
+      const found = lookUp(app, name)
+      if (found) return found
+      await refresh(app, true)
+      return lookUp(app, name)
+    },
+    async findTail(app, directory, tail) {
+      await refresh(app, false)
+      const tree = treesOf(app).find(candidate => candidate.directory === directory)
+      const all = tree ? catalogOf(app, tree).byTail.get(tail) : undefined
+      return all?.find(source => source.tail === tail)
+    },
+    async list(app) {
+      await refresh(app, true)
+      const listed = new Map<string, Listed>()
+      treesOf(app).forEach((tree, from) => {
+        for (const [name, [source, ...rivals]] of catalogOf(app, tree).byName) {
+          if (source && !listed.has(name)) listed.set(name, { name, source, from, rivals })
+        }
+      })
+      return [...listed.values()]
+    },
+    directories: app => treesOf(app).map(tree => tree.directory),
+    state(app) {
+      let generation = 0
+      let isCurrent = true
+      for (const tree of treesOf(app)) {
+        generation += tree.version + 1
+        isCurrent &&= tree.isCurrent
+      }
+      return { generation, isCurrent }
+    },
+    refresh: app => refresh(app, false),
+    loadPaths(app) {
+      return treesOf(app).flatMap(tree => [
+        tree.directory,
+        ...tree.folders.map(folder => join(tree.directory, folder))
+      ])
+    }
+  }
+}
+
+type Warn = (message: string) => void
+
+function firstNamed(all: readonly Catalog[], name: string, warn: Warn): Source | undefined {
+  for (const { byName } of all) {
+    const [first, ...others] = byName.get(name) ?? []
+    if (first && others.length > 0) {
+      const losers = others.map(other => other.path).join(', ')
+      warn(
+        `${name} is ${first.path} in ${first.directory}; ${losers} of that name is not reachable`
+      )
+    }
+    if (first) return first
+  }
+  return undefined
+}
+
+/** A tail that several files of one directory bear finds none: nobody could say which one is meant. */
+function firstTail(all: readonly Catalog[], name: string, warn: Warn): Source | undefined {
+  for (const { byTail } of all) {
+    const candidates = byTail.get(name) ?? []
+    if (candidates.length > 1) {
+      const paths = candidates.map(candidate => candidate.tail).join(', ')
+      warn(`${name} is ambiguous in ${candidates[0]?.directory}: ask for one of ${paths}`)
+      return undefined
+    }
+    if (candidates[0]) return candidates[0]
+  }
+  return undefined
+}

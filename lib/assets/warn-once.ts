@@ -1,0 +1,14 @@
+const MAX_REMEMBERED = 1000
+
+/** A log that says each thing once, so that a warning per request does not bury the rest. */
+export function warnOnce(
+  log: (message: string) => void = message => console.warn(message)
+): (message: string) => void {
+  const said = new Set<string>()
+  return message => {
+    if (said.has(message)) return
+    if (said.size >= MAX_REMEMBERED) said.clear()
+    said.add(message)
+    log(`koa-fresh-assets: ${message}`)
+  }
+}

@@ -1,0 +1,56 @@
+/** Everything this package throws on purpose, apart from a TypeError for a wrong option or argument. */
+export class AssetError extends Error {
+  override name = 'AssetError'
+  /** Stable, for programs: `compile-failed`, `compiler-missing`, `publish-failed` … */
+  readonly code: AssetErrorCode
+  /** The HTTP status that this failure is answered with. */
+  readonly status: number
+  /** Never shown to a visitor by Koa itself. */
+  readonly expose = false
+
+  constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.status = 500
+  }
+}
+
+export type AssetErrorCode =
+  | 'source-missing'
+  | 'compile-failed'
+  | 'compiler-missing'
+  | 'publish-failed'
+  | 'public-unusable'
+  | 'manifest-missing'
+  | 'manifest-broken'
+  | 'asset-unknown'
+  | 'reference-missing'
+  | 'name-taken'
+  | 'precompile-failed'
+  | 'precompile-busy'
+
+/** Where in a source a compiler gave up. Lines and columns count from 1. */
+export interface SourceLocation {
+  /** Absolute path of the file that is to blame, an import perhaps. */
+  readonly file: string
+  readonly line?: number | undefined
+  readonly column?: number | undefined
+  /** The lines around the fault, as they stand in the file. */
+  readonly excerpt?: string | undefined
+}
+
+/** A source that a compiler refused. */
+export class CompileError extends AssetError {
+  override name = 'CompileError'
+  readonly location: SourceLocation
+  /** What the compiler says, without the place. */
+  readonly reason: string
+
+  constructor(reason: string, location: SourceLocation, options?: ErrorOptions) {
+    const { file, line, column } = location
+    const place = [file, line, column].filter(part => part !== undefined).join(':')
+    super('compile-failed', `${place}: ${reason}`, options)
+    this.location = location
+    this.reason = reason
+  }
+}

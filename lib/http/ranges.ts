@@ -1,0 +1,67 @@
+// Range requests (RFC 9110 section 14), as far as one range goes: a server may answer several with
+// the whole representation, and this one does.
+import { parseHttpDate } from './dates.ts'
+import { etagMatches, type Validators } from './validators.ts'
+
+export interface ByteRange {
+  /** Both inclusive, from 0. */
+  readonly start: number
+  readonly end: number
+}
+
+export type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
+
+export interface RangeHeaders {
+  readonly range?: string | undefined
+  readonly 'if-range'?: string | undefined
+}
+
+/**
+ * What a request asks of a representation of `size` bytes. Ranges are defined for GET alone
+ * (section 14.2); an unknown unit and an unreadable range are ignored.
+ */
+export function chooseRange(
+  method: string,
+  headers: RangeHeaders,
+  validators: Validators,
+  size: number,
+  now?: number
+): RangeChoice {
+  const { range } = headers
+  if (range === undefined || method !== 'GET') return 'whole'
+  const choice = readRange(range, size)
+  const ifRange = headers['if-range']
+  if (choice === 'whole' || ifRange === undefined) return choice
+  return isCurrent(ifRange, validators, now) ? choice : 'whole'
+}
+
+const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
+
+function readRange(range: string, size: number): RangeChoice {
+  const [, first, last] = ONE_RANGE.exec(range) ?? []
+  if (first === undefined || last === undefined || first + last === '') return 'whole'
+  if (first === '') return suffix(Number(last), size)
+  const [start, end] = [Number(first), last === '' ? Infinity : Number(last)]
+  if (start > end) return 'whole'
+  return start < size ? { start, end: Math.min(end, size - 1) } : 'unsatisfiable'
+}
+
+/** Section 14.1.2: a suffix longer than the representation is the whole of it. */
+function suffix(length: number, size: number): RangeChoice {
+  if (length === 0 || size === 0) return 'unsatisfiable'
+  return { start: Math.max(0, size - length), end: size - 1 }
+}
+
+/**
+ * Section 13.1.5: strong comparison of a tag; a date must be exactly the last modification, and that
+ * is strong only once a second has passed (section 8.8.2.2).
+ */
+function isCurrent(
+  ifRange: string,
+  { etag, lastModified }: Validators,
+  now: number = Date.now()
+): boolean {
+  if (ifRange.includes('"')) return ifRange !== '*' && etagMatches(ifRange, etag, 'strong')
+  if (lastModified === undefined || now - lastModified < 1000) return false
+  return parseHttpDate(ifRange, now) === lastModified
+}

@@ -1,0 +1,174 @@
+// The asset middleware: the route of one request, read top to bottom.
+import compose from 'koa-compose'
+import type { Context, Middleware, Next } from 'koa'
+import { AssetError } from './errors.ts'
+import { errorPage } from './assets/error-page.ts'
+import { MALFORMED } from './assets/canonical-path.ts'
+import { errorCode } from './assets/disk.ts'
+import { makePipeline, type Pipeline } from './assets/pipeline.ts'
+import type { KoaAssetsOptions } from './assets/options.ts'
+import type { PublicFile } from './assets/public-files.ts'
+import { isUnderPrefix, locate, rawPath, type Wanted } from './assets/request-path.ts'
+import { serve } from './assets/serve.ts'
+import { settle, type Settings } from './assets/settings.ts'
+
+/**
+ * Keeps web assets current, serves them, and gives views the helpers that emit their URLs
+ * (`ctx.assets`, `ctx.state.assets`). Put it in front of the router.
+ *
+ * @throws TypeError for a wrong option; AssetError for a directory that cannot be used
+ */
+export function koaAssets(options?: KoaAssetsOptions): Middleware {
+  const settings = settle(options)
+  const pipeline = makePipeline(settings)
+  const helpers = provideHelpers(settings, pipeline)
+  return settings.serve ? compose([serveAssets(settings, pipeline), helpers]) : helpers
+}
+
+function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
+  const byPath = settings.apps.toSorted((a, b) => b.path.length - a.path.length)
+  return async function assetHelpers(ctx, next) {
+    const path = rawPath(ctx.url)
+    const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
+    ctx.assets = pipeline.viewHelpers(app?.name ?? '')
+    ctx.state.assets = ctx.assets
+    const refreshed = pipeline.beforePage()
+    if (refreshed) await refreshed
+    await next()
+  }
+}
+
+function isAt(path: string, mount: string): boolean {
+  return mount === '/' || path === mount || path.startsWith(`${mount}/`)
+}
+
+function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
+  return function koaAssets(ctx, next) {
+    const target = ctx.req.url ?? ''
+    const path = rawPath(target)
+    const held = target.startsWith('/') ? pipeline.recall(path) : undefined
+    if (held && isRead(ctx.req)) return serve(ctx, held)
+    const wanted = isAsRead(ctx, path) ? locate(path, settings) : undefined
+    if (wanted === MALFORMED) return refuse(ctx)
+    if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
+    return isRead(ctx.req)
+      ? read(ctx, next, settings, pipeline, wanted)
+      : otherMethod(ctx, next, pipeline, wanted)
+  }
+}
+
+function isRead({ method }: { method?: string | undefined }): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+async function read(
+  ctx: Context,
+  next: Next,
+  settings: Settings,
+  pipeline: Pipeline,
+  wanted: Wanted
+): Promise<void> {
+  if (await answerWithFile(ctx, settings, pipeline, wanted)) return
+  await passOn(ctx, next, wanted.app !== undefined)
+}
+
+/** Whether Koa reads the same path: it is what a guard in front compares. */
+function isAsRead(ctx: Context, path: string): boolean {
+  try {
+    return ctx.path === path
+  } catch (error) {
+    // Node does not take every authority of an absolute target.
+    if (errorCode(error) === 'ERR_INVALID_URL' || error instanceof URIError) return false
+    throw error
+  }
+}
+
+/** Three times at most: a file may be replaced between being found and being opened. */
+async function answerWithFile(
+  ctx: Context,
+  settings: Settings,
+  pipeline: Pipeline,
+  wanted: Wanted
+): Promise<boolean> {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const file = await find(ctx, settings, pipeline, wanted)
+    if (file === 'explained') return true
+    if (!file) return false
+    if (await serve(ctx, file)) return true
+    pipeline.forget(wanted)
+  }
+  return false
+}
+
+/** A source that cannot be published: in development its page, elsewhere the last good copy. */
+async function find(
+  ctx: Context,
+  settings: Settings,
+  pipeline: Pipeline,
+  wanted: Wanted
+): Promise<PublicFile | 'explained' | undefined> {
+  try {
+    return await pipeline.find(wanted)
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    if (settings.env === 'development') {
+      ctx.app.emit('error', error, ctx)
+      explain(ctx, error, settings)
+      return 'explained'
+    }
+    const lastGood = await pipeline.findPublished(wanted)
+    if (!lastGood) throw error
+    ctx.app.emit('error', error, ctx)
+    return lastGood
+  }
+}
+
+function explain(ctx: Context, error: AssetError, settings: Settings): void {
+  const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
+  ctx.status = error.status
+  ctx.type = type
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = errorPage(error, settings, type)
+}
+
+/** A path that cannot be decoded is nobody's. */
+function refuse(ctx: Context): void {
+  ctx.status = 400
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = 'Bad Request'
+}
+
+/** What is not found goes on. A 404 under the prefix may be a rolling deploy's gap: nobody keeps it. */
+async function passOn(ctx: Context, next: Next, underPrefix: boolean): Promise<void> {
+  if (!underPrefix) return next() as Promise<void>
+  try {
+    await next()
+  } catch (error) {
+    forbidStoring(error)
+    throw error
+  }
+  if (ctx.status !== 404 || ctx.headerSent) return undefined
+  ctx.set('Cache-Control', 'no-store')
+  ctx.remove('Expires')
+}
+
+/** Koa's error handling drops every header that the error itself does not carry. */
+function forbidStoring(error: unknown): void {
+  const thrown = error as { status?: number; headers?: object } | undefined
+  if (thrown?.status !== 404) return
+  thrown.headers = { ...thrown.headers, 'Cache-Control': 'no-store' }
+}
+
+/** RFC 9110 15.5.6: an asset that nobody else handles can be read, and that is all. */
+async function otherMethod(
+  ctx: Context,
+  next: Next,
+  pipeline: Pipeline,
+  wanted: Wanted
+): Promise<void> {
+  await passOn(ctx, next, wanted.app !== undefined)
+  const isUntouched = ctx.status === 404 && ctx.body == null && !ctx.headerSent
+  if (!isUntouched || !(await pipeline.has(wanted))) return
+  ctx.set('Allow', 'GET, HEAD')
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
+}

@@ -1,0 +1,82 @@
+import test from 'ava'
+import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
+
+const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
+const APP = `app-${'a'.repeat(32)}.js`
+
+test('importMap() leads each module to its published URL, sorted, with its integrity', t => {
+  t.is(
+    fingerprinted()('web').importMap(),
+    '<script type="importmap">{"imports":{' +
+      `"/assets/app.js":"/assets/${APP}",` +
+      `"/assets/lib/dial.mjs":"/assets/${DIAL}"},` +
+      '"integrity":{' +
+      `"/assets/${APP}":"sha384-aaaa",` +
+      `"/assets/${DIAL}":"sha384-ffff"}}</script>`
+  )
+})
+
+test('importMap() without modules is an empty map', t => {
+  t.is(makeHelpers()('web').importMap(), '<script type="importmap">{"imports":{}}</script>')
+})
+
+test('importMap() sorts by code unit, whatever the order of the modules', t => {
+  const modules = ['b', 'Z', 'a', 'ä'].map(
+    name => [`/${name}.js`, { path: `/${name}-1.js` }] as const
+  )
+  t.is(
+    makeHelpers({}, { modules: () => modules })('web').importMap(),
+    '<script type="importmap">{"imports":{"/Z.js":"/Z-1.js","/a.js":"/a-1.js",' +
+      '"/b.js":"/b-1.js","/ä.js":"/ä-1.js"}}</script>'
+  )
+})
+
+test('importMap() asks for the modules of the app', t => {
+  t.is(
+    makeHelpers(
+      {},
+      { modules: app => [[`/${app}.js`, { path: `/${app}-1.js` }]] }
+    )('admin').importMap(),
+    '<script type="importmap">{"imports":{"/admin.js":"/admin-1.js"}}</script>'
+  )
+})
+
+test('importMap() puts the host before both URLs, as relative imports are read from there', t => {
+  const modules = [['/a.js', { path: '/a-1.js', integrity: ['sha256-a', 'sha512-a'] }]] as const
+  t.is(
+    makeHelpers({ host: 'https://cdn.example' }, { modules: () => modules })('web').importMap(),
+    '<script type="importmap">{' +
+      '"imports":{"https://cdn.example/a.js":"https://cdn.example/a-1.js"},' +
+      '"integrity":{"https://cdn.example/a-1.js":"sha256-a sha512-a"}}</script>'
+  )
+})
+
+test('importMap() takes a nonce and more specifiers, which win', t => {
+  t.is(
+    fingerprinted()('web').importMap({
+      nonce: '"r4nd0m',
+      imports: {
+        dial: 'lib/dial.mjs',
+        app: 'app',
+        '/assets/app.js': 'https://a.example/x.js',
+        ['__proto__']: 'app'
+      }
+    }),
+    '<script type="importmap" nonce="&quot;r4nd0m">{"imports":{' +
+      '"/assets/app.js":"https://a.example/x.js",' +
+      `"/assets/lib/dial.mjs":"/assets/${DIAL}",` +
+      `"__proto__":"/assets/${APP}","app":"/assets/${APP}","dial":"/assets/${DIAL}"},` +
+      '"integrity":{' +
+      `"/assets/${APP}":"sha384-aaaa",` +
+      `"/assets/${DIAL}":"sha384-ffff"}}</script>`
+  )
+})
+
+test('importMap() holds nothing that ends the script', t => {
+  const url = 'https://a.example/</script><!--\u2028\u2029'
+  t.is(
+    makeHelpers()('web').importMap({ imports: { a: url } }),
+    '<script type="importmap">{"imports":{"a":"https://a.example/' +
+      '\\u003c/script\\u003e\\u003c!--\\u2028\\u2029"}}</script>'
+  )
+})

@@ -1,0 +1,158 @@
+import test from 'ava'
+import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
+
+const assets = makeHelpers()('web')
+
+test('REN-01 javascript() is a script tag', t => {
+  t.is(
+    assets.javascript('application'),
+    '<script src="/assets/application.js" type="text/javascript"></script>'
+  )
+})
+
+test('REN-02 several names are several lines that share the attributes, false leaves one out', t => {
+  t.is(
+    assets.javascript('a', 'b', { async: true, defer: true, nomodule: false }),
+    '<script src="/assets/a.js" type="text/javascript" async="async" defer="defer"></script>\n' +
+      '<script src="/assets/b.js" type="text/javascript" async="async" defer="defer"></script>'
+  )
+  t.is(
+    assets.stylesheet('a', 'b'),
+    '<link href="/assets/a.css" type="text/css" rel="stylesheet">\n' +
+      '<link href="/assets/b.css" type="text/css" rel="stylesheet">'
+  )
+})
+
+test('REN-03 an attribute of the tag is replaced in place, src and href are not', t => {
+  t.is(
+    assets.javascript('a', { type: 'module', src: '/evil.js', SRC: '/evil.js' }),
+    '<script src="/assets/a.js" type="module"></script>'
+  )
+  t.is(
+    assets.stylesheet('a', { media: 'print', rel: 'alternate stylesheet', href: '/evil.css' }),
+    '<link href="/assets/a.css" type="text/css" rel="alternate stylesheet" media="print">'
+  )
+  t.is(assets.image('a.png', { src: '/evil.png' }), '<img src="/assets/a.png" alt="A">')
+  t.is(
+    assets.favicon('a.ico', { href: '/evil.ico' }),
+    '<link href="/assets/a.ico" rel="shortcut icon" type="image/x-icon">'
+  )
+  t.is(assets.video('a.mp4', { src: '/evil.mp4' }), '<video src="/assets/a.mp4"></video>')
+})
+
+test('REN-03 null and false take an attribute of the tag away, undefined leaves it', t => {
+  t.is(assets.javascript('a', { type: null }), '<script src="/assets/a.js"></script>')
+  t.is(assets.javascript('a', { type: false }), '<script src="/assets/a.js"></script>')
+  t.is(
+    assets.javascript('a', { type: undefined, nonce: undefined }),
+    '<script src="/assets/a.js" type="text/javascript"></script>'
+  )
+})
+
+test('REN-03 names of attributes are compared without case', t => {
+  t.is(
+    assets.javascript('a', { TYPE: 'module', crossOrigin: 'anonymous' }),
+    '<script src="/assets/a.js" type="module" crossorigin="anonymous"></script>'
+  )
+})
+
+test('REN-05 stylesheet() is a link', t => {
+  t.is(assets.stylesheet('main'), '<link href="/assets/main.css" type="text/css" rel="stylesheet">')
+})
+
+test('REN-06 favicon() is a link to favicon.ico, unless told otherwise', t => {
+  t.is(
+    assets.favicon(),
+    '<link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">'
+  )
+  t.is(
+    assets.favicon('f.png', { rel: 'icon', type: 'image/png' }),
+    '<link href="/assets/f.png" rel="icon" type="image/png">'
+  )
+})
+
+test('REN-12 integrity is followed by crossorigin', t => {
+  const { javascript, stylesheet } = fingerprinted()('web')
+  t.is(
+    javascript('app', { defer: true }),
+    `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"` +
+      ' integrity="sha384-aaaa" crossorigin="anonymous" defer="defer"></script>'
+  )
+  t.is(
+    stylesheet('app'),
+    `<link href="/assets/app-${'b'.repeat(32)}.css" type="text/css" rel="stylesheet"` +
+      ' integrity="sha256-bb+/ sha512-bbbb" crossorigin="anonymous">'
+  )
+})
+
+test('REN-12 a crossorigin that is given counts', t => {
+  const { javascript } = fingerprinted()('web')
+  const start = `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"`
+  t.is(
+    javascript('app', { crossorigin: 'use-credentials' }),
+    `${start} integrity="sha384-aaaa" crossorigin="use-credentials"></script>`
+  )
+  t.is(javascript('app', { crossorigin: false }), `${start} integrity="sha384-aaaa"></script>`)
+})
+
+test('REN-12 an integrity that is given counts, false leaves both out, true is the default', t => {
+  const { javascript } = fingerprinted()('web')
+  const start = `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"`
+  t.is(javascript('app', { integrity: false }), `${start}></script>`)
+  t.is(
+    javascript('app', { integrity: false, crossorigin: 'anonymous' }),
+    `${start} crossorigin="anonymous"></script>`
+  )
+  t.is(javascript('app', { integrity: true }), javascript('app'))
+  t.is(
+    javascript('https://a.example/x.js', { integrity: 'sha384-mine' }),
+    '<script src="https://a.example/x.js" type="text/javascript"' +
+      ' integrity="sha384-mine" crossorigin="anonymous"></script>'
+  )
+})
+
+test('REN-15 values are escaped', t => {
+  t.is(
+    assets.image('a.png', { title: `"><script>alert('&')</script>` }),
+    '<img src="/assets/a.png" alt="A"' +
+      ' title="&quot;&gt;&lt;script&gt;alert(&#39;&amp;&#39;)&lt;/script&gt;">'
+  )
+  t.is(
+    assets.image('https://a.example/?a=1&b="'),
+    '<img src="https://a.example/?a=1&amp;b=&quot;" alt="">'
+  )
+})
+
+test('REN-15 a name that HTML does not allow is refused', t => {
+  for (const name of ['', 'a b', 'a"', "a'", 'a>', 'a<', 'a=', 'a/', 'a\n', 'a\0']) {
+    t.throws(() => assets.image('a.png', { [name]: false }), {
+      instanceOf: TypeError,
+      message: /cannot be the name of an HTML attribute$/
+    })
+  }
+  t.is(
+    assets.image('a.png', { 'data-a.b': 0, '@click': 'go()' }),
+    '<img src="/assets/a.png" alt="A" data-a.b="0" @click="go()">'
+  )
+})
+
+test('REN-15 a value that is neither text, number nor boolean is refused', t => {
+  t.throws(() => Reflect.apply(assets.javascript, null, ['a', { class: ['b'] }]), {
+    instanceOf: TypeError,
+    message: "attribute class must be a string, a number, a boolean or null, got [ 'b' ]"
+  })
+  t.throws(() => Reflect.apply(assets.javascript, null, ['a', ['b']]), {
+    instanceOf: TypeError,
+    message: "attributes must be an object, got [ 'b' ]"
+  })
+})
+
+test('javascript() and stylesheet() without a name are refused', t => {
+  for (const args of [[], [undefined], [null], [{ defer: true }]]) {
+    t.throws(() => Reflect.apply(assets.javascript, null, args), {
+      instanceOf: TypeError,
+      message: 'javascript() needs the name of an asset'
+    })
+  }
+  t.is(assets.stylesheet('a', undefined), assets.stylesheet('a'))
+})

@@ -1,0 +1,62 @@
+/** What compiles is a promise, too. Checked by `tsc -p spec`, never run. */
+
+import {
+  makeViewHelpers,
+  plainAddress,
+  type Attributes,
+  type ViewHelpers
+} from '../../lib/assets/view-helpers.ts'
+
+declare const assets: ViewHelpers
+declare const maybe: boolean | undefined
+declare const attributes: Attributes | undefined
+
+assets.javascript('a') satisfies string
+assets.javascript('a', 'b', { async: true, defer: maybe, 'data-n': 1, nonce: null })
+assets.stylesheet('a', attributes)
+assets.image('a.png', { srcset: { 'b.png': '2x' }, width: 10, alt: '' })
+assets.image('a.png', { srcset: [['b.png', '2x']] })
+assets.favicon()
+assets.favicon(undefined, { rel: 'icon' })
+assets.video('a.mp4', { controls: true, poster: 'a.png' })
+assets.audio({ sources: ['a.ogg', { src: 'a.mp3', type: 'audio/mpeg' }], content: 'none' })
+assets.importMap({ nonce: 'r4nd0m', imports: { dial: 'dial.js' } }) satisfies string
+assets.preload('a', { as: 'style', fetchpriority: 'high' }) satisfies string
+assets.app('admin').version satisfies string
+
+// No `this` is needed, so that no linter complains about a helper taken off its object.
+const { javascript, video }: { javascript: (name: string) => string; video: unknown } = assets
+javascript('a')
+void video
+
+// @ts-expect-error a name is needed
+assets.javascript()
+// @ts-expect-error attributes alone show nothing
+assets.stylesheet({ media: 'print' })
+// @ts-expect-error attributes stand last
+assets.javascript({ defer: true }, 'a')
+// @ts-expect-error attributes are no lists
+assets.javascript('a', { class: ['b'] })
+// @ts-expect-error an image has a name
+assets.image()
+// @ts-expect-error either a name or sources
+assets.video()
+// @ts-expect-error a source has a src
+assets.video({ sources: [{ type: 'video/mp4' }] })
+// @ts-expect-error no destination of a preload
+assets.preload('a', { as: 'stile' })
+// @ts-expect-error no such option
+assets.importMap({ once: 'r4nd0m' })
+// @ts-expect-error helpers are read only
+assets.version = 'v8'
+// @ts-expect-error the pipeline answers with an address
+makeViewHelpers({ apps: [] }, { resolve: () => '/a', modules: () => [], version: () => '' })
+
+makeViewHelpers(
+  { host: undefined, apps: [{ name: 'web', path: '/' }] },
+  {
+    resolve: (_app, name) => plainAddress('/assets', name),
+    modules: () => new Map([['/a.js', { path: '/a-1.js', integrity: ['sha384-a'] }]]),
+    version: () => ''
+  }
+) satisfies (app: string) => ViewHelpers
