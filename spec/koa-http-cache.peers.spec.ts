@@ -19,7 +19,7 @@ import session from 'koa-session'
 import staticCache from 'koa-static-cache'
 
 import { koaHttpCache } from '../lib/index.ts'
-import { KOAS, open, openRoute } from './http-site.ts'
+import { KOAS, open, openRoute } from './support/cached-site.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
 

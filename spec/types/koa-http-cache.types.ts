@@ -4,7 +4,7 @@ import { Router } from '@koa/router'
 import Koa from 'koa'
 import mount from 'koa-mount'
 
-import { koaHttpCache } from '../lib/koa-http-cache.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 
 const app = new Koa()
 app.use(koaHttpCache())

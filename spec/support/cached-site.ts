@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava'
 import Koa3 from 'koa'
 import Koa2 from 'koa2'
 
-import { type HttpCacheOptions, koaHttpCache } from '../lib/koa-http-cache.ts'
+import { type HttpCacheOptions, koaHttpCache } from '../../lib/koa-http-cache.ts'
 
 export interface Answer {
   readonly status: number
