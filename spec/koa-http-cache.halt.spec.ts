@@ -232,6 +232,25 @@ for (const [koa, Koa] of KOAS) {
     t.is(site.errors.length, 1)
   })
 
+  test(
+    of('HLT-10 what another copy of the library gave to the application is left in place'),
+    async t => {
+      const app = new Koa()
+      const get = () => 'from the other copy'
+      Object.defineProperty(app.context, 'fresh', { get, configurable: true })
+      app.use(async (ctx, next) => {
+        await next()
+        ctx.set('X-Fresh', String(ctx.fresh))
+      })
+      app.use(koaHttpCache())
+      app.use(ctx => ctx.fresh('x'))
+      const site = await open(t, app)
+      const { status, headers } = await site.get({ 'if-none-match': '"x"' })
+      t.is(status, 304)
+      t.is(headers['x-fresh'], 'from the other copy')
+    }
+  )
+
   test(of('HLT-09 of two questions the first match counts'), async t => {
     const site = await route(t, async ctx => {
       // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
@@ -296,6 +315,12 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get()).headers['x-fresh'], 'false')
     t.is((await site.get({ 'if-none-match': '"x"' })).headers['x-fresh'], 'true')
 
+    // Given to the application once, not with every request.
+    const get = () => Object.getOwnPropertyDescriptor(app.context, 'fresh')?.get
+    const given = get()
+    await site.get()
+    t.is(get(), given)
+
     const without = await open(
       t,
       new Koa().use(ctx => {
@@ -326,6 +351,20 @@ for (const [koa, Koa] of KOAS) {
       t.is(headers['x-own'], 'yes')
       t.is(headers['cache-control'], undefined)
     }
+  })
+
+  test(of('a question that is answered when the request has left changes nothing'), async t => {
+    const site = await route(t, ctx => {
+      ctx.respond = false
+      const late = new Promise<string>(resolve => setImmediate(resolve, 'x'))
+      // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+      ctx.fresh(late)
+      void late.then(() => setImmediate(() => ctx.res.writeHead(202).end('own')))
+    })
+    const { status, headers, body } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 202)
+    t.is(headers.etag, undefined)
+    t.is(body, 'own')
   })
 
   test(of('a route that wanted to answer by itself and is halted is answered for'), async t => {

@@ -83,6 +83,19 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('POST')).status, 500)
   })
 
+  test(of('HLT-11 further in, a 304 that a validator justifies is left alone'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(conditional())
+    app.use(ctx => {
+      ctx.set('ETag', '"own"')
+      ctx.body = PAGE
+    })
+    const site = await open(t, app)
+    t.is((await site.get({ 'if-none-match': '"own"' })).status, 304)
+    t.is((await site.get({ 'if-none-match': '"other"' })).status, 500)
+  })
+
   test(of('HLT-11 with a route that asked before, too'), async t => {
     const app = new Koa()
     app.use(koaHttpCache())
