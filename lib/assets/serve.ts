@@ -45,10 +45,20 @@ function sendRange(ctx: Context, form: Sendable, range: ByteRange): boolean | Pr
 
 function answer(ctx: Context, status: number, headers: Headers, body?: Buffer): true {
   const { res } = ctx
-  ctx.respond = false
+  takeOver(ctx)
   res.writeHead(status, withVary(res, headers) as string[])
   res.end(body)
   return true
+}
+
+/** From here on the response is ours, and a client that goes away no error of the application. */
+function takeOver(ctx: Context): void {
+  const { socket } = ctx.req
+  const onerror = ctx.onerror.bind(ctx)
+  ctx.respond = false
+  ctx.onerror = error => {
+    if (error !== socket.errored) onerror(error)
+  }
 }
 
 /** `writeHead` keeps what was set before, but replaces it by what has the same name. */
@@ -71,7 +81,7 @@ async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<
     return false
   }
   const { res } = ctx
-  ctx.respond = false
+  takeOver(ctx)
   // Koa starts at 404, and send never resets it.
   res.statusCode = 200
   const headers = withVary(res, form.partial)
