@@ -1,6 +1,6 @@
 // How the pipeline touches the disk: a miss is a value, a failure is an exception.
 import { constants, type BigIntStats, stat } from 'node:fs'
-import { open, realpath, type FileHandle } from 'node:fs/promises'
+import { lstat, open, realpath, type FileHandle } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 
 /** What tells one state of a file from another. */
@@ -12,7 +12,8 @@ export interface Mark {
   readonly ctimeNs: bigint
 }
 
-const MISSES = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'])
+// ELOOP: a link that leads to itself leads to no file, like one that dangles.
+const MISSES = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'])
 
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
@@ -45,6 +46,11 @@ export function statOf(path: string): Promise<BigIntStats | undefined> {
 
 export function realpathOf(path: string): Promise<string | undefined> {
   return missing(realpath(path))
+}
+
+export async function isLink(path: string): Promise<boolean> {
+  const stats = await missing(lstat(path))
+  return stats?.isSymbolicLink() ?? false
 }
 
 export function markOf({ dev, ino, size, mtimeNs, ctimeNs }: Mark): Mark {

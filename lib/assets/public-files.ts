@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { chooseCoding } from '../http/content-coding.ts'
 import { CODINGS } from './compress.ts'
-import { isInside, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
+import { sameMark, statOf, type Mark } from './disk.ts'
 import { digestOfFile, splitFingerprint } from './fingerprint.ts'
 import {
   contentHeaders,
@@ -16,6 +16,7 @@ import {
 } from './representation.ts'
 import type { Wanted } from './request-path.ts'
 import type { Settings } from './settings.ts'
+import { isWithinPublic } from './within-public.ts'
 
 /** One form of a file, ready to be sent. */
 export interface Sendable extends Representation {
@@ -33,11 +34,17 @@ export interface PublicFile {
 }
 
 export interface PublicFiles {
+  /** What lies in memory under a path just as it was sent, and is trusted still. */
+  recall(rawPath: string): PublicFile | undefined
   /**
    * The file that is wanted, as the disk has it now or, within `revalidate`, had it.
    * @param mark what the target was found to be just now, if somebody has looked already
    */
   find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined> | PublicFile | undefined
+  /** Has the next `find` look at the disk: the file was not what was remembered of it. */
+  forget(wanted: Wanted): void
+  /** Whether there is a file that could be sent; nothing is read. */
+  has(wanted: Wanted): Promise<boolean>
 }
 
 /** The form that a request gets. */
@@ -47,9 +54,13 @@ export function chooseForm({ forms }: PublicFile, acceptEncoding: string | undef
 }
 
 interface Held extends PublicFile {
+  readonly isInMemory: boolean
   /** Milliseconds; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
   trustedUntil: number
 }
+
+// A held path is canonical when it is decoded; with these characters alone it reads the same encoded.
+const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
 
 // What a form costs beside its body: strings, headers, the marks.
 const OVERHEAD_BYTES = 2048
@@ -81,8 +92,10 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     // It may have set out before the file was replaced.
     const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
     const file = isCurrent ? joined : await load(wanted)
-    if (file) held.set(wanted.path, { ...file, trustedUntil: trust(wanted) })
-    else held.delete(wanted.path)
+    if (file) {
+      const isInMemory = file.forms.every(({ body }) => body !== undefined)
+      held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted) })
+    } else held.delete(wanted.path)
     return file
   }
 
@@ -113,11 +126,24 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     (misses.get(topFolder(path)) ?? 0) > now || (misses.get(path) ?? 0) > now
 
   return {
+    recall(rawPath) {
+      const known = held.get(rawPath)
+      if (!known || known.trustedUntil <= Date.now()) return undefined
+      return known.isInMemory && PLAINLY_CANONICAL.test(rawPath) ? known : undefined
+    },
     find(wanted, mark) {
       const known = held.get(wanted.path)
       if (known && !mark && known.trustedUntil > Date.now()) return known
       if (!known && !mark && isMissing(wanted.path, Date.now())) return undefined
       return look(wanted, known, mark)
+    },
+    forget({ path }) {
+      held.delete(path)
+    },
+    async has({ path }) {
+      const file = join(settings.publicDir, path)
+      const stats = await statOf(file)
+      return stats !== undefined && stats.isFile() && isWithinPublic(settings, file)
     }
   }
 }
@@ -137,7 +163,7 @@ function codingsFor({ app }: Wanted, settings: Settings) {
 async function prepare(settings: Settings, wanted: Wanted): Promise<PublicFile | undefined> {
   const path = join(settings.publicDir, wanted.path)
   const stats = await statOf(path)
-  if (!stats?.isFile() || !(await isAllowed(settings, path))) return undefined
+  if (!stats?.isFile() || !(await isWithinPublic(settings, path))) return undefined
   const { maxFileBytes } = settings.memory
   const identity = await represent('identity', path, stats, maxFileBytes)
   if (!identity) return undefined
@@ -163,7 +189,7 @@ async function codedMark(
 ): Promise<Mark | undefined> {
   const stats = await statOf(file)
   if (!stats?.isFile() || stats.mtimeNs < identity.mtimeNs) return undefined
-  return (await isAllowed(settings, file)) ? stats : undefined
+  return (await isWithinPublic(settings, file)) ? stats : undefined
 }
 
 async function isUnchanged(
@@ -180,15 +206,6 @@ async function isUnchanged(
     return known && mark ? sameMark(known.mark, mark) : known === mark
   })
   return (await Promise.all(checks)).every(Boolean)
-}
-
-async function isAllowed({ symlinks, publicDir }: Settings, path: string): Promise<boolean> {
-  if (symlinks === 'follow') return true
-  const [real, top] = await Promise.all([realpathOf(path), realpathOf(publicDir)])
-  if (real === undefined || top === undefined) return false
-  return symlinks === 'deny'
-    ? real === join(top, path.slice(publicDir.length))
-    : isInside(top, real)
 }
 
 function describe(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {
