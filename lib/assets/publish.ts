@@ -33,6 +33,9 @@ interface Referrer extends Asker {
 
 type Flight = Promise<Mark | undefined>
 
+/** The generation of an entry that only tells which target this process made. */
+const NEVER = -1
+
 export function makePublisher(
   settings: Settings,
   sources: Sources,
@@ -62,8 +65,9 @@ export function makePublisher(
     }
     const urls = await urlsOf({ app, name, source, draft: drafted })
     const mark = await write(target, finish(drafted, urls), drafted.mtimeNs)
-    if (mark && drafted.isSettled) {
-      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation })
+    if (mark) {
+      const valid = drafted.isSettled ? generation : NEVER
+      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation: valid })
     } else {
       index.delete(key)
     }
