@@ -1,8 +1,8 @@
 import { readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import test from 'ava'
-import { loadPeer, makeBuiltInCompilers, type Compiler } from '../lib/assets/compilers.ts'
+import type { Compiler } from '../lib/assets/compilers.ts'
 import { assetSources } from '../lib/index.ts'
+import { makeCounter } from './support/counting-compiler.ts'
 import { makeProject, makeSite } from './support/site.ts'
 import { untilSettled } from './support/until.ts'
 
@@ -106,26 +106,6 @@ for (const [extension, importLine] of [
   })
 }
 
-/** Copies, after each `import <path>` was replaced by that file; counts how often. */
-function makeCounter(extension = '.inc', target = '.css') {
-  const calls: string[] = []
-  const compiler: Compiler = {
-    extensions: extension,
-    target,
-    compile({ code, path }) {
-      calls.push(path)
-      const dependencies: string[] = []
-      const replaced = code.replace(/^import (.*)$/gm, (_, name: string) => {
-        const file = join(dirname(path), name)
-        dependencies.push(file)
-        return readFileSync(file, 'utf8')
-      })
-      return { code: replaced, dependencies }
-    }
-  }
-  return { calls, compiler }
-}
-
 test('CMP-05 what was not edited is not compiled again, with imports either', async t => {
   const { calls, compiler } = makeCounter()
   const site = await makeSite(
@@ -192,6 +172,8 @@ test('an edit that is saved while its importer compiles is in the next GET', asy
     await site.ask('/assets/app.css')
     t.is((await site.ask('/assets/app.css')).text, readFileSync(part, 'utf8'))
   }
+  unlinkSync(site.at('s/app.css.racing'))
+  t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
 })
 
 test('CMP-07 of app.css and app.css.scss the plain one is served', async t => {
@@ -205,90 +187,6 @@ test('CMP-07 of app.css and app.css.scss the plain one is served', async t => {
   site.write('stylesheets/app.css', 'again{}')
   t.is((await site.ask('/assets/app.css')).text, 'again{}')
 })
-
-for (const [extension, peer] of [
-  ['css.scss', 'sass'],
-  ['css.sass', 'sass'],
-  ['css.less', 'less'],
-  ['js.ts', 'esbuild']
-] as const) {
-  test(`CMP-08 ${extension} without ${peer} is a 500 with the source and the install command`, async t => {
-    // Loaded as ever, from a name under which nothing is installed.
-    const compilers = makeBuiltInCompilers((names, source) =>
-      loadPeer(
-        names.map(name => `${name}-is-not-installed`),
-        source
-      )
-    )
-    const files = { [`code/app.${extension}`]: '', 'code/plain.css': 'a{}' }
-    const site = await makeSite(t, files, { compilers })
-    const { status, text, headers } = await site.ask(`/assets/app.${extension.slice(0, -5)}`)
-    const path = `/assets/app.${extension.replace(/\.[a-z]+$/, '')}`
-    const answer = await site.ask(path)
-    t.is(answer.status, 500)
-    t.is(
-      answer.text,
-      'This asset cannot be published\n\n' +
-        `apps/web/assets/code/app.${extension} needs ${peer}-is-not-installed, which is not installed: ` +
-        `npm install --save-dev ${peer}-is-not-installed\n`
-    )
-    t.is((await site.ask('/assets/plain.css')).text, 'a{}', 'the process lives')
-    void [status, text, headers]
-  })
-}
-
-test("CMP-11 a compiler of the user's own works like a built-in one, whatever it makes", async t => {
-  for (const [target, type] of [
-    ['.css', CSS],
-    ['txt', 'text/plain; charset=utf-8'],
-    ['.html', 'text/html; charset=utf-8'],
-    ['.svg', 'image/svg+xml']
-  ] as const) {
-    const { calls, compiler } = makeCounter('inc', target)
-    const name = `page.${target.replace('.', '')}`
-    const files = { [`pages/${name}.inc`]: 'import part.inc.txt\n', 'pages/part.inc.txt': 'one' }
-    const site = await makeSite(t, files, { compilers: [compiler] })
-    const first = await site.ask(`/assets/${name}`)
-    t.deepEqual([first.status, first.text], [200, 'one\n'], target)
-    t.is(first.headers['content-type'], type)
-    t.deepEqual(calls, [site.at(`pages/${name}.inc`)])
-    site.write('pages/part.inc.txt', 'two')
-    t.is((await site.ask(`/assets/${name}`)).text, 'two\n')
-    t.is((await site.ask(`/assets/${name}.inc`)).status, 404)
-  }
-})
-
-test("CMP-11 a compiler of the user's own beats the built-in one, and is told where it is", async t => {
-  const told: unknown[] = []
-  const compilers: Compiler[] = [
-    {
-      extensions: ['.scss', 'sass'],
-      target: 'css',
-      compile(input) {
-        told.push(input)
-        return Promise.resolve({ code: `/* mine */${input.code}` })
-      }
-    }
-  ]
-  const site = await makeSite(
-    t,
-    { 'css/a.css.scss': 'é{}', 'js/b.js': '' },
-    { compilers, env: 'test' }
-  )
-  t.is((await site.ask('/assets/a.css')).text, '/* mine */é{}')
-  t.deepEqual(told, [
-    {
-      code: 'é{}',
-      path: site.at('css/a.css.scss'),
-      env: 'test',
-      loadPaths: [site.at('').slice(0, -1), site.at('css'), site.at('js'), ...thirdPartyPaths()]
-    }
-  ])
-})
-
-function thirdPartyPaths(): string[] {
-  return assetSources.list().flatMap(directory => [directory, join(directory, 'styles')])
-}
 
 test('CMP-12 Sass files of the app and of a third party find each other', async t => {
   assetSources.append(
@@ -317,35 +215,4 @@ test('CMP-06 a partial that comes to hide another is followed', async t => {
   t.regex((await extended.ask('/assets/app.css')).text, /color: theirs/)
   extended.write('stylesheets/_tokens.scss', '$color: ours')
   t.regex((await extended.ask('/assets/app.css')).text, /color: ours/)
-})
-
-test('development has source maps inline, other environments have none', async t => {
-  const files = {
-    'css/s.css.scss': 'a { b: c }',
-    'css/l.css.less': 'a { b: c }',
-    'js/t.js.ts': 'let a: number = 1'
-  }
-  const development = await makeSite(t, files)
-  const other = await makeSite(t, files, { env: 'test' })
-  for (const name of ['s.css', 'l.css', 't.js']) {
-    const { text } = await development.ask(`/assets/${name}`)
-    const [, encoded = ''] =
-      /sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,([\w+/=]+)/.exec(text) ??
-      []
-    const map = Buffer.from(encoded, 'base64').toString()
-    t.true(map.includes('"sources":['), name)
-    t.false(map.includes(development.root), `${name} tells where the project lies`)
-    t.false((await other.ask(`/assets/${name}`)).text.includes('sourceMappingURL'), name)
-  }
-})
-
-test('a preprocessor source that is not UTF-8 is an error, never served raw', async t => {
-  const latin = Buffer.from('a::after { content: "é" }', 'latin1')
-  const site = await makeSite(t, { 'stylesheets/app.css.scss': latin })
-  const { status, text } = await site.ask('/assets/app.css')
-  t.is(status, 500)
-  t.is(
-    text,
-    'This source does not compile\n\napps/web/assets/stylesheets/app.css.scss\n\nthe source must be UTF-8\n'
-  )
 })
