@@ -1,12 +1,7 @@
 // Who takes part: each turns a folder of files into a request listener or a server of its own.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse
-} from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import express from 'express'
@@ -91,7 +86,7 @@ async function koa(port: number, middleware: Middleware): Promise<void> {
   app.use(ctx => {
     if (ctx.path === '/page') page(ctx)
   })
-  await listen(port, app.callback() as RequestListener)
+  await listen(port, app.callback())
 }
 
 function listen(

@@ -1,6 +1,6 @@
 // How the pipeline touches the disk: a miss is a value, a failure is an exception.
 import { constants, type BigIntStats, stat } from 'node:fs'
-import { lstat, open, realpath, type FileHandle } from 'node:fs/promises'
+import { open, realpath, type FileHandle } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 
 /** What tells one state of a file from another. */
@@ -46,11 +46,6 @@ export function statOf(path: string): Promise<BigIntStats | undefined> {
 
 export function realpathOf(path: string): Promise<string | undefined> {
   return missing(realpath(path))
-}
-
-export async function isLink(path: string): Promise<boolean> {
-  const stats = await missing(lstat(path))
-  return stats?.isSymbolicLink() ?? false
 }
 
 export function markOf({ dev, ino, size, mtimeNs, ctimeNs }: Mark): Mark {

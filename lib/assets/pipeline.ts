@@ -75,7 +75,7 @@ export function makePipeline(settings: Settings): Pipeline {
   }
 
   return {
-    recall: publicFiles.recall,
+    recall: rawPath => publicFiles.recall(rawPath),
     find(wanted) {
       const { app } = wanted
       if (!app?.compile) return publicFiles.find(wanted)

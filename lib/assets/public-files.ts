@@ -1,6 +1,7 @@
 // What lies in public: found, judged, and prepared once, so that a request only writes it out.
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { makeAbsent } from './absent.ts'
 import { chooseCoding } from '../http/content-coding.ts'
 import { CODINGS } from './compress.ts'
 import { sameMark, statOf, type Mark } from './disk.ts'
@@ -64,8 +65,6 @@ const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
 
 // What a form costs beside its body: strings, headers, the marks.
 const OVERHEAD_BYTES = 2048
-/** How many paths that lead to no file are remembered. */
-const MAX_MISSES = 4096
 
 export function makePublicFiles(settings: Settings): PublicFiles {
   const held = new LRUCache<string, Held>({
@@ -73,7 +72,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     sizeCalculation: ({ forms }) =>
       forms.reduce((sum, { body }) => sum + OVERHEAD_BYTES + (body?.length ?? 0), 0)
   })
-  const misses = new LRUCache<string, number>({ max: MAX_MISSES })
+  const absent = makeAbsent(settings)
   const loads = new Map<string, Promise<PublicFile | undefined>>()
 
   const load = (wanted: Wanted): Promise<PublicFile | undefined> => {
@@ -103,7 +102,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     const stats = mark ?? (await statOf(join(settings.publicDir, wanted.path)))
     if (!stats) {
       held.delete(wanted.path)
-      await rememberMiss(wanted)
+      await absent.remember(wanted.path)
       return undefined
     }
     if (!known || !(await isUnchanged(settings, wanted, known, stats))) {
@@ -112,18 +111,6 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     known.trustedUntil = trust(wanted)
     return known
   }
-
-  /** A route's paths have no folder in public, and one look at that serves all of them. */
-  const rememberMiss = async (wanted: Wanted): Promise<void> => {
-    const { revalidate } = wanted.app ?? settings
-    if (revalidate === 0) return
-    const top = topFolder(wanted.path)
-    const isRoute = top !== wanted.path && !(await statOf(join(settings.publicDir, top)))
-    misses.set(isRoute ? top : wanted.path, Date.now() + revalidate * 1000)
-  }
-
-  const isMissing = (path: string, now: number): boolean =>
-    (misses.get(topFolder(path)) ?? 0) > now || (misses.get(path) ?? 0) > now
 
   return {
     recall(rawPath) {
@@ -134,7 +121,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     find(wanted, mark) {
       const known = held.get(wanted.path)
       if (known && !mark && known.trustedUntil > Date.now()) return known
-      if (!known && !mark && isMissing(wanted.path, Date.now())) return undefined
+      if (!known && !mark && absent.has(wanted.path)) return undefined
       return look(wanted, known, mark)
     },
     forget({ path }) {
@@ -146,12 +133,6 @@ export function makePublicFiles(settings: Settings): PublicFiles {
       return stats !== undefined && stats.isFile() && isWithinPublic(settings, file)
     }
   }
-}
-
-/** `/users/42` -> `/users` */
-function topFolder(path: string): string {
-  const end = path.indexOf('/', 1)
-  return end === -1 ? path : path.slice(0, end)
 }
 
 /** While a file is compiled on request its compressed copies are none of its own. */

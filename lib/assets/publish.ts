@@ -1,7 +1,8 @@
 // Brings a target up to date with its source: copied or compiled, written whole, stamped.
+import { lstat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { errorCode, isLink, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
+import { errorCode, missing, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -148,17 +149,14 @@ export function makePublisher(
 /** Who started the flight hears of its failure. */
 function ignore(): void {}
 
-/**
- * Writes only when the bytes differ; sets the mtime only when that differs. A link is replaced: what
- * it leads to is somebody else's.
- */
+/** Writes only when the bytes differ; sets the mtime only when that differs. A link is no target. */
 export async function write(
   target: string,
   content: Content,
   mtimeNs: bigint
 ): Promise<Mark | undefined> {
-  const existing = await statOf(target)
-  if (!existing?.isFile() || (await isLink(target)) || !(await holds(target, content))) {
+  const existing = await missing(lstat(target, { bigint: true }))
+  if (!existing?.isFile() || !(await holds(target, content))) {
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
