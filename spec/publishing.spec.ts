@@ -33,7 +33,7 @@ for (const [way, options] of WAYS) {
     t.is(site.read(TARGET), 'a{}')
     t.deepEqual(readdirSync(site.at('/public/assets')), ['app.css'])
     const off = stateOf(site).mtimeNs - stateOf(site, SOURCE).mtimeNs
-    t.true(off < 1000n && off > -1000n, `the mtime of the source, but for ${off} ns`)
+    t.true(off < 2000n && off > -2000n, `the mtime of the source, but for ${off} ns`)
   })
 
   test(`PUB-02 asked again it is not written again, ${way}`, async t => {
@@ -102,7 +102,13 @@ for (const [way, options] of WAYS) {
 
   test(`PUB-07 another process does not write a current target, ${way}`, async t => {
     const site = await made(t)
-    for (const mtime of [THEN, THEN + 0.123456, 1.7e9 + 0.999999, 1.6e9 + 0.000001]) {
+    for (const mtime of [
+      THEN,
+      THEN + 0.123456,
+      1.7e9 + 0.999999,
+      1.6e9 + 0.000001,
+      1697198486.328126
+    ]) {
       site.write(SOURCE, `at ${mtime}`, mtime)
       await site.ask(URL)
       const before = stateOf(site)
