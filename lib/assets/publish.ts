@@ -34,6 +34,9 @@ interface Referrer extends Asker {
 
 type Flight = Promise<Mark | undefined>
 
+/** The generation of an entry that only tells which target this process made. */
+const NEVER = -1
+
 export function makePublisher(
   settings: Settings,
   sources: Sources,
@@ -63,8 +66,9 @@ export function makePublisher(
     }
     const urls = await urlsOf({ app, name, source, draft: drafted })
     const mark = await write(target, finish(drafted, urls), drafted.mtimeNs)
-    if (mark && drafted.isSettled) {
-      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation })
+    if (mark) {
+      const valid = drafted.isSettled ? generation : NEVER
+      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation: valid })
     } else {
       index.delete(key)
     }
@@ -108,25 +112,36 @@ export function makePublisher(
   }
 
   const start = (key: string, app: AppSettings, name: string): Flight => {
-    const flight = bringUpToDate(key, app, name)
-      .catch(error => {
-        throw explained(error, settings, app, name)
-      })
-      .finally(() => flights.delete(key))
+    const flight = bringUpToDate(key, app, name).finally(() => flights.delete(key))
     flights.set(key, flight)
     return flight
   }
 
-  return {
-    async publish(app, name) {
-      const key = `${app.urlPrefix}/${name}`
+  const publish = async (key: string, app: AppSettings, name: string): Flight => {
+    for (let joined = false; ;) {
+      const entry = index.get(key)
       const mark = await present(key, app)
       if (mark) return mark
       const flight = flights.get(key)
-      if (!flight) return start(key, app, name)
-      // It set out before this request came: what it brings may be older than the request.
-      await flight.catch(ignore)
-      return (await present(key, app)) ?? flights.get(key) ?? start(key, app, name)
+      if (flight && joined) return flight
+      if (flight) {
+        // It set out before this request came: what it brings may be older than the request.
+        await flight.catch(ignore)
+        joined = true
+      } else if (index.get(key) === entry) {
+        return start(key, app, name)
+      }
+      // Else one has landed while this request looked at what was known before.
+    }
+  }
+
+  return {
+    async publish(app, name) {
+      try {
+        return await publish(`${app.urlPrefix}/${name}`, app, name)
+      } catch (error) {
+        throw explained(error, settings, app, name)
+      }
     }
   }
 }

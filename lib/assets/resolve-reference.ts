@@ -44,9 +44,11 @@ export async function resolveReference(
   return (await byFile(sources, asker, path)) ?? byName(sources, asker.app, path)
 }
 
+/** Undefined: no path of a file. */
 function decoded(path: string): string | undefined {
   try {
-    return decodeURIComponent(path)
+    const file = decodeURIComponent(path)
+    return file.includes('\0') ? undefined : file
   } catch (error) {
     if (error instanceof URIError) return undefined
     throw error
@@ -73,9 +75,16 @@ async function byFile(
     if (directory === undefined) continue
     const tail = relative(directory, wanted).split(sep).join('/')
     const found = await sources.findTail(app, directory, tail)
-    if (found) return { app, name: found.name, isDirect: false }
+    if (found) return { app, name: await nameOf(sources, app, found), isDirect: false }
   }
   return undefined
+}
+
+/** Of two of one name in a directory only the first is found by it; the other has its tail. */
+async function nameOf(sources: Sources, app: AppSettings, found: Source): Promise<string> {
+  const first = await sources.find(app, found.name)
+  const isHidden = first?.directory === found.directory && first.file !== found.file
+  return isHidden ? found.tail : found.name
 }
 
 async function byName(sources: Sources, app: AppSettings, path: string): Promise<Resolution> {

@@ -73,10 +73,10 @@ export async function stamp(path: string, mtimeNs: bigint): Promise<void> {
   await utimes(path, seconds, seconds)
 }
 
-/** Seconds travel to the disk as a double: what comes back differs by less than a microsecond. */
+/** Seconds travel as a double and are cut to microseconds: what comes back is less than two off. */
 export function isStamped({ mtimeNs }: Mark, wanted: bigint): boolean {
   const difference = mtimeNs - wanted
-  return difference < 1000n && difference > -1000n
+  return difference < 2000n && difference > -2000n
 }
 
 /** Readable by a front web server, whatever the umask. */
