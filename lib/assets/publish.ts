@@ -104,7 +104,7 @@ export function makePublisher(
   const start = (key: string, app: AppSettings, name: string): Flight => {
     const flight = bringUpToDate(key, app, name)
       .catch(error => {
-        throw explained(error, settings, app, name)
+        throw explained(settings, key, error)
       })
       .finally(() => flights.delete(key))
     flights.set(key, flight)
@@ -132,10 +132,12 @@ function ignore(): void {}
 export async function write(
   target: string,
   content: Content,
-  mtimeNs: bigint
+  mtimeNs: bigint,
+  beforeReplacing?: () => Promise<unknown>
 ): Promise<Mark | undefined> {
   const existing = await statOf(target)
   if (!existing?.isFile() || !(await holds(target, content))) {
+    await beforeReplacing?.()
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
@@ -149,15 +151,15 @@ async function holds(target: string, content: Content): Promise<boolean> {
   return existing?.bytes.equals(content) ?? false
 }
 
-/** An error of the disk says which asset it is about, and what to do. */
-function explained(error: unknown, settings: Settings, app: AppSettings, name: string): unknown {
+/** An error of the disk says which asset it is about, and what to do; any other stays what it is. */
+export function explained({ root }: Settings, path: string, error: unknown): unknown {
   const code = errorCode(error)
   if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
     return error
   }
-  const { path = '', syscall = '' } = error as NodeJS.ErrnoException
-  const file = relative(settings.root, path) || settings.root
-  const message = `cannot publish ${app.urlPrefix}/${name}: ${syscall} ${file} failed with ${code}`
+  const { path: at = '', syscall = '' } = error as NodeJS.ErrnoException
+  const file = at ? ` ${relative(root, at) || root}` : ''
+  const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }
 
@@ -166,6 +168,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPERM: '; give this process the right to read sources and to write public',
   EROFS: '; public lies on a read-only file system: precompile, and set compile to false',
   ENOSPC: '; the disk is full',
+  EDQUOT: '; the quota of disk space is used up',
+  EFBIG: '; this process may not write files of that size: see ulimit -f',
   EEXIST: '; a file stands where a directory is needed',
   ENOTDIR: '; a file stands where a directory is needed',
   EISDIR: '; a directory stands where the file belongs'
