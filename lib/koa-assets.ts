@@ -66,6 +66,7 @@ async function answerWithFile(
     if (file === 'explained') return true
     if (!file) return false
     if (await serve(ctx, file)) return true
+    pipeline.forget(wanted)
   }
   return false
 }

@@ -26,6 +26,8 @@ export interface Pipeline {
   find(wanted: Wanted): Promise<Found> | Found
   /** What has been published already, however old. */
   findPublished(wanted: Wanted): Promise<Found> | Found
+  /** What was found has been replaced before it could be sent. */
+  forget(wanted: Wanted): void
   /** Whether the path is an asset, published or not; nothing is written. */
   has(wanted: Wanted): Promise<boolean>
   /** Makes the manifest current before a page asks for URLs; undefined when there is nothing to wait for. */
@@ -79,6 +81,7 @@ export function makePipeline(settings: Settings): Pipeline {
       return app.fingerprint ? buildAndFind(wanted) : publishAndFind(app, wanted)
     },
     findPublished: wanted => publicFiles.find(wanted),
+    forget: wanted => publicFiles.forget(wanted),
     async has({ app, name, path }) {
       if (app?.compile && (await sources.find(app, name))) return true
       const stats = await statOf(join(settings.publicDir, path))

@@ -38,6 +38,8 @@ export interface PublicFiles {
    * @param mark what the target was found to be just now, if somebody has looked already
    */
   find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined> | PublicFile | undefined
+  /** What was found is not what the disk has any more: the next look is a fresh one. */
+  forget(wanted: Wanted): void
 }
 
 /** The form that a request gets. */
@@ -118,6 +120,9 @@ export function makePublicFiles(settings: Settings): PublicFiles {
       if (known && !mark && known.trustedUntil > Date.now()) return known
       if (!known && !mark && isMissing(wanted.path, Date.now())) return undefined
       return look(wanted, known, mark)
+    },
+    forget({ path }) {
+      held.delete(path)
     }
   }
 }
