@@ -28,7 +28,7 @@ for (const [what, { file, name, text }] of Object.entries(kinds)) {
     const path = join(root, 'apps/web/assets', file)
     writeFileSync(path, text(0))
     const { port, errors } = await makeFront(t, { root, env: 'test' })
-    const rounds = what === 'a big file' ? 150 : 600
+    const rounds = /Sass|partial|big/.test(what) ? 120 : 500
     for (let n = 10_000; n < 10_000 + rounds; n++) {
       // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
       if (n % 5 === 1) {
