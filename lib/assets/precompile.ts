@@ -100,8 +100,9 @@ export async function precompile(
       progress('write'),
       signal
     )
-    const before = await readManifest(manifestFile(settings))
+    const before = await lastEntries(manifestFile(settings))
     const entries = entriesOf(assets.values())
+    signal?.throwIfAborted()
     await write(manifestFile(settings), Buffer.from(serialize(entries)), now())
     const seconds = (performance.now() - startedAt) / 1000
     return { ...report(settings, entries, before), compressedBytes, seconds }
@@ -165,7 +166,7 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
 
 type Entries = ReadonlyMap<string, ManifestEntry>
 
-async function readManifest(file: string): Promise<Entries> {
+async function lastEntries(file: string): Promise<Entries> {
   const text = await missing(readFile(file, 'utf8'))
   if (text === undefined) return new Map()
   try {
