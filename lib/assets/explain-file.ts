@@ -64,21 +64,28 @@ async function whyNoFile(
 }
 
 function conclude(
-  { serve }: Settings,
+  settings: Settings,
+  wanted: Wanted,
+  source: Source | undefined,
+  file: PublicFile | undefined
+): FileExplained['outcome'] {
+  const { outcome, isFound } = answerOf(wanted, source, file)
+  const condition = settings.serve ? '' : 'where koaAssets serves: '
+  return { outcome: condition + outcome, isFound }
+}
+
+function answerOf(
   { app, name }: Wanted,
   source: Source | undefined,
   file: PublicFile | undefined
 ): FileExplained['outcome'] {
   const isPrinted = app !== undefined && splitFingerprint(name) !== undefined
-  const isMade = app?.compile === true && source !== undefined && !(isPrinted && !isLive(app))
-  if (!serve) {
-    return { outcome: "the front web server's to answer, from public", isFound: file !== undefined }
-  }
+  const isMade = app?.compile && source && (!isPrinted || isLive(app))
   if (isMade && isPrinted && !file) {
-    return { outcome: '200 if the source still has these bytes, else 404', isFound: false }
+    return { outcome: '200 if the source still makes these bytes, else 404', isFound: false }
   }
   if (isMade) return { outcome: '200, brought up to date with its source first', isFound: true }
   if (file) return { outcome: '200, the file as it lies in public', isFound: true }
-  const unkept = app ? ', and 404 with Cache-Control: no-store if nobody answers' : ''
+  const unkept = app ? '; a 404 of theirs gets Cache-Control: no-store' : ''
   return { outcome: `passed on to the next middleware${unkept}`, isFound: false }
 }

@@ -49,8 +49,8 @@ function asPath(asked: string, { apps }: Settings): string {
 
 function describeSettings({ env, root, serve, publicDir }: Settings): Step {
   const details = [`root: ${root}`, `public: ${relative(root, publicDir)}`]
-  const served = serve ? 'koaAssets serves' : 'a front web server serves, koaAssets does not'
-  return { subject: 'settings', finding: `in ${env}, ${served}`, details }
+  const serving = serve ? 'on' : 'off: SERVE_STATIC_ASSETS is not true'
+  return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
 }
 
 function describePath(path: string, { prefix }: Settings): Step {
@@ -153,20 +153,19 @@ function describeTarget(
 
 async function describeHelpers(settings: Settings, app: AppSettings, name: string): Promise<Step> {
   const plain = encodePath(`${app.urlPrefix}/${name}`)
-  const step = (finding: string, details: readonly string[] = []): Step => ({
-    subject: 'helpers',
-    finding,
-    details
-  })
-  if (!app.fingerprint) return step(`emit ${plain}`)
-  if (isLive(app)) return step('emit a checksum URL, from a manifest that is kept in memory')
+  if (!app.fingerprint) return helpersStep(`emit ${plain}`)
+  if (isLive(app)) return helpersStep('emit a checksum URL, from a manifest that is kept in memory')
   try {
     const entry = (await readManifest(manifestFile(settings))).entry(app, name)
-    return step(`emit ${entry.target}`, describeEntry(entry))
+    return helpersStep(`emit ${entry.target}`, describeEntry(entry))
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
-    return step(`fail: ${error.message}`)
+    return helpersStep(`fail: ${error.message}`)
   }
+}
+
+function helpersStep(finding: string, details: readonly string[] = []): Step {
+  return { subject: 'helpers', finding, details }
 }
 
 function describeEntry({ source, size, integrity }: ManifestEntry): string[] {

@@ -179,7 +179,7 @@ async function lastEntries(file: string): Promise<Entries> {
 }
 
 function report(settings: Settings, entries: Entries, before: Entries) {
-  const paths = [...entries.keys()]
+  const paths = [...entries.keys()].toSorted()
   const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
   return {
     manifest: manifestFile(settings),
@@ -192,7 +192,7 @@ function report(settings: Settings, entries: Entries, before: Entries) {
         const old = before.get(path)
         return old !== undefined && old.target !== entries.get(path)?.target
       }),
-      removed: [...before.keys()].filter(path => !entries.has(path))
+      removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
     }
   }
 }
