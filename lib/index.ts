@@ -19,3 +19,16 @@ export type {
   LayeredOptions
 } from './assets/options.ts'
 export type { ViewHelpers } from './assets/view-helpers.ts'
+export {
+  type CacheDirective,
+  type CacheDirectiveName,
+  type CacheDirectiveOptions,
+  type Fresh,
+  type FreshOptions,
+  type FreshValidators,
+  Halt,
+  type HttpCacheOptions,
+  type HttpCacheWords,
+  koaHttpCache,
+  type ResourceState
+} from './koa-http-cache.ts'

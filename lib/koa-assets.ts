@@ -4,6 +4,7 @@ import type { Context, Middleware, Next } from 'koa'
 import { AssetError } from './errors.ts'
 import { errorPage } from './assets/error-page.ts'
 import { MALFORMED } from './assets/canonical-path.ts'
+import { errorCode } from './assets/disk.ts'
 import { makePipeline, type Pipeline } from './assets/pipeline.ts'
 import type { KoaAssetsOptions } from './assets/options.ts'
 import type { PublicFile } from './assets/public-files.ts'
@@ -27,7 +28,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
   const byPath = settings.apps.toSorted((a, b) => b.path.length - a.path.length)
   return async function assetHelpers(ctx, next) {
-    const { path } = ctx
+    const path = rawPath(ctx.url)
     const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
     ctx.assets = pipeline.viewHelpers(app?.name ?? '')
     ctx.state.assets = ctx.assets
@@ -42,15 +43,43 @@ function isAt(path: string, mount: string): boolean {
 }
 
 function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
-  return async function koaAssets(ctx, next) {
-    const path = rawPath(ctx.url)
-    const wanted = locate(path, settings)
+  return function koaAssets(ctx, next) {
+    const target = ctx.req.url ?? ''
+    const path = rawPath(target)
+    const held = target.startsWith('/') ? pipeline.recall(path) : undefined
+    if (held && isRead(ctx.req)) return serve(ctx, held)
+    const wanted = isAsRead(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return refuse(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
-      return otherMethod(ctx, next, pipeline, wanted)
-    if (await answerWithFile(ctx, settings, pipeline, wanted)) return undefined
-    return passOn(ctx, next, wanted.app !== undefined)
+    return isRead(ctx.req)
+      ? read(ctx, next, settings, pipeline, wanted)
+      : otherMethod(ctx, next, pipeline, wanted)
+  }
+}
+
+function isRead({ method }: { method?: string | undefined }): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+async function read(
+  ctx: Context,
+  next: Next,
+  settings: Settings,
+  pipeline: Pipeline,
+  wanted: Wanted
+): Promise<void> {
+  if (await answerWithFile(ctx, settings, pipeline, wanted)) return
+  await passOn(ctx, next, wanted.app !== undefined)
+}
+
+/** Whether Koa reads the same path: it is what a guard in front compares. */
+function isAsRead(ctx: Context, path: string): boolean {
+  try {
+    return ctx.path === path
+  } catch (error) {
+    // Node does not take every authority of an absolute target.
+    if (errorCode(error) === 'ERR_INVALID_URL' || error instanceof URIError) return false
+    throw error
   }
 }
 
@@ -66,6 +95,7 @@ async function answerWithFile(
     if (file === 'explained') return true
     if (!file) return false
     if (await serve(ctx, file)) return true
+    pipeline.forget(wanted)
   }
   return false
 }

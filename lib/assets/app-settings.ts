@@ -76,17 +76,24 @@ function settleApp(
   const place = `apps.${name}.`
   const own = settlePath(app.path ?? (alone || name === 'web' ? '/' : `/${name}`), 'path', place)
   const layers = [...shared, ...layersOf(app, env)]
-  const settled = settleLayers(layers, env, defaults, options, dir)
-  const expected = options.apps !== undefined && settled.compile && settled.extra.length === 0
+  const settled = settleLayers(layers, env, defaults, options)
+  const extra = extraSources(layers, dir)
+  const expected = options.apps !== undefined && settled.compile && extra.length === 0
   if (expected && !isDirectory(dir)) {
     throw new AssetError(
       'source-missing',
       `apps.${name} points at ${dir}, which is not a directory: create it, or say where it is with apps.${name}.dir`
     )
   }
-  const { extra, ...rest } = settled
   const sources = Object.freeze(unique([join(dir, 'assets'), ...extra]))
-  return Object.freeze({ name, dir, path: own || '/', urlPrefix: prefix + own, sources, ...rest })
+  return Object.freeze({
+    name,
+    dir,
+    path: own || '/',
+    urlPrefix: prefix + own,
+    sources,
+    ...settled
+  })
 }
 
 /** The order in which the later wins. */
@@ -103,8 +110,7 @@ export function settleLayers(
   layers: readonly LayeredOptions[],
   env: string,
   defaults: Defaults,
-  top: KoaAssetsOptions,
-  dir: string
+  top: KoaAssetsOptions
 ) {
   const last = <K extends keyof LayeredOptions>(key: K) =>
     layers.findLast(layer => layer[key] !== undefined)?.[key]
@@ -117,8 +123,7 @@ export function settleLayers(
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     compilers: compilerTable(last('compilers') ?? []),
     missing: last('missing') ?? defaults.missing,
-    revalidate: top.revalidate ?? (compile ? 0 : 1),
-    extra: extraSources(layers, dir)
+    revalidate: top.revalidate ?? (compile ? 0 : 1)
   }
 }
 
@@ -159,8 +164,8 @@ export function settlePath(path: string, key: string, place = ''): string {
 /** Every `apps/<name>` that has an `assets` folder; `web` when there is none. */
 function findApps(root: string): Record<string, AppOptions> {
   const names = readDirectory(join(root, 'apps'))
-    .filter(entry => isDirectory(join(root, 'apps', entry.name, 'assets')))
     .map(entry => entry.name)
+    .filter(name => !name.startsWith('.') && isDirectory(join(root, 'apps', name, 'assets')))
     .toSorted()
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
   return { web: {} }

@@ -12,7 +12,8 @@ export interface Mark {
   readonly ctimeNs: bigint
 }
 
-const MISSES = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'])
+// ELOOP: a link that leads to itself leads to no file, like one that dangles.
+const MISSES = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'])
 
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined

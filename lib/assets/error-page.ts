@@ -3,6 +3,7 @@ import { basename, isAbsolute, relative, sep } from 'node:path'
 import { CompileError, type AssetError } from '../errors.ts'
 import { escapeHtml } from './html.ts'
 import type { Settings } from './settings.ts'
+import { assetSources } from './sources.ts'
 
 /** What a person needs to know of an error; empty strings for what does not apply. */
 export interface Explanation {
@@ -31,7 +32,10 @@ export function explainError(error: AssetError, settings: Settings): Explanation
     }
   }
   const { file, line, column, excerpt = '' } = error.location
-  const place = [show(file), line, column].filter(part => part !== undefined).join(':')
+  const shown = show(file)
+  const place = [isAbsolute(shown) ? relative(settings.root, file) : shown, line, column]
+    .filter(part => part !== undefined)
+    .join(':')
   return {
     title: 'This source does not compile',
     place,
@@ -51,9 +55,9 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
 
 /** Paths in the project start at its root; a source outside of it starts at its own directory. */
 function withoutMachine(text: string, { root, apps }: Settings): string {
-  const outside = apps
-    .flatMap(app => app.sources)
-    .filter(source => relative(root, source).startsWith('..') || isAbsolute(relative(root, source)))
+  const outside = [...apps.flatMap(app => app.sources), ...assetSources.list()].filter(
+    source => relative(root, source).startsWith('..') || isAbsolute(relative(root, source))
+  )
   return outside.reduce(
     (shown, source) => shown.replaceAll(source, basename(source)),
     text.replaceAll(`${root}${sep}`, '').replaceAll(root, '.')

@@ -39,8 +39,7 @@ export function makeLiveBuild(
   let problems: ReadonlyMap<string, AssetError> = new Map()
   let manifest = new Manifest(new Map())
 
-  const generationOf = () =>
-    settings.apps.reduce((sum, app) => sum + sources.state(app).generation, 0)
+  const generationOf = () => settings.apps.reduce((sum, app) => sum + sources.generation(app), 0)
 
   const reuse = async (path: string, source: Source): Promise<Drafted | undefined> => {
     const known = drafts.get(path)

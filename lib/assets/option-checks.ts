@@ -59,7 +59,10 @@ export const TOP = {
     holds: (value: unknown) =>
       isString(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(String(value))
   },
-  apps: table,
+  apps: {
+    expected: 'an object with at least one app',
+    holds: (value: unknown) => isPlain(value) && Object.keys(value as object).length > 0
+  },
   memory: table,
   index: table,
   revalidate: {
@@ -81,8 +84,14 @@ export const INDEX = {
 function isCompiler(value: unknown): boolean {
   if (!isPlain(value)) return false
   const { extensions, target, compile } = value as Record<string, unknown>
-  const named = isString(extensions) || (isStrings(extensions) && (extensions as []).length > 0)
-  return named && isString(target) && typeof compile === 'function'
+  const named = [extensions].flat()
+  const isNamed = named.length > 0 && named.every(isExtension)
+  return isNamed && isString(target) && typeof compile === 'function'
+}
+
+/** The last extension decides, so one of two parts would never be met. */
+function isExtension(value: unknown): boolean {
+  return isString(value) && /^\.?[^./\\]+$/.test(value as string)
 }
 
 /**

@@ -1,9 +1,7 @@
 // Joins the rooms: what one koaAssets() holds. An app's assets are copied on request, or built with
 // fingerprints on request, or lie there precompiled; everything else is the same for all three.
-import { join } from 'node:path'
 import type { AssetError } from '../errors.ts'
 import { encodePath, plainAddress, type AssetAddress } from './asset-url.ts'
-import { statOf } from './disk.ts'
 import { splitFingerprint } from './fingerprint.ts'
 import { isLive, makeLiveBuild } from './live-build.ts'
 import { ManifestFile, type Manifest } from './manifest.ts'
@@ -19,6 +17,8 @@ import { warnOnce } from './warn-once.ts'
 type Found = PublicFile | undefined
 
 export interface Pipeline {
+  /** The file of a path just as it was sent, when memory has it and no look at the disk is due. */
+  recall(rawPath: string): Found
   /**
    * The current file that answers a request; its source is published first, where that is on.
    * @throws AssetError for a source that cannot be published
@@ -26,6 +26,8 @@ export interface Pipeline {
   find(wanted: Wanted): Promise<Found> | Found
   /** What has been published already, however old. */
   findPublished(wanted: Wanted): Promise<Found> | Found
+  /** Has the next `find` look at the disk, whatever is remembered. */
+  forget(wanted: Wanted): void
   /** Whether the path is an asset, published or not; nothing is written. */
   has(wanted: Wanted): Promise<boolean>
   /** Makes the manifest current before a page asks for URLs; undefined when there is nothing to wait for. */
@@ -73,16 +75,18 @@ export function makePipeline(settings: Settings): Pipeline {
   }
 
   return {
+    recall: rawPath => publicFiles.recall(rawPath),
     find(wanted) {
       const { app } = wanted
       if (!app?.compile) return publicFiles.find(wanted)
       return app.fingerprint ? buildAndFind(wanted) : publishAndFind(app, wanted)
     },
     findPublished: wanted => publicFiles.find(wanted),
-    async has({ app, name, path }) {
+    forget: wanted => publicFiles.forget(wanted),
+    async has(wanted) {
+      const { app, name } = wanted
       if (app?.compile && (await sources.find(app, name))) return true
-      const stats = await statOf(join(settings.publicDir, path))
-      return stats?.isFile() ?? false
+      return publicFiles.has(wanted)
     },
     beforePage() {
       fixed?.refreshBehind(settings.revalidate)

@@ -1,9 +1,10 @@
 // What lies in public: found, judged, and prepared once, so that a request only writes it out.
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { makeAbsent } from './absent.ts'
 import { chooseCoding } from '../http/content-coding.ts'
 import { CODINGS } from './compress.ts'
-import { isInside, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
+import { sameMark, statOf, type Mark } from './disk.ts'
 import { digestOfFile, splitFingerprint } from './fingerprint.ts'
 import {
   contentHeaders,
@@ -16,6 +17,7 @@ import {
 } from './representation.ts'
 import type { Wanted } from './request-path.ts'
 import type { Settings } from './settings.ts'
+import { isWithinPublic } from './within-public.ts'
 
 /** One form of a file, ready to be sent. */
 export interface Sendable extends Representation {
@@ -33,11 +35,17 @@ export interface PublicFile {
 }
 
 export interface PublicFiles {
+  /** What lies in memory under a path just as it was sent, and is trusted still. */
+  recall(rawPath: string): PublicFile | undefined
   /**
    * The file that is wanted, as the disk has it now or, within `revalidate`, had it.
    * @param mark what the target was found to be just now, if somebody has looked already
    */
   find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined> | PublicFile | undefined
+  /** Has the next `find` look at the disk: the file was not what was remembered of it. */
+  forget(wanted: Wanted): void
+  /** Whether there is a file that could be sent; nothing is read. */
+  has(wanted: Wanted): Promise<boolean>
 }
 
 /** The form that a request gets. */
@@ -47,14 +55,16 @@ export function chooseForm({ forms }: PublicFile, acceptEncoding: string | undef
 }
 
 interface Held extends PublicFile {
+  readonly isInMemory: boolean
   /** Milliseconds; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
   trustedUntil: number
 }
 
+// A held path is canonical when it is decoded; with these characters alone it reads the same encoded.
+const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
+
 // What a form costs beside its body: strings, headers, the marks.
 const OVERHEAD_BYTES = 2048
-/** How many paths that lead to no file are remembered. */
-const MAX_MISSES = 4096
 
 export function makePublicFiles(settings: Settings): PublicFiles {
   const held = new LRUCache<string, Held>({
@@ -62,7 +72,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     sizeCalculation: ({ forms }) =>
       forms.reduce((sum, { body }) => sum + OVERHEAD_BYTES + (body?.length ?? 0), 0)
   })
-  const misses = new LRUCache<string, number>({ max: MAX_MISSES })
+  const absent = makeAbsent(settings)
   const loads = new Map<string, Promise<PublicFile | undefined>>()
 
   const load = (wanted: Wanted): Promise<PublicFile | undefined> => {
@@ -81,8 +91,10 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     // It may have set out before the file was replaced.
     const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
     const file = isCurrent ? joined : await load(wanted)
-    if (file) held.set(wanted.path, { ...file, trustedUntil: trust(wanted) })
-    else held.delete(wanted.path)
+    if (file) {
+      const isInMemory = file.forms.every(({ body }) => body !== undefined)
+      held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted) })
+    } else held.delete(wanted.path)
     return file
   }
 
@@ -90,7 +102,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     const stats = mark ?? (await statOf(join(settings.publicDir, wanted.path)))
     if (!stats) {
       held.delete(wanted.path)
-      await rememberMiss(wanted)
+      await absent.remember(wanted.path)
       return undefined
     }
     if (!known || !(await isUnchanged(settings, wanted, known, stats))) {
@@ -100,32 +112,27 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     return known
   }
 
-  /** A route's paths have no folder in public, and one look at that serves all of them. */
-  const rememberMiss = async (wanted: Wanted): Promise<void> => {
-    const { revalidate } = wanted.app ?? settings
-    if (revalidate === 0) return
-    const top = topFolder(wanted.path)
-    const isRoute = top !== wanted.path && !(await statOf(join(settings.publicDir, top)))
-    misses.set(isRoute ? top : wanted.path, Date.now() + revalidate * 1000)
-  }
-
-  const isMissing = (path: string, now: number): boolean =>
-    (misses.get(topFolder(path)) ?? 0) > now || (misses.get(path) ?? 0) > now
-
   return {
+    recall(rawPath) {
+      const known = held.get(rawPath)
+      if (!known || known.trustedUntil <= Date.now()) return undefined
+      return known.isInMemory && PLAINLY_CANONICAL.test(rawPath) ? known : undefined
+    },
     find(wanted, mark) {
       const known = held.get(wanted.path)
       if (known && !mark && known.trustedUntil > Date.now()) return known
-      if (!known && !mark && isMissing(wanted.path, Date.now())) return undefined
+      if (!known && !mark && absent.has(wanted.path)) return undefined
       return look(wanted, known, mark)
+    },
+    forget({ path }) {
+      held.delete(path)
+    },
+    async has({ path }) {
+      const file = join(settings.publicDir, path)
+      const stats = await statOf(file)
+      return stats !== undefined && stats.isFile() && isWithinPublic(settings, file)
     }
   }
-}
-
-/** `/users/42` -> `/users` */
-function topFolder(path: string): string {
-  const end = path.indexOf('/', 1)
-  return end === -1 ? path : path.slice(0, end)
 }
 
 /** While a file is compiled on request its compressed copies are none of its own. */
@@ -137,7 +144,7 @@ function codingsFor({ app }: Wanted, settings: Settings) {
 async function prepare(settings: Settings, wanted: Wanted): Promise<PublicFile | undefined> {
   const path = join(settings.publicDir, wanted.path)
   const stats = await statOf(path)
-  if (!stats?.isFile() || !(await isAllowed(settings, path))) return undefined
+  if (!stats?.isFile() || !(await isWithinPublic(settings, path))) return undefined
   const { maxFileBytes } = settings.memory
   const identity = await represent('identity', path, stats, maxFileBytes)
   if (!identity) return undefined
@@ -163,7 +170,7 @@ async function codedMark(
 ): Promise<Mark | undefined> {
   const stats = await statOf(file)
   if (!stats?.isFile() || stats.mtimeNs < identity.mtimeNs) return undefined
-  return (await isAllowed(settings, file)) ? stats : undefined
+  return (await isWithinPublic(settings, file)) ? stats : undefined
 }
 
 async function isUnchanged(
@@ -180,15 +187,6 @@ async function isUnchanged(
     return known && mark ? sameMark(known.mark, mark) : known === mark
   })
   return (await Promise.all(checks)).every(Boolean)
-}
-
-async function isAllowed({ symlinks, publicDir }: Settings, path: string): Promise<boolean> {
-  if (symlinks === 'follow') return true
-  const [real, top] = await Promise.all([realpathOf(path), realpathOf(publicDir)])
-  if (real === undefined || top === undefined) return false
-  return symlinks === 'deny'
-    ? real === join(top, path.slice(publicDir.length))
-    : isInside(top, real)
 }
 
 function describe(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {

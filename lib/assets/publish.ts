@@ -1,7 +1,8 @@
 // Brings a target up to date with its source: copied or compiled, written whole, stamped.
+import { lstat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { errorCode, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
+import { errorCode, missing, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -9,6 +10,7 @@ import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
 import type { Reference } from './references.ts'
 import { encodePath } from './asset-url.ts'
+import { wouldLieInPublic } from './within-public.ts'
 import { isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
 
 export interface Publisher {
@@ -45,16 +47,20 @@ export function makePublisher(
     const mark = entry && (await index.check(key, entry))
     if (!mark) return undefined
     // Asked after the stats, so that an event which came meanwhile counts.
-    if (!sources.state(app).isCurrent) await sources.refresh(app)
-    return sources.state(app).generation === entry.generation ? mark : undefined
+    await sources.refresh(app)
+    return sources.generation(app) === entry.generation ? mark : undefined
   }
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
     const target = join(settings.publicDir, app.urlPrefix, name)
     const source = await sources.find(app, name)
-    const { generation } = sources.state(app)
+    const generation = sources.generation(app)
     const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
     if (!drafted) return withdraw(key, target)
+    if (!(await wouldLieInPublic(settings, target))) {
+      warn(`${relative(settings.root, target)} is not written: a link leads out of public there`)
+      return undefined
+    }
     const urls = await urlsOf({ app, name, source, draft: drafted })
     const mark = await write(target, finish(drafted, urls), drafted.mtimeNs)
     if (mark && drafted.isSettled) {
@@ -128,13 +134,13 @@ export function makePublisher(
 /** Who started the flight hears of its failure. */
 function ignore(): void {}
 
-/** Writes only when the bytes differ; sets the mtime only when that differs. */
+/** Writes only when the bytes differ; sets the mtime only when that differs. A link is no target. */
 export async function write(
   target: string,
   content: Content,
   mtimeNs: bigint
 ): Promise<Mark | undefined> {
-  const existing = await statOf(target)
+  const existing = await missing(lstat(target, { bigint: true }))
   if (!existing?.isFile() || !(await holds(target, content))) {
     return writeWhole(target, content, mtimeNs)
   }
@@ -155,8 +161,8 @@ function explained(error: unknown, settings: Settings, app: AppSettings, name: s
   if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
     return error
   }
-  const { path = '', syscall = '' } = error as NodeJS.ErrnoException
-  const file = relative(settings.root, path) || settings.root
+  const { path = '', dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
+  const file = relative(settings.root, dest ?? path) || settings.root
   const message = `cannot publish ${app.urlPrefix}/${name}: ${syscall} ${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }

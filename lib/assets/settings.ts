@@ -81,7 +81,7 @@ function settleWith(
   const prefix = settlePath(options.prefix ?? '/assets', 'prefix')
   if (prefix === '') complain('prefix', "a path such as '/assets'", options.prefix)
   const shared = layersOf(options, env)
-  const { compile, revalidate } = settleLayers(shared, env, defaults, options, root)
+  const { compile, revalidate } = settleLayers(shared, env, defaults, options)
   return Object.freeze({
     root,
     env,

@@ -51,8 +51,9 @@ export interface Sources {
   list(app: AppSettings): Promise<readonly Listed[]>
   /** All directories that the app searches, in order. */
   directories(app: AppSettings): readonly string[]
-  /** One number for one state of all that the app searches; true only when no disk need be asked. */
-  state(app: AppSettings): { readonly generation: number; readonly isCurrent: boolean }
+  /** One number for one state of all that the app searches. */
+  generation(app: AppSettings): number
+  /** Brings the listing up to date; where events tell of nothing it costs no look at the disk. */
   refresh(app: AppSettings): Promise<void>
   /** Directories in which a compiler may find imports, in order. */
   loadPaths(app: AppSettings): readonly string[]
@@ -145,15 +146,7 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
       return [...listed.values()]
     },
     directories: app => treesOf(app).map(tree => tree.directory),
-    state(app) {
-      let generation = 0
-      let isCurrent = true
-      for (const tree of treesOf(app)) {
-        generation += tree.version + 1
-        isCurrent &&= tree.isCurrent
-      }
-      return { generation, isCurrent }
-    },
+    generation: app => treesOf(app).reduce((sum, tree) => sum + tree.version + 1, 0),
     refresh: app => refresh(app, false),
     loadPaths(app) {
       return treesOf(app).flatMap(tree => [

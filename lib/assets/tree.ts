@@ -2,16 +2,29 @@
 // changed; where they cannot be had, and on every miss, the folders' own stats do.
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { isInside, markOf, missing, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
+import { basename, join } from 'node:path'
+import {
+  errorCode,
+  isInside,
+  markOf,
+  missing,
+  realpathOf,
+  sameMark,
+  statOf,
+  type Mark
+} from './disk.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
 interface Folder {
   readonly files: readonly string[]
+  /** Sources of nothing, but a compiler finds them, and one may hide another. */
+  readonly partials: readonly string[]
   readonly folders: readonly string[]
   readonly mark: Mark
   /** Real paths from the top down to this folder, so that a link back up ends the descent. */
   readonly chain: readonly string[]
+  /** A link in it leads nowhere: what it leads to may come without a change of this folder. */
+  readonly isDangling: boolean
   /** Milliseconds; a folder changed within one tick of the clock may change again unseen. */
   readonly readAt: number
 }
@@ -80,8 +93,10 @@ export class Tree {
     await Promise.all(
       [...this.#folders].map(async ([at, folder]) => {
         const stats = await statOf(join(this.directory, at))
-        const settled = folder.readAt - Number(folder.mark.mtimeNs / 1_000_000n) > TICK_MS
-        if (!stats || !settled || !sameMark(stats, folder.mark)) this.#changed.add(at)
+        const age = folder.readAt - Number(folder.mark.mtimeNs / 1_000_000n)
+        const isSettled = age > TICK_MS && !folder.isDangling
+        if (!stats || !isSameFile(stats, folder.mark)) this.#unwatch(at)
+        if (!stats || !isSettled || !sameMark(stats, folder.mark)) this.#changed.add(at)
       })
     )
     if (this.#folders.size === 0) this.#changed.add('')
@@ -114,10 +129,12 @@ export class Tree {
     const entries = await missing(readdir(path, { withFileTypes: true }))
     if (!stats || !real || !entries) return this.#forget(at)
     const chain = [...above, real]
-    const { files, folders } = await this.#sort(path, entries, chain)
+    const sorted = await this.#sort(path, entries, chain)
+    const { files, folders, partials } = sorted
     const before = this.#folders.get(at)
-    this.#folders.set(at, { files, folders, chain, readAt, mark: markOf(stats) })
-    if (!before || !sameList(before.files, files)) this.version++
+    this.#folders.set(at, { ...sorted, chain, readAt, mark: markOf(stats) })
+    const isSame = before && sameList(before.files, files) && sameList(before.partials, partials)
+    if (!isSame) this.version++
     for (const gone of before?.folders.filter(name => !folders.includes(name)) ?? []) {
       this.#forget(below(at, gone))
     }
@@ -127,7 +144,7 @@ export class Tree {
   async #readIfNew(at: string, above: readonly string[]): Promise<void> {
     const known = this.#folders.get(at)
     const stats = known && (await statOf(join(this.directory, at)))
-    if (known && stats?.ino === known.mark.ino && stats.dev === known.mark.dev) return
+    if (known && stats && isSameFile(stats, known.mark)) return
     this.#unwatch(at)
     await this.#read(at, above)
   }
@@ -139,15 +156,20 @@ export class Tree {
       )
     )
     const named = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
-    return { files: named('file').filter(isSourceName), folders: named('folder') }
+    const files = named('file').filter(name => !LEFTOVER.test(name))
+    return {
+      files: files.filter(name => !isPartial(name)),
+      partials: files.filter(isPartial),
+      folders: named('folder'),
+      isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
+    }
   }
 
   async #kind(path: string, entry: Entry, chain: readonly string[]): Promise<Kind | undefined> {
     if (entry.isFile()) return 'file'
     if (entry.isDirectory()) return 'folder'
     if (!entry.isSymbolicLink() || this.#symlinks === 'deny') return undefined
-    const linked = join(path, entry.name)
-    const [real, stats] = await Promise.all([realpathOf(linked), statOf(linked)])
+    const [real, stats] = await follow(join(path, entry.name))
     if (!real || !stats) return undefined
     if (this.#symlinks === 'inside' && !isInside(chain[0] ?? real, real)) return undefined
     if (stats.isDirectory()) return chain.includes(real) ? undefined : 'folder'
@@ -169,7 +191,10 @@ export class Tree {
       const watcher = watch(path, { persistent: false })
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
-        if (event === 'rename' && !(file && isHidden(String(file)))) this.#changed.add(at)
+        if (event !== 'rename' || (file && isHidden(String(file)))) return
+        // Under its own name a folder tells that it was moved or deleted: nothing more comes of it.
+        if (file === basename(path)) this.#unwatch(at)
+        this.#changed.add(at)
       })
       watcher.on('error', () => this.#unwatch(at))
     } catch {
@@ -184,6 +209,16 @@ export class Tree {
   }
 }
 
+/** A link that leads to itself leads nowhere. */
+async function follow(link: string) {
+  try {
+    return await Promise.all([realpathOf(link), statOf(link)])
+  } catch (error) {
+    if (errorCode(error) === 'ELOOP') return []
+    throw error
+  }
+}
+
 type Kind = 'file' | 'folder'
 
 interface Entry {
@@ -191,6 +226,10 @@ interface Entry {
   isFile(): boolean
   isDirectory(): boolean
   isSymbolicLink(): boolean
+}
+
+function isSameFile(a: Mark, b: Mark): boolean {
+  return a.ino === b.ino && a.dev === b.dev
 }
 
 function below(at: string, name: string): string {
@@ -205,7 +244,9 @@ function isHidden(name: string): boolean {
   return name.startsWith('.')
 }
 
-/** Partials and what editors leave behind are no sources. */
-function isSourceName(name: string): boolean {
-  return !name.startsWith('_') && !/~$|\.sw[opx]$|^#.*#$|\.d\.[cm]?ts$/.test(name)
+function isPartial(name: string): boolean {
+  return name.startsWith('_')
 }
+
+/** What editors leave behind, and declarations, are no sources. */
+const LEFTOVER = /~$|\.sw[opx]$|^#.*#$|\.d\.[cm]?ts$/

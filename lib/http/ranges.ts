@@ -1,7 +1,7 @@
 // Range requests (RFC 9110 section 14), as far as one range goes: a server may answer several with
 // the whole representation, and this one does.
 import { parseHttpDate } from './dates.ts'
-import { etagMatches, type Validators } from './validators.ts'
+import type { Validators } from './validators.ts'
 
 export interface ByteRange {
   /** Both inclusive, from 0. */
@@ -53,7 +53,7 @@ function suffix(length: number, size: number): RangeChoice {
 }
 
 /**
- * Section 13.1.5: strong comparison of a tag; a date must be exactly the last modification, and that
+ * Section 13.1.5: one tag, no list, compared strongly; a date must be exactly the last modification, and that
  * is strong only once a second has passed (section 8.8.2.2).
  */
 function isCurrent(
@@ -61,7 +61,7 @@ function isCurrent(
   { etag, lastModified }: Validators,
   now: number = Date.now()
 ): boolean {
-  if (ifRange.includes('"')) return ifRange !== '*' && etagMatches(ifRange, etag, 'strong')
+  if (ifRange.includes('"')) return ifRange === etag && !etag.startsWith('W/')
   if (lastModified === undefined || now - lastModified < 1000) return false
   return parseHttpDate(ifRange, now) === lastModified
 }

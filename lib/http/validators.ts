@@ -9,6 +9,8 @@ export interface Validators {
 }
 
 const ENTITY_TAG = /^(?:W\/)?"[!\x23-\x7e]*"$/
+const QUOTE = 0x22
+const COMMA = 0x2c
 const OPAQUE = /^[!\x23-\x7e]+$/
 
 /**
@@ -44,12 +46,18 @@ export function etagMatches(
   if (list === '*') return true
   if (comparison === 'strong' && isWeak(etag)) return false
   const opaque = opaqueOf(etag)
-  for (const member of members(list)) {
-    if (isWeak(member) && comparison === 'strong') continue
-    const tag = opaqueOf(member)
-    if (tag === opaque || `"${tag}"` === opaque) return true
+  for (let start = 0; start < list.length;) {
+    const end = endOfMember(list, start)
+    if (names(list.slice(start, end).trim(), opaque, comparison)) return true
+    start = end + 1
   }
   return false
+}
+
+function names(member: string, opaque: string, comparison: 'strong' | 'weak'): boolean {
+  if (comparison === 'strong' && isWeak(member)) return false
+  const tag = opaqueOf(member)
+  return tag === opaque || `"${tag}"` === opaque
 }
 
 function isWeak(tag: string): boolean {
@@ -61,22 +69,12 @@ function opaqueOf(tag: string): string {
 }
 
 // A comma ends a member unless it stands between quotes.
-function* members(list: string): Generator<string> {
-  let start = 0
-  while (start < list.length) {
-    const end = endOfMember(list, start)
-    const member = list.slice(start, end).trim()
-    if (member !== '') yield member
-    start = end + 1
-  }
-}
-
 function endOfMember(list: string, start: number): number {
   let quoted = false
   for (let at = start; at < list.length; at++) {
-    const character = list[at]
-    if (character === '"') quoted = !quoted
-    else if (character === ',' && !quoted) return at
+    const code = list.charCodeAt(at)
+    if (code === QUOTE) quoted = !quoted
+    else if (code === COMMA && !quoted) return at
   }
   return list.length
 }

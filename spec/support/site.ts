@@ -1,5 +1,14 @@
 // A project on disk and an application over it, gone when the spec is over.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -9,6 +18,7 @@ import Koa, { type Middleware } from 'koa'
 import supertest from 'supertest'
 import type { KoaAssetsOptions } from '../../lib/assets/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
+import { ask, type Answer, type Question } from './ask.ts'
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
@@ -34,30 +44,41 @@ export interface Site {
   readonly port: number
   /** What was emitted as `error` on the application. */
   readonly errors: Error[]
-  get(path: string): supertest.Test
-  head(path: string): supertest.Test
-  post(path: string): supertest.Test
+  readonly get: (path: string) => supertest.Test
+  readonly head: (path: string) => supertest.Test
+  readonly post: (path: string) => supertest.Test
+  /** Sends the path as it is, and gives back what came over the wire. */
+  ask(path: string, question?: Question): Promise<Answer>
+  /** Where a file lies: below `apps/web/assets`, or below the root when it says `/` first. */
+  at(path: string): string
+  /** Writes a file, with an mtime in seconds if one is given. */
+  write(path: string, content: string | Uint8Array, mtime?: number): void
+  /** A file's text; undefined when it is not there. */
+  read(path: string): string | undefined
 }
 
 export interface SiteOptions extends KoaAssetsOptions {
   /** Stands behind koaAssets. */
   readonly routes?: Middleware
+  /** Stands in front of koaAssets. */
+  readonly front?: Middleware
+  /** Another Koa than the newest. */
+  readonly koa?: new () => Koa
 }
 
 /** A site of one app, `web`, whose files are given below `apps/web/assets`, unless they say `/` first. */
 export async function makeSite(
   t: ExecutionContext,
   files: Files = {},
-  { routes, ...options }: SiteOptions = {}
+  { routes, front, koa = Koa, ...options }: SiteOptions = {}
 ): Promise<Site> {
-  const placed = Object.entries(files).map(([path, content]) => [
-    path.startsWith('/') ? path.slice(1) : `apps/web/assets/${path}`,
-    content
-  ])
-  const root = options.root ?? makeProject(t, Object.fromEntries(placed))
-  const app = new Koa()
+  const placed = Object.entries(files).map(([path, content]) => [place(path), content])
+  const root = options.root ?? makeProject(t)
+  writeFiles(root, Object.fromEntries(placed))
+  const app = new koa()
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
+  if (front) app.use(front)
   app.use(koaAssets({ env: 'development', serve: true, ...options, root }))
   if (routes) app.use(routes)
   const server = createServer(app.callback())
@@ -67,14 +88,27 @@ export async function makeSite(
     server.closeAllConnections()
   })
   const agent = supertest(server)
+  const { port } = server.address() as AddressInfo
+  const at = (path: string) => join(root, place(path))
   return {
     root,
     app,
     server,
-    port: (server.address() as AddressInfo).port,
+    port,
     errors,
     get: path => agent.get(path),
     head: path => agent.head(path),
-    post: path => agent.post(path)
+    post: path => agent.post(path),
+    ask: (path, question) => ask(port, path, question),
+    at,
+    write(path, content, mtime) {
+      writeFiles(root, { [place(path)]: content })
+      if (mtime !== undefined) utimesSync(at(path), mtime, mtime)
+    },
+    read: path => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : undefined)
   }
+}
+
+function place(path: string): string {
+  return path.startsWith('/') ? path.slice(1) : `apps/web/assets/${path}`
 }

@@ -1,0 +1,132 @@
+// Who takes part: each turns a folder of files into a request listener or a server of its own.
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import express from 'express'
+import fastify from 'fastify'
+import Koa, { type Middleware } from 'koa'
+import koaStatic from 'koa-static'
+import koaStaticCache from 'koa-static-cache'
+import serveStatic from 'serve-static'
+import sirv from 'sirv'
+import { koaAssets, type KoaAssetsOptions } from 'koa-fresh-assets'
+
+/** Where the files lie. `public/assets` holds what `apps/web/assets` holds, and copies in gzip. */
+export interface Ground {
+  readonly root: string
+}
+
+/** Starts listening on a port of 127.0.0.1. */
+type Contestant = (ground: Ground, port: number) => Promise<void>
+
+export const contestants: Readonly<Record<string, Contestant>> = {
+  'koa-fresh-assets': ours({ env: 'production', fingerprint: false }),
+  'koa-fresh-assets, development': ours({ env: 'development' }),
+  'koa-fresh-assets, send only': ours({
+    env: 'production',
+    fingerprint: false,
+    memory: { maxFileBytes: 0 }
+  }),
+  'bare node:http': async ({ root }, port) => {
+    const body = readFileSync(join(root, 'public/assets/app.js'))
+    const headers = {
+      'Content-Type': 'text/javascript; charset=utf-8',
+      'Content-Length': body.length
+    }
+    await listen(port, (_, res) => {
+      res.writeHead(200, headers)
+      res.end(body)
+    })
+  },
+  'Koa, ctx.body = buffer': async ({ root }, port) => {
+    const body = readFileSync(join(root, 'public/assets/app.js'))
+    await koa(port, ctx => {
+      ctx.type = 'js'
+      ctx.body = body
+    })
+  },
+  'Koa, a page': (_, port) => koa(port, page),
+  'koa-static': ({ root }, port) => koa(port, koaStatic(join(root, 'public'))),
+  'koa-static-cache': ({ root }, port) =>
+    koa(port, koaStaticCache(join(root, 'public'), { buffer: true, usePrecompiledGzip: true })),
+  sirv: async ({ root }, port) => {
+    const serve = sirv(join(root, 'public'), { etag: true, gzip: true })
+    await listen(port, (req, res) => serve(req, res))
+  },
+  '@fastify/static': async ({ root }, port) => {
+    const app = fastify()
+    await app.register(fastifyStatic, { root: join(root, 'public'), preCompressed: true })
+    await app.listen({ port, host: '127.0.0.1' })
+  },
+  'express serve-static': async ({ root }, port) => {
+    const app = express()
+    app.use(serveStatic(join(root, 'public')))
+    await new Promise<void>(resolve => {
+      app.listen(port, '127.0.0.1', () => resolve())
+    })
+  },
+  nginx: ({ root }, port) => nginx(root, port)
+}
+
+/** Answers with a page where no file answers. */
+function page(ctx: { body: unknown }): void {
+  ctx.body = '<!doctype html><title>a page</title>'
+}
+
+function ours(options: KoaAssetsOptions): Contestant {
+  return ({ root }, port) => koa(port, koaAssets({ ...options, root, serve: true }))
+}
+
+async function koa(port: number, middleware: Middleware): Promise<void> {
+  const app = new Koa()
+  app.silent = true
+  app.use(middleware)
+  app.use(ctx => {
+    if (ctx.path === '/page') page(ctx)
+  })
+  await listen(port, app.callback())
+}
+
+function listen(
+  port: number,
+  listener: (req: IncomingMessage, res: ServerResponse) => unknown
+): Promise<void> {
+  const server = createServer((req, res) => void listener(req, res))
+  return new Promise(resolve => {
+    server.listen(port, '127.0.0.1', resolve)
+  })
+}
+
+/** One worker, and no log. It runs in the foreground, as a child of this process. */
+async function nginx(root: string, port: number): Promise<void> {
+  const file = join(root, 'nginx.conf')
+  writeFileSync(
+    file,
+    `daemon off; worker_processes 1; pid ${root}/nginx.pid; error_log stderr crit; user root;
+events {}
+http {
+  access_log off; sendfile on; tcp_nopush on; etag on; gzip_static on; keepalive_requests 1000000;
+  types { text/javascript js; application/octet-stream bin; }
+  client_body_temp_path ${root}/tmp; proxy_temp_path ${root}/tmp; fastcgi_temp_path ${root}/tmp;
+  uwsgi_temp_path ${root}/tmp; scgi_temp_path ${root}/tmp;
+  server { listen 127.0.0.1:${port}; root ${root}/public; }
+}
+`
+  )
+  const child = spawn('nginx', ['-c', file], { stdio: 'inherit' })
+  process.once('SIGTERM', () => {
+    child.once('exit', () => process.exit(0))
+    child.kill('SIGTERM')
+  })
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const isUp = await fetch(`http://127.0.0.1:${port}/assets/app.js`).then(
+      response => response.ok,
+      () => false
+    )
+    if (isUp) return
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  throw new Error('nginx did not start')
+}

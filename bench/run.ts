@@ -1,0 +1,248 @@
+// Side by side: the server on one core, wrk on the other, every contestant in turn, several rounds.
+// `npm run bench -- [--rounds 3] [--seconds 2] [--case 304] [--only sirv]`
+import { execFile, fork, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    case: { type: 'string', default: '' },
+    only: { type: 'string', default: '' }
+  }
+})
+const run = promisify(execFile)
+const OURS = 'koa-fresh-assets'
+
+interface Case {
+  readonly title: string
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Takes the ETag of a first answer as If-None-Match. */
+  readonly conditional?: boolean
+  readonly connections?: number
+  readonly status: number
+  readonly contestants: readonly string[]
+}
+
+const PEERS = ['koa-static', 'koa-static-cache', 'sirv', '@fastify/static', 'express serve-static']
+const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
+
+const CASES: readonly Case[] = [
+  {
+    title: '4 KiB, 200',
+    path: '/assets/app.js',
+    status: 200,
+    contestants: [OURS, ...CONSTANT, ...PEERS, 'nginx', `${OURS}, send only`]
+  },
+  {
+    title: '4 KiB, 304',
+    path: '/assets/app.js',
+    conditional: true,
+    status: 304,
+    contestants: [OURS, ...PEERS, 'nginx']
+  },
+  {
+    title: '200 KiB',
+    path: '/assets/big.bin',
+    status: 200,
+    contestants: [OURS, ...PEERS, 'nginx']
+  },
+  {
+    title: '64 MiB stream',
+    path: '/assets/huge.bin',
+    status: 200,
+    connections: 4,
+    contestants: [OURS, 'koa-static', 'sirv', '@fastify/static', 'express serve-static', 'nginx']
+  },
+  {
+    title: 'gzip negotiated',
+    path: '/assets/text.js',
+    headers: { 'Accept-Encoding': 'gzip' },
+    status: 200,
+    contestants: [OURS, 'koa-static-cache', 'sirv', '@fastify/static', 'nginx']
+  },
+  {
+    title: 'development, present',
+    path: '/assets/app.js',
+    status: 200,
+    contestants: [`${OURS}, development`, 'koa-static']
+  },
+  { title: '404', path: '/assets/none.js', status: 404, contestants: [OURS, ...PEERS, 'nginx'] },
+  { title: 'a page behind it', path: '/page', status: 200, contestants: [OURS, 'Koa, a page'] }
+]
+
+interface Sample {
+  readonly perSecond: number
+  /** Microseconds of CPU for each request. */
+  readonly cpu: number
+  /** MiB. */
+  readonly rss: number
+}
+
+const root = makeGround()
+const rows: string[] = []
+try {
+  for (const one of CASES.filter(({ title }) => title.includes(values.case))) await measure(one)
+} finally {
+  rmSync(root, { recursive: true, force: true })
+}
+const text = report()
+console.log(text)
+if (!values.case && !values.only) writeFileSync(join(import.meta.dirname, 'results.md'), text)
+
+/** Rounds in turn, so that what else the machine does meets everybody alike. */
+async function measure(one: Case): Promise<void> {
+  const names = one.contestants.filter(name => name === OURS || name.includes(values.only))
+  const samples = new Map<string, Sample[]>(names.map(name => [name, []]))
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const name of names) samples.get(name)?.push(await sample(one, name))
+  }
+  rows.push(...tableOf(one, samples))
+}
+
+async function sample(one: Case, name: string): Promise<Sample> {
+  const port = await freePort()
+  const server = await startServer(name, port)
+  try {
+    const url = `http://127.0.0.1:${port}${one.path}`
+    const headers = await headersFor(one, name, url)
+    await load(url, headers, 0.5, one)
+    const before = await usage(server)
+    const { requests, seconds } = await load(url, headers, Number(values.seconds), one)
+    const after = await usage(server)
+    return {
+      perSecond: requests / seconds,
+      cpu: (after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system) / requests,
+      rss: after.rss / 2 ** 20
+    }
+  } finally {
+    server.kill('SIGTERM')
+  }
+}
+
+async function headersFor(one: Case, name: string, url: string): Promise<Record<string, string>> {
+  const headers: Record<string, string> = { 'Accept-Encoding': 'identity', ...one.headers }
+  const first = await fetch(url, { headers })
+  await first.arrayBuffer()
+  if (one.conditional) headers['If-None-Match'] = first.headers.get('etag') ?? ''
+  // An answer without an ETag is asked for by its date.
+  if (one.conditional && !first.headers.get('etag')) {
+    delete headers['If-None-Match']
+    headers['If-Modified-Since'] = first.headers.get('last-modified') ?? ''
+  }
+  const checked = await fetch(url, { headers })
+  await checked.arrayBuffer()
+  if (checked.status !== one.status) {
+    throw new Error(`${name} answers ${one.title} with ${checked.status}`)
+  }
+  return headers
+}
+
+async function load(
+  url: string,
+  headers: Record<string, string>,
+  seconds: number,
+  { connections = 32 }: Case
+): Promise<{ requests: number; seconds: number }> {
+  const flags = Object.entries(headers).flatMap(([key, value]) => ['-H', `${key}: ${value}`])
+  const wrk = [
+    'wrk',
+    '-t1',
+    `-c${connections}`,
+    `-d${Math.max(1, Math.round(seconds))}s`,
+    ...flags,
+    url
+  ]
+  const { stdout } = await run('taskset', ['-c', '1', ...wrk])
+  const [, requests = '0', time = '1', unit] =
+    /(\d+) requests in ([\d.]+)(s|m|ms),/.exec(stdout) ?? []
+  return { requests: Number(requests), seconds: Number(time) * (unit === 'm' ? 60 : 1) }
+}
+
+async function startServer(name: string, port: number): Promise<ChildProcess> {
+  const child = fork(join(import.meta.dirname, 'server.ts'), [name, root, String(port)], {
+    execArgv: ['--import=tsx'],
+    stdio: 'inherit',
+    env: { ...process.env, NODE_ENV: 'production' }
+  })
+  await run('taskset', ['-a', '-pc', '0', String(child.pid)])
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve())
+    child.once('exit', code => reject(new Error(`${name} ended with ${code}`)))
+  })
+  return child
+}
+
+interface Usage {
+  readonly cpu: NodeJS.CpuUsage
+  readonly rss: number
+}
+
+function usage(server: ChildProcess): Promise<Usage> {
+  return new Promise(resolve => {
+    server.once('message', message => resolve(message as Usage))
+    server.send('usage')
+  })
+}
+
+function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN
+}
+
+function tableOf({ title }: Case, samples: ReadonlyMap<string, Sample[]>): string[] {
+  const [first = []] = samples.values()
+  const base = median(first.map(({ perSecond }) => perSecond))
+  const lines = Array.from(samples, ([name, all]) => {
+    const perSecond = median(all.map(one => one.perSecond))
+    // nginx works in a process of its own, whose cost is not seen here.
+    const [cpu, rss] = ['cpu', 'rss'].map(key =>
+      name === 'nginx' ? '' : median(all.map(one => one[key as 'cpu' | 'rss'])).toFixed(0)
+    )
+    return `| ${name} | ${perSecond.toFixed(0)} | ${(base / perSecond).toFixed(2)} | ${cpu} | ${rss} |`
+  })
+  const head = '| who | requests/s | ours is … times as fast | CPU µs/request | RSS MiB |'
+  return ['', `## ${title}`, '', head, '|---|--:|--:|--:|--:|', ...lines]
+}
+
+function report(): string {
+  const [cpu] = cpus()
+  const how = `${values.rounds} rounds of ${values.seconds} s in turn, medians; server on one core, wrk on the other`
+  return `# Serving, side by side\n\nNode ${process.version}, ${cpu?.model.trim()}; ${how}.\n${rows.join('\n')}\n`
+}
+
+/** Old files, so that nothing looks as if it were being edited. */
+function makeGround(): string {
+  const ground = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
+  const text = 'export const answer = 42 // the same line over and over\n'.repeat(4000)
+  const files: Record<string, Buffer> = {
+    'app.js': Buffer.from(text.slice(0, 4096)),
+    'text.js': Buffer.from(text),
+    'text.js.gz': gzipSync(text),
+    'big.bin': randomBytes(200 * 1024),
+    'huge.bin': Buffer.alloc(64 * 2 ** 20, 'x')
+  }
+  for (const folder of ['public/assets', 'apps/web/assets']) {
+    mkdirSync(join(ground, folder), { recursive: true })
+    for (const [name, bytes] of Object.entries(files)) {
+      writeFileSync(join(ground, folder, name), bytes)
+      utimesSync(join(ground, folder, name), 1_700_000_000, 1_700_000_000)
+    }
+  }
+  return ground
+}

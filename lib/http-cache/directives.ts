@@ -1,0 +1,178 @@
+// What a route says about caching: names in three spellings, options in an object.
+import {
+  type DirectiveValue,
+  FLAG_DIRECTIVES,
+  REQUEST_DIRECTIVES,
+  SECONDS_DIRECTIVES,
+  checkSeconds,
+  formatCacheControl,
+  targetedField,
+  wholeSeconds
+} from '../http/cache-control.ts'
+import { formatHttpDate } from '../http/dates.ts'
+import { nearest } from '../nearest.ts'
+import { isRecord, mismatch } from './complaints.ts'
+
+type Snake<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}_${Snake<Tail>}`
+  : Name
+type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name
+type Spelled<Name extends string> = Name | Snake<Name> | Camel<Name>
+
+type FlagName = (typeof FLAG_DIRECTIVES)[number]
+type SecondsName = (typeof SECONDS_DIRECTIVES)[number]
+
+/** A directive that stands alone: `must-revalidate`, `must_revalidate` or `mustRevalidate`. */
+export type CacheDirectiveName = Spelled<FlagName>
+
+type Flags = { readonly [Name in CacheDirectiveName]?: boolean | undefined }
+type Lifetimes = { readonly [Name in Spelled<SecondsName>]?: number | undefined }
+type FieldLists = {
+  readonly [Name in Spelled<'no-cache-fields' | 'private-fields'>]?: readonly string[] | undefined
+}
+
+/** Directives with a value, in the order in which they are written. `undefined` says nothing. */
+export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
+  /** Directives that the RFCs do not know: `{ 'x-layer': 'edge' }`, `{ 'x-flag': true }`. */
+  readonly extension?: Readonly<Record<string, string | number | true>> | undefined
+  /** Write `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. */
+  readonly target?: string | undefined
+}
+
+/** One argument of `ctx.cacheControl`. */
+export type CacheDirective = CacheDirectiveName | CacheDirectiveOptions
+
+/** A header that is ready to be set. */
+export interface HeaderField {
+  readonly name: string
+  readonly value: string
+}
+
+// Every spelling of every name, with the name that goes into the header.
+const FLAGS = spellings(FLAG_DIRECTIVES)
+const SECONDS = spellings(SECONDS_DIRECTIVES)
+const FIELD_LISTS = spellings(['no-cache-fields', 'private-fields'])
+const REQUEST_ONLY = spellings(REQUEST_DIRECTIVES)
+const NAMES = [...FLAG_DIRECTIVES, ...SECONDS_DIRECTIVES]
+const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), 'extension', 'target']
+
+interface Directives {
+  readonly values: Map<string, DirectiveValue>
+  target?: string
+}
+
+/**
+ * The header that these directives come to. Of two words on one directive the last counts.
+ *
+ * @throws TypeError for an unknown directive, a value that it cannot have, and a contradiction
+ */
+export function cacheControlField(directives: readonly CacheDirective[]): HeaderField {
+  return write(read(directives))
+}
+
+/**
+ * The two headers of a lifetime in seconds, or until a moment: Expires, and Cache-Control with the
+ * `max-age` last, unless the directives hold one.
+ *
+ * @throws TypeError as `cacheControlField`, and for a lifetime that is none
+ */
+export function expiryFields(
+  lifetime: number | Date,
+  directives: readonly CacheDirective[],
+  now: number
+): readonly [HeaderField, HeaderField] {
+  const end = endOf(lifetime, now)
+  const said = read(directives)
+  if (said.target !== undefined)
+    throw new TypeError('Expires speaks to every cache, without target')
+  if (!said.values.has('max-age')) said.values.set('max-age', wholeSeconds(end - now))
+  return [{ name: 'Expires', value: formatHttpDate(end) }, write(said)]
+}
+
+function endOf(lifetime: number | Date, now: number): number {
+  if (!(lifetime instanceof Date)) return now + checkSeconds('the lifetime', lifetime) * 1000
+  if (!Number.isNaN(lifetime.getTime())) return lifetime.getTime()
+  throw mismatch('the lifetime', 'seconds or a valid Date', lifetime)
+}
+
+function read(directives: readonly CacheDirective[]): Directives {
+  const said: Directives = { values: new Map() }
+  for (const directive of directives) {
+    if (typeof directive === 'string') readFlag(said, directive, true)
+    else if (isRecord(directive)) readOptions(said, directive)
+    else throw mismatch('a directive', 'a name or an object', directive)
+  }
+  return said
+}
+
+function readOptions(said: Directives, options: CacheDirectiveOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue
+    if (name === 'extension') readExtensions(said, value)
+    else if (name === 'target') said.target = value
+    else readOption(said, name, value)
+  }
+}
+
+function readOption({ values }: Directives, name: string, value: unknown): void {
+  const seconds = SECONDS.get(name)
+  const fields = FIELD_LISTS.get(name)
+  if (seconds !== undefined) values.set(seconds, checkSeconds(seconds, value))
+  else if (fields !== undefined) values.set(fields.replace('-fields', ''), fieldNames(name, value))
+  else readFlag({ values }, name, value)
+}
+
+function fieldNames(name: string, value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String)
+  throw mismatch(name, 'a list of header names', value)
+}
+
+function readFlag({ values }: Directives, name: string, value: unknown): void {
+  const flag = FLAGS.get(name)
+  if (flag === undefined) throw unknown(name)
+  if (typeof value !== 'boolean') throw mismatch(flag, 'true or false', value)
+  if (value) values.set(flag, true)
+}
+
+function extensionValue(name: string, value: unknown): DirectiveValue {
+  if (value === true || typeof value === 'string' || typeof value === 'number') return value
+  throw mismatch(name, 'a text, a number or true', value)
+}
+
+function readExtensions({ values }: Directives, extensions: unknown): void {
+  if (!isRecord(extensions)) throw mismatch('extension', 'an object', extensions)
+  for (const [name, value] of Object.entries(extensions)) {
+    if (isKnown(name.toLowerCase())) throw new TypeError(`${name} is no extension, say it directly`)
+    values.set(name, extensionValue(name, value))
+  }
+}
+
+function write({ values, target }: Directives): HeaderField {
+  const name = target === undefined ? 'Cache-Control' : targetedField(target)
+  return { name, value: formatCacheControl(values) }
+}
+
+function unknown(name: string): TypeError {
+  const seconds = SECONDS.get(name)
+  if (seconds !== undefined) return new TypeError(`${seconds} needs seconds: { ${name}: 60 }`)
+  const request = REQUEST_ONLY.has(name) ? ', which only a request may use' : ''
+  const near = nearest(name, KNOWN)
+  const hint = near === undefined ? `known are ${NAMES.join(', ')}` : `did you mean ${near}?`
+  return new TypeError(`unknown directive ${JSON.stringify(name)}${request}; ${hint}`)
+}
+
+function isKnown(name: string): boolean {
+  return FLAGS.has(name) || SECONDS.has(name) || REQUEST_ONLY.has(name)
+}
+
+function spellings(names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    names.flatMap(name => [
+      [name, name],
+      [name.replaceAll('-', '_'), name],
+      [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), name]
+    ])
+  )
+}

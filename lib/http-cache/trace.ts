@@ -1,0 +1,42 @@
+// Why a conditional request was answered as it was, in words.
+import {
+  type ConditionalHeaders,
+  evaluatePreconditions,
+  type Outcome
+} from '../http/preconditions.ts'
+import type { Validators } from '../http/validators.ts'
+
+/** The reason for an outcome of `evaluatePreconditions`. */
+export function explain(
+  method: string,
+  headers: ConditionalHeaders,
+  validators: Validators,
+  outcome: Outcome
+): string {
+  const ifNoneMatch = headers['if-none-match'] !== undefined
+  if (outcome === 'failed') return explainFailure(method, headers, validators)
+  if (outcome === 'not-modified') {
+    return ifNoneMatch ? 'If-None-Match names the ETag' : 'not modified since If-Modified-Since'
+  }
+  if (ifNoneMatch) return 'If-None-Match does not name the ETag'
+  if (headers['if-modified-since'] !== undefined) {
+    return 'If-Modified-Since is unreadable or not the Last-Modified'
+  }
+  if (headers['if-match'] !== undefined) return 'If-Match names the ETag'
+  if (headers['if-unmodified-since'] !== undefined) return 'not modified since If-Unmodified-Since'
+  return 'the request has no condition'
+}
+
+function explainFailure(
+  method: string,
+  headers: ConditionalHeaders,
+  validators: Validators
+): string {
+  const { 'if-none-match': _, ...others } = headers
+  if (evaluatePreconditions(method, others, validators) !== 'failed') {
+    return 'If-None-Match names the ETag'
+  }
+  return headers['if-match'] === undefined
+    ? 'modified since If-Unmodified-Since'
+    : 'If-Match does not name the ETag'
+}

@@ -1,0 +1,127 @@
+// One request inside koaHttpCache: what ctx.fresh was asked, and the verdict that halts the route.
+import type { Context } from 'koa'
+
+import { formatHttpDate } from '../http/dates.ts'
+import { evaluatePreconditions, type Outcome } from '../http/preconditions.ts'
+import type { Validators } from '../http/validators.ts'
+import { checkKeys, isRecord, mismatch } from './complaints.ts'
+import { Halt } from './halt.ts'
+import { type FreshValidators, identify } from './identify.ts'
+import { Question, Rejection } from './question.ts'
+import type { HttpCacheSettings } from './settings.ts'
+import { explain } from './trace.ts'
+
+export interface FreshOptions {
+  /** `false` resolves to true where the route would be halted, and lets it go on. Default true. */
+  readonly halt?: boolean | undefined
+}
+
+/**
+ * Sets `ETag` and `Last-Modified`, and answers a conditional request (RFC 9110 section 13.2.2): 304 and
+ * 412 halt the route by throwing a `Halt`. Resolves to false where the route has to go on.
+ */
+export type Fresh = (
+  validators: FreshValidators | PromiseLike<FreshValidators>,
+  options?: FreshOptions
+) => Promise<boolean>
+
+/** The answer that is decided, whatever the route still does. */
+export interface Verdict {
+  readonly status: 304 | 412
+  readonly validators: Validators
+}
+
+export class Visit {
+  /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
+  settings: HttpCacheSettings | undefined
+  verdict: Verdict | undefined
+  /** Why the last question came out as it did. */
+  reason = 'ctx.fresh was not asked'
+  readonly #ctx: Context
+  #fresh: Fresh | undefined
+  #questions: Question[] | undefined
+  #uncalled = 0
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx
+  }
+
+  /** The function behind `ctx.fresh`. Reading it counts, so that one who takes it for a boolean shows. */
+  get fresh(): Fresh {
+    this.#uncalled++
+    return (this.#fresh ??= (validators, options) => {
+      this.#uncalled--
+      return this.#ask(validators, options)
+    })
+  }
+
+  /** Whether somebody read `ctx.fresh` without calling it, as those who want Koa's boolean do. */
+  get isMisread(): boolean {
+    return this.#uncalled > 0
+  }
+
+  /** Waits for the questions that the route did not wait for, and throws what they came to. */
+  async settle(): Promise<void> {
+    for (const question of this.#questions ?? []) {
+      // oxlint-disable-next-line no-await-in-loop -- all of them are under way
+      const answer = await question.answer
+      if (answer instanceof Rejection && !question.isAwaited) throw answer.reason
+    }
+  }
+
+  /** Sets the validators and compares the request with them. The first halt counts. */
+  judge(validators: Validators, settings: HttpCacheSettings): Outcome {
+    const { method, req } = this.#ctx
+    this.show(validators)
+    const outcome = evaluatePreconditions(method, req.headers, validators, settings)
+    if (settings.trace) this.reason = explain(method, req.headers, validators, outcome)
+    return outcome
+  }
+
+  /** Makes the outcome the answer. */
+  latch(outcome: Exclude<Outcome, 'proceed'>, validators: Validators): Verdict {
+    return (this.verdict ??= { status: outcome === 'failed' ? 412 : 304, validators })
+  }
+
+  /** Sets the headers, unless they are there: a route that was not awaited may have set others. */
+  show({ etag, lastModified }: Validators): void {
+    if (etag !== undefined) this.#set('ETag', etag)
+    if (lastModified !== undefined) this.#set('Last-Modified', formatHttpDate(lastModified))
+  }
+
+  #set(name: string, value: string): void {
+    if (this.#ctx.response.get(name) !== value) this.#ctx.set(name, value)
+  }
+
+  #ask(given: FreshValidators | PromiseLike<FreshValidators>, options: FreshOptions = {}) {
+    const { settings } = this
+    const answer = (state: FreshValidators) => this.#answer(state, readHalt(options), settings)
+    const question = new Question(given, answer)
+    this.#questions ??= []
+    this.#questions.push(question)
+    return question
+  }
+
+  #answer(
+    state: FreshValidators,
+    halt: boolean,
+    settings: HttpCacheSettings | undefined
+  ): boolean | Halt {
+    // Too late: the answer is on its way, or the request has left.
+    if (settings === undefined || this.settings === undefined || this.#ctx.headerSent) return false
+    if (this.verdict === undefined) {
+      const validators = identify(state, settings.version(this.#ctx))
+      const outcome = this.judge(validators, settings)
+      if (outcome === 'proceed') return false
+      if (halt) this.latch(outcome, validators)
+    }
+    return halt && this.verdict !== undefined ? new Halt(this.verdict.status) : true
+  }
+}
+
+function readHalt(options: FreshOptions): boolean {
+  if (!isRecord(options)) throw mismatch('the options of ctx.fresh', 'an object', options)
+  checkKeys('option of ctx.fresh', options, ['halt'])
+  if (typeof (options.halt ?? true) === 'boolean') return options.halt ?? true
+  throw mismatch('halt', 'true or false', options.halt)
+}

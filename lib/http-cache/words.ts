@@ -1,0 +1,74 @@
+// The three words that a route has: ctx.cacheControl, ctx.expires and ctx.fresh.
+import type { Context, ExtendableContext } from 'koa'
+
+import { type CacheDirective, cacheControlField, expiryFields } from './directives.ts'
+import { type Fresh, Visit } from './visit.ts'
+
+/** What `koaHttpCache` adds to Koa's context. */
+export interface HttpCacheWords {
+  /**
+   * Writes Cache-Control: `ctx.cacheControl('public', { maxAge: 600 })`. The last call counts.
+   *
+   * @throws TypeError for an unknown directive, a value that it cannot have, and a contradiction
+   */
+  cacheControl(...directives: readonly CacheDirective[]): void
+  /**
+   * Writes Expires, and Cache-Control with `max-age`: `ctx.expires(900, 'public')`. The lifetime is in
+   * seconds, or the Date of its end.
+   *
+   * @throws TypeError as `cacheControl`, and for a lifetime that is none
+   */
+  expires(lifetime: number | Date, ...directives: readonly CacheDirective[]): void
+  /** Koa's boolean outside of `koaHttpCache`, the function inside. */
+  readonly fresh: boolean & Fresh
+}
+
+declare module 'koa' {
+  interface ExtendableContext extends HttpCacheWords {
+    // Koa declares a boolean; only what is both can stand beside it.
+    readonly fresh: boolean & Fresh
+  }
+}
+
+const VISIT = Symbol('koaHttpCache')
+const taught = new WeakSet<object>()
+
+type Visited = ExtendableContext & { [VISIT]?: Visit }
+
+/** What is known of this request; made on the first koaHttpCache that it enters. */
+export function visitOf(ctx: Context): Visit {
+  const visited: Visited = ctx
+  return (visited[VISIT] ??= new Visit(ctx))
+}
+
+/** Gives the words to an application's context, once. */
+export function teach(context: object): void {
+  if (taught.has(context)) return
+  taught.add(context)
+  // Another copy of this library may have been here.
+  const earlier = Object.getOwnPropertyDescriptor(context, 'fresh')
+  Object.defineProperties(context, {
+    cacheControl: { value: cacheControl, writable: true, configurable: true },
+    expires: { value: expires, writable: true, configurable: true },
+    fresh: {
+      // koa-conditional-get and koa-static-cache, in front, go on reading Koa's boolean.
+      get(this: Visited): unknown {
+        const visit = this[VISIT]
+        if (visit?.settings !== undefined) return visit.fresh
+        return earlier?.get === undefined ? this.request.fresh : earlier.get.call(this)
+      },
+      configurable: true
+    }
+  })
+}
+
+function cacheControl(this: Context, ...directives: readonly CacheDirective[]): void {
+  const { name, value } = cacheControlField(directives)
+  this.set(name, value)
+}
+
+function expires(this: Context, lifetime: number | Date, ...directives: readonly CacheDirective[]) {
+  for (const { name, value } of expiryFields(lifetime, directives, Date.now())) {
+    this.set(name, value)
+  }
+}

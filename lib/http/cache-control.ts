@@ -1,0 +1,104 @@
+// Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted relatives
+// (RFC 9213).
+
+/** Directives that stand alone. */
+export const FLAG_DIRECTIVES = [
+  'public',
+  'private',
+  'no-cache',
+  'no-store',
+  'no-transform',
+  'must-revalidate',
+  'must-understand',
+  'proxy-revalidate',
+  'immutable'
+] as const
+
+/** Directives that say a number of seconds. */
+export const SECONDS_DIRECTIVES = [
+  'max-age',
+  's-maxage',
+  'stale-while-revalidate',
+  'stale-if-error'
+] as const
+
+/** Directives that only a request may use (RFC 9111 section 5.2.1). */
+export const REQUEST_DIRECTIVES = ['max-stale', 'min-fresh', 'only-if-cached'] as const
+
+/** Field names limit `no-cache` and `private` to these fields; an extension may have a text. */
+export type DirectiveValue = true | number | string | readonly string[]
+
+const LONGEST = 2 ** 31 - 1
+const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
+// What a quoted string may hold, without the comma, at which careless caches split.
+const QUOTABLE = /^[ !\x23-\x2b\x2d-\x5b\x5d-\x7e]*$/
+const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
+
+/**
+ * The header's value, in the order of the map.
+ *
+ * @throws TypeError for seconds that are none, text that a header cannot carry, nothing at all, and
+ *   directives that cannot both be meant
+ */
+export function formatCacheControl(directives: ReadonlyMap<string, DirectiveValue>): string {
+  if (directives.size === 0) throw new TypeError('Cache-Control needs at least one directive')
+  refuseContradictions(directives)
+  return Array.from(directives, ([name, value]) => formatDirective(name, value)).join(', ')
+}
+
+/** The name of the field that speaks to one kind of cache: `CDN-Cache-Control` (RFC 9213). */
+export function targetedField(target: string): string {
+  if (TOKEN.test(target)) return `${target}-Cache-Control`
+  throw new TypeError(`target must be a token such as 'CDN', got ${JSON.stringify(target)}`)
+}
+
+/** @throws TypeError for everything but whole seconds from 0 to 2^31-1 */
+export function checkSeconds(name: string, seconds: unknown): number {
+  if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= LONGEST) {
+    return Number(seconds)
+  }
+  const given = typeof seconds === 'string' ? JSON.stringify(seconds) : String(seconds)
+  throw new TypeError(`${name} must be whole seconds from 0 to ${LONGEST}, got ${given}`)
+}
+
+/** A lifetime of any length, cut to what the header can say. */
+export function wholeSeconds(milliseconds: number): number {
+  return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), LONGEST)
+}
+
+function formatDirective(name: string, value: DirectiveValue): string {
+  if (SECONDS.has(name)) return `${name}=${checkSeconds(name, value)}`
+  if (value === true) return name
+  if (typeof value === 'object') return `${name}="${formatFieldNames(name, value)}"`
+  return `${name}=${formatText(name, String(value))}`
+}
+
+function formatFieldNames(name: string, fields: readonly string[]): string {
+  if (fields.length > 0 && fields.every(field => TOKEN.test(field))) return fields.join(', ')
+  throw new TypeError(`${name} must list header names, got ${JSON.stringify(fields)}`)
+}
+
+function formatText(name: string, text: string): string {
+  if (TOKEN.test(text)) return text
+  if (QUOTABLE.test(text)) return `"${text}"`
+  throw new TypeError(
+    `${name} must be ASCII without quotes, commas and control characters, got ${JSON.stringify(text)}`
+  )
+}
+
+function refuseContradictions(directives: ReadonlyMap<string, DirectiveValue>): void {
+  if (directives.has('no-store')) {
+    if (directives.has('immutable')) refuse('no-store', 'immutable')
+    const lasting = SECONDS_DIRECTIVES.find(name => Number(directives.get(name) ?? 0) > 0)
+    if (lasting !== undefined) refuse('no-store', lasting)
+  }
+  // `private` with field names keeps only these fields out of shared caches.
+  if (directives.get('private') === true) {
+    if (directives.has('public')) refuse('public', 'private')
+    if (directives.has('s-maxage')) refuse('private', 's-maxage')
+  }
+}
+
+function refuse(one: string, other: string): never {
+  throw new TypeError(`${one} and ${other} cannot both be meant`)
+}

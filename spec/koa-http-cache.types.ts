@@ -1,0 +1,83 @@
+// What the compiler must accept and refuse, for the types of Koa 3 (tsc -p spec) and of Koa 2
+// (tsc -p spec/types-koa2). Nothing here runs.
+import Router from '@koa/router'
+import Koa from 'koa'
+import mount from 'koa-mount'
+
+import { koaHttpCache } from '../lib/koa-http-cache.ts'
+
+const app = new Koa()
+app.use(koaHttpCache())
+app.use(koaHttpCache({ cacheControl: ['public', { max_age: 60 }], expires: 60, autoEtag: true }))
+app.use(koaHttpCache({ cacheControl: 'no-cache', version: ctx => ctx.path }))
+
+app.use(async ctx => {
+  ctx.cacheControl('public', { maxAge: 600 })
+  ctx.cacheControl('must-revalidate', 'must_revalidate', 'mustRevalidate')
+  ctx.cacheControl({ sMaxage: 1, s_maxage: 1, 's-maxage': 1, staleWhileRevalidate: 1 })
+  ctx.cacheControl({ noCache: true, privateFields: ['Set-Cookie'], extension: { 'x-y': 1 } })
+  ctx.expires(900, 'public', 'no-cache')
+  ctx.expires(new Date())
+  const isFresh: boolean = await ctx.fresh('x')
+  await ctx.fresh(new Date(), { halt: isFresh })
+  await ctx.fresh({ etag: ['a', 1], lastModified: new Date(), weak: true })
+  await ctx.fresh(Promise.resolve('x'))
+  await ctx.fresh(null)
+  // Koa's own reading stays possible.
+  const koas: boolean = ctx.request.fresh
+  if (koas) return
+
+  // @ts-expect-error a typo
+  ctx.cacheControl('publik')
+  // @ts-expect-error a request's directive
+  ctx.cacheControl('only-if-cached')
+  // @ts-expect-error it needs seconds
+  ctx.cacheControl('max-age')
+  // @ts-expect-error a typo in an option
+  ctx.cacheControl({ maxage: 60 })
+  // @ts-expect-error seconds are a number
+  ctx.cacheControl({ maxAge: '60' })
+  // @ts-expect-error a typo behind the lifetime
+  ctx.expires(60, 'publik')
+  // @ts-expect-error an ETag is a text
+  await ctx.fresh(42)
+  // @ts-expect-error a date is a Date
+  await ctx.fresh({ lastModified: '2020-01-01' })
+  // @ts-expect-error nothing identifies nothing
+  await ctx.fresh()
+})
+
+const router = new Router()
+router.use(koaHttpCache())
+router.get('/', koaHttpCache(), async ctx => {
+  ctx.cacheControl('public', { maxAge: 600 })
+  ctx.expires(900, 'public')
+  const isFresh: boolean = await ctx.fresh('x')
+  ctx.body = isFresh
+  // @ts-expect-error a typo
+  ctx.cacheControl('publik')
+})
+app.use(router.routes())
+
+// An application with types of its own for state and context.
+interface State {
+  user: string
+}
+interface Custom {
+  tenant: string
+}
+const custom = new Koa<State, Custom>()
+custom.use(koaHttpCache())
+custom.use(async ctx => {
+  ctx.cacheControl('private')
+  await ctx.fresh(ctx.tenant + ctx.state.user)
+  // @ts-expect-error a typo
+  ctx.cacheControl('publik')
+})
+app.use(mount('/custom', custom))
+app.use(mount('/cached', koaHttpCache()))
+
+// @ts-expect-error a typo in an option
+koaHttpCache({ autoETag: true })
+// @ts-expect-error one of two words
+koaHttpCache({ ifModifiedSince: 'after' })

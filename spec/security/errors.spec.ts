@@ -1,0 +1,219 @@
+// What an answer tells when something is broken, missing or of another digest: S4, S42, S43, S44.
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { digestOf } from '../../lib/assets/fingerprint.ts'
+import { assetSources } from '../../lib/assets/sources.ts'
+import { CompileError } from '../../lib/errors.ts'
+import { ENVIRONMENTS, makeFront } from '../support/front.ts'
+import { ask } from '../support/raw.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
+import { makeStronghold } from './stronghold.ts'
+
+const OTHER = '0123456789abcdef0123456789abcdef'
+
+const broken = {
+  'apps/web/assets/stylesheets/sass.css.scss': 'a { color: $none }',
+  'apps/web/assets/stylesheets/missing.css.scss': '@use "nowhere";',
+  'apps/web/assets/stylesheets/sheet.css.less': 'a { color: @none }',
+  'apps/web/assets/javascripts/script.js.ts': 'const a: = 1',
+  'apps/web/assets/stylesheets/own.css.own': 'x'
+}
+const names = ['sass.css', 'missing.css', 'sheet.css', 'script.js', 'own.css']
+
+test('S4 no error shows a path of the machine, and in development each shows that of its source', async t => {
+  const root = makeProject(t, broken)
+  const own = {
+    extensions: '.own',
+    target: '.css',
+    compile: ({ path }: { path: string }) => {
+      throw new CompileError(`cannot read ${path}`, { file: path, excerpt: `in ${path}` })
+    }
+  }
+  for (const env of ['development', 'test', 'staging', 'production']) {
+    const options = { root, env, compile: true, fingerprint: false, compilers: [own], alone: true }
+    const { port, errors } = await makeFront(t, options)
+    for (const name of names) {
+      for (const accept of ['text/html', 'text/css', '*/*']) {
+        const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: accept })
+        t.is(answer.status, 500)
+        t.false(answer.head.includes(root), answer.head)
+        t.false(answer.text.includes(root), answer.text)
+        t.false(/node_modules|\.(?:js|ts):\d+:\d+\)|\bat .*:\d+/.test(answer.text), answer.text)
+        t.is(answer.text.includes('apps/web/assets/'), env === 'development', answer.text)
+      }
+    }
+    t.is(errors.length, names.length * 3)
+  }
+})
+
+test('S4 a broken source of a third party or of a hoisted package shows no path of the machine', async t => {
+  const outside = makeProject(t, {
+    'third/stylesheets/third.css.scss': 'a { color: $none }',
+    'extra/stylesheets/extra.css.scss': 'a { color: $none }',
+    'node_modules/hoisted/_index.scss': 'a { color: $none }',
+    'node_modules/hoisted/package.json': '{ "name": "hoisted", "sass": "_index.scss" }',
+    'site/apps/web/assets/stylesheets/hoisted.css.scss': '@use "pkg:hoisted";'
+  })
+  assetSources.append(join(outside, 'third'))
+  const { port } = await makeFront(t, {
+    root: join(outside, 'site'),
+    env: 'development',
+    sources: [join(outside, 'extra')]
+  })
+  for (const name of ['third.css', 'extra.css', 'hoisted.css']) {
+    const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/html' })
+    t.is(answer.status, 500)
+    t.true(answer.text.includes('none'), answer.text)
+    t.false(answer.text.includes(outside), answer.text)
+  }
+})
+
+test('S4 a disk that refuses shows no path of the machine', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css': 'a{}',
+    'public/assets/app.css/in-the-way': ''
+  })
+  for (const env of ['development', 'production']) {
+    const { port, errors } = await makeFront(t, { root, env, compile: true, fingerprint: false })
+    const answer = await ask(port, 'GET', '/assets/app.css')
+    t.is(answer.status, 500)
+    t.false(answer.text.includes(root), answer.text)
+    t.is(errors.length, 1)
+    t.is(answer.text.includes('public/assets/app.css'), env === 'development', answer.text)
+  }
+})
+
+test('S42 a broken source outside development is a 500 without detail', async t => {
+  const root = makeProject(t, broken)
+  for (const env of ['test', 'staging', 'production']) {
+    const { port, errors } = await makeFront(t, { root, env, compile: true, fingerprint: false })
+    for (const name of names.filter(name => name !== 'own.css')) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await ask(port, method, `/assets/${name}`)
+        t.is(answer.status, 500)
+        t.is(answer.text, method === 'GET' ? 'Internal Server Error' : '')
+        t.is(answer.headers['content-type'], 'text/plain; charset=utf-8')
+        t.is(answer.headers.etag, undefined)
+        t.is(answer.headers['last-modified'], undefined)
+      }
+    }
+    t.is(errors.length, 8)
+  }
+})
+
+test('S42 a source that breaks leaves the last good copy, in this process and in the next', async t => {
+  const source = 'apps/web/assets/stylesheets/sheet.css.scss'
+  for (const fingerprint of [false, true]) {
+    const root = makeProject(t, { [source]: 'a { color: red }' })
+    const options = { root, env: 'production', compile: true, fingerprint }
+    const first = await makeFront(t, options)
+    const good = await ask(first.port, 'GET', '/assets/sheet.css')
+    t.is(good.status, 200)
+    writeFiles(root, { [source]: 'a { color: $gone }' })
+    for (const { port, errors } of [first, await makeFront(t, options)]) {
+      const answer = await ask(port, 'GET', '/assets/sheet.css')
+      t.is(answer.status, 200)
+      t.is(answer.text, good.text)
+      t.true(
+        errors.some(error => error.message.includes('$gone') || /Undefined/.test(error.message))
+      )
+    }
+    writeFiles(root, { [source]: 'a { color: blue }' })
+    t.true((await ask(first.port, 'GET', '/assets/sheet.css')).text.includes('blue'))
+  }
+})
+
+for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
+  test(`S43 an unknown asset is a 404 that nobody keeps, in ${name}`, async t => {
+    const root = makeStronghold(t)
+    const silent = await makeFront(t, { root, ...environment, alone: true })
+    const eager = await makeFront(t, {
+      root,
+      ...environment,
+      inFront: [
+        (ctx, next) => {
+          ctx.set('Cache-Control', 'public, max-age=600')
+          ctx.set('Expires', 'Thu, 01 Jan 2099 00:00:00 GMT')
+          return next()
+        }
+      ]
+    })
+    const thrown = await makeFront(t, {
+      root,
+      ...environment,
+      wrap: assets => (ctx, next) =>
+        assets(ctx, async () => {
+          await next()
+          ctx.throw(404)
+        })
+    })
+    for (const { port } of [silent, eager, thrown]) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        for (const unknown of ['x.css', 'account/x.css', 'app.css/x.css', `app-${OTHER}.css`, '']) {
+          const answer = await ask(port, method, `/assets/${unknown}`)
+          t.is(answer.status, 404)
+          t.is(answer.headers['cache-control'], 'no-store', `${method} ${unknown}`)
+          t.is(answer.headers.expires, undefined)
+        }
+      }
+    }
+    t.is((await ask(silent.port, 'GET', '/x.css')).headers['cache-control'], undefined)
+  })
+}
+
+const modes = {
+  'compiled with fingerprints': { env: 'production', compile: true, fingerprint: true },
+  'compiled without': { env: 'development', fingerprint: false },
+  'neither compiled nor with a manifest': ENVIRONMENTS.production
+} as const
+
+for (const [mode, options] of Object.entries(modes)) {
+  test(`S44 a name with a wrong digest is a 404 that nobody keeps: ${mode}`, async t => {
+    const body = 'body { color: red }'
+    const root = makeStronghold(t, {
+      [`public/assets/app-${OTHER}.css`]: body,
+      [`public/assets/big-${OTHER}.bin`]: Buffer.alloc(1_500_000, 1),
+      [`public/assets/empty-${OTHER}.css`]: '',
+      [`public/assets/x/deep-${OTHER}.js`]: body
+    })
+    const { port, errors } = await makeFront(t, { root, ...options, alone: true })
+    const wrong = [
+      ...[`app-${OTHER}.css`, `big-${OTHER}.bin`, `empty-${OTHER}.css`, `x/deep-${OTHER}.js`],
+      ...[`app-${'0'.repeat(32)}.css`, `app.css-${OTHER}`, `app-${OTHER}.js`, `robots-${OTHER}.txt`]
+    ]
+    for (const name of wrong) {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await ask(port, method, `/assets/${name}`)
+        t.is(answer.status, 404, `${method} ${name}`)
+        t.is(answer.headers['cache-control'], 'no-store')
+        t.false(answer.text.includes(body))
+      }
+    }
+    t.deepEqual(errors, [])
+  })
+
+  test(`S44 only the bytes of its digest are immutable under a name: ${mode}`, async t => {
+    const root = makeStronghold(t)
+    const bodies = [Buffer.from('small'), Buffer.alloc(1_500_000, 2), Buffer.alloc(0)]
+    const { port } = await makeFront(t, { root, ...options })
+    mkdirSync(join(root, 'public/assets/own'), { recursive: true })
+    for (const body of bodies) {
+      const name = `own/file-${digestOf(body)}.bin`
+      const file = join(root, 'public/assets', name)
+      writeFileSync(file, body)
+      const good = await ask(port, 'GET', `/assets/${name}`)
+      t.is(good.status, 200)
+      t.true(good.body.equals(body))
+      t.is(good.headers['cache-control'], 'public, max-age=31536000, immutable')
+      writeFileSync(file, Buffer.concat([body, Buffer.from('!')]))
+      const changed = await ask(port, 'GET', `/assets/${name}`)
+      t.true(changed.status === 404 || changed.body.equals(body), 'never other bytes')
+      writeFileSync(file, body)
+      chmodSync(file, 0o600)
+      const again = await ask(port, 'GET', `/assets/${name}`)
+      t.is(again.status, 200, `${body.length} bytes that came back`)
+      t.true(again.body.equals(body))
+    }
+  })
+}

@@ -1,0 +1,204 @@
+// Links that lead out, and what is no regular file: S24, S47.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
+import { ask } from '../support/raw.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
+import { makeStronghold, SECRET } from './stronghold.ts'
+
+/** Puts a link in the place of another without a moment in which there is none. */
+function swapLink(to: string, at: string): void {
+  symlinkSync(to, `${at}.new`)
+  renameSync(`${at}.new`, at)
+}
+
+test('S24 a link in public that leads out is not ours', async t => {
+  const root = makeStronghold(t)
+  const outside = makeProject(t, { secret: SECRET })
+  const link = (to: string, at: string) => symlinkSync(to, join(root, 'public', at))
+  link(join(outside, 'secret'), 'file.txt')
+  link(join(outside, 'secret'), 'assets/file.css')
+  link(outside, 'folder')
+  link(outside, 'assets/folder')
+  link('../package.json', 'relative.json')
+  link('../../.env', 'assets/environment.css')
+  link('../public-secret', 'sibling')
+  link('file.txt', 'link-to-link.txt')
+  link('/proc/self/environ', 'assets/environ.txt')
+  link('no-such-file', 'dangling.txt')
+  const fronts = await makeFronts(t, root)
+  const targets = [
+    ...['/file.txt', '/assets/file.css', '/folder/secret', '/assets/folder/secret'],
+    ...['/relative.json', '/assets/environment.css', '/sibling/x', '/link-to-link.txt'],
+    ...['/assets/environ.txt', '/dangling.txt', '/folder', '/sibling']
+  ]
+  for (const target of targets)
+    await isNotOurs(t, fronts, target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+})
+
+test('S24 a link in a source that leads out is not ours, and nothing is published', async t => {
+  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}' })
+  const outside = makeProject(t, { 'secret.css': SECRET, 'sheet.css.scss': `/*! ${SECRET} */` })
+  const assets = join(root, 'apps/web/assets')
+  symlinkSync(join(outside, 'secret.css'), join(assets, 'stylesheets/link.css'))
+  symlinkSync(outside, join(assets, 'stylesheets/folder'))
+  symlinkSync(outside, join(assets, 'outside'))
+  symlinkSync(join(outside, 'sheet.css.scss'), join(assets, 'stylesheets/sheet.css.scss'))
+  symlinkSync('/etc/passwd', join(assets, 'passwd.txt'))
+  const fronts = await makeFronts(t, root)
+  const targets = [
+    ...['/assets/link.css', '/assets/folder/secret.css', '/assets/secret.css', '/assets/sheet.css'],
+    ...['/assets/outside/secret.css', '/assets/stylesheets/folder/secret.css', '/assets/passwd.txt']
+  ]
+  for (const target of targets) {
+    await isNotOurs(t, fronts, target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+    t.false(existsSync(join(root, 'public', target)), target)
+  }
+})
+
+test('S24 links that stay inside are served, and none with `deny`', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css': 'a{}',
+    'public/robots.txt': 'robots'
+  })
+  symlinkSync('app.css', join(root, 'apps/web/assets/stylesheets/link.css'))
+  symlinkSync('robots.txt', join(root, 'public/link.txt'))
+  const inside = await makeFront(t, { root, env: 'development' })
+  t.is((await ask(inside.port, 'GET', '/assets/link.css')).text, 'a{}')
+  t.is((await ask(inside.port, 'GET', '/link.txt')).text, 'robots')
+  unlinkSync(join(root, 'public/assets/link.css'))
+  const denied = await makeFronts(t, root, { symlinks: 'deny' })
+  await isNotOurs(t, denied, '/assets/link.css')
+  await isNotOurs(t, denied, '/link.txt')
+})
+
+for (const place of ['public', 'apps/web/assets/stylesheets']) {
+  test(`S24 a link in ${place} that is swapped between two requests is judged anew`, async t => {
+    const root = makeProject(t, { [`${place}/good.css`]: 'good', 'apps/web/assets/x/y': '' })
+    const outside = makeProject(t, { 'bad.css': SECRET })
+    const at = join(root, place, 'link.css')
+    const target = place === 'public' ? '/link.css' : '/assets/link.css'
+    swapLink('good.css', at)
+    const front = await makeFront(t, { root, env: 'development' })
+    for (let round = 0; round < 20; round++) {
+      t.is((await ask(front.port, 'GET', target)).text, 'good', `round ${round}`)
+      swapLink(join(outside, 'bad.css'), at)
+      t.is((await ask(front.port, 'GET', target)).status, 404, `round ${round}`)
+      swapLink('good.css', at)
+    }
+    t.deepEqual(front.errors, [])
+  })
+}
+
+test('S24 a folder of a source that becomes a link out is left at once', async t => {
+  const root = makeProject(t, { 'apps/web/assets/stylesheets/a/x.css': 'good' })
+  const outside = makeProject(t, { 'x.css': SECRET })
+  const folder = join(root, 'apps/web/assets/stylesheets/a')
+  const front = await makeFront(t, { root, env: 'development' })
+  t.is((await ask(front.port, 'GET', '/assets/a/x.css')).text, 'good')
+  renameSync(folder, join(root, 'away'))
+  symlinkSync(outside, folder)
+  const answer = await ask(front.port, 'GET', '/assets/a/x.css')
+  t.is(answer.status, 404)
+})
+
+test('S24 nothing is written through a link in public that leads out', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css': 'a{}',
+    'apps/web/assets/stylesheets/sub/x.css': 'x{}',
+    'apps/web/assets/stylesheets/same.css': 'same{}',
+    'public/assets/y': ''
+  })
+  const outside = makeProject(t, { 'app.css': 'precious', 'same.css': 'same{}' })
+  symlinkSync(outside, join(root, 'public/assets/sub'))
+  symlinkSync(join(outside, 'app.css'), join(root, 'public/assets/app.css'))
+  symlinkSync(join(outside, 'same.css'), join(root, 'public/assets/same.css'))
+  const before = execFileSync('stat', ['-c', '%n %Y %y', join(outside, 'same.css')]).toString()
+  const front = await makeFront(t, { root, env: 'development' })
+  t.is((await ask(front.port, 'GET', '/assets/sub/x.css')).status, 404)
+  t.false(existsSync(join(outside, 'x.css')))
+  t.is((await ask(front.port, 'GET', '/assets/app.css')).text, 'a{}')
+  t.is(readFileSync(join(outside, 'app.css'), 'utf8'), 'precious')
+  t.is((await ask(front.port, 'GET', '/assets/same.css')).text, 'same{}')
+  t.is(execFileSync('stat', ['-c', '%n %Y %y', join(outside, 'same.css')]).toString(), before)
+})
+
+test('S24 links that lead in a circle are not ours, and hide nothing else', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css': 'a{}',
+    'public/robots.txt': 'robots'
+  })
+  const assets = join(root, 'apps/web/assets/stylesheets')
+  symlinkSync('loop.css', join(assets, 'loop.css'))
+  symlinkSync('.', join(assets, 'self'))
+  symlinkSync('..', join(assets, 'up'))
+  symlinkSync('loop.txt', join(root, 'public/loop.txt'))
+  symlinkSync('.', join(root, 'public/self'))
+  const fronts = await makeFronts(t, root)
+  for (const target of ['/loop.txt', '/assets/loop.css', '/loop.txt/x', '/assets/self/app.css']) {
+    await isNotOurs(t, fronts, target)
+  }
+  const [development] = fronts
+  t.is((await ask(development?.front.port ?? 0, 'GET', '/assets/app.css')).text, 'a{}')
+})
+
+/** A FIFO, a socket, a directory and, for root, a device, all with a name that looks like a file. */
+async function makeStrangers(t: ExecutionContext, directory: string): Promise<string[]> {
+  mkdirSync(directory, { recursive: true })
+  execFileSync('mkfifo', [join(directory, 'fifo.css'), join(directory, 'fifo.png')])
+  mkdirSync(join(directory, 'directory.css'))
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(join(directory, 'socket.css'), resolve))
+  t.teardown(() => server.close())
+  symlinkSync('fifo.css', join(directory, 'link-to-fifo.css'))
+  symlinkSync('/dev/zero', join(directory, 'link-to-device.css'))
+  const names = ['fifo.css', 'fifo.png', 'directory.css', 'socket.css', 'link-to-fifo.css']
+  if (process.getuid?.() === 0) {
+    execFileSync('mknod', [join(directory, 'device.css'), 'c', '1', '5'])
+    names.push('device.css')
+  }
+  return [...names, 'link-to-device.css']
+}
+
+test('S47 what is no regular file in public is not ours, and nothing hangs', async t => {
+  const root = makeStronghold(t)
+  const names = await makeStrangers(t, join(root, 'public/assets'))
+  for (const symlinks of ['inside', 'follow', 'deny'] as const) {
+    const fronts = await makeFronts(t, root, { symlinks })
+    for (const name of names) await isNotOurs(t, fronts, `/assets/${name}`)
+  }
+})
+
+test('S47 what is no regular file in a source is not ours, and nothing hangs', async t => {
+  const root = makeStronghold(t)
+  const names = await makeStrangers(t, join(root, 'apps/web/assets/stylesheets'))
+  for (const symlinks of ['inside', 'follow', 'deny'] as const) {
+    const fronts = await makeFronts(t, root, { symlinks })
+    for (const name of names) {
+      await isNotOurs(t, fronts, `/assets/${name}`)
+      t.false(existsSync(join(root, 'public/assets', name)))
+    }
+    const [development] = fronts
+    t.is((await ask(development?.front.port ?? 0, 'GET', '/assets/app.css')).status, 200)
+  }
+})
+
+test('S47 a file that becomes a FIFO, and a FIFO in the place of a target, hold nobody up', async t => {
+  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}', 'public/a.txt': 'a' })
+  const front = await makeFront(t, { root, env: 'development' })
+  execFileSync('mkfifo', [join(root, 'fifo'), join(root, 'fifo2'), join(root, 'fifo3')])
+  t.is((await ask(front.port, 'GET', '/assets/app.css')).text, 'a{}')
+  renameSync(join(root, 'fifo'), join(root, 'public/assets/app.css'))
+  t.is((await ask(front.port, 'GET', '/assets/app.css')).text, 'a{}')
+  t.is((await ask(front.port, 'GET', '/a.txt')).text, 'a')
+  renameSync(join(root, 'fifo2'), join(root, 'public/a.txt'))
+  t.is((await ask(front.port, 'GET', '/a.txt')).status, 404)
+  renameSync(join(root, 'fifo3'), join(root, 'apps/web/assets/stylesheets/app.css'))
+  t.is((await ask(front.port, 'GET', '/assets/app.css')).status, 404)
+  unlinkSync(join(root, 'apps/web/assets/stylesheets/app.css'))
+  writeFiles(root, { 'apps/web/assets/stylesheets/app.css': 'b{}' })
+  t.is((await ask(front.port, 'GET', '/assets/app.css')).text, 'b{}')
+})

@@ -1,0 +1,116 @@
+// A whole application on a loopback port, with room in front of koaAssets and behind it.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import Koa, { type Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../lib/assets/options.ts'
+import { koaAssets } from '../../lib/koa-assets.ts'
+import { ask, signature } from './raw.ts'
+
+export interface Front {
+  readonly root: string
+  readonly app: Koa
+  readonly port: number
+  /** The URLs that came to the middleware behind koaAssets. */
+  readonly passed: string[]
+  readonly errors: Error[]
+}
+
+export interface FrontOptions extends KoaAssetsOptions {
+  readonly root: string
+  readonly inFront?: readonly Middleware[]
+  readonly wrap?: (assets: Middleware) => Middleware
+  /** Nothing behind koaAssets, not even what notes the URLs. */
+  readonly alone?: boolean
+  readonly maxHeaderSize?: number
+}
+
+/** Every environment in which files are served. */
+export const ENVIRONMENTS = {
+  development: { env: 'development' },
+  production: { env: 'production', compile: false, fingerprint: false }
+} as const satisfies Record<string, KoaAssetsOptions>
+
+export async function makeFront(t: ExecutionContext, given: FrontOptions): Promise<Front> {
+  const { inFront = [], wrap = assets => assets, alone = false, maxHeaderSize, ...options } = given
+  const app = new Koa()
+  const passed: string[] = []
+  const errors: Error[] = []
+  app.on('error', error => errors.push(error))
+  for (const middleware of inFront) app.use(middleware)
+  app.use(wrap(koaAssets({ serve: true, ...options })))
+  if (!alone) {
+    app.use((ctx, next) => {
+      passed.push(ctx.url)
+      return next()
+    })
+  }
+  const answer = app.callback()
+  const server = createServer({ maxHeaderSize: maxHeaderSize ?? 16384 }, (req, res) => {
+    void answer(req, res)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { root: options.root, app, port: (server.address() as AddressInfo).port, passed, errors }
+}
+
+/** The same project in every environment, each with something behind koaAssets and with nothing. */
+export interface Fronts {
+  readonly name: string
+  readonly front: Front
+  readonly alone: Front
+}
+
+export async function makeFronts(
+  t: ExecutionContext,
+  root: string,
+  options: KoaAssetsOptions = {}
+): Promise<Fronts[]> {
+  return Promise.all(
+    Object.entries(ENVIRONMENTS).map(async ([name, environment]) => ({
+      name,
+      front: await makeFront(t, { root, ...environment, ...options }),
+      alone: await makeFront(t, { root, ...environment, ...options, alone: true })
+    }))
+  )
+}
+
+const METHODS = ['GET', 'HEAD', 'POST']
+
+/**
+ * Not ours: what is behind gets the request with its URL as it was sent, and where nothing is
+ * behind, the answer is that of any missing file.
+ */
+export async function isNotOurs(
+  t: ExecutionContext,
+  fronts: readonly Fronts[],
+  target: string,
+  methods: readonly string[] = METHODS
+): Promise<void> {
+  for (const { name, front, alone } of fronts) {
+    for (const method of methods) {
+      const what = `${method} ${target.slice(0, 100)} in ${name}`
+      front.passed.length = 0
+      await ask(front.port, method, target)
+      t.deepEqual(front.passed, [target], `${what} goes on, its URL untouched`)
+      const [answer, missing] = await Promise.all([
+        ask(alone.port, method, target),
+        ask(alone.port, method, missingFileLike(target))
+      ])
+      t.is(answer.status, 404, what)
+      t.is(signature(answer), signature(missing), `${what} is answered like any missing file`)
+      t.is(answer.headers.location, undefined, what)
+      t.deepEqual(front.errors.concat(alone.errors), [], what)
+    }
+  }
+}
+
+/** Under the prefix a 404 forbids its storing; that alone may differ. */
+function missingFileLike(target: string): string {
+  return target.replace(/^https?:\/\/[^/]*/i, '').startsWith('/assets/')
+    ? '/assets/no-such-file'
+    : '/no-such-file'
+}

@@ -1,0 +1,22 @@
+import { setTimeout } from 'node:timers/promises'
+
+const LIMIT_MS = 10_000
+
+/** Asks again and again until the answer is yes, for what comes when the system pleases. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  what: string,
+  limit = LIMIT_MS
+): Promise<void> {
+  const end = Date.now() + limit
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`waited ${limit} ms in vain: ${what}`)
+    await setTimeout(2)
+  }
+}
+
+/** Until the clock has left the tick in which something was written: a younger file is read again. */
+export async function untilSettled(): Promise<void> {
+  const start = Date.now()
+  await until(() => Date.now() - start > 50, 'the clock goes on')
+}
