@@ -56,6 +56,8 @@ export function makePublisher(
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
     const target = join(settings.publicDir, app.urlPrefix, name)
+    // What was known has changed; who knows what else was put in the place of another.
+    if (index.get(key)) await sources.verify(app)
     const source = await sources.find(app, name)
     const generation = sources.generation(app)
     const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
