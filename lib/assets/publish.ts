@@ -137,10 +137,11 @@ export function makePublisher(
 
   return {
     async publish(app, name) {
+      const key = `${app.urlPrefix}/${name}`
       try {
-        return await publish(`${app.urlPrefix}/${name}`, app, name)
+        return await publish(key, app, name)
       } catch (error) {
-        throw explained(error, settings, app, name)
+        throw explained(settings, key, error)
       }
     }
   }
@@ -153,10 +154,12 @@ function ignore(): void {}
 export async function write(
   target: string,
   content: Content,
-  mtimeNs: bigint
+  mtimeNs: bigint,
+  beforeReplacing?: () => Promise<unknown>
 ): Promise<Mark | undefined> {
   const existing = await missing(lstat(target, { bigint: true }))
   if (!existing?.isFile() || !(await holds(target, content))) {
+    await beforeReplacing?.()
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
@@ -176,15 +179,16 @@ async function holds(target: string, content: Content): Promise<boolean> {
   return existing?.bytes.equals(content) ?? false
 }
 
-/** An error of the disk says which asset it is about, and what to do. */
-function explained(error: unknown, settings: Settings, app: AppSettings, name: string): unknown {
+/** An error of the disk says which asset it is about, and what to do; any other stays what it is. */
+export function explained({ root }: Settings, path: string, error: unknown): unknown {
   const code = errorCode(error)
   if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
     return error
   }
-  const { path = '', dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
-  const file = relative(settings.root, dest ?? path) || settings.root
-  const message = `cannot publish ${app.urlPrefix}/${name}: ${syscall} ${file} failed with ${code}`
+  const { path: at, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
+  const written = dest ?? at
+  const file = written === undefined ? '' : ` ${relative(root, written) || root}`
+  const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }
 
@@ -193,6 +197,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPERM: '; give this process the right to read sources and to write public',
   EROFS: '; public lies on a read-only file system: precompile, and set compile to false',
   ENOSPC: '; the disk is full',
+  EDQUOT: '; the quota of disk space is used up',
+  EFBIG: '; this process may not write files of that size: see ulimit -f',
   EEXIST: '; a file stands where a directory is needed',
   ENOTDIR: '; a file stands where a directory is needed',
   EISDIR: '; a directory stands where the file belongs'

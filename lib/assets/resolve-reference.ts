@@ -25,8 +25,8 @@ interface Asker {
 }
 
 /**
- * Tries what a browser would ask for; then the file beside the source, or beside a file that the
- * source was compiled from; then the reference as a name.
+ * Tries the file beside the source, or beside a file that the source was compiled from: what its author
+ * saw. Then what a browser would ask for, which may be another app's; then the reference as a name.
  */
 export async function resolveReference(
   settings: Settings,
@@ -39,9 +39,22 @@ export async function resolveReference(
   const asked = posix.join(asker.app.urlPrefix, posix.dirname(asker.name), path)
   const url = path.startsWith('/') ? posix.normalize(path) : asked
   const direct = await byUrl(settings, sources, url)
-  if (direct) return direct
-  if (path.startsWith('/')) return url.startsWith(`${settings.prefix}/`) ? undefined : 'elsewhere'
-  return (await byFile(sources, asker, path)) ?? byName(sources, asker.app, path)
+  if (path.startsWith('/')) {
+    return direct ?? (url.startsWith(`${settings.prefix}/`) ? undefined : 'elsewhere')
+  }
+  const beside = await byFile(sources, asker, path)
+  if (beside && !(await isPublishedAs(sources, direct, beside))) return beside
+  return direct ?? byName(sources, asker.app, path)
+}
+
+/** Whether both lead to one asset, so that the reference may stay as it was written. */
+async function isPublishedAs(
+  sources: Sources,
+  direct: Resolution,
+  { app, name }: Referenced
+): Promise<boolean> {
+  if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
+  return direct.name === name || (await sources.find(app, direct.name))?.name === name
 }
 
 /** Undefined: no path of a file. */
@@ -68,7 +81,7 @@ async function byFile(
   sources: Sources,
   { app, source, dependencies }: Asker,
   path: string
-): Promise<Resolution> {
+): Promise<Referenced | undefined> {
   for (const file of [source.file, ...dependencies]) {
     const wanted = join(dirname(file), path)
     const directory = sources.directories(app).find(candidate => isInside(candidate, wanted))
