@@ -5,20 +5,23 @@ import { escapeHtml } from './html.ts'
 import type { Settings } from './settings.ts'
 import { assetSources } from './sources.ts'
 
-interface Explanation {
+/** What a person needs to know of an error; empty strings for what does not apply. */
+export interface Explanation {
   readonly title: string
+  /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
   readonly place: string
   readonly reason: string
+  /** The line at fault with its number, and a caret below it. */
   readonly excerpt: string
 }
 
-/** No absolute path of the machine is on it: what lies in the project is named from its root. */
 export function errorPage(error: AssetError, settings: Settings, type: 'html' | 'text'): string {
-  const explanation = explain(error, settings)
+  const explanation = explainError(error, settings)
   return type === 'html' ? asHtml(explanation) : asText(explanation)
 }
 
-function explain(error: AssetError, settings: Settings): Explanation {
+/** No absolute path of the machine is in it: what lies in the project is named from its root. */
+export function explainError(error: AssetError, settings: Settings): Explanation {
   const show = (text: string) => withoutMachine(text, settings)
   if (!(error instanceof CompileError)) {
     return {
