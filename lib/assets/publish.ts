@@ -165,7 +165,13 @@ export async function write(
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
-  await stamp(target, mtimeNs)
+  try {
+    await stamp(target, mtimeNs)
+  } catch (error) {
+    // Another user's file can be replaced, but not touched.
+    if (errorCode(error) === 'EPERM') return writeWhole(target, content, mtimeNs)
+    throw error
+  }
   return statOf(target)
 }
 
