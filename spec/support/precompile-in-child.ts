@@ -1,5 +1,6 @@
 // Precompiling in processes of their own. The program is bundled once: it starts ten times as fast.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { chmodSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -13,7 +14,10 @@ const PEERS = ['sass', 'sass-embedded', 'less', 'esbuild']
 
 /** The path of a program that precompiles the project that it is given. */
 export async function bundle(t: ExecutionContext): Promise<string> {
-  const outfile = join(makeProject(t), 'precompile.cjs')
+  const directory = makeProject(t)
+  // For whoever the child becomes.
+  chmodSync(directory, 0o755)
+  const outfile = join(directory, 'precompile.cjs')
   await build({
     entryPoints: [PROGRAM],
     outfile,
