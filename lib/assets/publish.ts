@@ -188,8 +188,9 @@ export function explained({ root }: Settings, path: string, error: unknown): unk
     return error
   }
   const { path: at, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
-  const written = dest ?? at
-  const file = written === undefined ? '' : ` ${relative(root, written) || root}`
+  // Of a copy or a rename that failed, what is not there is the source; else the target is to blame.
+  const blamed = code === 'ENOENT' ? at : (dest ?? at)
+  const file = blamed === undefined ? '' : ` ${relative(root, blamed) || root}`
   const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }
