@@ -45,7 +45,8 @@ function fresh(app: Koa): void {
 async function serve(name: Case): Promise<void> {
   const app = new Koa()
   CASES[name].app(app)
-  const server = createServer(app.callback()).listen(0, '127.0.0.1')
+  const handle = app.callback()
+  const server = createServer((req, res) => void handle(req, res)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   process.send?.((server.address() as AddressInfo).port)
 }

@@ -37,17 +37,21 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 
 function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
   const byPath = settings.apps.toSorted((a, b) => b.path.length - a.path.length)
-  return async function assetHelpers(ctx, next) {
-    const path = rawPath(ctx.url)
+  return function assetHelpers(ctx, next) {
+    const path = rawPath(ctx.req.url ?? '')
     const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
     ctx.assets = pipeline.viewHelpers(app?.name ?? '')
     ctx.state.assets = ctx.assets
     ctx.preload = (...names) =>
       announce(ctx.req, ctx.res, linksFor(ctx.assets, names), settings.earlyHints)
     const refreshed = pipeline.beforePage()
-    if (refreshed) await refreshed
-    await next()
+    return refreshed ? after(refreshed, next) : next()
   }
+}
+
+async function after(work: Promise<void>, next: Next): Promise<void> {
+  await work
+  await next()
 }
 
 function isAt(path: string, mount: string): boolean {
@@ -60,6 +64,7 @@ function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
     const path = rawPath(target)
     const held = target.startsWith('/') ? pipeline.recall(path) : undefined
     if (held && isRead(ctx.req)) return serve(ctx, held)
+    if (pipeline.isAbsent(path)) return next()
     const wanted = isAsRead(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return refuse(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))

@@ -7,7 +7,8 @@ import { makeSite, type SiteOptions } from './support/site.ts'
 async function makeHttp2Site(t: ExecutionContext, options: SiteOptions) {
   const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '' }
   const { app, errors } = await makeSite(t, files, options)
-  const server = createServer(app.callback())
+  const handle = app.callback()
+  const server = createServer((req, res) => void handle(req, res))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo

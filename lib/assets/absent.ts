@@ -14,7 +14,7 @@ export interface Absent {
 
 const MAX_NAMES = 1000
 
-export function makeAbsent({ publicDir, revalidate }: Settings): Absent {
+export function makeAbsent({ publicDir, prefix, revalidate }: Settings): Absent {
   const names = new Map<string, number>()
   let watcher: FSWatcher | undefined
   let changes = 0
@@ -44,7 +44,8 @@ export function makeAbsent({ publicDir, revalidate }: Settings): Absent {
   return {
     has: path => (names.get(firstFolder(path)) ?? 0) > Date.now(),
     async remember(path) {
-      if (revalidate === 0) return
+      // Under the prefix a miss is more than a look that can be spared.
+      if (revalidate === 0 || firstFolder(prefix) === firstFolder(path)) return
       if (!watcher) start()
       const name = firstFolder(path)
       const before = changes

@@ -148,7 +148,7 @@ function unique(directories: readonly string[]): string[] {
 
 function compilerTable(own: readonly Compiler[]): ReadonlyMap<string, Compiler> {
   const rows = [...builtInCompilers, ...own].flatMap(compiler =>
-    [compiler.extensions].flat().map(name => [withDot(name), compiler] as const)
+    [compiler.extensions].flat().map(name => [withDot(name).toLowerCase(), compiler] as const)
   )
   return new Map(rows)
 }

@@ -56,7 +56,7 @@ function describe(
   compilers: ReadonlyMap<string, Compiler>
 ): Source {
   const extension = path.slice(path.lastIndexOf('.'))
-  const compiler = extension.includes('/') ? undefined : compilers.get(extension)
+  const compiler = extension.includes('/') ? undefined : compilers.get(extension.toLowerCase())
   const tail = compiler ? compiledName(path, extension, withDot(compiler.target)) : path
   const name = tail.slice(tail.indexOf('/') + 1)
   return { file: join(directory, path), directory, path, tail, name, compiler }
@@ -65,7 +65,7 @@ function describe(
 /** `app.css.scss` and `app.scss` both become `app.css`. */
 function compiledName(path: string, extension: string, target: string): string {
   const rest = path.slice(0, -extension.length)
-  return rest.endsWith(target) ? rest : rest + target
+  return rest.toLowerCase().endsWith(target) ? rest : rest + target
 }
 
 function* tailsOf(path: string): Generator<string> {

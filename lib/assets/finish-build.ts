@@ -99,6 +99,11 @@ function urlsOf(
 }
 
 /** The URL path under which pages and stylesheets ask for an asset. */
-export function publishedUrl({ app, path, digest }: Built): string {
-  return encodePath(app.fingerprint ? withFingerprint(path, digest) : path)
+export function publishedUrl(built: Built): string {
+  return encodePath(publishedPath(built))
+}
+
+/** The same, decoded. */
+export function publishedPath({ app, path, digest }: Built): string {
+  return app.fingerprint ? withFingerprint(path, digest) : path
 }

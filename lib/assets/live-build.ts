@@ -1,18 +1,19 @@
 // Fingerprints without precompiling: the manifest is kept in memory, current before a page is
 // rendered. A page cannot know which names it will ask for, so that every asset is looked at.
 import { join } from 'node:path'
-import type { AssetError } from '../errors.ts'
+import { AssetError } from '../errors.ts'
 import { build } from './build.ts'
 import type { Built, Drafted } from './finish-build.ts'
 import { digestOfFile, withFingerprint } from './fingerprint.ts'
+import { inParallel } from './in-parallel.ts'
 import { Manifest } from './manifest.ts'
 import { isUnchanged } from './mtime-index.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { entriesOf } from './precompile.ts'
-import { write } from './publish.ts'
+import { explained, write } from './publish.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
-import { writeVerified } from './write-build.ts'
+import { contentOf, writeVerified } from './write-build.ts'
 import { statOf } from './disk.ts'
 
 export interface LiveBuild {
@@ -24,6 +25,9 @@ export interface LiveBuild {
   /** Writes an asset's files again, where somebody took them away or changed them. */
   restore(path: string): Promise<void>
 }
+
+// As many files open at once, of thousands.
+const LANES = 16
 
 export function isLive({ compile, fingerprint }: AppSettings): boolean {
   return compile && fingerprint
@@ -58,11 +62,19 @@ export function makeLiveBuild(
     const changed = [...built.assets.values()].filter(
       asset => assets.get(asset.path)?.digest !== asset.digest
     )
-    await Promise.all(changed.map(asset => writeBoth(settings, asset)))
-    problems = new Map(built.problems.map(({ path, error }) => [path, error]))
-    // A broken source keeps its last good copy.
+    const found = new Map(built.problems.map(({ path, error }) => [path, error]))
+    await inParallel(changed, LANES, async asset => {
+      await writeBoth(settings, asset).catch((error: unknown) => {
+        const problem = explained(settings, asset.path, error)
+        if (!(problem instanceof AssetError)) throw problem
+        found.set(asset.path, problem)
+      })
+    })
+    problems = found
+    // What cannot be published keeps its last good copy.
     const kept = [...assets].filter(([path]) => problems.has(path))
-    assets = new Map([...kept, ...built.assets])
+    const good = [...built.assets].filter(([path]) => !problems.has(path))
+    assets = new Map([...kept, ...good])
     for (const path of drafts.keys()) if (!assets.has(path)) drafts.delete(path)
     manifest = new Manifest(entriesOf(assets.values()))
   })
@@ -75,7 +87,10 @@ export function makeLiveBuild(
     problemOf: path => problems.get(path),
     async restore(path) {
       const asset = assets.get(path)
-      if (asset) await writeBoth(settings, asset)
+      if (!asset) return
+      await writeBoth(settings, asset).catch((error: unknown) => {
+        throw explained(settings, path, error)
+      })
     }
   }
 }
@@ -86,5 +101,5 @@ async function writeBoth(settings: Settings, asset: Built): Promise<void> {
   if (!isThere || (await digestOfFile(printed)) !== asset.digest) {
     await writeVerified(settings, printed, asset)
   }
-  await write(join(settings.publicDir, asset.path), asset.content, asset.mtimeNs)
+  await write(join(settings.publicDir, asset.path), contentOf(asset, printed), asset.mtimeNs)
 }

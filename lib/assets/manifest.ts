@@ -98,11 +98,16 @@ export function serialize(assets: ReadonlyMap<string, ManifestEntry>): string {
 /** @throws AssetError for anything but a manifest of version 1 */
 export function parseManifest(text: string, file: string): Manifest {
   try {
-    const { version, assets } = JSON.parse(text) as { version?: unknown; assets?: object }
+    const { version, assets } = JSON.parse(text) as { version?: unknown; assets?: unknown }
     if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
-    const entries = Object.entries(assets ?? {})
+    if (typeof assets !== 'object' || assets === null || Array.isArray(assets)) {
+      throw new TypeError('its assets are no object')
+    }
+    const entries = Object.entries(assets) as [string, ManifestEntry][]
     const wrong = entries.find(([, entry]) => !isEntry(entry))
     if (wrong) throw new TypeError(`the entry ${wrong[0]} is incomplete`)
+    // Helpers decode them: better now than on a page.
+    for (const [path] of entries) decodeURIComponent(path)
     return new Manifest(new Map(entries), file)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

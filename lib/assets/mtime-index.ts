@@ -25,10 +25,11 @@ const TICK_NS = 20_000_000n
 
 /** What was read of a file just now, so that the next look can tell whether it is still the same. */
 export function seen(path: string, mark: Mark, bytes: () => Uint8Array): Seen {
-  return isSettled(mark, Date.now()) ? { path, mark } : { path, mark, digest: digestOf(bytes()) }
+  return hasRested(mark, Date.now()) ? { path, mark } : { path, mark, digest: digestOf(bytes()) }
 }
 
-function isSettled({ ctimeNs, mtimeNs }: Mark, now: number): boolean {
+/** Whether a file that changes from `now` on, in milliseconds, will bear another mark. */
+export function hasRested({ ctimeNs, mtimeNs }: Mark, now: number): boolean {
   const changed = ctimeNs > mtimeNs ? ctimeNs : mtimeNs
   return changed < BigInt(now) * 1_000_000n - TICK_NS
 }
@@ -69,7 +70,7 @@ export class MtimeIndex {
   #settle(key: string, entry: Entry, now: number): void {
     if (this.#entries.peek(key) !== entry) return
     const inputs = entry.inputs.map(({ path, mark, digest }) =>
-      isSettled(mark, now) ? { path, mark } : { path, mark, digest }
+      hasRested(mark, now) ? { path, mark } : { path, mark, digest }
     )
     this.#entries.set(key, { ...entry, inputs })
   }

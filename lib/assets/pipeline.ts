@@ -17,6 +17,8 @@ import { warnOnce } from './warn-once.ts'
 type Found = PublicFile | undefined
 
 export interface Pipeline {
+  /** Whether a path that was sent is known to be no file of ours. */
+  isAbsent(rawPath: string): boolean
   /** The file of a path just as it was sent, when memory has it and no look at the disk is due. */
   recall(rawPath: string): Found
   /**
@@ -75,6 +77,7 @@ export function makePipeline(settings: Settings): Pipeline {
   }
 
   return {
+    isAbsent: rawPath => publicFiles.isAbsent(rawPath),
     recall: rawPath => publicFiles.recall(rawPath),
     find(wanted) {
       const { app } = wanted

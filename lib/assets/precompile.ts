@@ -1,21 +1,20 @@
 // The whole tree at once, for production: built, compressed, written, and the manifest last.
 import { readdir, readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { AssetError } from '../errors.ts'
 import { encodePath } from './asset-url.ts'
 import { build } from './build.ts'
-import type { Built } from './finish-build.ts'
-import { errorCode, missing } from './disk.ts'
-import { withFingerprint } from './fingerprint.ts'
+import { publishedUrl, type Built } from './finish-build.ts'
+import { missing } from './disk.ts'
 import { inParallel } from './in-parallel.ts'
 import { lock } from './lock.ts'
 import { parseManifest, serialize, type ManifestEntry } from './manifest.ts'
 import type { KoaAssetsOptions } from './options.ts'
-import { write } from './publish.ts'
+import { explained, write } from './publish.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
-import { warnOnce } from './warn-once.ts'
+import { once, warnOnce } from './warn-once.ts'
 import { writeBuilt } from './write-build.ts'
 import { sweep } from './write-whole.ts'
 
@@ -77,12 +76,14 @@ const LANES = 8
  */
 export async function precompile(
   options: KoaAssetsOptions = {},
-  { onProgress, signal, warn = warnOnce() }: PrecompileOptions = {}
+  { onProgress, signal, warn: say }: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
   const settings = settleForPrecompile(options)
   const directory = join(settings.publicDir, settings.prefix)
-  const unlock = await lock(directory)
+  const warn = say ? once(say) : warnOnce()
+  signal?.throwIfAborted()
+  const unlock = await lock(directory).catch(rethrow(settings, settings.prefix))
   try {
     await sweepAll(directory)
     const sources = makeSources(settings, warn)
@@ -94,16 +95,13 @@ export async function precompile(
       onProgress: progress('compile')
     })
     if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
-    const compressedBytes = await writeAll(
-      settings,
-      [...assets.values()],
-      progress('write'),
-      signal
-    )
+    const compressedBytes = await writeAll(settings, assets, progress('write'), signal)
+    signal?.throwIfAborted()
     const before = await lastEntries(manifestFile(settings))
     const entries = entriesOf(assets.values())
-    signal?.throwIfAborted()
-    await write(manifestFile(settings), Buffer.from(serialize(entries)), now())
+    const manifest = Buffer.from(serialize(entries))
+    const writing = write(manifestFile(settings), manifest, now())
+    await writing.catch(rethrow(settings, `${settings.prefix}.json`))
     const seconds = (performance.now() - startedAt) / 1000
     return { ...report(settings, entries, before), compressedBytes, seconds }
   } finally {
@@ -121,17 +119,19 @@ function now(): bigint {
 
 async function writeAll(
   settings: Settings,
-  assets: readonly Built[],
+  assets: ReadonlyMap<string, Built>,
   onProgress: (done: number, total: number, path: string) => void,
   signal: AbortSignal | undefined
 ): Promise<number> {
   let done = 0
+  const isAsset = (path: string) => assets.has(path)
   const sizes = await inParallel(
-    assets,
+    [...assets.values()],
     LANES,
     async built => {
-      const { smallest } = await writeBuilt(settings, built).catch(asAssetError(settings, built))
-      onProgress(++done, assets.length, built.path)
+      const writing = writeBuilt(settings, built, isAsset)
+      const { smallest } = await writing.catch(rethrow(settings, built.path))
+      onProgress(++done, assets.size, built.path)
       return smallest
     },
     signal
@@ -139,28 +139,19 @@ async function writeAll(
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-function asAssetError({ root }: Settings, { path }: Built) {
+function rethrow(settings: Settings, path: string) {
   return (error: unknown): never => {
-    const code = errorCode(error)
-    if (error instanceof AssetError || code === undefined) throw error
-    const { syscall = '', path: file = '' } = error as NodeJS.ErrnoException
-    const reason = `${syscall} ${relative(root, file)} failed with ${code}`
-    throw new AssetError('publish-failed', `cannot publish ${path}: ${reason}`, { cause: error })
+    throw explained(settings, path, error)
   }
 }
 
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
-    Array.from(assets, ({ path, digest, source, integrity, size, from }) => [
-      encodePath(path),
-      {
-        target: encodePath(withFingerprint(path, digest)),
-        source: source.path,
-        integrity,
-        size,
-        ...(from > 0 && { from })
-      }
-    ])
+    Array.from(assets, built => {
+      const { path, source, integrity, size, from } = built
+      const entry = { target: publishedUrl(built), source: source.path, integrity, size }
+      return [encodePath(path), { ...entry, ...(from > 0 && { from }) }]
+    })
   )
 }
 

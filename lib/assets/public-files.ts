@@ -35,6 +35,8 @@ export interface PublicFile {
 }
 
 export interface PublicFiles {
+  /** Whether it is known, without a look at the disk, that nothing in public bears the path. */
+  isAbsent(rawPath: string): boolean
   /** What lies in memory under a path just as it was sent, and is trusted still. */
   recall(rawPath: string): PublicFile | undefined
   /**
@@ -113,6 +115,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
   }
 
   return {
+    isAbsent: rawPath => absent.has(rawPath),
     recall(rawPath) {
       const known = held.get(rawPath)
       if (!known || known.trustedUntil <= Date.now()) return undefined
@@ -121,7 +124,6 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     find(wanted, mark) {
       const known = held.get(wanted.path)
       if (known && !mark && known.trustedUntil > Date.now()) return known
-      if (!known && !mark && absent.has(wanted.path)) return undefined
       return look(wanted, known, mark)
     },
     forget({ path }) {

@@ -34,6 +34,9 @@ interface Referrer extends Asker {
 
 type Flight = Promise<Mark | undefined>
 
+/** The generation of an entry that only tells which target this process made. */
+const NEVER = -1
+
 export function makePublisher(
   settings: Settings,
   sources: Sources,
@@ -63,8 +66,9 @@ export function makePublisher(
     }
     const urls = await urlsOf({ app, name, source, draft: drafted })
     const mark = await write(target, finish(drafted, urls), drafted.mtimeNs)
-    if (mark && drafted.isSettled) {
-      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation })
+    if (mark) {
+      const valid = drafted.isSettled ? generation : NEVER
+      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation: valid })
     } else {
       index.delete(key)
     }
@@ -108,25 +112,37 @@ export function makePublisher(
   }
 
   const start = (key: string, app: AppSettings, name: string): Flight => {
-    const flight = bringUpToDate(key, app, name)
-      .catch(error => {
-        throw explained(error, settings, app, name)
-      })
-      .finally(() => flights.delete(key))
+    const flight = bringUpToDate(key, app, name).finally(() => flights.delete(key))
     flights.set(key, flight)
     return flight
+  }
+
+  const publish = async (key: string, app: AppSettings, name: string): Flight => {
+    for (let joined = false; ;) {
+      const entry = index.get(key)
+      const mark = await present(key, app)
+      if (mark) return mark
+      const flight = flights.get(key)
+      if (flight && joined) return flight
+      if (flight) {
+        // It set out before this request came: what it brings may be older than the request.
+        await flight.catch(ignore)
+        joined = true
+      } else if (index.get(key) === entry) {
+        return start(key, app, name)
+      }
+      // Else one has landed while this request looked at what was known before.
+    }
   }
 
   return {
     async publish(app, name) {
       const key = `${app.urlPrefix}/${name}`
-      const mark = await present(key, app)
-      if (mark) return mark
-      const flight = flights.get(key)
-      if (!flight) return start(key, app, name)
-      // It set out before this request came: what it brings may be older than the request.
-      await flight.catch(ignore)
-      return (await present(key, app)) ?? flights.get(key) ?? start(key, app, name)
+      try {
+        return await publish(key, app, name)
+      } catch (error) {
+        throw explained(settings, key, error)
+      }
     }
   }
 }
@@ -138,10 +154,12 @@ function ignore(): void {}
 export async function write(
   target: string,
   content: Content,
-  mtimeNs: bigint
+  mtimeNs: bigint,
+  beforeReplacing?: () => Promise<unknown>
 ): Promise<Mark | undefined> {
   const existing = await missing(lstat(target, { bigint: true }))
   if (!existing?.isFile() || !(await holds(target, content))) {
+    await beforeReplacing?.()
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
@@ -155,15 +173,16 @@ async function holds(target: string, content: Content): Promise<boolean> {
   return existing?.bytes.equals(content) ?? false
 }
 
-/** An error of the disk says which asset it is about, and what to do. */
-function explained(error: unknown, settings: Settings, app: AppSettings, name: string): unknown {
+/** An error of the disk says which asset it is about, and what to do; any other stays what it is. */
+export function explained({ root }: Settings, path: string, error: unknown): unknown {
   const code = errorCode(error)
   if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
     return error
   }
-  const { path = '', dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
-  const file = relative(settings.root, dest ?? path) || settings.root
-  const message = `cannot publish ${app.urlPrefix}/${name}: ${syscall} ${file} failed with ${code}`
+  const { path: at, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
+  const written = dest ?? at
+  const file = written === undefined ? '' : ` ${relative(root, written) || root}`
+  const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }
 
@@ -172,6 +191,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPERM: '; give this process the right to read sources and to write public',
   EROFS: '; public lies on a read-only file system: precompile, and set compile to false',
   ENOSPC: '; the disk is full',
+  EDQUOT: '; the quota of disk space is used up',
+  EFBIG: '; this process may not write files of that size: see ulimit -f',
   EEXIST: '; a file stands where a directory is needed',
   ENOTDIR: '; a file stands where a directory is needed',
   EISDIR: '; a directory stands where the file belongs'

@@ -14,7 +14,7 @@ export interface Reference {
 
 // One token of CSS (css-syntax-3, section 4.3), as far as references care.
 const CSS_TOKEN =
-  /\/\*(?:[#@]\s*sourceMappingURL=(?<map>[^\s*]+)\s*\*\/)?|(?<string>"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*')|(?<url>(?<![\w-])url\(\s*(?!["'\s])(?<bare>(?:\\[^]|[^\s"'()\\])*)\s*\))|(?<at>@[a-z-]+)|(?<open>[\w-]*\()|(?<close>\))|(?<end>[;{}])|\\[^]/giu
+  /\/\*(?:[#@]\s*sourceMappingURL=(?<map>[^\s*]+)\s*\*\/)?|(?<string>"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*')|(?<url>(?<![\w-])url\(\s*(?!["'\s])(?<bare>(?:\\(?:[\da-f]{6}\s?|[\da-f]{1,5}(?![\da-f])\s?|[^\da-f])|[^\s"'()\\])*)\s*\))|(?<at>@[a-z-]+)|(?<open>(?<![\w-])[\w-]+\(|\()|(?<close>\))|(?<end>[;{}])|\\(?:[\da-f]{1,6}\s?|[^])/giu
 
 const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<map>\S+)[ \t]*$/gmu
 

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { CompileError, AssetError } from '../errors.ts'
 import type { CompilerOutput } from './compilers.ts'
 import { isInside, markOf, readWhole, realpathOf, statOf, type Mark } from './disk.ts'
-import { seen, type Seen } from './mtime-index.ts'
+import { hasRested, seen, type Seen } from './mtime-index.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
 import type { Settings } from './settings.ts'
 import type { Source } from './sources.ts'
@@ -49,7 +49,7 @@ export async function draft(
   const read = await readWhole(source.file)
   if (!read) return undefined
   const input = seen(source.file, read.mark, () => read.bytes)
-  if (!type || !isUtf8(read.bytes)) return plain(read.bytes, input)
+  if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
   const output = await compile(settings, loadPaths, source, read.bytes)
   return draftText(source, { bytes: read.bytes, input, type }, output)
 }
@@ -89,11 +89,12 @@ async function isAllowed({ symlinks }: Settings, source: Source): Promise<boolea
 interface Read {
   readonly bytes: Buffer
   readonly input: Seen
-  readonly type: 'css' | 'js'
+  readonly type: 'css' | 'js' | undefined
 }
 
 interface Compiled extends Required<CompilerOutput> {
-  readonly startedAt: bigint
+  /** Milliseconds. */
+  readonly startedAt: number
 }
 
 async function draftText(
@@ -102,14 +103,14 @@ async function draftText(
   { code, dependencies, startedAt }: Compiled
 ): Promise<Draft> {
   const others = await lookAt(dependencies, source)
-  const references = findReferences(type, code)
+  const references = type ? findReferences(type, code) : []
   const inputs = [input, ...others]
   return {
     content: source.compiler ? Buffer.from(code) : bytes,
     text: references.length > 0 ? { code, references, dependencies } : undefined,
     inputs,
     mtimeNs: inputs.reduce((newest, { mark }) => later(newest, mark.mtimeNs), 0n),
-    isSettled: others.every(({ mark }) => mark.ctimeNs < startedAt)
+    isSettled: others.every(({ mark }) => hasRested(mark, startedAt))
   }
 }
 
@@ -123,9 +124,10 @@ async function compile(
   source: Source,
   bytes: Buffer
 ): Promise<Compiled> {
-  const startedAt = BigInt(Date.now()) * 1_000_000n
+  const startedAt = Date.now()
   const code = new TextDecoder().decode(bytes)
   if (!source.compiler) return { code, dependencies: [], startedAt }
+  if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file: source.file })
   try {
     const input = { code, path: source.file, loadPaths, env }
     return { ...checked(await source.compiler.compile(input), source), startedAt }

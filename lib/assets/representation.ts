@@ -50,7 +50,8 @@ function describe(
     coding,
     file,
     mark,
-    size: Number(size),
+    // A file that shrank while it was read: what there is of it is what is announced.
+    size: body?.length ?? Number(size),
     etag: formatEtag(state + suffix),
     lastModified: seconds === 0 ? undefined : seconds * 1000,
     digest,

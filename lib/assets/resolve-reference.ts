@@ -25,8 +25,8 @@ interface Asker {
 }
 
 /**
- * Tries what a browser would ask for; then the file beside the source, or beside a file that the
- * source was compiled from; then the reference as a name.
+ * Tries the file beside the source, or beside a file that the source was compiled from: what its author
+ * saw. Then what a browser would ask for, which may be another app's; then the reference as a name.
  */
 export async function resolveReference(
   settings: Settings,
@@ -39,14 +39,29 @@ export async function resolveReference(
   const asked = posix.join(asker.app.urlPrefix, posix.dirname(asker.name), path)
   const url = path.startsWith('/') ? posix.normalize(path) : asked
   const direct = await byUrl(settings, sources, url)
-  if (direct) return direct
-  if (path.startsWith('/')) return url.startsWith(`${settings.prefix}/`) ? undefined : 'elsewhere'
-  return (await byFile(sources, asker, path)) ?? byName(sources, asker.app, path)
+  if (path.startsWith('/')) {
+    return direct ?? (url.startsWith(`${settings.prefix}/`) ? undefined : 'elsewhere')
+  }
+  const beside = await byFile(sources, asker, path)
+  if (beside && !(await isPublishedAs(sources, direct, beside))) return beside
+  return direct ?? byName(sources, asker.app, path)
 }
 
+/** Whether both lead to one asset, so that the reference may stay as it was written. */
+async function isPublishedAs(
+  sources: Sources,
+  direct: Resolution,
+  { app, name }: Referenced
+): Promise<boolean> {
+  if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
+  return direct.name === name || (await sources.find(app, direct.name))?.name === name
+}
+
+/** Undefined: no path of a file. */
 function decoded(path: string): string | undefined {
   try {
-    return decodeURIComponent(path)
+    const file = decodeURIComponent(path)
+    return file.includes('\0') ? undefined : file
   } catch (error) {
     if (error instanceof URIError) return undefined
     throw error
@@ -66,16 +81,23 @@ async function byFile(
   sources: Sources,
   { app, source, dependencies }: Asker,
   path: string
-): Promise<Resolution> {
+): Promise<Referenced | undefined> {
   for (const file of [source.file, ...dependencies]) {
     const wanted = join(dirname(file), path)
     const directory = sources.directories(app).find(candidate => isInside(candidate, wanted))
     if (directory === undefined) continue
     const tail = relative(directory, wanted).split(sep).join('/')
     const found = await sources.findTail(app, directory, tail)
-    if (found) return { app, name: found.name, isDirect: false }
+    if (found) return { app, name: await nameOf(sources, app, found), isDirect: false }
   }
   return undefined
+}
+
+/** Of two of one name in a directory only the first is found by it; the other has its tail. */
+async function nameOf(sources: Sources, app: AppSettings, found: Source): Promise<string> {
+  const first = await sources.find(app, found.name)
+  const isHidden = first?.directory === found.directory && first.file !== found.file
+  return isHidden ? found.tail : found.name
 }
 
 async function byName(sources: Sources, app: AppSettings, path: string): Promise<Resolution> {

@@ -1,12 +1,11 @@
 // One representation onto the wire: from memory, or through `send`.
 import type { BigIntStats, ReadStream, Stats } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'koa'
 import send from 'send'
 import { evaluatePreconditions } from '../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../http/ranges.ts'
-import { openFile, sameMark } from './disk.ts'
+import { closeDescriptor, openDescriptor, sameMark } from './disk.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
 import type { Headers } from './representation.ts'
 
@@ -46,10 +45,20 @@ function sendRange(ctx: Context, form: Sendable, range: ByteRange): boolean | Pr
 
 function answer(ctx: Context, status: number, headers: Headers, body?: Buffer): true {
   const { res } = ctx
-  ctx.respond = false
+  takeOver(ctx)
   res.writeHead(status, withVary(res, headers) as string[])
   res.end(body)
   return true
+}
+
+/** From here on the response is ours, and a client that goes away no error of the application. */
+function takeOver(ctx: Context): void {
+  const { socket } = ctx.req
+  const onerror = ctx.onerror.bind(ctx)
+  ctx.respond = false
+  ctx.onerror = error => {
+    if (error !== socket.errored) onerror(error)
+  }
 }
 
 /** `writeHead` keeps what was set before, but replaces it by what has the same name. */
@@ -66,13 +75,13 @@ function withVary(res: ServerResponse, headers: Headers): Headers {
 
 /** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */
 async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<boolean> {
-  const opened = await openFile(form.file)
+  const opened = await openDescriptor(form.file)
   if (!opened || !sameMark(opened.stats, form.mark)) {
-    await opened?.handle.close()
+    if (opened) await closeDescriptor(opened.fd)
     return false
   }
   const { res } = ctx
-  ctx.respond = false
+  takeOver(ctx)
   // Koa starts at 404, and send never resets it.
   res.statusCode = 200
   const headers = withVary(res, form.partial)
@@ -84,7 +93,7 @@ async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<
 }
 
 interface Opened {
-  readonly handle: FileHandle
+  readonly fd: number
   readonly stats: BigIntStats
 }
 
@@ -95,12 +104,12 @@ interface Opened {
 function sendThrough(
   res: ServerResponse,
   path: string,
-  { handle, stats }: Opened,
+  { fd, stats }: Opened,
   range: ByteRange | undefined
 ): Promise<void> {
   const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
   const length = range ? range.end - range.start + 1 : Number(stats.size)
-  const options = { cacheControl: false, etag: false, lastModified: false, fd: handle }
+  const options = { cacheControl: false, etag: false, lastModified: false, fd }
   const sending = send({ method: 'GET', headers } as IncomingMessage, path, options)
   return new Promise(resolve => {
     sending.on('error', () => res.destroy())

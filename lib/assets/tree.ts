@@ -3,28 +3,14 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import {
-  errorCode,
-  isInside,
-  markOf,
-  missing,
-  realpathOf,
-  sameMark,
-  statOf,
-  type Mark
-} from './disk.ts'
+import { markOf, missing, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
+import { isHidden, sortEntries, type Sorted, type Symlinks } from './folder-entries.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
-interface Folder {
-  readonly files: readonly string[]
-  /** Sources of nothing, but a compiler finds them, and one may hide another. */
-  readonly partials: readonly string[]
-  readonly folders: readonly string[]
+interface Folder extends Sorted {
   readonly mark: Mark
   /** Real paths from the top down to this folder, so that a link back up ends the descent. */
   readonly chain: readonly string[]
-  /** A link in it leads nowhere: what it leads to may come without a change of this folder. */
-  readonly isDangling: boolean
   /** Milliseconds; a folder changed within one tick of the clock may change again unseen. */
   readonly readAt: number
 }
@@ -40,7 +26,7 @@ export class Tree {
   readonly directory: string
   /** Grows with every change of the set of files. */
   version = 0
-  readonly #symlinks: 'inside' | 'follow' | 'deny'
+  readonly #symlinks: Symlinks
   readonly #folders = new Map<string, Folder>()
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #changed = new Set([''])
@@ -49,7 +35,7 @@ export class Tree {
   readonly #refresh = oneAtATime(() => this.#reread())
   readonly #verify = oneAtATime(() => this.#compareFolders())
 
-  constructor(directory: string, symlinks: 'inside' | 'follow' | 'deny') {
+  constructor(directory: string, symlinks: Symlinks) {
     this.directory = directory
     this.#symlinks = symlinks
   }
@@ -129,7 +115,7 @@ export class Tree {
     const entries = await missing(readdir(path, { withFileTypes: true }))
     if (!stats || !real || !entries) return this.#forget(at)
     const chain = [...above, real]
-    const sorted = await this.#sort(path, entries, chain)
+    const sorted = await sortEntries(path, entries, chain, this.#symlinks)
     const { files, folders, partials } = sorted
     const before = this.#folders.get(at)
     this.#folders.set(at, { ...sorted, chain, readAt, mark: markOf(stats) })
@@ -147,33 +133,6 @@ export class Tree {
     if (known && stats && isSameFile(stats, known.mark)) return
     this.#unwatch(at)
     await this.#read(at, above)
-  }
-
-  async #sort(path: string, entries: readonly Entry[], chain: readonly string[]) {
-    const kinds = await Promise.all(
-      entries.map(async entry =>
-        isHidden(entry.name) ? undefined : this.#kind(path, entry, chain)
-      )
-    )
-    const named = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
-    const files = named('file').filter(name => !LEFTOVER.test(name))
-    return {
-      files: files.filter(name => !isPartial(name)),
-      partials: files.filter(isPartial),
-      folders: named('folder'),
-      isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
-    }
-  }
-
-  async #kind(path: string, entry: Entry, chain: readonly string[]): Promise<Kind | undefined> {
-    if (entry.isFile()) return 'file'
-    if (entry.isDirectory()) return 'folder'
-    if (!entry.isSymbolicLink() || this.#symlinks === 'deny') return undefined
-    const [real, stats] = await follow(join(path, entry.name))
-    if (!real || !stats) return undefined
-    if (this.#symlinks === 'inside' && !isInside(chain[0] ?? real, real)) return undefined
-    if (stats.isDirectory()) return chain.includes(real) ? undefined : 'folder'
-    return stats.isFile() ? 'file' : undefined
   }
 
   #forget(at: string): void {
@@ -209,25 +168,6 @@ export class Tree {
   }
 }
 
-/** A link that leads to itself leads nowhere. */
-async function follow(link: string) {
-  try {
-    return await Promise.all([realpathOf(link), statOf(link)])
-  } catch (error) {
-    if (errorCode(error) === 'ELOOP') return []
-    throw error
-  }
-}
-
-type Kind = 'file' | 'folder'
-
-interface Entry {
-  readonly name: string
-  isFile(): boolean
-  isDirectory(): boolean
-  isSymbolicLink(): boolean
-}
-
 function isSameFile(a: Mark, b: Mark): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
@@ -239,14 +179,3 @@ function below(at: string, name: string): string {
 function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name, at) => name === b[at])
 }
-
-function isHidden(name: string): boolean {
-  return name.startsWith('.')
-}
-
-function isPartial(name: string): boolean {
-  return name.startsWith('_')
-}
-
-/** What editors leave behind, and declarations, are no sources. */
-const LEFTOVER = /~$|\.sw[opx]$|^#.*#$|\.d\.[cm]?ts$/

@@ -2,10 +2,10 @@
 import { readFile, unlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import type { Built } from './finish-build.ts'
+import { publishedPath, type Built } from './finish-build.ts'
 import { compress, isCompressible, WRITABLE_CODINGS, type Coding } from './compress.ts'
 import { missing, statOf } from './disk.ts'
-import { digestOfFile, withFingerprint } from './fingerprint.ts'
+import { digestOfFile } from './fingerprint.ts'
 import { write } from './publish.ts'
 import type { Settings } from './settings.ts'
 import { isStamped, stamp, writeWhole, type Content } from './write-whole.ts'
@@ -18,34 +18,59 @@ export interface Written {
 }
 
 /**
- * Writes one asset. The fingerprint in a file's name vouches for its bytes, so that what is there
- * with the right size is not written again, nor compressed again.
+ * Writes one asset. What is there under its fingerprint is looked at, not trusted: a file that somebody
+ * damaged is written again, and only what holds the right bytes is neither written nor compressed again.
+ *
+ * @param isAsset whether a path belongs to an asset: `data.json.gz` may be one beside `data.json`
  */
-export async function writeBuilt(settings: Settings, built: Built): Promise<Written> {
+export async function writeBuilt(
+  settings: Settings,
+  built: Built,
+  isAsset: (path: string) => boolean
+): Promise<Written> {
   const plain = join(settings.publicDir, built.path)
-  const printed = join(settings.publicDir, withFingerprint(built.path, built.digest))
-  const existing = await statOf(printed)
-  const there = existing?.isFile() && Number(existing.size) === built.size ? existing : undefined
-  if (!there) await writeVerified(settings, printed, built)
-  else if (!isStamped(there, built.mtimeNs)) await stamp(printed, built.mtimeNs)
-  await write(plain, built.content, built.mtimeNs)
-  const sizes = await Promise.all(
-    WRITABLE_CODINGS.map(coding => writeCoded(built, plain, printed, coding))
+  const printed = join(settings.publicDir, publishedPath(built))
+  const isThere = await holdsDigest(printed, built)
+  if (!isThere && built.app.fingerprint) await writeVerified(settings, printed, built)
+  else if (isThere) await stampIfOther(printed, built.mtimeNs)
+  const codings = WRITABLE_CODINGS.filter(({ extension }) => !isAsset(built.path + extension))
+  // A compressed copy of former bytes would be sent for the new ones.
+  await write(plain, contentOf(built, printed), built.mtimeNs, () =>
+    isCompressible(built.path, Infinity)
+      ? Promise.all(codings.map(({ extension }) => missing(unlink(plain + extension))))
+      : Promise.resolve()
   )
-  return { smallest: Math.min(built.size, ...sizes), isNew: there === undefined }
+  const sizes = await Promise.all(codings.map(coding => writeCoded(built, plain, printed, coding)))
+  return { smallest: Math.min(built.size, ...sizes), isNew: !isThere }
+}
+
+async function holdsDigest(printed: string, { size, digest }: Built): Promise<boolean> {
+  const stats = await statOf(printed)
+  if (!stats?.isFile() || Number(stats.size) !== size) return false
+  return (await digestOfFile(printed)) === digest
+}
+
+async function stampIfOther(file: string, mtimeNs: bigint): Promise<void> {
+  const stats = await statOf(file)
+  if (stats && !isStamped(stats, mtimeNs)) await stamp(file, mtimeNs)
+}
+
+/** What was copied once is copied from there: its source may have been edited meanwhile. */
+export function contentOf({ content, app }: Built, printed: string): Content {
+  return 'copyOf' in content && app.fingerprint ? { copyOf: printed } : content
 }
 
 /** A source that is edited between being read and being copied must not get the digest of before. */
 export async function writeVerified(
   settings: Settings,
   printed: string,
-  built: Built
+  { content, digest, mtimeNs, source }: Built
 ): Promise<void> {
-  await writeWhole(printed, built.content, built.mtimeNs)
-  if (!('copyOf' in built.content) || (await digestOfFile(printed)) === built.digest) return
-  await missing(unlink(printed))
-  const source = relative(settings.root, built.source.file)
-  throw new AssetError('publish-failed', `${source} was edited while it was published: run again`)
+  await writeWhole(printed, content, mtimeNs, async temporary => {
+    if (!('copyOf' in content) || (await digestOfFile(temporary)) === digest) return
+    const file = relative(settings.root, source.file)
+    throw new AssetError('publish-failed', `${file} was edited while it was published: run again`)
+  })
 }
 
 /** The size of the compressed copy; Infinity without one. */
@@ -55,17 +80,18 @@ async function writeCoded(
   printed: string,
   coding: Coding
 ): Promise<number> {
+  if (!isCompressible(built.path, built.size)) return Infinity
   const [coded, plainCoded] = [printed + coding.extension, plain + coding.extension]
-  const existing = await statOf(coded)
-  if (!existing && isCompressible(built.path, built.size)) {
-    const bytes = await compress(await bytesOf(built.content), coding)
-    if (bytes) await writeWhole(coded, bytes, built.mtimeNs)
+  if (await statOf(coded)) {
+    // One that is older than its file is taken for a copy of something else.
+    await stampIfOther(coded, built.mtimeNs)
+  } else {
+    const bytes = await compress(await bytesOf(contentOf(built, printed)), coding)
+    if (!bytes) return Infinity
+    await writeWhole(coded, bytes, built.mtimeNs)
   }
-  const size = existing ?? (await statOf(coded))
-  if (size) await write(plainCoded, { copyOf: coded }, built.mtimeNs)
-  // What a former state of the asset left behind is not its compressed copy any more.
-  else await missing(unlink(plainCoded))
-  return size ? Number(size.size) : Infinity
+  await write(plainCoded, { copyOf: coded }, built.mtimeNs)
+  return Number((await statOf(coded))?.size ?? Infinity)
 }
 
 async function bytesOf(content: Content): Promise<Uint8Array> {

@@ -19,11 +19,11 @@ import { errorCode, isMiss, missing, statOf, type Mark } from './disk.ts'
 // A dotfile, so that no request finds it. It tells whose it is, so that it can be swept once that
 // process is gone: host, process, and a token, since a container's processes all have number 1.
 const PREFIX = '.koa-fresh-assets-'
-const HOST = digestOf(Buffer.from(hostname())).slice(0, 8)
+export const HOST = digestOf(Buffer.from(hostname())).slice(0, 8)
 const TOKEN = randomBytes(4).toString('hex')
 let count = 0
 
-function temporaryName(): string {
+export function temporaryName(): string {
   return `${PREFIX}${HOST}-${process.pid}-${TOKEN}-${count++}.tmp`
 }
 
@@ -33,11 +33,14 @@ export type Content = Uint8Array | { readonly copyOf: string }
 /**
  * Writes a target with mode 0644 and the given mtime, and returns the mark that it has then;
  * undefined when another process has replaced it meanwhile.
+ *
+ * @param check rejects for a written file that must not get the target's name
  */
 export async function writeWhole(
   target: string,
   content: Content,
-  mtimeNs: bigint
+  mtimeNs: bigint,
+  check?: (temporary: string) => Promise<void>
 ): Promise<Mark | undefined> {
   const directory = dirname(target)
   await makeDirectory(directory)
@@ -45,6 +48,7 @@ export async function writeWhole(
   const temporary = join(directory, temporaryName())
   try {
     await fill(temporary, content)
+    await check?.(temporary)
     await chmod(temporary, 0o644)
     await stamp(temporary, mtimeNs)
     const { ino, dev } = await stat(temporary, { bigint: true })
@@ -73,10 +77,10 @@ export async function stamp(path: string, mtimeNs: bigint): Promise<void> {
   await utimes(path, seconds, seconds)
 }
 
-/** Seconds travel to the disk as a double: what comes back differs by less than a microsecond. */
+/** Seconds travel as a double and are cut to microseconds: what comes back is less than two off. */
 export function isStamped({ mtimeNs }: Mark, wanted: bigint): boolean {
   const difference = mtimeNs - wanted
-  return difference < 1000n && difference > -1000n
+  return difference < 2000n && difference > -2000n
 }
 
 /** Readable by a front web server, whatever the umask. */

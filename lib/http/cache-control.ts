@@ -67,6 +67,7 @@ export function wholeSeconds(milliseconds: number): number {
 }
 
 function formatDirective(name: string, value: DirectiveValue): string {
+  if (!TOKEN.test(name)) throw new TypeError(`the directive ${JSON.stringify(name)} is no token`)
   if (SECONDS.has(name)) return `${name}=${checkSeconds(name, value)}`
   if (value === true) return name
   if (typeof value === 'object') return `${name}="${formatFieldNames(name, value)}"`

@@ -183,7 +183,7 @@ test.serial('a warning is told once, on stderr', async t => {
   t.is(status, 0)
   t.true(
     stderr.includes(
-      'warning: koa-fresh-assets: apps/web/assets/app.css refers to nowhere.png, which leads to no asset\n'
+      'warning: apps/web/assets/app.css refers to nowhere.png, which leads to no asset\n'
     )
   )
 })

@@ -8,7 +8,13 @@ const CLI = fileURLToPath(new URL('../../lib/cli.ts', import.meta.url))
 const TSX = import.meta.resolve('tsx')
 
 // What the person who runs the specs has set must not show in an output.
-const { NODE_ENV, CI, DEBUG, NO_COLOR, SERVE_STATIC_ASSETS, ...ENVIRONMENT } = process.env
+const UNSET = {
+  NODE_ENV: undefined,
+  SERVE_STATIC_ASSETS: undefined,
+  CI: undefined,
+  DEBUG: undefined,
+  NO_COLOR: undefined
+}
 
 export interface Outcome {
   readonly status: number | null
@@ -26,7 +32,7 @@ export interface Started {
 export function start(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv = {}): Started {
   const child = spawn(process.execPath, ['--import', TSX, CLI, ...words], {
     cwd,
-    env: { ...ENVIRONMENT, ...env },
+    env: { ...process.env, ...UNSET, ...env },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   let [stdout, stderr] = ['', '']

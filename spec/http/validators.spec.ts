@@ -1,5 +1,5 @@
 import test from 'ava'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 import { etagMatches, formatEtag } from '../../lib/http/validators.ts'
 

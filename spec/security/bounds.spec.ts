@@ -61,10 +61,10 @@ test.serial('S30 the index and the memory hold what they may, and no more', asyn
   const root = makeProject(t, files)
   const options = { root, env: 'development', index: { max: 20 }, memory: { maxBytes: 2 * MIB } }
   const { app } = await makeFront(t, options)
-  const urls = () => numbered(500, at => `/assets/${at}.bin`)
+  const urls = [...numbered(500, at => `/assets/${at}.bin`)]
   const before = await heldBytes()
-  t.deepEqual([...(await drive(app, urls(), 20))], [200])
-  t.deepEqual([...(await drive(app, urls(), 20))], [200])
+  t.deepEqual([...(await drive(app, urls, 20))], [200])
+  t.deepEqual([...(await drive(app, urls, 20))], [200])
   const grown = (await heldBytes()) - before
   t.true(grown < 8 * MIB, `${(grown / MIB).toFixed(1)} MiB of 31 MiB are held`)
   const index = new MtimeIndex(20)

@@ -48,13 +48,13 @@ export interface Site {
   readonly head: (path: string) => supertest.Test
   readonly post: (path: string) => supertest.Test
   /** Sends the path as it is, and gives back what came over the wire. */
-  ask(path: string, question?: Question): Promise<Answer>
+  readonly ask: (path: string, question?: Question) => Promise<Answer>
   /** Where a file lies: below `apps/web/assets`, or below the root when it says `/` first. */
-  at(path: string): string
+  readonly at: (path: string) => string
   /** Writes a file, with an mtime in seconds if one is given. */
-  write(path: string, content: string | Uint8Array, mtime?: number): void
+  readonly write: (path: string, content: string | Uint8Array, mtime?: number) => void
   /** A file's text; undefined when it is not there. */
-  read(path: string): string | undefined
+  readonly read: (path: string) => string | undefined
 }
 
 export interface SiteOptions extends KoaAssetsOptions {

@@ -5,7 +5,6 @@ import { explainError } from '../../assets/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/options.ts'
 import { precompile as build, PrecompileError } from '../../assets/precompile.ts'
 import { settleForPrecompile } from '../../assets/settings.ts'
-import { warnOnce } from '../../assets/warn-once.ts'
 import { FINE, FOUND_SOMETHING, type Call, type Command } from '../command.ts'
 import { count, indent } from '../format.ts'
 import type { Output } from '../output.ts'
@@ -38,7 +37,7 @@ It builds for production, unless NODE_ENV or --env says otherwise.`,
 async function run({ output, loadOptions, values }: Call, signal: AbortSignal): Promise<number> {
   const options = await loadOptions()
   const progress = makeProgress(output, values.flag('verbose'))
-  const warn = warnOnce(text => progress.interrupt(() => output.warn(text)))
+  const warn = (text: string) => progress.interrupt(() => output.warn(text))
   try {
     const report = await build(options, { onProgress: progress.update, signal, warn })
     progress.end()

@@ -1,10 +1,10 @@
 // What the compiler must accept and refuse, for the types of Koa 3 (tsc -p spec) and of Koa 2
 // (tsc -p spec/types-koa2). Nothing here runs.
-import Router from '@koa/router'
+import { Router } from '@koa/router'
 import Koa from 'koa'
 import mount from 'koa-mount'
 
-import { koaHttpCache } from '../lib/koa-http-cache.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
 
 const app = new Koa()
 app.use(koaHttpCache())

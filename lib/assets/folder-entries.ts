@@ -1,0 +1,80 @@
+// What the entries of one folder of a source are: sources, partials, folders, or nothing of ours.
+import { join } from 'node:path'
+import { errorCode, isInside, realpathOf, statOf } from './disk.ts'
+
+export type Symlinks = 'inside' | 'follow' | 'deny'
+
+/** Names, in no order. */
+export interface Sorted {
+  readonly files: readonly string[]
+  /** Sources of nothing, but a compiler finds them, and one may hide another. */
+  readonly partials: readonly string[]
+  readonly folders: readonly string[]
+  /** A link in it leads nowhere: what it leads to may come without a change of this folder. */
+  readonly isDangling: boolean
+}
+
+interface Entry {
+  readonly name: string
+  isFile(): boolean
+  isDirectory(): boolean
+  isSymbolicLink(): boolean
+}
+
+/** @param chain real paths from the top of the source down to this folder */
+export async function sortEntries(
+  path: string,
+  all: readonly Entry[],
+  chain: readonly string[],
+  symlinks: Symlinks
+): Promise<Sorted> {
+  const entries = all.filter(({ name }) => !isHidden(name) && !LEFTOVER.test(name))
+  const kinds = await Promise.all(entries.map(entry => kindOf(path, entry, chain, symlinks)))
+  const named = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
+  const files = named('file')
+  return {
+    files: files.filter(name => !isPartial(name)),
+    partials: files.filter(isPartial),
+    folders: named('folder'),
+    isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
+  }
+}
+
+type Kind = 'file' | 'folder'
+
+async function kindOf(
+  path: string,
+  entry: Entry,
+  chain: readonly string[],
+  symlinks: Symlinks
+): Promise<Kind | undefined> {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'folder'
+  if (!entry.isSymbolicLink() || symlinks === 'deny') return undefined
+  const [real, stats] = await follow(join(path, entry.name))
+  if (!real || !stats) return undefined
+  if (symlinks === 'inside' && !isInside(chain[0] ?? real, real)) return undefined
+  if (stats.isDirectory()) return chain.includes(real) ? undefined : 'folder'
+  return stats.isFile() ? 'file' : undefined
+}
+
+/** A link that leads to itself leads nowhere. */
+async function follow(link: string) {
+  try {
+    return await Promise.all([realpathOf(link), statOf(link)])
+  } catch (error) {
+    if (errorCode(error) === 'ELOOP') return []
+    throw error
+  }
+}
+
+export function isHidden(name: string): boolean {
+  return name.startsWith('.')
+}
+
+function isPartial(name: string): boolean {
+  return name.startsWith('_')
+}
+
+/** What editors leave behind, and declarations, are no sources. */
+const LEFTOVER = /~$|\.sw[opx]$|^#.*#$|\.d\.[cm]?ts$/

@@ -1,0 +1,148 @@
+import test from 'ava'
+
+import { cacheControlField, expiryFields } from '../../lib/http-cache/directives.ts'
+
+type Directives = Parameters<typeof cacheControlField>[0]
+
+const NOW = Date.UTC(2020, 0, 1)
+const value = (...directives: Directives) => cacheControlField(directives).value
+const expiry = (lifetime: number | Date, ...directives: Directives) =>
+  expiryFields(lifetime, directives, NOW).map(field => field.value)
+
+test('CC-01 names and options are written in their order', t => {
+  t.is(value('public', { maxAge: 600 }), 'public, max-age=600')
+  t.is(value({ maxAge: 600 }, 'public'), 'max-age=600, public')
+})
+
+test('CC-02 names alone', t => {
+  t.is(value('private', 'no-cache', 'no-store'), 'private, no-cache, no-store')
+})
+
+test('CC-03 three spellings of a name', t => {
+  t.is(value('must_revalidate'), 'must-revalidate')
+  t.is(value('mustRevalidate'), 'must-revalidate')
+  t.is(value('must-revalidate'), 'must-revalidate')
+})
+
+test('CC-04 three spellings of an option', t => {
+  for (const option of [{ max_age: 60 }, { 'max-age': 60 }, { maxAge: 60 }]) {
+    t.is(value(option), 'max-age=60')
+  }
+  t.is(value({ sMaxage: 1 }, { stale_while_revalidate: 2 }), 's-maxage=1, stale-while-revalidate=2')
+})
+
+test('a flag may be an option; false and undefined say nothing', t => {
+  t.is(
+    value({ public: true, immutable: false, maxAge: undefined, noTransform: true }),
+    'public, no-transform'
+  )
+})
+
+test('of two words on one directive the last counts', t => {
+  t.is(value('public', { maxAge: 1 }, 'public', { max_age: 2 }), 'public, max-age=2')
+})
+
+const WRONG: readonly [unknown, RegExp][] = [
+  ['publik', /unknown directive "publik"; did you mean public\?/],
+  ['weird', /unknown directive "weird"; known are public, private, no-cache, .*max-age/],
+  [{ weird: 1 }, /unknown directive "weird"; known are/],
+  [{ maxage: 1 }, /did you mean maxAge\?/],
+  [{ minFresh: 1 }, /unknown directive "minFresh", which only a request may use; known are/],
+  ['only-if-cached', /which only a request may use/],
+  ['max-age', /max-age needs seconds: \{ max-age: 60 \}/],
+  [{ __proto__: null, constructor: 1 }, /unknown directive "constructor"/]
+]
+for (const [directive, message] of WRONG) {
+  test(`CC-06 ${JSON.stringify(directive)} is refused with the nearest name`, t => {
+    t.throws(() => value('public', directive as never), { instanceOf: TypeError, message })
+  })
+}
+
+for (const wrong of [-1, 1.5, Number.NaN, '60', 2 ** 31, null]) {
+  test(`CC-07 ${typeof wrong} ${String(wrong)} is no number of seconds`, t => {
+    const message = /max-age must be whole seconds/
+    t.throws(() => value({ maxAge: wrong as never }), { instanceOf: TypeError, message })
+  })
+}
+
+test('CC-08 contradictions are refused across names and options', t => {
+  const message = /cannot both be meant/
+  t.throws(() => value('public', 'private'), { instanceOf: TypeError, message })
+  t.throws(() => value('no-store', { maxAge: 1 }), { instanceOf: TypeError, message })
+  t.throws(() => value('private', { sMaxage: 60 }), { instanceOf: TypeError, message })
+  t.is(value('no-store', { maxAge: 0 }), 'no-store, max-age=0')
+})
+
+test('CC-10 field names of no-cache and private', t => {
+  t.is(value({ privateFields: ['Set-Cookie'] }), 'private="Set-Cookie"')
+  t.is(value({ 'no-cache-fields': ['A', 'B'] }), 'no-cache="A, B"')
+  t.throws(() => value({ privateFields: 'Set-Cookie' as never }), {
+    message: /list of header names/
+  })
+})
+
+test('CC-11 a target names the field', t => {
+  const field = cacheControlField([{ target: 'CDN', maxAge: 60 }])
+  t.deepEqual(field, { name: 'CDN-Cache-Control', value: 'max-age=60' })
+})
+
+test('an extension says what the RFCs do not know', t => {
+  t.is(value({ extension: { 'x-a': true, 'x-b': 7, 'x-c': 'edge' } }), 'x-a, x-b=7, x-c=edge')
+  t.throws(() => value({ extension: { 'Max-Age': 7 } }), { message: /is no extension/ })
+  t.throws(() => value({ extension: { 'x y': true } }), { message: /"x y" is no token/ })
+  t.throws(() => value({ extension: { 'x-a': {} as never } }), { message: /x-a must be a text/ })
+  t.throws(() => value({ extension: 7 as never }), { message: /extension must be an object/ })
+})
+
+test('S45 CR, LF, a comma and what is not ASCII are refused', t => {
+  for (const wrong of ['a\r\nX: y', 'a\n', 'a,b', 'ä']) {
+    t.throws(() => value({ extension: { x: wrong } }), { instanceOf: TypeError })
+    t.throws(() => value({ extension: { [wrong]: true } }), { instanceOf: TypeError })
+    t.throws(() => value({ privateFields: [wrong] }), { instanceOf: TypeError })
+    t.throws(() => value('public', { target: wrong }), { instanceOf: TypeError })
+  }
+})
+
+test('what is neither a name nor an object is refused', t => {
+  for (const wrong of [7, null, ['public'], undefined]) {
+    t.throws(() => value(wrong as never), { instanceOf: TypeError, message: /a name or an object/ })
+  }
+  t.throws(() => value({ public: 1 as never }), { message: /public must be true or false, got 1/ })
+  t.throws(() => value(), { message: /at least one directive/ })
+})
+
+test('EXP-01 a lifetime in seconds', t => {
+  t.deepEqual(expiry(900, 'public', 'no-cache'), [
+    'Wed, 01 Jan 2020 00:15:00 GMT',
+    'public, no-cache, max-age=900'
+  ])
+})
+
+test('EXP-02 a max-age of its own stays, once', t => {
+  t.deepEqual(expiry(60, 'public', { maxAge: 300 }), [
+    'Wed, 01 Jan 2020 00:01:00 GMT',
+    'public, max-age=300'
+  ])
+})
+
+test('EXP-03 a lifetime until a moment', t => {
+  t.deepEqual(expiry(new Date(NOW + 90_700)), ['Wed, 01 Jan 2020 00:01:30 GMT', 'max-age=90'])
+  t.deepEqual(expiry(new Date(0)), ['Thu, 01 Jan 1970 00:00:00 GMT', 'max-age=0'])
+})
+
+for (const wrong of [-5, 1.5, Number.NaN, '60', new Date(Number.NaN), undefined]) {
+  test(`EXP-04 ${typeof wrong} ${String(wrong)} is no lifetime`, t => {
+    t.throws(() => expiry(wrong as never), {
+      instanceOf: TypeError,
+      message: /the lifetime must be/
+    })
+  })
+}
+
+test('Expires has no target, and no contradiction', t => {
+  t.throws(() => expiry(60, { target: 'CDN' }), {
+    instanceOf: TypeError,
+    message: /without target/
+  })
+  t.throws(() => expiry(60, 'no-store'), { instanceOf: TypeError, message: /cannot both be meant/ })
+})

@@ -1,0 +1,62 @@
+import { inspect } from 'node:util'
+
+import test from 'ava'
+
+import { settle } from '../../lib/http-cache/settings.ts'
+import { koaHttpCache } from '../../lib/index.ts'
+
+test('silence is the default', t => {
+  const settings = settle({})
+  t.deepEqual(settings.defaults(0), [])
+  t.is(settings.version({} as never), undefined)
+  t.is(settings.ifModifiedSince, 'exact')
+  t.false(settings.autoEtag)
+  t.false(settings.trace)
+  t.true(Object.isFrozen(settings))
+})
+
+test.serial('trace is on in development, also where NODE_ENV is not set', t => {
+  const env = process.env.NODE_ENV
+  t.teardown(() => {
+    process.env.NODE_ENV = env
+  })
+  for (const [name, trace] of [
+    ['development', true],
+    ['production', false]
+  ] as const) {
+    process.env.NODE_ENV = name
+    t.is(settle({}).trace, trace, name)
+  }
+  delete process.env.NODE_ENV
+  t.true(settle({}).trace)
+  t.false(settle({ trace: false }).trace)
+})
+
+const WRONG: readonly [unknown, RegExp][] = [
+  [null, /the options of koaHttpCache must be an object, got null/],
+  [[], /must be an object, got \[\]/],
+  [{ autoETag: true }, /unknown option of koaHttpCache autoETag; did you mean autoEtag\?/],
+  [{ zzzzzz: 1 }, /unknown option of koaHttpCache zzzzzz; known are cacheControl, expires/],
+  [{ autoEtag: 'yes' }, /autoEtag must be true or false, got 'yes'/],
+  [{ trace: 1 }, /trace must be true or false, got 1/],
+  [{ ifModifiedSince: 'after' }, /ifModifiedSince must be 'exact' or 'before', got 'after'/],
+  [{ version: '1' }, /version must be a function of ctx, got '1'/],
+  [{ expires: -1 }, /expires must be whole seconds from 0 to 2147483647, got -1/],
+  [{ expires: new Date(0) }, /expires must be whole seconds/],
+  [{ cacheControl: 'publik' }, /did you mean public/],
+  [{ cacheControl: ['public', 'private'] }, /cannot both be meant/],
+  [{ cacheControl: 'no-store', expires: 60 }, /cannot both be meant/]
+]
+for (const [options, message] of WRONG) {
+  test(`${inspect(options)} is refused at start`, t => {
+    t.throws(() => koaHttpCache(options as never), { instanceOf: TypeError, message })
+  })
+}
+
+test('the caller’s options are not written to', t => {
+  const options = Object.freeze({ cacheControl: Object.freeze(['public' as const]), expires: 60 })
+  t.deepEqual(settle(options).defaults(0), [
+    { name: 'Expires', value: 'Thu, 01 Jan 1970 00:01:00 GMT' },
+    { name: 'Cache-Control', value: 'public, max-age=60' }
+  ])
+})

@@ -1,0 +1,390 @@
+import { Readable } from 'node:stream'
+
+import test from 'ava'
+
+import { Halt, koaHttpCache } from '../lib/index.ts'
+import { KOAS, open, openRoute } from './support/cached-site.ts'
+
+const DATE = new Date('2020-01-01T00:00:00.789Z')
+const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
+
+for (const [koa, Koa] of KOAS) {
+  const of = (title: string) => `${title} (${koa})`
+  const route = (
+    t: Parameters<typeof openRoute>[0],
+    middleware: Parameters<typeof openRoute>[1],
+    options?: Parameters<typeof openRoute>[2]
+  ) => openRoute(t, middleware, options, Koa)
+
+  test(of('HLT-01 a middleware that halts keeps the next one from being entered'), async t => {
+    const app = new Koa()
+    let entered = 0
+    app.use(koaHttpCache())
+    app.use(async (ctx, next) => {
+      await ctx.fresh('x')
+      await next()
+    })
+    app.use(ctx => {
+      entered++
+      ctx.body = 'page'
+    })
+    const site = await open(t, app)
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+    t.is(entered, 0)
+    t.is((await site.get()).status, 200)
+    t.is(entered, 1)
+  })
+
+  test(of('HLT-02 finally runs'), async t => {
+    let closed = 0
+    const site = await route(t, async ctx => {
+      try {
+        await ctx.fresh('x')
+        ctx.body = 'page'
+      } finally {
+        closed++
+      }
+    })
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+    t.is(closed, 1)
+  })
+
+  test(of('HLT-03 a catch in between that answers 500 does not lose the halt'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(async (ctx, next) => {
+      try {
+        await next()
+      } catch (error) {
+        t.true(error instanceof Halt)
+        ctx.status = 500
+        ctx.body = { error: String(error) }
+      }
+    })
+    app.use(async ctx => {
+      await ctx.fresh('x')
+      ctx.body = 'page'
+    })
+    const site = await open(t, app)
+    const { status, headers, body } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 304)
+    t.is(headers['content-type'], undefined)
+    t.is(headers['content-length'], undefined)
+    t.is(body, '')
+    t.deepEqual(site.errors, [])
+  })
+
+  test(of('HLT-03 a halt that was wrapped in another error is still a halt'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(async (_, next) => {
+      try {
+        await next()
+      } catch (error) {
+        throw new Error('wrapped', { cause: error })
+      }
+    })
+    app.use(ctx => ctx.fresh('x'))
+    const site = await open(t, app)
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+    t.deepEqual(site.errors, [])
+  })
+
+  test(of('an error that comes after the halt is reported, the answer stays'), async t => {
+    const site = await route(t, async ctx => {
+      try {
+        await ctx.fresh('x')
+      } finally {
+        // oxlint-disable-next-line no-unsafe-finally -- a cleanup that fails
+        throw new Error('cleanup')
+      }
+    })
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+    t.deepEqual(
+      site.errors.map(error => error.message),
+      ['cleanup']
+    )
+  })
+
+  test(of('HLT-04 a forgotten await does not lose the halt'), async t => {
+    const site = await route(t, ctx => {
+      // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+      ctx.fresh('x')
+      ctx.set('ETag', '"set by the route that went on"')
+      ctx.body = { page: true }
+    })
+    const { status, headers, body } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 304)
+    t.is(headers.etag, '"x"')
+    t.is(headers['content-type'], undefined)
+    t.is(body, '')
+    t.is((await site.get()).status, 200)
+    t.deepEqual(site.errors, [])
+  })
+
+  test(of('HLT-04 nor does one on validators that are promised late'), async t => {
+    const site = await route(t, ctx => {
+      const late = new Promise<string>(resolve => setImmediate(resolve, 'x'))
+      // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+      ctx.fresh(late)
+      ctx.body = 'page'
+    })
+    const first = await site.get()
+    t.is(first.status, 200)
+    t.is(first.headers.etag, '"x"')
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+  })
+
+  test(of('HLT-04 nor does it hide an error'), async t => {
+    for (const wrong of [() => Promise.reject(new Error('database')), () => '"']) {
+      const site = await route(t, ctx => {
+        // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+        ctx.fresh(wrong())
+        ctx.body = 'page'
+      })
+      t.is((await site.get()).status, 500)
+      t.is(site.errors.length, 1)
+    }
+  })
+
+  test(of('an error that the route caught itself stays caught'), async t => {
+    const site = await route(t, async ctx => {
+      const state = Promise.reject(new Error('database'))
+      ctx.body = await ctx.fresh(state).catch((error: Error) => error.message)
+      await ctx.fresh('"').then(undefined, () => undefined)
+      await t.throwsAsync(
+        ctx.fresh('"').finally(() => undefined),
+        { instanceOf: TypeError }
+      )
+    })
+    const { status, body } = await site.get()
+    t.is(status, 200)
+    t.is(body, 'database')
+  })
+
+  test(of('HLT-05 a stream that is the body already is destroyed'), async t => {
+    const stream = new Readable({ read: () => undefined })
+    const site = await route(t, async ctx => {
+      ctx.body = stream
+      await ctx.fresh('x')
+    })
+    const { status, headers } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 304)
+    t.is(headers['content-type'], undefined)
+    t.true(stream.destroyed)
+    t.deepEqual(site.errors, [])
+  })
+
+  test(of('HLT-06 other headers are kept, those about content are not'), async t => {
+    const site = await route(t, async ctx => {
+      ctx.expires(900, 'public')
+      ctx.cookies.set('seen', 'yes')
+      ctx.vary('Accept-Language')
+      ctx.set({
+        'Content-Type': 'text/html',
+        'Content-Language': 'en',
+        'Content-Encoding': 'gzip',
+        'Content-Range': 'bytes 0-1/2',
+        'Content-Location': '/page.en',
+        'X-Other': 'kept'
+      })
+      ctx.length = 7
+      await ctx.fresh({ etag: 'x', lastModified: DATE })
+    })
+    const { status, headers } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 304)
+    const { date, expires, connection, 'keep-alive': _, ...others } = headers
+    t.truthy(date)
+    t.truthy(expires)
+    t.truthy(connection)
+    t.deepEqual(others, {
+      'cache-control': 'public, max-age=900',
+      'content-location': '/page.en',
+      etag: '"x"',
+      'last-modified': HTTP_DATE,
+      'set-cookie': ['seen=yes; path=/; httponly'],
+      vary: 'Accept-Language',
+      'x-other': 'kept'
+    })
+  })
+
+  test(of('HLT-07 with halt: false the route decides'), async t => {
+    const site = await route(t, async ctx => {
+      ctx.body = String(await ctx.fresh('x', { halt: false }))
+    })
+    t.is((await site.get()).body, 'false')
+    const match = await site.get({ 'if-none-match': '"x"' })
+    t.is(match.status, 200)
+    t.is(match.body, 'true')
+    t.is((await site.ask('PUT', { 'if-match': '"y"' })).body, 'true')
+  })
+
+  test(of('HLT-08 an error of the route is left to Koa'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh('x')
+      ctx.throw(418, 'short and stout', { headers: { 'X-Pot': 'tea' } })
+    })
+    const { status, headers, body } = await site.get()
+    t.is(status, 418)
+    t.is(body, 'short and stout')
+    t.is(headers['x-pot'], 'tea')
+    t.is(headers.etag, undefined)
+    t.is(site.errors.length, 1)
+  })
+
+  test(
+    of('HLT-10 what another copy of the library gave to the application is left in place'),
+    async t => {
+      const app = new Koa()
+      Object.defineProperty(app.context, 'fresh', {
+        get: () => 'from the other copy',
+        configurable: true
+      })
+      app.use(async (ctx, next) => {
+        await next()
+        ctx.set('X-Fresh', String(ctx.fresh))
+      })
+      app.use(koaHttpCache())
+      app.use(ctx => ctx.fresh('x'))
+      const site = await open(t, app)
+      const { status, headers } = await site.get({ 'if-none-match': '"x"' })
+      t.is(status, 304)
+      t.is(headers['x-fresh'], 'from the other copy')
+    }
+  )
+
+  test(of('HLT-09 of two questions the first match counts'), async t => {
+    const site = await route(t, async ctx => {
+      // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+      ctx.fresh('first')
+      t.true(await ctx.fresh('second', { halt: false }))
+      await ctx.fresh('second')
+      t.fail('the route was not halted')
+    })
+    const { status, headers } = await site.get({ 'if-none-match': '"first", "second"' })
+    t.is(status, 304)
+    t.is(headers.etag, '"first"')
+  })
+
+  test(of('HLT-09 a question that did not match is followed by another'), async t => {
+    const site = await route(t, async ctx => {
+      t.false(await ctx.fresh('first'))
+      await ctx.fresh('second')
+      ctx.body = 'page'
+    })
+    const { status, headers } = await site.get({ 'if-none-match': '"second"' })
+    t.is(status, 304)
+    t.is(headers.etag, '"second"')
+  })
+
+  test(of('HLT-09 nested: the inner one answers, by its own options'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache({ version: () => 'outer', cacheControl: 'no-cache' }))
+    app.use(async (ctx, next) => {
+      await next()
+      ctx.body = 'somebody wraps the page'
+    })
+    app.use(koaHttpCache({ version: () => 'inner', cacheControl: { maxAge: 5 } }))
+    app.use(async ctx => {
+      await ctx.fresh('x')
+      ctx.body = 'page'
+    })
+    const site = await open(t, app)
+    const first = await site.get()
+    t.is(first.status, 200)
+    t.is(first.headers['cache-control'], 'max-age=5')
+    const second = await site.get({ 'if-none-match': first.headers.etag ?? '' })
+    t.is(second.status, 304)
+    t.is(second.headers.etag, first.headers.etag)
+    t.is(second.headers['cache-control'], 'max-age=5')
+    t.is(second.body, '')
+  })
+
+  test(of('HLT-10 outside of koaHttpCache ctx.fresh is Koa’s boolean'), async t => {
+    const app = new Koa()
+    app.use(async (ctx, next) => {
+      await next()
+      ctx.set('X-Fresh', String(ctx.fresh))
+    })
+    app.use(koaHttpCache())
+    app.use(ctx => {
+      t.is(typeof ctx.fresh, 'function')
+      t.is(typeof ctx.request.fresh, 'boolean')
+      ctx.set('ETag', '"x"')
+      ctx.body = 'page'
+    })
+    const site = await open(t, app)
+    t.is((await site.get()).headers['x-fresh'], 'false')
+    t.is((await site.get({ 'if-none-match': '"x"' })).headers['x-fresh'], 'true')
+
+    // Given to the application once, not with every request.
+    const given = Object.getOwnPropertyDescriptor(app.context, 'fresh')
+    await site.get()
+    t.deepEqual(Object.getOwnPropertyDescriptor(app.context, 'fresh'), given)
+
+    const without = await open(
+      t,
+      new Koa().use(ctx => {
+        ctx.body = `${typeof ctx.fresh} ${typeof ctx.cacheControl}`
+      })
+    )
+    t.is((await without.get()).body, 'boolean undefined')
+  })
+
+  // Routes that answer past Koa
+
+  test(of('a route that answers by itself is left alone'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        ctx.respond = false
+        // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+        if (ctx.path === '/asks') ctx.fresh('x')
+        ctx.res.writeHead(202, { 'X-Own': 'yes' })
+        setImmediate(() => ctx.res.end('own'))
+      },
+      { cacheControl: 'public', autoEtag: true }
+    )
+    for (const path of ['/', '/asks']) {
+      const { status, headers, body } = await site.get({ 'if-none-match': '"x"' }, path)
+      t.is(status, 202)
+      t.is(body, 'own')
+      t.is(headers['x-own'], 'yes')
+      t.is(headers['cache-control'], undefined)
+    }
+  })
+
+  test(of('a question that is answered when the request has left changes nothing'), async t => {
+    const site = await route(t, ctx => {
+      ctx.respond = false
+      const late = new Promise<string>(resolve => setImmediate(resolve, 'x'))
+      // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+      ctx.fresh(late)
+      void late.then(() => setImmediate(() => ctx.res.writeHead(202).end('own')))
+    })
+    const { status, headers, body } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 202)
+    t.is(headers.etag, undefined)
+    t.is(body, 'own')
+  })
+
+  test(of('a route that wanted to answer by itself and is halted is answered for'), async t => {
+    const site = await route(t, async ctx => {
+      ctx.respond = false
+      await ctx.fresh('x')
+      ctx.res.end('own')
+    })
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+  })
+
+  test(of('a question that comes when the headers are out is false'), async t => {
+    const site = await route(t, async ctx => {
+      ctx.respond = false
+      ctx.res.writeHead(200)
+      ctx.res.end(String(await ctx.fresh('x')))
+    })
+    const { status, body } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 200)
+    t.is(body, 'false')
+  })
+}

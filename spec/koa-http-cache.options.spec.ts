@@ -1,0 +1,121 @@
+import { Readable } from 'node:stream'
+
+import test from 'ava'
+
+import { KOAS, openRoute } from './support/cached-site.ts'
+
+const DATE = new Date('2020-01-01T00:00:00.789Z')
+const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
+
+for (const [koa, Koa] of KOAS) {
+  const of = (title: string) => `${title} (${koa})`
+  const route = (
+    t: Parameters<typeof openRoute>[0],
+    middleware: Parameters<typeof openRoute>[1],
+    options?: Parameters<typeof openRoute>[2]
+  ) => openRoute(t, middleware, options, Koa)
+
+  test(of('HLT-12 another version is another ETag'), async t => {
+    let version = '1'
+    const site = await route(
+      t,
+      async ctx => {
+        await ctx.fresh(ctx.path === '/dated' ? DATE : { etag: 'x', weak: ctx.path === '/weak' })
+        ctx.body = 'page'
+      },
+      { version: () => version }
+    )
+    for (const path of ['/', '/weak', '/dated']) {
+      version = '1'
+      const { etag = '' } = (await site.get({}, path)).headers
+      t.is((await site.get({ 'if-none-match': etag }, path)).status, 304, path)
+      version = '2'
+      const next = await site.get({ 'if-none-match': etag, 'if-modified-since': HTTP_DATE }, path)
+      t.is(next.status, 200, path)
+      t.not(next.headers.etag, etag)
+    }
+  })
+
+  test(of('HLT-12 a version that is none is an error of the route'), async t => {
+    const site = await route(t, ctx => ctx.fresh('x'), { version: () => undefined as never })
+    t.is((await site.get()).status, 500)
+    t.regex(site.errors[0]?.message ?? '', /version\(ctx\) must be a text, got undefined/)
+  })
+
+  const bodies: Record<string, () => unknown> = {
+    text: () => 'page',
+    buffer: () => Buffer.from('page'),
+    JSON: () => ({ page: true })
+  }
+  for (const [kind, body] of Object.entries(bodies)) {
+    test(of(`HLT-13 autoEtag tags ${kind} and answers conditions on it`), async t => {
+      const site = await route(
+        t,
+        ctx => {
+          ctx.body = body()
+        },
+        { autoEtag: true }
+      )
+      const { status, headers } = await site.get()
+      t.is(status, 200)
+      t.regex(headers.etag ?? '', /^W\/"[0-9a-f]{32}"$/)
+      const again = await site.get({ 'if-none-match': headers.etag ?? '' })
+      t.is(again.status, 304)
+      t.is(again.headers.etag, headers.etag)
+      t.is(again.headers['content-type'], undefined)
+      t.is(again.body, '')
+      t.is((await site.get({ 'if-match': '"y"' })).status, 412)
+    })
+  }
+
+  test(of('HLT-13 autoEtag compares a Last-Modified of the route, too'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        ctx.lastModified = DATE
+        ctx.body = 'page'
+      },
+      { autoEtag: true }
+    )
+    t.is((await site.get({ 'if-modified-since': HTTP_DATE })).status, 304)
+  })
+
+  test(of('HLT-13 autoEtag leaves alone what it cannot or need not tag'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        ctx.body = ctx.path === '/stream' ? Readable.from(['page']) : 'page'
+        if (ctx.path === '/tagged') ctx.set('ETag', '"own"')
+        if (ctx.path === '/201') ctx.status = 201
+        if (ctx.path === '/empty') ctx.body = null
+      },
+      { autoEtag: true }
+    )
+    t.is((await site.get({}, '/stream')).headers.etag, undefined)
+    t.is((await site.get({}, '/stream')).body, 'page')
+    t.is((await site.get({ 'if-none-match': '"own"' }, '/tagged')).status, 200)
+    t.is((await site.get({}, '/tagged')).headers.etag, '"own"')
+    t.is((await site.get({}, '/201')).headers.etag, undefined)
+    t.is((await site.get({}, '/empty')).headers.etag, undefined)
+    t.is((await site.ask('POST')).headers.etag, undefined)
+  })
+
+  test(of('trace says why'), async t => {
+    const site = await route(
+      t,
+      async ctx => {
+        if (ctx.path !== '/silent') await ctx.fresh({ etag: 'x', lastModified: DATE })
+        ctx.body = 'page'
+      },
+      { trace: true }
+    )
+    const why = async (method: string, headers = {}, path = '/') =>
+      (await site.ask(method, headers, path)).headers['x-http-cache']
+    t.is(await why('GET', {}, '/silent'), '200: ctx.fresh was not asked')
+    t.is(await why('GET'), '200: the request has no condition')
+    t.is(await why('GET', { 'if-none-match': '"x"' }), '304: If-None-Match names the ETag')
+    t.is(await why('PUT', { 'if-match': '"y"' }), '412: If-Match does not name the ETag')
+    const silent = await route(t, ctx => ctx.fresh('x'), { trace: false })
+    t.is((await silent.get()).headers['x-http-cache'], undefined)
+  })
+}

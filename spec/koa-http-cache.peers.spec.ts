@@ -1,0 +1,323 @@
+// Peace with the middleware that people have beside this one, in front of it and further in.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:http2'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+import cors from '@koa/cors'
+import etag from '@koa/etag'
+import { Router } from '@koa/router'
+import test, { type ExecutionContext } from 'ava'
+import Koa3 from 'koa'
+import compress from 'koa-compress'
+import conditional from 'koa-conditional-get'
+import mount from 'koa-mount'
+import session from 'koa-session'
+import staticCache from 'koa-static-cache'
+
+import { koaHttpCache } from '../lib/index.ts'
+import { KOAS, open, openRoute } from './support/cached-site.ts'
+
+const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
+
+function directoryOf(t: ExecutionContext, files: Record<string, string>): string {
+  const directory = mkdtempSync(join(tmpdir(), 'http-cache-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content)
+  return directory
+}
+
+async function page(ctx: Koa3.Context): Promise<void> {
+  ctx.expires(900, 'public')
+  await ctx.fresh('x')
+  ctx.body = PAGE
+}
+
+for (const [koa, Koa] of KOAS) {
+  const of = (title: string) => `${title} (${koa})`
+
+  test(of('HLT-11 koa-conditional-get and @koa/etag in front work as ever'), async t => {
+    const app = new Koa()
+    app.use(conditional())
+    app.use(etag())
+    app.use(koaHttpCache())
+    app.use(async ctx => {
+      if (ctx.path === '/fresh') await ctx.fresh('x')
+      ctx.body = PAGE
+    })
+    const site = await open(t, app)
+    const first = await site.get()
+    t.is(first.status, 200)
+    t.is(first.body, PAGE)
+    const again = await site.get({ 'if-none-match': first.headers.etag ?? '' })
+    t.is(again.status, 304)
+    t.is(again.headers.etag, first.headers.etag)
+    t.is((await site.get({ 'if-none-match': '"y"' })).status, 200)
+    t.is((await site.get({}, '/fresh')).headers.etag, '"x"')
+    t.is((await site.get({ 'if-none-match': '"x"' }, '/fresh')).status, 304)
+    t.is((await site.ask('PUT', { 'if-match': '"y"' }, '/fresh')).status, 412)
+    t.deepEqual(site.errors, [])
+  })
+
+  test(of('HLT-11 koa-conditional-get further in is a 500 with the remedy'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(conditional())
+    app.use(etag())
+    app.use(ctx => {
+      ctx.body = PAGE
+    })
+    const site = await open(t, app)
+    const { status, headers, body } = await site.get()
+    t.is(status, 500)
+    t.is(body, 'Internal Server Error')
+    t.is(headers.etag, undefined)
+    t.is(site.errors.length, 1)
+    t.regex(
+      site.errors[0]?.message ?? '',
+      /mount it .*koa-conditional-get.* in front of koaHttpCache/
+    )
+    t.is((await site.ask('POST')).status, 500)
+  })
+
+  test(of('HLT-11 further in, a 304 that a validator justifies is left alone'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(conditional())
+    app.use(ctx => {
+      ctx.set('ETag', '"own"')
+      ctx.body = PAGE
+    })
+    const site = await open(t, app)
+    t.is((await site.get({ 'if-none-match': '"own"' })).status, 304)
+    t.is((await site.get({ 'if-none-match': '"other"' })).status, 500)
+  })
+
+  test(of('HLT-11 with a route that asked before, too'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(conditional())
+    app.use(page)
+    const site = await open(t, app)
+    t.is((await site.get()).status, 500)
+    t.is((await site.get({ 'if-none-match': '"y"' })).status, 500)
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+  })
+
+  test(of('HLT-11 koa-static-cache works in front, and is a 500 further in'), async t => {
+    const directory = directoryOf(t, { 'app.css': 'body{}' })
+    const front = new Koa()
+    front.use(staticCache(directory))
+    front.use(koaHttpCache())
+    front.use(page)
+    const site = await open(t, front)
+    const file = await site.get({}, '/app.css')
+    t.is(file.status, 200)
+    t.is(file.body, 'body{}')
+    const since = { 'if-modified-since': file.headers['last-modified'] ?? '' }
+    t.is((await site.get(since, '/app.css')).status, 304)
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+
+    const behind = new Koa()
+    behind.use(koaHttpCache())
+    behind.use(staticCache(directory))
+    const wrong = await open(t, behind)
+    t.is((await wrong.get({}, '/app.css')).status, 500)
+    t.regex(wrong.errors[0]?.message ?? '', /koa-static-cache/)
+  })
+
+  test(of('a route that says 304 by itself is believed'), async t => {
+    const site = await openRoute(
+      t,
+      async ctx => {
+        await ctx.fresh('y')
+        ctx.status = 304
+      },
+      {},
+      Koa
+    )
+    t.is((await site.get()).status, 304)
+  })
+
+  test(of('@koa/router: on the application, on the router, on one route'), async t => {
+    const app = new Koa()
+    const cached = new Router()
+    cached.use(koaHttpCache())
+    cached.get('/router', page)
+    const other = new Router()
+    other.get('/route', koaHttpCache({ cacheControl: 'no-cache' }), async ctx => {
+      await ctx.fresh('x')
+      ctx.body = PAGE
+    })
+    other.get('/none', ctx => {
+      ctx.body = typeof ctx.fresh
+    })
+    app.use(cached.routes()).use(other.routes()).use(other.allowedMethods())
+    const site = await open(t, app)
+    for (const path of ['/router', '/route']) {
+      t.is((await site.get({}, path)).status, 200, path)
+      t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, 304, path)
+    }
+    t.is((await site.get({}, '/route')).headers['cache-control'], 'no-cache')
+    t.is((await site.get({}, '/none')).body, 'boolean')
+    t.is((await site.ask('DELETE', {}, '/route')).status, 405)
+  })
+
+  test(
+    of('koa-mount: an application in an application, cached from outside or inside'),
+    async t => {
+      const inner = new Koa()
+      inner.use(koaHttpCache({ cacheControl: 'private' }))
+      inner.use(async ctx => {
+        await ctx.fresh('inner')
+        ctx.body = ctx.path
+      })
+      const plain = new Koa().use(page)
+      const app = new Koa()
+      app.use(mount('/inner', inner))
+      app.use(koaHttpCache())
+      app.use(mount('/plain', plain))
+      const site = await open(t, app)
+      const first = await site.get({}, '/inner/a')
+      t.is(first.body, '/a')
+      t.is(first.headers['cache-control'], 'private')
+      t.is((await site.get({ 'if-none-match': '"inner"' }, '/inner/a')).status, 304)
+      t.is((await site.get({}, '/plain')).body, PAGE)
+      t.is((await site.get({ 'if-none-match': '"x"' }, '/plain')).status, 304)
+    }
+  )
+
+  for (const place of ['in front', 'further in']) {
+    const between = (app: Koa3, middleware: Koa3.Middleware) => {
+      if (place === 'in front') app.use(middleware).use(koaHttpCache())
+      else app.use(koaHttpCache()).use(middleware)
+    }
+
+    test(of(`koa-session ${place} still sets its cookie on a 304`), async t => {
+      const app = new Koa()
+      app.keys = ['a key']
+      between(app, session(app))
+      app.use(async ctx => {
+        if (ctx.session) ctx.session.seen = Date.now()
+        await ctx.fresh('x')
+        ctx.body = PAGE
+      })
+      const site = await open(t, app)
+      for (const headers of [{}, { 'if-none-match': '"x"' }]) {
+        const answer = await site.get(headers)
+        t.is(answer.status, 'if-none-match' in headers ? 304 : 200)
+        t.regex(String(answer.headers['set-cookie']), /koa\.sess=/)
+      }
+      t.deepEqual(site.errors, [])
+    })
+
+    test(of(`koa-compress ${place} compresses the 200 and leaves the 304 empty`), async t => {
+      const app = new Koa()
+      between(app, compress())
+      app.use(page)
+      const site = await open(t, app)
+      const gzip = { 'accept-encoding': 'gzip' }
+      t.is((await site.get(gzip)).headers['content-encoding'], 'gzip')
+      const { status, headers, body } = await site.get({ ...gzip, 'if-none-match': '"x"' })
+      t.is(status, 304)
+      t.is(headers['content-encoding'], undefined)
+      t.is(headers.vary, 'Accept-Encoding')
+      t.is(headers.etag, '"x"')
+      t.is(body, '')
+    })
+
+    test(of(`@koa/cors ${place} keeps its headers on 304 and 412`), async t => {
+      const app = new Koa()
+      between(app, cors())
+      app.use(page)
+      const site = await open(t, app)
+      const origin = { origin: 'https://other.example' }
+      const seen = await site.get({ ...origin, 'if-none-match': '"x"' })
+      t.is(seen.status, 304)
+      t.is(seen.headers['access-control-allow-origin'], '*')
+      const lost = await site.ask('PUT', { ...origin, 'if-match': '"y"' })
+      t.is(lost.status, 412)
+      t.is(lost.headers['access-control-allow-origin'], '*')
+      t.deepEqual(site.errors, [])
+    })
+  }
+}
+
+test('a web stream that is the body already is cancelled', async t => {
+  let cancelled = 0
+  const site = await openRoute(t, async ctx => {
+    const stream = new ReadableStream({
+      cancel() {
+        cancelled++
+        if (ctx.path === '/fails') throw new Error('cannot cancel')
+      }
+    })
+    ctx.body = ctx.path === '/response' ? new Response(stream) : stream
+    await ctx.fresh('x')
+  })
+  for (const path of ['/', '/response', '/fails']) {
+    const { status, body } = await site.get({ 'if-none-match': '"x"' }, path)
+    t.is(status, 304)
+    t.is(body, '')
+  }
+  t.is(cancelled, 3)
+  t.deepEqual(
+    site.errors.map(error => error.message),
+    ['cannot cancel']
+  )
+})
+
+test('autoEtag leaves web streams, blobs and responses alone', async t => {
+  const bodies: Record<string, () => unknown> = {
+    '/blob': () => new Blob(['page']),
+    '/stream': () => new Blob(['page']).stream(),
+    '/response': () => new Response('page')
+  }
+  const site = await openRoute(
+    t,
+    ctx => {
+      ctx.body = bodies[ctx.path]?.()
+    },
+    { autoEtag: true }
+  )
+  for (const path of Object.keys(bodies)) {
+    const { headers, body } = await site.get({}, path)
+    t.is(headers.etag, undefined)
+    t.is(body, 'page')
+  }
+})
+
+test('over HTTP/2 a 200, a 304 and a 412 are what they are over HTTP/1', async t => {
+  const app = new Koa3()
+  app.use(koaHttpCache())
+  app.use(page)
+  const handle = app.callback()
+  const server = createServer((req, res) => void handle(req as never, res as never))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  t.teardown(() => {
+    client.close()
+    server.close()
+  })
+  const ask = async (headers: Record<string, string>) => {
+    const stream = client.request({ ':path': '/', ...headers })
+    const [answer] = (await once(stream, 'response')) as [Record<string, string | number>]
+    return { status: answer[':status'], headers: answer, body: await text(stream) }
+  }
+  const first = await ask({})
+  t.is(first.status, 200)
+  t.is(first.headers.etag, '"x"')
+  t.is(first.body, PAGE)
+  const again = await ask({ 'if-none-match': '"x"' })
+  t.is(again.status, 304)
+  t.is(again.headers['cache-control'], 'public, max-age=900')
+  t.is(again.headers['content-type'], undefined)
+  t.is(again.body, '')
+  const failed = await ask({ 'if-match': '"y"' })
+  t.is(failed.status, 412)
+  t.is(failed.headers['cache-control'], 'no-store')
+})

@@ -1,0 +1,238 @@
+import test from 'ava'
+
+import { Halt } from '../lib/index.ts'
+import { KOAS, openRoute } from './support/cached-site.ts'
+
+const DATE = new Date('2020-01-01T00:00:00.789Z')
+const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
+const EARLIER = 'Tue, 31 Dec 2019 00:00:00 GMT'
+const LATER = 'Thu, 02 Jan 2020 00:00:00 GMT'
+const FUTURE = 'Fri, 01 Jan 2100 00:00:00 GMT'
+
+for (const [koa, Koa] of KOAS) {
+  const of = (title: string) => `${title} (${koa})`
+  const route = (
+    t: Parameters<typeof openRoute>[0],
+    middleware: Parameters<typeof openRoute>[1],
+    options?: Parameters<typeof openRoute>[2]
+  ) => openRoute(t, middleware, options, Koa)
+
+  // ctx.fresh with an ETag
+
+  test(of('ETG-01 ETG-02 ETG-03 an ETag is set, and its owner is halted'), async t => {
+    let ran = 0
+    const site = await route(t, async ctx => {
+      await ctx.fresh('identifier')
+      ran++
+      ctx.body = 'page'
+    })
+    const first = await site.get()
+    t.is(first.status, 200)
+    t.is(first.headers.etag, '"identifier"')
+    t.is(first.body, 'page')
+    const second = await site.get({ 'if-none-match': '"identifier"' })
+    t.is(second.status, 304)
+    t.is(second.headers.etag, '"identifier"')
+    t.is(second.body, '')
+    t.is(ran, 1)
+    const third = await site.get({ 'if-none-match': '"another"' })
+    t.is(third.status, 200)
+    t.is(third.headers.etag, '"identifier"')
+    t.is(ran, 2)
+  })
+
+  test(of('ETG-04 lists, weak tags, * and tags without quotes are understood'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh('a,b')
+      ctx.body = 'page'
+    })
+    for (const list of ['"a,b"', '"x", "a,b"', 'W/"a,b"', '*']) {
+      t.is((await site.get({ 'if-none-match': list })).status, 304, list)
+    }
+    t.is((await site.get({ 'if-none-match': '"a", "b"' })).status, 200)
+  })
+
+  test(of('ETG-05 an identifier with quotes is taken as it is'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh(ctx.query.tag as string)
+      ctx.body = 'page'
+    })
+    const { headers } = await site.get({}, '/?tag=W%2F%22x%22')
+    t.is(headers.etag, 'W/"x"')
+    t.is((await site.get({}, '/?tag=%22x%22')).headers.etag, '"x"')
+  })
+
+  test(of('ETG-06 S45 what a header cannot carry is refused, and no header changed'), async t => {
+    const site = await route(t, async ctx => {
+      for (const wrong of [
+        'a"\r\nX: y',
+        'a"b',
+        '',
+        'ä',
+        42,
+        undefined,
+        {},
+        { etag: 7 },
+        { tag: 'x' }
+      ]) {
+        const error = await t.throwsAsync(ctx.fresh(wrong as never), { instanceOf: TypeError })
+        t.false(error instanceof Halt)
+      }
+      for (const wrong of [new Date(Number.NaN), { etag: 'x', lastModified: '2020-01-01' }]) {
+        await t.throwsAsync(ctx.fresh(wrong as never), { instanceOf: TypeError })
+      }
+      await t.throwsAsync(ctx.fresh('x', { hatl: false } as never), {
+        instanceOf: TypeError,
+        message: /did you mean halt/
+      })
+      ctx.body = 'page'
+    })
+    const { status, headers } = await site.get({ 'if-none-match': '*' })
+    t.is(status, 200)
+    t.is(headers.etag, undefined)
+    t.is(headers['last-modified'], undefined)
+    t.is(headers.x, undefined)
+  })
+
+  test(of('ETG-07 a list or an object is digested'), async t => {
+    const states = [
+      { id: 1, tags: ['a', 'b'] },
+      { tags: ['a', 'b'], id: 1 },
+      { id: 1, tags: ['b', 'a'] }
+    ]
+    const site = await route(t, async ctx => {
+      await ctx.fresh({ etag: states[Number(ctx.query.state)] })
+      ctx.body = 'page'
+    })
+    const tags = []
+    for (const state of [0, 1, 2]) tags.push((await site.get({}, `/?state=${state}`)).headers.etag)
+    t.regex(tags[0] ?? '', /^"[0-9a-f]{32}"$/)
+    t.is(tags[1], tags[0])
+    t.not(tags[2], tags[0])
+  })
+
+  // ctx.fresh with a Last-Modified
+
+  test(of('MOD-01 MOD-02 MOD-04 a Last-Modified in whole seconds is set and compared'), async t => {
+    let ran = 0
+    const site = await route(t, async ctx => {
+      await ctx.fresh(DATE)
+      ran++
+      ctx.body = 'page'
+    })
+    const first = await site.get()
+    t.is(first.status, 200)
+    t.is(first.headers['last-modified'], HTTP_DATE)
+    t.is(first.headers.etag, undefined)
+    const second = await site.get({ 'if-modified-since': HTTP_DATE })
+    t.is(second.status, 304)
+    t.is(second.headers['last-modified'], HTTP_DATE)
+    t.is(second.body, '')
+    t.is(ran, 1)
+  })
+
+  test(
+    of('MOD-03 another date, or none, is a 200; with `before` a later one is a 304'),
+    async t => {
+      for (const ifModifiedSince of ['exact', 'before'] as const) {
+        const site = await route(
+          t,
+          async ctx => {
+            await ctx.fresh(DATE)
+            ctx.body = 'page'
+          },
+          { ifModifiedSince }
+        )
+        for (const since of [EARLIER, FUTURE, '', ' ', 'yesterday', '2030']) {
+          t.is((await site.get({ 'if-modified-since': since })).status, 200, since)
+        }
+        const later = await site.get({ 'if-modified-since': LATER })
+        t.is(later.status, ifModifiedSince === 'exact' ? 200 : 304)
+      }
+    }
+  )
+
+  test(of('MOD-05 the older formats are read as well'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh(DATE)
+      ctx.body = 'page'
+    })
+    for (const since of ['Wednesday, 01-Jan-20 00:00:00 GMT', 'Wed Jan  1 00:00:00 2020']) {
+      t.is((await site.get({ 'if-modified-since': since })).status, 304, since)
+    }
+  })
+
+  // Preconditions
+
+  test(of('PRE-01 the ETag decides over the date, both ways'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh({ etag: 'x', lastModified: DATE })
+      ctx.body = 'page'
+    })
+    const older = { 'if-none-match': '"x"', 'if-modified-since': EARLIER }
+    t.is((await site.get(older)).status, 304)
+    const other = { 'if-none-match': '"y"', 'if-modified-since': HTTP_DATE }
+    t.is((await site.get(other)).status, 200)
+  })
+
+  test(of('PRE-02 If-Match lets an up-to-date PUT go on and halts another'), async t => {
+    let stored = 0
+    const site = await route(t, async ctx => {
+      await ctx.fresh('x')
+      stored++
+      ctx.body = 'stored'
+    })
+    t.is((await site.ask('PUT', { 'if-match': '"x"' })).status, 200)
+    t.is((await site.ask('PUT', { 'if-match': '*' })).status, 200)
+    t.is(stored, 2)
+    const lost = await site.ask('PUT', { 'if-match': '"y"' })
+    t.is(lost.status, 412)
+    t.is(lost.body, 'Precondition Failed')
+    t.is(lost.headers.etag, '"x"')
+    t.is(stored, 2)
+  })
+
+  test(of('PRE-03 PUT with If-None-Match: * is for what is not there yet'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh(ctx.path === '/there' ? 'x' : null)
+      ctx.status = 201
+    })
+    t.is((await site.ask('PUT', { 'if-none-match': '*' }, '/there')).status, 412)
+    t.is((await site.ask('PUT', { 'if-none-match': '*' }, '/new')).status, 201)
+    t.is((await site.ask('PUT', { 'if-match': '*' }, '/new')).status, 412)
+  })
+
+  test(of('PRE-04 POST with a matching If-None-Match is 412, never 304'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh('x')
+      ctx.body = 'page'
+    })
+    t.is((await site.ask('POST', { 'if-none-match': '"x"' })).status, 412)
+  })
+
+  test(of('PRE-05 HEAD is answered as GET'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh('x')
+      ctx.body = 'page'
+    })
+    t.is((await site.ask('HEAD')).headers.etag, '"x"')
+    t.is((await site.ask('HEAD', { 'if-none-match': '"x"' })).status, 304)
+  })
+
+  test(of('a 412 is kept by no cache, whatever was said about the 200'), async t => {
+    const site = await route(t, async ctx => {
+      ctx.expires(900, 'public')
+      ctx.cacheControl({ target: 'CDN', maxAge: 600 })
+      ctx.type = 'json'
+      await ctx.fresh('x')
+      ctx.body = 'page'
+    })
+    const { status, headers, body } = await site.get({ 'if-match': '"y"' })
+    t.is(status, 412)
+    t.is(headers['cache-control'], 'no-store')
+    t.is(headers['cdn-cache-control'], undefined)
+    t.is(headers.expires, undefined)
+    t.is(headers['content-type'], 'text/plain; charset=utf-8')
+    t.is(body, 'Precondition Failed')
+  })
+}

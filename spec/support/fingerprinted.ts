@@ -1,0 +1,144 @@
+// A site in fingerprint mode, in both of its ways: precompiled, and built while it runs.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import type { KoaAssetsOptions } from '../../lib/assets/options.ts'
+import { precompile, type PrecompileReport } from '../../lib/assets/precompile.ts'
+import type { ViewHelpers } from '../../lib/assets/view-helpers.ts'
+import { ask, type Answer, type Question } from './ask.ts'
+import { makeProject, makeSite, writeFiles, type Files, type Site } from './site.ts'
+
+export type Mode = 'precompiled' | 'live'
+export const MODES: readonly Mode[] = ['precompiled', 'live']
+
+type View = (assets: ViewHelpers) => string
+
+export interface FingerprintedSite extends Site {
+  /** What a page's view writes, at a path of the site. */
+  render(view: View, at?: string): Promise<string>
+  /** Writes below `apps/web/assets`, or below the root; what is precompiled is precompiled again. */
+  edit(files: Files): Promise<void>
+  ask(path: string, question?: Question): Promise<Answer>
+  /** The URL path that a page asks for. */
+  path(name: string): Promise<string>
+}
+
+/** Options as for a site; files are placed as there. */
+export async function makeFingerprinted(
+  t: ExecutionContext,
+  mode: Mode,
+  files: Files,
+  given: KoaAssetsOptions = {}
+): Promise<FingerprintedSite> {
+  const root = given.root ?? makeProject(t)
+  writeFiles(root, placed(files))
+  const options = { revalidate: 0, ...given, root, env: 'production' }
+  if (mode === 'precompiled') await run(options)
+  const views: View[] = []
+  const site = await makeSite(
+    t,
+    {},
+    {
+      ...options,
+      ...(mode === 'live' && {
+        configure: { production: { ...given.configure?.['production'], compile: true } }
+      }),
+      routes: (ctx, next) => {
+        if (!ctx.path.endsWith('/page')) return next()
+        ctx.body = views[Number(ctx.querystring)]?.(ctx.assets)
+        return undefined
+      }
+    }
+  )
+  const render: FingerprintedSite['render'] = async (view, at = '/page') => {
+    const number = views.push(view) - 1
+    const answer = await ask(site.port, `${at}?${number}`)
+    if (answer.status !== 200) throw site.errors.at(-1) ?? new Error(answer.text)
+    return answer.text
+  }
+  return {
+    ...site,
+    render,
+    async edit(changed) {
+      writeFiles(root, placed(changed))
+      if (mode === 'precompiled') await run(options)
+    },
+    ask: (path, question) => ask(site.port, path, question),
+    path: name => render(assets => assets.path(name))
+  }
+}
+
+/** The sources of an only app, `web`, unless a path says `/` first. */
+export function placed(files: Files): Files {
+  return Object.fromEntries(
+    Object.entries(files).map(([path, content]) => [
+      path.startsWith('/') ? path.slice(1) : `apps/web/assets/${path}`,
+      content
+    ])
+  )
+}
+
+/** Precompiles without a word; what it warns of is given back. */
+export async function run(
+  options: KoaAssetsOptions
+): Promise<PrecompileReport & { warnings: string[] }> {
+  const warnings: string[] = []
+  const report = await precompile(options, { warn: message => void warnings.push(message) })
+  return { ...report, warnings }
+}
+
+export interface WrittenManifest {
+  version: number
+  assets: Record<
+    string,
+    { target: string; source: string; integrity: string[]; size: number; from?: number }
+  >
+}
+
+export function readManifest(root: string): WrittenManifest {
+  return JSON.parse(readFileSync(join(root, 'public/assets.json'), 'utf8')) as WrittenManifest
+}
+
+/** Where the manifest leads from a plain URL path. */
+export function targetOf(root: string, plain: string): string {
+  const entry = readManifest(root).assets[plain]
+  if (!entry) throw new Error(`${plain} is not in the manifest`)
+  return entry.target
+}
+
+/** A file below `public`, by its URL path. */
+export function readPublic(root: string, url: string): Buffer {
+  return readFileSync(join(root, 'public', decodeURIComponent(url)))
+}
+
+export function isPublic(root: string, url: string): boolean {
+  return existsSync(join(root, 'public', url))
+}
+
+/** Every file below a directory, by its path there, sorted. */
+export function filesBelow(directory: string): string[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter(entry => !entry.isDirectory())
+    .map(entry => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .toSorted()
+}
+
+export type Snapshot = ReadonlyMap<string, string>
+
+/** Every file below a directory with the digest of its bytes. */
+export function snapshot(directory: string): Snapshot {
+  return new Map(
+    filesBelow(directory).map(path => [path, digestOf(readFileSync(join(directory, path)))])
+  )
+}
+
+export function digestOf(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').slice(0, 32)
+}
+
+/** The digest in a fingerprinted URL path. */
+export function digestIn(url: string): string | undefined {
+  return /-([0-9a-f]{32})(?:\.[^./]*)?$/.exec(url)?.[1]
+}

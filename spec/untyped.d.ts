@@ -1,0 +1,9 @@
+declare module 'koa2' {
+  // The same shape, as far as these specs use it.
+  export { default } from 'koa'
+}
+
+declare module 'koa-conditional-get' {
+  import type { Middleware } from 'koa'
+  export default function conditional(): Middleware
+}
