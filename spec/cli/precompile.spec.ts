@@ -155,6 +155,7 @@ for (const [signal, status] of [
       const before = readFileSync(join(root, 'public/assets.json'), 'utf8')
       writeFiles(root, { 'apps/web/assets/a.txt': 'b', 'apps/web/assets/b.txt.slow': 'b' })
       const { child, heard, outcome } = start(root, ['precompile'])
+      t.teardown(() => child.kill('SIGKILL'))
       await until(() => heard().includes('at work'), 'the compiler is at work')
       child.kill(signal)
       const ended = await outcome
