@@ -6,6 +6,8 @@ export {
   type PrecompileReport,
   type Progress
 } from './assets/precompile.ts'
+export { verify, type VerifyProblem, type VerifyReport } from './assets/verify.ts'
+export { clean, type CleanOptions, type CleanReport } from './assets/clean.ts'
 export { assetSources } from './assets/sources.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers.ts'
@@ -16,7 +18,8 @@ export type {
   KoaAssetsOptions,
   LayeredOptions
 } from './assets/options.ts'
-export type { ViewHelpers } from './assets/view-helpers.ts'
+export type { NamesThenPreloadOptions, Preload } from './assets/early-hints.ts'
+export type { PreloadOptions, ViewHelpers } from './assets/view-helpers.ts'
 export {
   type CacheDirective,
   type CacheDirectiveName,

@@ -41,8 +41,8 @@ export async function build(
   sources: Sources,
   options: BuildOptions
 ): Promise<Build> {
-  const problems: Problem[] = []
-  const listed = await list(settings, sources, problems, options)
+  const listed = await listPlaces(settings, sources, options.only)
+  const problems = listed.filter(isTaken).map(asCollision)
   let done = 0
   const nodes = await inParallel(
     listed,
@@ -68,22 +68,21 @@ function asProblem(problems: Problem[], path: string) {
   }
 }
 
-type Place = Listed & { readonly app: AppSettings; readonly path: string }
+/** A name that can be published, and where. */
+export type Place = Listed & { readonly app: AppSettings; readonly path: string }
 
-async function list(
+/** Every place of every app, in the order of their paths. */
+export async function listPlaces(
   settings: Settings,
   sources: Sources,
-  problems: Problem[],
-  { only = () => true }: BuildOptions
+  only: (app: AppSettings) => boolean = () => true
 ): Promise<readonly Place[]> {
   const all: Place[] = []
   for (const app of settings.apps.filter(only)) {
     for (const one of await sources.list(app)) {
       const path = `${app.urlPrefix}/${one.name}`
       // A request for it would reach the app with the longer prefix.
-      if (appOf(settings, path) !== app) continue
-      if (one.rivals.length > 0) problems.push({ path, error: collision(one) })
-      all.push({ ...one, app, path })
+      if (appOf(settings, path) === app) all.push({ ...one, app, path })
     }
   }
   return all.toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -93,12 +92,14 @@ function appOf({ apps }: Settings, path: string): AppSettings | undefined {
   return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
 }
 
-function collision({ name, source, rivals }: Listed): AssetError {
+function isTaken({ rivals }: Place): boolean {
+  return rivals.length > 0
+}
+
+function asCollision({ path, name, source, rivals }: Place): Problem {
   const paths = [source, ...rivals].map(one => one.path).join(', ')
-  return new AssetError(
-    'name-taken',
-    `several sources in ${source.directory} are published as ${name}: ${paths}; rename all but one`
-  )
+  const message = `several sources in ${source.directory} are published as ${name}: ${paths}; rename all but one`
+  return { path, error: new AssetError('name-taken', message) }
 }
 
 async function read(

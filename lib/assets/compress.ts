@@ -1,4 +1,5 @@
 // Compressed copies, made once when assets are precompiled.
+import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import mime from 'mime-types'
@@ -22,8 +23,9 @@ const brotli = promisify(zlib.brotliCompress)
 const gzip = promisify(zlib.gzip)
 
 // In Node since 22.15.
-const { zstdCompress, constants } = zlib as typeof zlib & {
+const { zstdCompress, createZstdDecompress, constants } = zlib as typeof zlib & {
   zstdCompress?: typeof zlib.gzip
+  createZstdDecompress?: () => Transform
 }
 const zstd = zstdCompress && promisify(zstdCompress)
 
@@ -42,6 +44,17 @@ const COMPRESSORS: Readonly<Record<Coding['name'], Compress | undefined>> = {
 
 /** The codings that this runtime can write. */
 export const WRITABLE_CODINGS = CODINGS.filter(({ name }) => COMPRESSORS[name])
+
+const DECOMPRESSORS: Readonly<Record<Coding['name'], (() => Transform) | undefined>> = {
+  br: () => zlib.createBrotliDecompress(),
+  zstd: createZstdDecompress,
+  gzip: () => zlib.createGunzip()
+}
+
+/** Undefined: this runtime cannot read the coding. */
+export function decompressor({ name }: Coding): Transform | undefined {
+  return DECOMPRESSORS[name]?.()
+}
 
 /** What does not become smaller by at least this much is not worth a second file. */
 const WORTH = 0.95

@@ -5,20 +5,23 @@ import { escapeHtml } from './html.ts'
 import type { Settings } from './settings.ts'
 import { assetSources } from './sources.ts'
 
-interface Explanation {
+/** What a person needs to know of an error; empty strings for what does not apply. */
+export interface Explanation {
   readonly title: string
+  /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
   readonly place: string
   readonly reason: string
+  /** The line at fault with its number, and a caret below it. */
   readonly excerpt: string
 }
 
-/** No absolute path of the machine is on it: what lies in the project is named from its root. */
 export function errorPage(error: AssetError, settings: Settings, type: 'html' | 'text'): string {
-  const explanation = explain(error, settings)
+  const explanation = explainError(error, settings)
   return type === 'html' ? asHtml(explanation) : asText(explanation)
 }
 
-function explain(error: AssetError, settings: Settings): Explanation {
+/** No absolute path of the machine is in it: what lies in the project is named from its root. */
+export function explainError(error: AssetError, settings: Settings): Explanation {
   const show = (text: string) => withoutMachine(text, settings)
   if (!(error instanceof CompileError)) {
     return {
@@ -55,10 +58,17 @@ function withoutMachine(text: string, { root, apps }: Settings): string {
   const outside = [...apps.flatMap(app => app.sources), ...assetSources.list()].filter(
     source => relative(root, source).startsWith('..') || isAbsolute(relative(root, source))
   )
-  return outside.reduce(
-    (shown, source) => shown.replaceAll(source, basename(source)),
-    text.replaceAll(`${root}${sep}`, '').replaceAll(root, '.')
-  )
+  const shown = outside.reduce((text, path) => shorten(text, path, basename(path)), text)
+  return root === sep ? shown : shorten(shorten(shown, `${root}${sep}`, ''), root, '.')
+}
+
+/** Whole paths only: `/app` is not in `/assets/app.css`, nor in `/apple`. */
+function shorten(text: string, path: string, name: string): string {
+  return text.replaceAll(path, (_, at: number) => {
+    const [before = '', after = ''] = [text[at - 1], text[at + path.length]]
+    const isWhole = !/[\w.-]/.test(before) && (path.endsWith(sep) || !/[\w.-]/.test(after))
+    return isWhole ? name : path
+  })
 }
 
 function asText({ title, place, reason, excerpt }: Explanation): string {

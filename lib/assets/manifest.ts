@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { AssetError } from '../errors.ts'
 import { encodePath } from './asset-url.ts'
-import { markOf, sameMark, statOf, type Mark } from './disk.ts'
+import { markOf, missing, sameMark, statOf, type Mark } from './disk.ts'
 import { digestOf } from './fingerprint.ts'
 import { nearest } from '../nearest.ts'
 import type { AppSettings } from './settings.ts'
@@ -125,6 +125,17 @@ function isEntry(value: unknown): boolean {
 
 const REMEDY = 'run koa-fresh-assets precompile'
 
+function manifestMissing(file: string): AssetError {
+  return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}`)
+}
+
+/** @throws AssetError for a file that is missing or broken: it names the file and the command */
+export async function readManifest(file: string): Promise<Manifest> {
+  const text = await missing(readFile(file, 'utf8'))
+  if (text === undefined) throw manifestMissing(file)
+  return parseManifest(text, file)
+}
+
 /** The manifest on disk, read at start and again when it changes. */
 export class ManifestFile {
   readonly file: string
@@ -137,9 +148,7 @@ export class ManifestFile {
   constructor(file: string, warn: (message: string) => void) {
     this.file = file
     this.#warn = warn
-    if (!existsSync(file)) {
-      throw new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}`)
-    }
+    if (!existsSync(file)) throw manifestMissing(file)
     this.current = parseManifest(readFileSync(file, 'utf8'), file)
   }
 

@@ -97,11 +97,11 @@ export async function precompile(
     if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
     const compressedBytes = await writeAll(settings, assets, progress('write'), signal)
     signal?.throwIfAborted()
-    const before = await readManifest(manifestFile(settings))
+    const file = manifestFile(settings)
+    const unlessWritten = rethrow(settings, `${settings.prefix}.json`)
+    const before = await lastEntries(file).catch(unlessWritten)
     const entries = entriesOf(assets.values())
-    const manifest = Buffer.from(serialize(entries))
-    const writing = write(manifestFile(settings), manifest, now())
-    await writing.catch(rethrow(settings, `${settings.prefix}.json`))
+    await write(file, Buffer.from(serialize(entries)), now()).catch(unlessWritten)
     const seconds = (performance.now() - startedAt) / 1000
     return { ...report(settings, entries, before), compressedBytes, seconds }
   } finally {
@@ -157,7 +157,7 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
 
 type Entries = ReadonlyMap<string, ManifestEntry>
 
-async function readManifest(file: string): Promise<Entries> {
+async function lastEntries(file: string): Promise<Entries> {
   const text = await missing(readFile(file, 'utf8'))
   if (text === undefined) return new Map()
   try {
@@ -170,7 +170,7 @@ async function readManifest(file: string): Promise<Entries> {
 }
 
 function report(settings: Settings, entries: Entries, before: Entries) {
-  const paths = [...entries.keys()]
+  const paths = [...entries.keys()].toSorted()
   const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
   return {
     manifest: manifestFile(settings),
@@ -183,7 +183,7 @@ function report(settings: Settings, entries: Entries, before: Entries) {
         const old = before.get(path)
         return old !== undefined && old.target !== entries.get(path)?.target
       }),
-      removed: [...before.keys()].filter(path => !entries.has(path))
+      removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
     }
   }
 }

@@ -165,7 +165,13 @@ export async function write(
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
-  await stamp(target, mtimeNs)
+  try {
+    await stamp(target, mtimeNs)
+  } catch (error) {
+    // Another user's file can be replaced, but not touched.
+    if (errorCode(error) === 'EPERM') return writeWhole(target, content, mtimeNs)
+    throw error
+  }
   return statOf(target)
 }
 
@@ -182,8 +188,9 @@ export function explained({ root }: Settings, path: string, error: unknown): unk
     return error
   }
   const { path: at, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
-  const written = dest ?? at
-  const file = written === undefined ? '' : ` ${relative(root, written) || root}`
+  // Of a copy or a rename that failed, what is not there is the source; else the target is to blame.
+  const blamed = code === 'ENOENT' ? at : (dest ?? at)
+  const file = blamed === undefined ? '' : ` ${relative(root, blamed) || root}`
   const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }

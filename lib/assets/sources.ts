@@ -2,6 +2,7 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { catalogue, type Catalog, type Source } from './catalog.ts'
+import { choose, type Candidates } from './choose-source.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import { Tree } from './tree.ts'
 
@@ -44,6 +45,8 @@ export interface Sources {
   find(app: AppSettings, name: string): Promise<Source | undefined>
   /** The source that has just this tail, or path, in one directory. */
   findTail(app: AppSettings, directory: string, tail: string): Promise<Source | undefined>
+  /** What each directory has for a name, in the order in which they are searched. */
+  candidates(app: AppSettings, name: string): Promise<readonly Candidates[]>
   /** Every name that can be published, with the source that it leads to. */
   list(app: AppSettings): Promise<readonly Listed[]>
   /** All directories that the app searches, in order. */
@@ -99,9 +102,17 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
     return catalog
   }
 
+  const candidatesOf = (app: AppSettings, name: string): readonly Candidates[] =>
+    treesOf(app).map(tree => {
+      const { byName, byTail } = catalogOf(app, tree)
+      const { directory } = tree
+      return { directory, named: byName.get(name) ?? [], tailed: byTail.get(name) ?? [] }
+    })
+
   const lookUp = (app: AppSettings, name: string): Source | undefined => {
-    const all = treesOf(app).map(tree => catalogOf(app, tree))
-    return firstNamed(all, name, warn) ?? firstTail(all, name, warn)
+    const { source, warning } = choose(name, candidatesOf(app, name))
+    if (warning) warn(warning)
+    return source
   }
 
   const refresh = async (app: AppSettings, thorough: boolean): Promise<void> => {
@@ -115,6 +126,10 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
       if (found) return found
       await refresh(app, true)
       return lookUp(app, name)
+    },
+    async candidates(app, name) {
+      await refresh(app, true)
+      return candidatesOf(app, name)
     },
     async findTail(app, directory, tail) {
       await refresh(app, false)
@@ -143,34 +158,4 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
       ])
     }
   }
-}
-
-type Warn = (message: string) => void
-
-function firstNamed(all: readonly Catalog[], name: string, warn: Warn): Source | undefined {
-  for (const { byName } of all) {
-    const [first, ...others] = byName.get(name) ?? []
-    if (first && others.length > 0) {
-      const losers = others.map(other => other.path).join(', ')
-      warn(
-        `${name} is ${first.path} in ${first.directory}; ${losers} of that name is not reachable`
-      )
-    }
-    if (first) return first
-  }
-  return undefined
-}
-
-/** A tail that several files of one directory bear finds none: nobody could say which one is meant. */
-function firstTail(all: readonly Catalog[], name: string, warn: Warn): Source | undefined {
-  for (const { byTail } of all) {
-    const candidates = byTail.get(name) ?? []
-    if (candidates.length > 1) {
-      const paths = candidates.map(candidate => candidate.tail).join(', ')
-      warn(`${name} is ambiguous in ${candidates[0]?.directory}: ask for one of ${paths}`)
-      return undefined
-    }
-    if (candidates[0]) return candidates[0]
-  }
-  return undefined
 }

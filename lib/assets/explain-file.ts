@@ -1,0 +1,91 @@
+// The last step of an explanation: the file that lies in public, and what it is sent as.
+import { join, relative } from 'node:path'
+import { statOf } from './disk.ts'
+import { digestOfFile, splitFingerprint } from './fingerprint.ts'
+import { isLive } from './live-build.ts'
+import { makePublicFiles, type PublicFile } from './public-files.ts'
+import type { Headers } from './representation.ts'
+import type { Form, Step } from './explanation.ts'
+import type { Wanted } from './request-path.ts'
+import type { Settings } from './settings.ts'
+import type { Source } from './sources.ts'
+
+export interface FileExplained {
+  readonly step: Step
+  readonly outcome: { readonly outcome: string; readonly isFound: boolean }
+  readonly forms: readonly Form[]
+}
+
+/** @param source what would be published under that name, were it asked for */
+export async function explainFile(
+  settings: Settings,
+  wanted: Wanted,
+  source: Source | undefined
+): Promise<FileExplained> {
+  const file = await makePublicFiles(settings).find(wanted)
+  const path = relative(settings.root, join(settings.publicDir, wanted.path))
+  const forms = (file?.forms ?? []).map(({ coding, size, ok }) => ({
+    coding,
+    size,
+    headers: asRecord(ok)
+  }))
+  const finding = file ? `${path} is there` : await whyNoFile(settings, wanted, path)
+  const step: Step = { subject: 'file', finding, details: forms.flatMap(describeForm) }
+  return { step, outcome: conclude(settings, wanted, source, file), forms }
+}
+
+function asRecord(headers: Headers): Record<string, string> {
+  const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : []))
+  return Object.fromEntries(pairs) as Record<string, string>
+}
+
+const TOLD = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
+
+function describeForm({ coding, size, headers }: Form): string[] {
+  if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
+  const told = TOLD.filter(name => name in headers).map(name => `${name}: ${headers[name]}`)
+  return [`identity: ${size} bytes`, ...told]
+}
+
+async function whyNoFile(
+  { publicDir }: Settings,
+  { path, name, app }: Wanted,
+  shown: string
+): Promise<string> {
+  const file = join(publicDir, path)
+  const stats = await statOf(file)
+  if (!stats) return `${shown} is not there`
+  if (!stats.isFile()) return `${shown} is no file`
+  const print = app && splitFingerprint(name)
+  if (print && (await digestOfFile(file)) !== print.digest) {
+    return `${shown} holds other bytes than its fingerprint says, and is not sent`
+  }
+  return `${shown} is a link that may not be followed (symlinks)`
+}
+
+function conclude(
+  settings: Settings,
+  wanted: Wanted,
+  source: Source | undefined,
+  file: PublicFile | undefined
+): FileExplained['outcome'] {
+  const { outcome, isFound } = answerOf(wanted, source, file)
+  const condition = settings.serve ? '' : 'where koaAssets serves: '
+  return { outcome: condition + outcome, isFound }
+}
+
+function answerOf(
+  { app, name }: Wanted,
+  source: Source | undefined,
+  file: PublicFile | undefined
+): FileExplained['outcome'] {
+  const isPrinted = app !== undefined && splitFingerprint(name) !== undefined
+  const isMade = app?.compile && source && (!isPrinted || isLive(app))
+  if (isMade && isPrinted && !file) {
+    return { outcome: '200 if the source still makes these bytes, else 404', isFound: false }
+  }
+  if (isMade) return { outcome: '200, brought up to date with its source first', isFound: true }
+  if (file) return { outcome: '200, the file as it lies in public', isFound: true }
+  const unkept = app ? '; a 404 of theirs gets Cache-Control: no-store' : ''
+  return { outcome: `passed on to the next middleware${unkept}`, isFound: false }
+}

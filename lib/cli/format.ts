@@ -1,0 +1,44 @@
+// Numbers and tables as people read them.
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** `1234567` -> `1.2 MB` */
+export function formatBytes(bytes: number): string {
+  const step = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
+  const value = bytes / 1000 ** step
+  const digits = step > 0 && value < 100 ? 1 : 0
+  // 999,960 bytes are 1000.0 kB when rounded, and 1.0 MB when read.
+  if (Number(value.toFixed(digits)) >= 1000 && step < UNITS.length - 1) {
+    return `1.0 ${UNITS[step + 1]}`
+  }
+  return `${value.toFixed(digits)} ${UNITS[step]}`
+}
+
+/** `0.42 s`, `12.3 s`, `2 min 5 s` */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(2)} s`
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}
+
+/** `1 asset`, `2 assets`, `1,234 assets` */
+export function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** Rows in columns, two blanks apart; columns of which the numbers are given end together. */
+export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
+  const columns = Math.max(0, ...rows.map(row => row.length))
+  const widths = Array.from({ length: columns }, (_, at) =>
+    Math.max(...rows.map(row => row[at]?.length ?? 0))
+  )
+  const cell = (text: string, at: number) => {
+    const width = widths[at] ?? 0
+    return right.includes(at) ? text.padStart(width) : text.padEnd(width)
+  }
+  return rows.map(row => row.map(cell).join('  ').trimEnd()).join('\n')
+}
+
+export function indent(text: string, by = '  '): string {
+  return text.replace(/^(?=.)/gm, by)
+}

@@ -1,0 +1,49 @@
+// Where a command writes: results to stdout, news and errors to stderr.
+
+/** As much of a terminal as a bar needs. */
+export interface Terminal {
+  readonly columns: number
+  write(text: string): unknown
+}
+
+export interface Output {
+  /** A result, for people; not with --json or --quiet. */
+  say(text: string): void
+  /** A result for programs. */
+  json(value: unknown): void
+  /** News while at work; not with --json or --quiet. */
+  note(text: string): void
+  warn(text: string): void
+  error(text: string): void
+  readonly isJson: boolean
+  /** The terminal on which a bar may be drawn; undefined where there is none. */
+  readonly terminal: Terminal | undefined
+}
+
+export interface OutputOptions {
+  readonly isJson: boolean
+  readonly isQuiet: boolean
+}
+
+export function makeOutput({ isJson, isQuiet }: OutputOptions): Output {
+  const isSilent = isJson || isQuiet
+  const { stdout, stderr } = process
+  return {
+    say: text => void (isSilent || stdout.write(`${text}\n`)),
+    json: value => void stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
+    note: text => void (isSilent || stderr.write(`${text}\n`)),
+    warn: text => void (isQuiet || stderr.write(`warning: ${text}\n`)),
+    error: text => void stderr.write(`${text}\n`),
+    isJson,
+    terminal: isSilent || !canDraw(process.env) ? undefined : terminalOf(stderr)
+  }
+}
+
+/** A log that is read later, and a reader who asked for plain text, get lines. */
+function canDraw({ CI, NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean {
+  return !CI && !NO_COLOR && TERM !== 'dumb'
+}
+
+function terminalOf(stream: typeof process.stderr): Terminal | undefined {
+  return stream.isTTY ? stream : undefined
+}

@@ -1,0 +1,78 @@
+// How a long run shows that it moves: a bar on a terminal, a few lines in a log.
+import type { Progress } from '../assets/precompile.ts'
+import { count } from './format.ts'
+import type { Output, Terminal } from './output.ts'
+
+export interface ProgressView {
+  readonly update: (progress: Progress) => void
+  /** Says something without spoiling the bar. */
+  readonly interrupt: (speak: () => void) => void
+  readonly end: () => void
+}
+
+const VERBS = { compile: 'Building', write: 'Writing' } as const
+
+/** @param everyAsset a line for each, whatever the terminal */
+export function makeProgress(output: Output, everyAsset: boolean): ProgressView {
+  if (everyAsset) return lines(({ stage, path }) => output.note(`${VERBS[stage]} ${path}`))
+  return output.terminal ? bar(output.terminal) : lines(perStage(output))
+}
+
+function lines(update: (progress: Progress) => void): ProgressView {
+  return { update, interrupt: speak => speak(), end: () => undefined }
+}
+
+// Long enough to keep a log short, short enough to tell a slow run from one that hangs.
+const EVERY_MS = 10_000
+
+function perStage(output: Output): (progress: Progress) => void {
+  let stage: Progress['stage'] | undefined
+  let saidAt = 0
+  return progress => {
+    const now = Date.now()
+    if (progress.stage !== stage) output.note(`${VERBS[progress.stage]} ${total(progress)}`)
+    else if (now - saidAt < EVERY_MS) return
+    else output.note(`  ${progress.done.toLocaleString('en')} of ${total(progress)}`)
+    stage = progress.stage
+    saidAt = now
+  }
+}
+
+function total(progress: Progress): string {
+  return count(progress.total, 'asset')
+}
+
+const REDRAW_MS = 40
+const CLEAR = '\r\u001B[K'
+const WIDTH = 24
+
+function bar(terminal: Terminal): ProgressView {
+  let last: Progress | undefined
+  let drawnAt = 0
+  const draw = () => {
+    drawnAt = Date.now()
+    if (last) terminal.write(CLEAR + line(last, terminal.columns))
+  }
+  return {
+    update(progress) {
+      last = progress
+      if (Date.now() - drawnAt >= REDRAW_MS || progress.done === progress.total) draw()
+    },
+    interrupt(speak) {
+      terminal.write(CLEAR)
+      speak()
+      draw()
+    },
+    end() {
+      if (last) terminal.write(CLEAR)
+    }
+  }
+}
+
+/** Never wider than the terminal: a line that wraps cannot be drawn over. */
+function line({ stage, done, total, path }: Progress, columns: number): string {
+  const filled = Math.round((WIDTH * done) / Math.max(1, total))
+  const drawn = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)
+  const text = `${VERBS[stage].padEnd(8)} ${drawn} ${done}/${total}  ${path}`
+  return text.slice(0, Math.max(0, (columns || 80) - 1))
+}

@@ -1,0 +1,40 @@
+// What a precompile has done, on one screen.
+import type { PrecompileReport } from '../assets/precompile.ts'
+import { formatBytes, formatSeconds, indent, table } from './format.ts'
+
+/** @param manifest as it is to be shown */
+export function summary(report: PrecompileReport, manifest: string): string {
+  const { assets, bytes, compressedBytes, seconds, largest } = report
+  const totals = [
+    ['Assets', assets.toLocaleString('en')],
+    ['Bytes', formatBytes(bytes)],
+    ['Compressed', formatBytes(compressedBytes)],
+    ['Time', formatSeconds(seconds)],
+    ['Manifest', manifest]
+  ]
+  const sizes = largest.map(({ path, size }) => [formatBytes(size), path])
+  const parts = [table(totals), `Largest\n${indent(table(sizes, [0]))}`, describeChanges(report)]
+  return (assets === 0 ? parts.toSpliced(1, 1) : parts).join('\n\n')
+}
+
+// A first deploy of a thousand assets is no news about each of them.
+const SHOWN = 10
+
+function describeChanges({ changes }: PrecompileReport): string {
+  const { added, changed, removed } = changes
+  const all = [
+    ...added.map(path => `+ ${path}`),
+    ...changed.map(path => `~ ${path}`),
+    ...removed.map(path => `- ${path}`)
+  ]
+  if (all.length === 0) return 'Nothing changed since the last time.'
+  const parts = [
+    [added.length, 'added'],
+    [changed.length, 'changed'],
+    [removed.length, 'removed']
+  ].filter(([number]) => number !== 0)
+  const heading = parts.map(([number, verb]) => `${number} ${verb}`).join(', ')
+  const rest = all.length > SHOWN ? [`and ${all.length - SHOWN} more`] : []
+  const lines = [...all.slice(0, SHOWN), ...rest].join('\n')
+  return `Since the last time: ${heading}\n${indent(lines)}`
+}
