@@ -46,9 +46,10 @@ export async function draft(
     if (!stats?.isFile()) return undefined
     if (stats.size > COPY_FROM) return copy(source, stats)
   }
+  const readAt = Date.now()
   const read = await readWhole(source.file)
   if (!read) return undefined
-  const input = seen(source.file, read.mark, () => read.bytes)
+  const input = seen(source.file, read.mark, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
   const output = await compile(settings, loadPaths, source, read.bytes)
   return draftText(source, { bytes: read.bytes, input, type }, output)
@@ -63,7 +64,8 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
 function copy(source: Source, mark: Mark): Draft {
   const inputs = [{ path: source.file, mark: markOf(mark) }]
   const { mtimeNs } = mark
-  return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled: true }
+  const isSettled = hasRested(mark, Date.now())
+  return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled }
 }
 
 function plain(content: Buffer, input: Seen): Draft {
@@ -158,8 +160,9 @@ async function lookAt(dependencies: readonly string[], source: Source): Promise<
   others.delete(source.file)
   const all = await Promise.all(
     [...others].map(async path => {
+      const readAt = Date.now()
       const read = await readWhole(path)
-      return read && seen(path, read.mark, () => read.bytes)
+      return read && seen(path, read.mark, () => read.bytes, readAt)
     })
   )
   return all.filter(one => one !== undefined)
