@@ -33,10 +33,8 @@ export function seen(path: string, mark: Mark, bytes: () => Uint8Array, readAt =
 
 /** Whether a file that changes from `now` on, in milliseconds, will bear another mark. */
 export function hasRested({ ctimeNs, mtimeNs }: Mark, now: number): boolean {
-  const nowNs = BigInt(now) * 1_000_000n
-  // A date to come was given by hand, and tells nothing of when the file was written.
-  const isOwn = mtimeNs > ctimeNs && mtimeNs <= nowNs
-  return (isOwn ? mtimeNs : ctimeNs) < nowNs - TICK_NS
+  const changed = ctimeNs > mtimeNs ? ctimeNs : mtimeNs
+  return changed < BigInt(now) * 1_000_000n - TICK_NS
 }
 
 export class MtimeIndex {

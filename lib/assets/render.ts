@@ -64,7 +64,7 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
 function copy(source: Source, mark: Mark): Draft {
   const inputs = [{ path: source.file, mark: markOf(mark) }]
   const { mtimeNs } = mark
-  const isSettled = hasRested(mark, Date.now())
+  const isSettled = isOlder(mark, Date.now())
   return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled }
 }
 
@@ -112,8 +112,13 @@ async function draftText(
     text: references.length > 0 ? { code, references, dependencies } : undefined,
     inputs,
     mtimeNs: inputs.reduce((newest, { mark }) => later(newest, mark.mtimeNs), 0n),
-    isSettled: others.every(({ mark }) => hasRested(mark, startedAt))
+    isSettled: others.every(({ mark }) => isOlder(mark, startedAt))
   }
+}
+
+/** Judged by the time of change alone: a date to come may have been given by hand. */
+function isOlder(mark: Mark, startedAt: number): boolean {
+  return hasRested({ ...mark, mtimeNs: mark.ctimeNs }, startedAt)
 }
 
 function later(a: bigint, b: bigint): bigint {
