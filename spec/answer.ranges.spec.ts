@@ -1,6 +1,6 @@
 import { utimesSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
-import { Koa2 } from './support/koa2.ts'
+import Koa2 from 'koa2'
 import { makeSite, type SiteOptions } from './support/site.ts'
 
 const TEXT = '0123456789'

@@ -21,7 +21,7 @@ const READS = 20_000
 test.serial(
   'two processes publish the same 500 assets while a third reads: no body is short, empty or mixed',
   async t => {
-    t.timeout(110_000)
+    t.timeout(300_000)
     const root = makeProject(t)
     const versions = new Map<number, number>()
     const edit = (at: number) => {
@@ -69,7 +69,7 @@ function temporaries(directory: string): string[] {
 test.serial(
   'a process that is killed while it publishes leaves no half file, and the next sweeps up',
   async t => {
-    t.timeout(60_000)
+    t.timeout(120_000)
     const size = 64 * 1024 * 1024
     const root = makeProject(t, {
       'apps/web/assets/films/film.bin': '',

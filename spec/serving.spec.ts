@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Context } from 'koa'
-import { Koa2 } from './support/koa2.ts'
+import Koa2 from 'koa2'
 import { makeSite, type Files, type SiteOptions } from './support/site.ts'
 
 const routes = (ctx: Context) => {

@@ -58,10 +58,17 @@ function withoutMachine(text: string, { root, apps }: Settings): string {
   const outside = [...apps.flatMap(app => app.sources), ...assetSources.list()].filter(
     source => relative(root, source).startsWith('..') || isAbsolute(relative(root, source))
   )
-  return outside.reduce(
-    (shown, source) => shown.replaceAll(source, basename(source)),
-    text.replaceAll(`${root}${sep}`, '').replaceAll(root, '.')
-  )
+  const shown = outside.reduce((text, path) => shorten(text, path, basename(path)), text)
+  return root === sep ? shown : shorten(shorten(shown, `${root}${sep}`, ''), root, '.')
+}
+
+/** Whole paths only: `/app` is not in `/assets/app.css`, nor in `/apple`. */
+function shorten(text: string, path: string, name: string): string {
+  return text.replaceAll(path, (_, at: number) => {
+    const [before = '', after = ''] = [text[at - 1], text[at + path.length]]
+    const isWhole = !/[\w.-]/.test(before) && (path.endsWith(sep) || !/[\w.-]/.test(after))
+    return isWhole ? name : path
+  })
 }
 
 function asText({ title, place, reason, excerpt }: Explanation): string {

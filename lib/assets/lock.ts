@@ -72,5 +72,5 @@ function unlessThere(error: unknown): void {
 async function touch(file: string): Promise<void> {
   const now = new Date()
   // A lock that somebody removed by hand is no reason to stop.
-  await utimes(file, now, now).catch(() => undefined)
+  await missing(utimes(file, now, now))
 }

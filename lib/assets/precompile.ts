@@ -97,11 +97,11 @@ export async function precompile(
     if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
     const compressedBytes = await writeAll(settings, assets, progress('write'), signal)
     signal?.throwIfAborted()
-    const before = await lastEntries(manifestFile(settings))
+    const file = manifestFile(settings)
+    const unlessWritten = rethrow(settings, `${settings.prefix}.json`)
+    const before = await lastEntries(file).catch(unlessWritten)
     const entries = entriesOf(assets.values())
-    const manifest = Buffer.from(serialize(entries))
-    const writing = write(manifestFile(settings), manifest, now())
-    await writing.catch(rethrow(settings, `${settings.prefix}.json`))
+    await write(file, Buffer.from(serialize(entries)), now()).catch(unlessWritten)
     const seconds = (performance.now() - startedAt) / 1000
     return { ...report(settings, entries, before), compressedBytes, seconds }
   } finally {

@@ -56,6 +56,8 @@ export function makePublisher(
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
     const target = join(settings.publicDir, app.urlPrefix, name)
+    // What was known has changed; who knows what else was put in the place of another.
+    if (index.get(key)) await sources.verify(app)
     const source = await sources.find(app, name)
     const generation = sources.generation(app)
     const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
@@ -163,7 +165,13 @@ export async function write(
     return writeWhole(target, content, mtimeNs)
   }
   if (isStamped(existing, mtimeNs)) return existing
-  await stamp(target, mtimeNs)
+  try {
+    await stamp(target, mtimeNs)
+  } catch (error) {
+    // Another user's file can be replaced, but not touched.
+    if (errorCode(error) === 'EPERM') return writeWhole(target, content, mtimeNs)
+    throw error
+  }
   return statOf(target)
 }
 
@@ -180,8 +188,9 @@ export function explained({ root }: Settings, path: string, error: unknown): unk
     return error
   }
   const { path: at, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
-  const written = dest ?? at
-  const file = written === undefined ? '' : ` ${relative(root, written) || root}`
+  // Of a copy or a rename that failed, what is not there is the source; else the target is to blame.
+  const blamed = code === 'ENOENT' ? at : (dest ?? at)
+  const file = blamed === undefined ? '' : ` ${relative(root, blamed) || root}`
   const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }

@@ -55,6 +55,8 @@ export interface Sources {
   generation(app: AppSettings): number
   /** Brings the listing up to date; where events tell of nothing it costs no look at the disk. */
   refresh(app: AppSettings): Promise<void>
+  /** The same, but asks the disk about every folder: a link may lead elsewhere without an event. */
+  verify(app: AppSettings): Promise<void>
   /** Directories in which a compiler may find imports, in order. */
   loadPaths(app: AppSettings): readonly string[]
 }
@@ -148,6 +150,7 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
     directories: app => treesOf(app).map(tree => tree.directory),
     generation: app => treesOf(app).reduce((sum, tree) => sum + tree.version + 1, 0),
     refresh: app => refresh(app, false),
+    verify: app => refresh(app, true),
     loadPaths(app) {
       return treesOf(app).flatMap(tree => [
         tree.directory,

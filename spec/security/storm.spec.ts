@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { makeFront } from '../support/front.ts'
+import { drive } from '../support/in-process.ts'
 import { exchange, readAnswer, request } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 
@@ -116,4 +117,19 @@ test('S41 a storm on a broken source: all are told, and it is not compiled for e
   writeFiles(root, { [SOURCE]: 'mended' })
   const mended = await exchange(port, request('GET', '/assets/slow.css'))
   t.is(readAnswer(mended).text, 'mended compiled')
+})
+
+test('S41 a stream of requests over each of 60 edits: one compile for each edit', async t => {
+  const { root, app, state } = await makeSlowSite(t, 'development')
+  for (let edit = 1; edit <= 60; edit++) {
+    writeFiles(root, { [SOURCE]: `edit ${edit}` })
+    const asked: Promise<Set<number>>[] = []
+    // Some come before the compile, some in its midst, some in the very moment in which it ends.
+    for (let count = 0; count < 30; count++) {
+      asked.push(drive(app, ['/assets/slow.css']))
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    for (const statuses of await Promise.all(asked)) t.deepEqual([...statuses], [200])
+    t.is(state.compiles, edit)
+  }
 })

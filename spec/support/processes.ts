@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 
 /** Runs a script of this folder; what it sends first is handed back. */
-export async function startProcess<T>(
+export async function startProcess(
   t: ExecutionContext,
   script: string,
   ...given: readonly unknown[]
-): Promise<{ child: ChildProcess; first: T }> {
+): Promise<{ child: ChildProcess; first: unknown }> {
   const path = fileURLToPath(new URL(script, import.meta.url))
   const child = fork(
     path,
@@ -21,12 +21,12 @@ export async function startProcess<T>(
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
-  const [first] = (await once(child, 'message')) as [T]
+  const [first] = (await once(child, 'message')) as [unknown]
   return { child, first }
 }
 
 /** A site in a process of its own. */
 export async function startSite(t: ExecutionContext, options: object) {
-  const { child, first } = await startProcess<number>(t, './site-process.ts', options)
-  return { child, port: first }
+  const { child, first } = await startProcess(t, './site-process.ts', options)
+  return { child, port: Number(first) }
 }

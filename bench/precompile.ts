@@ -1,0 +1,129 @@
+// Precompiles 5,000 files, against a shell that does the same work on both cores; then once more,
+// unchanged. All in one run, so that a busy machine is as busy for each.
+//   node --import=tsx bench/precompile.ts [images scripts-and-stylesheets sass]
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import { precompile } from '../lib/assets/precompile.ts'
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const KIB = 1024
+
+interface Run {
+  readonly seconds: number
+  readonly rssMiB: number
+  readonly assets: number
+}
+
+if (process.argv[2] === 'run') await runOnce(process.argv[3] ?? '')
+else compare(process.argv.slice(2).map(Number))
+
+async function runOnce(root: string): Promise<void> {
+  const { assets, seconds } = await precompile({ root })
+  const rssMiB = process.resourceUsage().maxRSS / KIB
+  console.log(JSON.stringify({ assets, seconds, rssMiB } satisfies Run))
+}
+
+function compare([images = 4000, texts = 900, sass = 100]: readonly number[]): void {
+  const directory = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
+  try {
+    const sources = join(directory, 'apps/web/assets')
+    generate(sources, images, texts, sass)
+    const shell = timed(() =>
+      command('sh', [join(HERE, 'precompile.sh'), sources, join(directory, 'shell')])
+    )
+    const first = precompiled(directory)
+    const second = precompiled(directory)
+    console.table({
+      shell: row(shell),
+      'precompile, first': { ...row(first.wall), 'max RSS, MiB': first.run.rssMiB.toFixed(0) },
+      'precompile, unchanged': {
+        ...row(second.wall),
+        'max RSS, MiB': second.run.rssMiB.toFixed(0)
+      }
+    })
+    console.log(`${first.run.assets} assets`)
+    console.log(`first run: ${percent(first.wall, shell)} of the shell`)
+    console.log(`unchanged: ${percent(second.wall, first.wall)} of the first`)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+function precompiled(directory: string): { wall: number; run: Run } {
+  let output = ''
+  const wall = timed(() => {
+    const program = join(HERE, 'precompile.ts')
+    output = command(process.execPath, ['--import=tsx', program, 'run', directory])
+  })
+  return { wall, run: JSON.parse(output) as Run }
+}
+
+function command(file: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${file} ${args.join(' ')}: ${stderr}`)
+  return stdout
+}
+
+function timed(work: () => unknown): number {
+  const start = performance.now()
+  work()
+  return (performance.now() - start) / 1000
+}
+
+function row(seconds: number): Record<string, string> {
+  return { seconds: seconds.toFixed(2) }
+}
+
+function percent(one: number, other: number): string {
+  return `${((one / other) * 100).toFixed(1)} %`
+}
+
+/** The same bytes in every run. */
+function generate(directory: string, images: number, texts: number, sass: number): void {
+  const write = (path: string, content: string | Uint8Array) => {
+    const file = join(directory, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+  }
+  const image = (at: number) => `${at % 40}/${at % images}.png`
+  for (let at = 0; at < images; at++) write(`images/${image(at)}`, noise(`image ${at}`, 10 * KIB))
+  for (let at = 0; at < texts; at++) {
+    if (at % 2 === 0) write(`javascripts/${at % 30}/${at}.js`, script(at))
+    else write(`stylesheets/${at % 30}/${at}.css`, stylesheet(at, image, at > 30))
+  }
+  write('sass/_shared.scss', '@mixin frame($width) { border: $width solid; }\n$gap: 4px;\n')
+  for (let at = 0; at < sass; at++) {
+    const rules = [0, 1, 2, 3, 4, 5].map(
+      n => `.s${at}-${n} { .a & { @include shared.frame(${n}px); } margin: shared.$gap * ${n} }`
+    )
+    write(`sass/s${at}.css.scss`, `@use 'shared';\n${rules.join('\n')}\n`)
+  }
+}
+
+function noise(seed: string, size: number): Buffer {
+  return createHash('shake256', { outputLength: size }).update(seed).digest()
+}
+
+function words(at: number, count: number): string[] {
+  return Array.from(noise(`text ${at}`, count), byte => `word${byte % 97}`)
+}
+
+function script(at: number): string {
+  const lines = words(at, 150).map((word, n) => `export const ${word}_${n} = () => '${word} ${at}'`)
+  return `${lines.join('\n')}\n`
+}
+
+function stylesheet(at: number, image: (at: number) => string, imports: boolean): string {
+  const first = imports ? `@import "../${(at - 2) % 30}/${at - 2}.css";\n` : ''
+  const rules = words(at, 60).map((word, n) =>
+    n % 10 === 0
+      ? `.${word} { background: url("../../images/${image(at * 7 + n)}") }`
+      : `.${word} > .item-${n} { margin: ${n}px; color: #${(at * n).toString(16).padStart(6, '0')} }`
+  )
+  return `${first}${rules.join('\n')}\n`
+}

@@ -1,0 +1,54 @@
+import { readdirSync, readlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import test from 'ava'
+import { makeSite } from './support/site.ts'
+import { until } from './support/until.ts'
+
+const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
+
+/** How many descriptors of this process are open on files below a directory. */
+function openBelow(directory: string): number {
+  return readdirSync('/proc/self/fd').filter(fd => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(directory)
+    } catch {
+      // It was closed meanwhile.
+      return false
+    }
+  }).length
+}
+
+for (const [way, maxFileBytes] of [
+  ['streamed', 1024],
+  ['from memory', 64 * 1024 * 1024]
+] as const) {
+  for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+    test(`ANS-12 a client that goes away (${leave}) leaves no descriptor and no error, ${way}`, async t => {
+      const options = { memory: { maxFileBytes } }
+      const site = await makeSite(t, { '/public/big.bin': BIG }, options)
+      for (let download = 0; download < 20; download++) {
+        const socket = connect(site.port, '127.0.0.1')
+        socket.on('error', () => {})
+        socket.write('GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n')
+        await once(socket, 'data')
+        socket.pause()
+        socket[leave]()
+        await once(socket, 'close')
+      }
+      await until(() => openBelow(site.root) === 0, 'every descriptor is closed')
+      const whole = await site.ask('/big.bin')
+      t.true(whole.bytes.equals(BIG), 'the next visitor gets it whole')
+      t.deepEqual(site.errors, [])
+    })
+  }
+}
+
+test('ANS-12 the spec sees a descriptor that is open', async t => {
+  const site = await makeSite(t, { '/public/a.txt': 'a' })
+  t.is(openBelow(site.root), 0)
+  const { open } = await import('node:fs/promises')
+  const handle = await open(site.at('/public/a.txt'))
+  t.is(openBelow(site.root), 1)
+  await handle.close()
+})

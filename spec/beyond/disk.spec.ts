@@ -1,0 +1,154 @@
+// A disk that refuses, and names of every kind.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import { makeFront } from '../support/front.ts'
+import { ask } from '../support/raw.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
+
+const MIB = 1024 * 1024
+const SITE = fileURLToPath(new URL('../support/site-process.ts', import.meta.url))
+
+/** A site in a process that the shell has put under a limit. */
+async function startLimited(t: ExecutionContext, limit: string, options: object): Promise<number> {
+  const script = `${limit}; exec "$0" "$@"`
+  const child = fork(SITE, [JSON.stringify(options)], {
+    execPath: '/bin/sh',
+    execArgv: ['-c', script, process.execPath, '--import=tsx'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc']
+  })
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  const [port] = (await once(child, 'message')) as [number]
+  return port
+}
+
+test('a disk that takes no more bytes (a limit on the size of files): an error, the last good copy, no leftovers', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/app.css': 'a { small: 1 }',
+    'apps/web/assets/x/sheet.css.scss': 'a { small: 1 }',
+    'apps/web/assets/x/film.bin': Buffer.alloc(100, 1)
+  })
+  const names = ['app.css', 'sheet.css', 'film.bin']
+  // 512 KiB in blocks of 512 bytes; Node is told that the disk refuses, not killed.
+  const limit = 'trap "" XFSZ; ulimit -f 1024'
+  const port = await startLimited(t, limit, {
+    root,
+    env: 'production',
+    compile: true,
+    fingerprint: false
+  })
+  const good = await Promise.all(names.map(name => ask(port, 'GET', `/assets/${name}`)))
+  for (const answer of good) t.is(answer.status, 200)
+  writeFiles(root, {
+    'apps/web/assets/x/app.css': `a { big: 1 }${' '.repeat(900_000)}`,
+    'apps/web/assets/x/sheet.css.scss': `a { big: "${'x'.repeat(900_000)}" }`,
+    'apps/web/assets/x/film.bin': Buffer.alloc(3 * MIB, 2)
+  })
+  for (const [at, name] of names.entries()) {
+    const answer = await ask(port, 'GET', `/assets/${name}`)
+    t.is(answer.status, 200, name)
+    t.true(answer.body.equals(good[at]?.body ?? Buffer.alloc(0)), `${name} is the last good copy`)
+  }
+  t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), names.toSorted())
+  rmSync(join(root, 'public/assets/film.bin'))
+  t.is((await ask(port, 'GET', '/assets/film.bin')).status, 500)
+  t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), ['app.css', 'sheet.css'])
+  writeFiles(root, { 'apps/web/assets/x/film.bin': Buffer.alloc(200, 3) })
+  t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, 200, 'there is room again')
+})
+
+test('no descriptor left for a while: errors, never other bytes, and all is well afterwards', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/known.css': 'known{}',
+    'apps/web/assets/x/new.css': 'new{}',
+    'apps/web/assets/x/film.bin': Buffer.alloc(2 * MIB, 1),
+    'public/big.bin': Buffer.alloc(2 * MIB, 2)
+  })
+  const port = await startLimited(t, 'ulimit -n 64', {
+    root,
+    env: 'production',
+    compile: true,
+    fingerprint: false
+  })
+  t.is((await ask(port, 'GET', '/assets/known.css')).text, 'known{}')
+  const paths = ['/assets/known.css', '/assets/new.css', '/assets/film.bin', '/big.bin']
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, at) =>
+      ask(port, 'GET', paths[at % 4] ?? '').then(
+        answer => ({ at, answer }),
+        () => undefined
+      )
+    )
+  )
+  for (const { at, answer } of answers.filter(one => one !== undefined)) {
+    t.true([200, 500].includes(answer.status), `${paths[at % 4]} ${answer.status}`)
+    if (answer.status === 500) t.is(answer.text, 'Internal Server Error')
+    else if (at % 4 === 1) t.is(answer.text, 'new{}')
+  }
+  for (const path of paths) t.is((await ask(port, 'GET', path)).status, 200, path)
+  t.is((await ask(port, 'GET', '/big.bin')).body.length, 2 * MIB)
+})
+
+test('a target that is a directory, and a file where a folder is needed, are errors that say so', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/app.css': 'a{}',
+    'apps/web/assets/x/sub/menu.css': 'm{}',
+    'public/assets/app.css/kept': 'kept',
+    'public/assets/sub': 'a file'
+  })
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  for (const [name, said] of [
+    ['app.css', 'public/assets/app.css'],
+    ['sub/menu.css', 'a file stands where a directory is needed']
+  ] as const) {
+    const answer = await ask(port, 'GET', `/assets/${name}`)
+    t.is(answer.status, 500)
+    t.true(answer.text.includes(said), answer.text)
+  }
+  t.is(errors.length, 2)
+  t.is(readFileSync(join(root, 'public/assets/app.css/kept'), 'utf8'), 'kept')
+  t.is(readFileSync(join(root, 'public/assets/sub'), 'utf8'), 'a file')
+  rmSync(join(root, 'public/assets'), { recursive: true })
+  t.is((await ask(port, 'GET', '/assets/app.css')).text, 'a{}')
+  t.is((await ask(port, 'GET', '/assets/sub/menu.css')).text, 'm{}')
+})
+
+test('files of no byte at all, and of more than four gigabytes', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/empty.css': '',
+    'apps/web/assets/x/empty.css.map': '',
+    'apps/web/assets/x/void.css.scss': '',
+    'public/empty.html': '',
+    'public/huge.bin': ''
+  })
+  const huge = 5 * 1024 ** 3
+  truncateSync(join(root, 'public/huge.bin'), huge)
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  for (const path of [
+    '/assets/empty.css',
+    '/assets/empty.css.map',
+    '/assets/void.css',
+    '/empty.html'
+  ]) {
+    const answer = await ask(port, 'GET', path)
+    t.is(answer.status, 200, path)
+    t.is(
+      answer.headers['content-length'],
+      path === '/assets/void.css' ? answer.headers['content-length'] : '0'
+    )
+    t.is((await ask(port, 'GET', path, { 'If-None-Match': answer.headers.etag ?? '' })).status, 304)
+  }
+  const head = await ask(port, 'HEAD', '/huge.bin')
+  t.is(head.headers['content-length'], String(huge))
+  const part = await ask(port, 'GET', '/huge.bin', { Range: `bytes=${huge - 10}-` })
+  t.is(part.status, 206)
+  t.is(part.body.length, 10)
+  t.is(part.headers['content-range'], `bytes ${huge - 10}-${huge - 1}/${huge}`)
+  t.deepEqual(errors, [])
+})
