@@ -8,6 +8,7 @@ import { build } from './build.ts'
 import { publishedUrl, type Built } from './finish-build.ts'
 import { missing } from './disk.ts'
 import { inParallel } from './in-parallel.ts'
+import { openLastBuild, type LastBuild } from './last-build.ts'
 import { lock } from './lock.ts'
 import { parseManifest, serialize, type ManifestEntry } from './manifest.ts'
 import type { KoaAssetsOptions } from './options.ts'
@@ -15,7 +16,7 @@ import { explained, write } from './publish.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
 import { once, warnOnce } from './warn-once.ts'
-import { writeBuilt } from './write-build.ts'
+import { writeUnlessWritten } from './write-build.ts'
 import { sweep } from './write-whole.ts'
 
 export interface Progress {
@@ -89,19 +90,22 @@ export async function precompile(
     const sources = makeSources(settings, warn)
     const progress = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
       onProgress?.({ stage, done, total, path })
+    const last = await openLastBuild(settings, sources)
     const { assets, problems } = await build(settings, sources, {
+      ...last,
       warn,
       signal,
       onProgress: progress('compile')
     })
     if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
-    const compressedBytes = await writeAll(settings, assets, progress('write'), signal)
+    const compressedBytes = await writeAll(settings, assets, last, progress('write'), signal)
     signal?.throwIfAborted()
     const file = manifestFile(settings)
     const unlessWritten = rethrow(settings, `${settings.prefix}.json`)
     const before = await lastEntries(file).catch(unlessWritten)
     const entries = entriesOf(assets.values())
     await write(file, Buffer.from(serialize(entries)), now()).catch(unlessWritten)
+    await last.save()
     const seconds = (performance.now() - startedAt) / 1000
     return { ...report(settings, entries, before), compressedBytes, seconds }
   } finally {
@@ -120,6 +124,7 @@ function now(): bigint {
 async function writeAll(
   settings: Settings,
   assets: ReadonlyMap<string, Built>,
+  last: LastBuild,
   onProgress: (done: number, total: number, path: string) => void,
   signal: AbortSignal | undefined
 ): Promise<number> {
@@ -129,7 +134,7 @@ async function writeAll(
     [...assets.values()],
     LANES,
     async built => {
-      const writing = writeBuilt(settings, built, isAsset)
+      const writing = writeUnlessWritten(settings, built, isAsset, last)
       const { smallest } = await writing.catch(rethrow(settings, built.path))
       onProgress(++done, assets.size, built.path)
       return smallest

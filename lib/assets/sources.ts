@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { catalogue, type Catalog, type Source } from './catalog.ts'
 import { choose, type Candidates } from './choose-source.ts'
+import type { Mark } from './disk.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import { Tree } from './tree.ts'
 
@@ -49,6 +50,8 @@ export interface Sources {
   candidates(app: AppSettings, name: string): Promise<readonly Candidates[]>
   /** Every name that can be published, with the source that it leads to. */
   list(app: AppSettings): Promise<readonly Listed[]>
+  /** Every folder in them with its mark, when that tells of every change. */
+  folders(app: AppSettings): Promise<readonly (readonly [path: string, mark: Mark | undefined])[]>
   /** All directories that the app searches, in order. */
   directories(app: AppSettings): readonly string[]
   /** One number for one state of all that the app searches. */
@@ -146,6 +149,10 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
         }
       })
       return [...listed.values()]
+    },
+    async folders(app) {
+      await refresh(app, true)
+      return treesOf(app).flatMap(tree => [...tree.marks()])
     },
     directories: app => treesOf(app).map(tree => tree.directory),
     generation: app => treesOf(app).reduce((sum, tree) => sum + tree.version + 1, 0),

@@ -63,6 +63,14 @@ export class Tree {
     }
   }
 
+  /** Every folder with its mark; one that changed within a tick of being read may change unseen. */
+  *marks(): Generator<readonly [path: string, mark: Mark | undefined]> {
+    for (const [at, { mark, readAt }] of this.#folders) {
+      const isSettled = readAt - Number(mark.ctimeNs / 1_000_000n) > TICK_MS
+      yield [join(this.directory, at), isSettled ? mark : undefined]
+    }
+  }
+
   /** The first level of folders. */
   get folders(): readonly string[] {
     return this.#folders.get('')?.folders ?? []

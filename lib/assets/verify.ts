@@ -85,7 +85,7 @@ async function judgeTarget(
   const stats = await statOf(file)
   if (!stats) return 'is missing'
   if (!stats.isFile()) return 'is no file'
-  if (Number(stats.size) !== entry.size) return `has ${stats.size} bytes instead of ${entry.size}`
+  if (Number(stats.size) !== entry.size) return `has size ${stats.size}, not ${entry.size}`
   const sums = await sumsOf({ copyOf: file }, algorithmsOf(entry))
   const printed = splitFingerprint(decodeURIComponent(entry.target))?.digest
   // Without fingerprints the target is the plain name.

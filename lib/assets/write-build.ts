@@ -7,8 +7,28 @@ import { compress, isCompressible, WRITABLE_CODINGS, type Coding } from './compr
 import { missing, statOf } from './disk.ts'
 import { digestOfFile } from './fingerprint.ts'
 import { write } from './publish.ts'
+import type { LastBuild } from './last-build.ts'
 import type { Settings } from './settings.ts'
 import { isStamped, stamp, writeWhole, type Content } from './write-whole.ts'
+
+/** What nobody touched since it was written is not even read. */
+export async function writeUnlessWritten(
+  settings: Settings,
+  built: Built,
+  isAsset: (path: string) => boolean,
+  last: LastBuild
+): Promise<Written> {
+  const known = await last.written(built)
+  if (known) return known
+  const written = await writeBuilt(settings, built, isAsset)
+  const files = [built.path, publishedPath(built)].flatMap(path =>
+    ['', ...WRITABLE_CODINGS.map(({ extension }) => extension)].map(extension =>
+      join(settings.publicDir, path + extension)
+    )
+  )
+  await last.keepWritten(built, written, files)
+  return written
+}
 
 export interface Written {
   /** Bytes of the smallest representation. */

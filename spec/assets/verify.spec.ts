@@ -43,7 +43,7 @@ test('FPR-16 verify names what was edited, deleted and truncated, each on its ow
     { path: logo, message: 'is missing' }
   ])
   truncateSync(file(target), 700)
-  t.deepEqual((await problems())[0], { path: target, message: 'has 700 bytes instead of 800' })
+  t.deepEqual((await problems())[0], { path: target, message: 'has size 700, not 800' })
   rmSync(file(target))
   t.deepEqual((await problems())[0], { path: target, message: 'is missing' })
 })

@@ -6,6 +6,7 @@ import { makeProject, type Files } from '../support/site.ts'
 
 const CLI = fileURLToPath(new URL('../../lib/cli.ts', import.meta.url))
 const TSX = import.meta.resolve('tsx')
+const BUILT = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
 // What the person who runs the specs has set must not show in an output.
 const UNSET = {
@@ -30,7 +31,11 @@ export interface Started {
 }
 
 export function start(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv = {}): Started {
-  const child = spawn(process.execPath, ['--import', TSX, CLI, ...words], {
+  return startNode(cwd, ['--import', TSX, CLI, ...words], env)
+}
+
+function startNode(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv): Started {
+  const child = spawn(process.execPath, words, {
     cwd,
     env: { ...process.env, ...UNSET, ...env },
     stdio: ['ignore', 'pipe', 'pipe']
@@ -47,6 +52,11 @@ export function start(cwd: string, words: readonly string[], env: NodeJS.Process
 
 export function run(cwd: string, line: string, env?: NodeJS.ProcessEnv): Promise<Outcome> {
   return start(cwd, line.split(' ').filter(Boolean), env).outcome
+}
+
+/** As it is installed: without tsx, which would read TypeScript of the project, too. */
+export function runBuilt(cwd: string, line: string): Promise<Outcome> {
+  return startNode(cwd, [BUILT, ...line.split(' ')], {}).outcome
 }
 
 /** A project of one app, `web`, whose files are given below `apps/web/assets`, unless they say `/` first. */
