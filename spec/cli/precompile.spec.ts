@@ -102,15 +102,15 @@ test.serial(
     t.is(
       stderr,
       `Building 3 assets
-apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
-
-    2 | let = = 2
-              ^
-
 apps/web/assets/stylesheets/app.css.scss:2:10: Undefined variable.
 
     2 |   color: $unknown;
                  ^
+
+apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
+
+    2 | let = = 2
+              ^
 
 Nothing was published: 2 problems to mend.
 `
