@@ -18,7 +18,8 @@ export type {
   KoaAssetsOptions,
   LayeredOptions
 } from './assets/options.ts'
-export type { ViewHelpers } from './assets/view-helpers.ts'
+export type { NamesThenPreloadOptions, Preload } from './assets/early-hints.ts'
+export type { PreloadOptions, ViewHelpers } from './assets/view-helpers.ts'
 export {
   type CacheDirective,
   type CacheDirectiveName,

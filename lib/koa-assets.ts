@@ -2,6 +2,7 @@
 import compose from 'koa-compose'
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError } from './errors.ts'
+import { announce, linksFor, type Preload } from './assets/early-hints.ts'
 import { errorPage } from './assets/error-page.ts'
 import { MALFORMED } from './assets/canonical-path.ts'
 import { errorCode } from './assets/disk.ts'
@@ -11,10 +12,19 @@ import type { PublicFile } from './assets/public-files.ts'
 import { isUnderPrefix, locate, rawPath, type Wanted } from './assets/request-path.ts'
 import { serve } from './assets/serve.ts'
 import { settle, type Settings } from './assets/settings.ts'
+import type { ViewHelpers } from './assets/view-helpers.ts'
+
+declare module 'koa' {
+  interface ExtendableContext {
+    /** The view helpers of the app that the request's path belongs to. */
+    assets: ViewHelpers
+    preload: Preload
+  }
+}
 
 /**
  * Keeps web assets current, serves them, and gives views the helpers that emit their URLs
- * (`ctx.assets`, `ctx.state.assets`). Put it in front of the router.
+ * (`ctx.assets`, `ctx.state.assets`) and `ctx.preload`. Put it in front of the router.
  *
  * @throws TypeError for a wrong option; AssetError for a directory that cannot be used
  */
@@ -32,6 +42,8 @@ function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
     const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
     ctx.assets = pipeline.viewHelpers(app?.name ?? '')
     ctx.state.assets = ctx.assets
+    ctx.preload = (...names) =>
+      announce(ctx.req, ctx.res, linksFor(ctx.assets, names), settings.earlyHints)
     const refreshed = pipeline.beforePage()
     return refreshed ? after(refreshed, next) : next()
   }

@@ -21,13 +21,13 @@ export type { Fresh, FreshOptions } from './http-cache/visit.ts'
 export type { HttpCacheWords } from './http-cache/words.ts'
 
 // A 304 has no content, so nothing is said about any (RFC 9110 section 15.4.5). Content-Location stays.
-const CONTENT_FIELDS = [
-  'Content-Type',
-  'Content-Length',
-  'Content-Encoding',
-  'Content-Language',
-  'Content-Range'
-]
+const CONTENT_FIELDS = new Set([
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-language',
+  'content-range'
+])
 
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308, 404, 410])
 
@@ -46,7 +46,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     visit.settings = settings
     try {
       await next()
-      if (isOpen(ctx)) await visit.settle()
+      if (visit.isForgotten && isOpen(ctx)) await visit.settle()
     } catch (error) {
       if (visit.verdict === undefined) throw error
       // A route that halts has given up answering by itself.
@@ -113,7 +113,7 @@ function contentOf(body: unknown): string | Buffer | undefined {
 
 function answer(ctx: Context, visit: Visit, { status, validators }: Verdict): void {
   abandon(ctx)
-  for (const field of CONTENT_FIELDS) if (ctx.res.hasHeader(field)) ctx.remove(field)
+  for (const name of ctx.res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) ctx.remove(name)
   // Not null, which would leave a 412 without Koa's words. The status comes after: a body sets one.
   if (ctx.body != null) ctx.body = undefined
   ctx.status = status
@@ -138,7 +138,7 @@ function forbidStoring(ctx: Context): void {
 }
 
 function fillSilence(ctx: Context, settings: HttpCacheSettings): void {
-  if (!STATUSES_WITH_DEFAULTS.has(ctx.status)) return
+  if (settings.defaults === undefined || !STATUSES_WITH_DEFAULTS.has(ctx.status)) return
   if (ctx.res.hasHeader('Cache-Control') || ctx.res.hasHeader('Expires')) return
   for (const { name, value } of settings.defaults(Date.now())) ctx.set(name, value)
 }

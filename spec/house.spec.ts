@@ -170,9 +170,11 @@ test('index exports these names', t => {
     'Halt',
     'PrecompileError',
     'assetSources',
+    'clean',
     'koaAssets',
     'koaHttpCache',
-    'precompile'
+    'precompile',
+    'verify'
   ])
 })
 

@@ -58,6 +58,7 @@ export async function build(
   for (const node of byPath.values()) {
     node.links = await link(settings, sources, node, byPath, problems, options)
   }
+  problems.sort((a, b) => (a.path < b.path ? -1 : 1))
   return { assets: finishAll(byPath), problems }
 }
 

@@ -59,6 +59,7 @@ export const TOP = {
     holds: (value: unknown) =>
       isString(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(String(value))
   },
+  earlyHints: flag,
   apps: {
     expected: 'an object with at least one app',
     holds: (value: unknown) => isPlain(value) && Object.keys(value as object).length > 0

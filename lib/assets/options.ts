@@ -46,6 +46,12 @@ export interface KoaAssetsOptions extends LayeredOptions {
   prefix?: string
   /** Scheme and host of a CDN, put before every emitted URL. Default: none. */
   host?: string
+  /**
+   * `ctx.preload` sends `103 Early Hints` as well. Switch it on when everything in front of this
+   * process passes 103 on: nginx before 1.29 over `proxy_http_version 1.1` lets the page hang instead.
+   * Default: false.
+   */
+  earlyHints?: boolean
   /** Default: every `apps/<name>` that has an `assets` folder. */
   apps?: Readonly<Record<string, AppOptions>>
   /** Bound of the representations kept in memory, in bytes. Default: 64 MiB in all, files up to 1 MiB. */

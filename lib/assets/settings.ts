@@ -23,6 +23,7 @@ export interface Settings {
   readonly publicDir: string
   readonly prefix: string
   readonly host: string | undefined
+  readonly earlyHints: boolean
   /** The longest `urlPrefix` first. */
   readonly apps: readonly AppSettings[]
   readonly memory: { readonly maxBytes: number; readonly maxFileBytes: number }
@@ -89,6 +90,7 @@ function settleWith(
     publicDir,
     prefix,
     host: options.host?.replace(/\/$/, ''),
+    earlyHints: options.earlyHints ?? false,
     apps: settleApps({ defaults, root, env, prefix, shared }, options),
     memory: Object.freeze({
       maxBytes: options.memory?.maxBytes ?? 64 * MIB,

@@ -44,13 +44,14 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
   const file = manifestFile(settings)
   const { assets } = await readManifest(file)
   const found = await inParallel([...assets], LANES, ([path, entry]) =>
-    verifyEntry(settings, path, entry)
+    verifyEntry(settings, assets, path, entry)
   )
   return { manifest: file, assets: assets.size, problems: found.flat() }
 }
 
 async function verifyEntry(
   settings: Settings,
+  assets: ReadonlyMap<string, ManifestEntry>,
   path: string,
   entry: ManifestEntry
 ): Promise<VerifyProblem[]> {
@@ -61,14 +62,14 @@ async function verifyEntry(
       { path, message: `is no path that a request can have, or its target ${target} is none` }
     ]
   }
-  const wrong = await judgeTarget(printed, entry, target === path)
+  const wrong = await judgeTarget(printed, path, entry)
   if (wrong !== undefined) return [{ path: target, message: wrong }]
-  const problems = await verifyCopies(target, printed)
+  const problems = await verifyCopies(target, printed, assets)
   if (target === path) return problems
   if (!(await sameBytes(printed, plain))) {
     return [...problems, { path, message: await whyNotTwin(plain, target) }]
   }
-  return [...problems, ...(await verifyCopies(path, plain))]
+  return [...problems, ...(await verifyCopies(path, plain, assets))]
 }
 
 function fileOf({ publicDir }: Settings, path: string): string | undefined {
@@ -78,18 +79,18 @@ function fileOf({ publicDir }: Settings, path: string): string | undefined {
 
 async function judgeTarget(
   file: string,
-  entry: ManifestEntry,
-  isPlain: boolean
+  path: string,
+  entry: ManifestEntry
 ): Promise<string | undefined> {
   const stats = await statOf(file)
   if (!stats) return 'is missing'
   if (!stats.isFile()) return 'is no file'
-  if (Number(stats.size) !== entry.size) return `has ${stats.size} bytes instead of ${entry.size}`
+  if (Number(stats.size) !== entry.size) return `has size ${stats.size}, not ${entry.size}`
   const sums = await sumsOf({ copyOf: file }, algorithmsOf(entry))
   const printed = splitFingerprint(decodeURIComponent(entry.target))?.digest
-  // An app without fingerprints has plain names only.
-  const isWithout = isPlain && printed === undefined
-  if (!isWithout && sums.digest !== printed) return 'holds other bytes than its fingerprint says'
+  // Without fingerprints the target is the plain name.
+  if (entry.target !== path && sums.digest !== printed)
+    return 'holds other bytes than its fingerprint says'
   const isIntact = sums.integrity.every((hash, at) => hash === entry.integrity[at])
   return isIntact ? undefined : 'has another integrity than the manifest says'
 }
@@ -109,11 +110,17 @@ async function whyNotTwin(plain: string, target: string): Promise<string> {
 }
 
 /** Copies are optional, but one that is there is sent. */
-async function verifyCopies(path: string, file: string): Promise<VerifyProblem[]> {
+async function verifyCopies(
+  path: string,
+  file: string,
+  assets: ReadonlyMap<string, ManifestEntry>
+): Promise<VerifyProblem[]> {
   const stats = await statOf(file)
   if (!stats) return []
+  // An archive that is an asset itself is nobody's copy.
+  const codings = CODINGS.filter(({ extension }) => !assets.has(path + extension))
   const judged = await Promise.all(
-    CODINGS.map(async coding => {
+    codings.map(async coding => {
       const message = await judgeCopy(file, stats, coding)
       return message === undefined ? [] : [{ path: path + coding.extension, message }]
     })

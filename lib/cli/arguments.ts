@@ -41,14 +41,13 @@ export function readLine(words: readonly string[], commands: readonly Command[])
   const command = name === undefined ? undefined : find(name, commands)
   const known: OptionSpecs = command ? { ...SHARED, ...command.options } : SHARED
   for (const token of tokens) if (token.kind === 'option') checkOption(token, known, command)
-  return {
-    command,
-    argument: checkArguments(rest, command),
-    values: {
-      flag: option => values[option] === true || (option === 'help' && asksHelp),
-      text: option => (typeof values[option] === 'string' ? values[option] : undefined)
-    }
+  const flag = (option: string) => values[option] === true || (option === 'help' && asksHelp)
+  const argument = checkArguments(rest, command)
+  if (command?.argument && argument === undefined && !flag('help')) {
+    throw new UsageError(`${command.name} needs ${command.argument}`)
   }
+  const text = (option: string) => (typeof values[option] === 'string' ? values[option] : undefined)
+  return { command, argument, values: { flag, text } }
 }
 
 function find(name: string, commands: readonly Command[]): Command {

@@ -17,8 +17,9 @@ export function formatBytes(bytes: number): string {
 /** `0.42 s`, `12.3 s`, `2 min 5 s` */
 export function formatSeconds(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(2)} s`
-  if (seconds < 60) return `${seconds.toFixed(1)} s`
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  const whole = Math.round(seconds)
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
 
 /** `1 asset`, `2 assets`, `1,234 assets` */

@@ -1,17 +1,11 @@
 // Reads the line, runs the command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
 import { readLine, type Line } from './arguments.ts'
-import { FINE, FOUND_SOMETHING, UsageError, WRONG_USE, type Command } from './command.ts'
-import { clean } from './commands/clean.ts'
-import { explain } from './commands/explain.ts'
-import { list } from './commands/list.ts'
-import { precompile } from './commands/precompile.ts'
-import { verify } from './commands/verify.ts'
+import { FINE, FOUND_SOMETHING, UsageError, WRONG_USE } from './command.ts'
+import { COMMANDS } from './commands/index.ts'
 import { loadOptions } from './config.ts'
 import { helpFor, overview } from './help.ts'
 import { makeOutput } from './output.ts'
-
-const COMMANDS: readonly Command[] = [precompile, verify, clean, explain, list]
 
 /** @returns the exit status: 0 fine, 1 found something or failed, 2 wrong use */
 export async function main(words: readonly string[]): Promise<number> {
@@ -29,9 +23,6 @@ async function run({ command, argument, values }: Line): Promise<number> {
   if (!command) {
     process.stderr.write(`${overview(COMMANDS)}\n`)
     return WRONG_USE
-  }
-  if (command.argument !== undefined && argument === undefined) {
-    throw new UsageError(`${command.name} needs ${command.argument}`)
   }
   const output = makeOutput({ isJson: values.flag('json'), isQuiet: values.flag('quiet') })
   return command.run({ values, argument, output, loadOptions: () => loadOptions(values) })

@@ -1,5 +1,10 @@
 // Where a command writes: results to stdout, news and errors to stderr.
-import type { WriteStream } from 'node:tty'
+
+/** As much of a terminal as a bar needs. */
+export interface Terminal {
+  readonly columns: number
+  write(text: string): unknown
+}
 
 export interface Output {
   /** A result, for people; not with --json or --quiet. */
@@ -12,7 +17,7 @@ export interface Output {
   error(text: string): void
   readonly isJson: boolean
   /** The terminal on which a bar may be drawn; undefined where there is none. */
-  readonly terminal: WriteStream | undefined
+  readonly terminal: Terminal | undefined
 }
 
 export interface OutputOptions {
@@ -39,6 +44,6 @@ function canDraw({ CI, NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean {
   return !CI && !NO_COLOR && TERM !== 'dumb'
 }
 
-function terminalOf(stream: WriteStream): WriteStream | undefined {
+function terminalOf(stream: typeof process.stderr): Terminal | undefined {
   return stream.isTTY ? stream : undefined
 }

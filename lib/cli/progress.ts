@@ -1,8 +1,7 @@
 // How a long run shows that it moves: a bar on a terminal, a few lines in a log.
-import type { WriteStream } from 'node:tty'
 import type { Progress } from '../assets/precompile.ts'
 import { count } from './format.ts'
-import type { Output } from './output.ts'
+import type { Output, Terminal } from './output.ts'
 
 export interface ProgressView {
   readonly update: (progress: Progress) => void
@@ -47,7 +46,7 @@ const REDRAW_MS = 40
 const CLEAR = '\r\u001B[K'
 const WIDTH = 24
 
-function bar(terminal: WriteStream): ProgressView {
+function bar(terminal: Terminal): ProgressView {
   let last: Progress | undefined
   let drawnAt = 0
   const draw = () => {

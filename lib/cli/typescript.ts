@@ -13,6 +13,8 @@ import { errorCode } from '../assets/disk.ts'
  */
 export async function learnTypeScript(file: string): Promise<void> {
   if ((process.features as { typescript?: unknown }).typescript) return
+  // Where this file is still TypeScript somebody reads it already.
+  if (import.meta.url.endsWith('.ts')) return
   const tsx = find('tsx', file)
   if (tsx) return void (await import(pathToFileURL(tsx).href))
   const esbuild = find('esbuild', file)

@@ -36,12 +36,11 @@ export class Question implements Promise<boolean> {
     onRejected?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null
   ): Promise<Value | Caught> {
     this.isAwaited = true
-    return Promise.resolve(this.answer)
-      .then(answer => {
-        if (!(answer instanceof Rejection)) return answer
-        throw answer.reason
-      })
-      .then(onFulfilled, onRejected)
+    // In one step, and without a throw where a listener takes the reason: await does, on every halt.
+    return Promise.resolve(this.answer).then(answer => {
+      if (answer instanceof Rejection) return reject(answer.reason, onRejected)
+      return onFulfilled ? onFulfilled(answer) : (answer as Value)
+    })
   }
 
   catch<Caught = never>(
@@ -53,6 +52,14 @@ export class Question implements Promise<boolean> {
   finally(onFinally?: (() => void) | null): Promise<boolean> {
     return this.then(undefined).finally(onFinally)
   }
+}
+
+function reject<Caught>(
+  reason: unknown,
+  onRejected: ((reason: unknown) => Caught | PromiseLike<Caught>) | null | undefined
+): Caught | PromiseLike<Caught> {
+  if (onRejected) return onRejected(reason)
+  throw reason
 }
 
 // A halt is returned, not thrown, because exceptions are slow.

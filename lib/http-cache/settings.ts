@@ -33,7 +33,7 @@ export interface HttpCacheOptions {
 
 export interface HttpCacheSettings {
   /** The headers for an answer whose route was silent; they depend on the clock. */
-  readonly defaults: (now: number) => readonly HeaderField[]
+  readonly defaults: ((now: number) => readonly HeaderField[]) | undefined
   readonly version: (ctx: Context) => string | undefined
   readonly ifModifiedSince: 'exact' | 'before'
   readonly autoEtag: boolean
@@ -69,7 +69,8 @@ function settleDefaults({
     expiryFields(expires, directives, Date.now())
     return now => expiryFields(expires, directives, now)
   }
-  const fields = directives.length === 0 ? [] : [cacheControlField(directives)]
+  if (directives.length === 0) return undefined
+  const fields = [cacheControlField(directives)]
   return () => fields
 }
 

@@ -50,7 +50,8 @@ export class Visit {
   get fresh(): Fresh {
     this.#uncalled++
     return (this.#fresh ??= (validators, options) => {
-      this.#uncalled--
+      // One who kept the function may call it more often than it was read.
+      this.#uncalled = Math.max(0, this.#uncalled - 1)
       return this.#ask(validators, options)
     })
   }
@@ -60,16 +61,20 @@ export class Visit {
     return this.#uncalled > 0
   }
 
+  /** Whether the route asked without waiting for the answer. */
+  get isForgotten(): boolean {
+    return this.#questions?.some(question => !question.isAwaited) ?? false
+  }
+
   /** Waits for the questions that the route did not wait for, and throws what they came to. */
   async settle(): Promise<void> {
     for (const question of this.#questions ?? []) {
-      // oxlint-disable-next-line no-await-in-loop -- all of them are under way
       const answer = await question.answer
       if (answer instanceof Rejection && !question.isAwaited) throw answer.reason
     }
   }
 
-  /** Sets the validators and compares the request with them. The first halt counts. */
+  /** Sets the validators and compares the request with them. */
   judge(validators: Validators, settings: HttpCacheSettings): Outcome {
     const { method, req } = this.#ctx
     this.show(validators)
@@ -78,9 +83,9 @@ export class Visit {
     return outcome
   }
 
-  /** Makes the outcome the answer. */
-  latch(outcome: Exclude<Outcome, 'proceed'>, validators: Validators): Verdict {
-    return (this.verdict ??= { status: outcome === 'failed' ? 412 : 304, validators })
+  /** Makes the outcome the answer. The first one counts. */
+  latch(outcome: Exclude<Outcome, 'proceed'>, validators: Validators): void {
+    this.verdict ??= { status: outcome === 'failed' ? 412 : 304, validators }
   }
 
   /** Sets the headers, unless they are there: a route that was not awaited may have set others. */

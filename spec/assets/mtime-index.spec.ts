@@ -2,6 +2,7 @@ import { renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { readWhole } from '../../lib/assets/disk.ts'
+import { digestOf } from '../../lib/assets/fingerprint.ts'
 import { hasRested, MtimeIndex, seen, type Entry } from '../../lib/assets/mtime-index.ts'
 import { makeProject } from '../support/site.ts'
 import { untilSettled } from '../support/until.ts'
@@ -12,10 +13,10 @@ async function look(path: string) {
   return seen(path, read.mark, () => read.bytes)
 }
 
-async function makeIndex(t: ExecutionContext, { rest = true } = {}) {
+async function makeIndex(t: ExecutionContext) {
   const root = makeProject(t, { source: 'one', part: 'one', target: 'one' })
   const at = (name: string) => join(root, name)
-  if (rest) await untilSettled()
+  await untilSettled()
   const index = new MtimeIndex(10)
   const inputs = [await look(at('source')), await look(at('part'))]
   const target = { path: at('target'), mark: statSync(at('target'), { bigint: true }) }
@@ -49,22 +50,29 @@ for (const name of ['source', 'part', 'target']) {
 }
 
 test('a young file is compared by its bytes, since its mtime need not change', async t => {
-  const { at, entry, holds } = await makeIndex(t, { rest: false })
-  t.is(typeof entry.inputs[0]?.digest, 'string')
-  t.true(await holds())
-  writeFileSync(at('source'), 'two')
-  t.false(await holds())
+  const { at, index, entry } = await makeIndex(t)
+  const tomorrow = Date.now() / 1000 + 86_400
+  utimesSync(at('source'), tomorrow, tomorrow)
+  const mark = statSync(at('source'), { bigint: true })
+  const inputs = (bytes: string) => [seen(at('source'), mark, () => Buffer.from(bytes))]
+  t.truthy(await index.check('key', { ...entry, inputs: inputs('one') }))
+  t.is(await index.check('key', { ...entry, inputs: inputs('two') }), undefined)
 })
 
 test('once it has rested, a file is told by its mark alone', async t => {
-  const { entry, index, holds } = await makeIndex(t, { rest: false })
-  await untilSettled()
-  t.true(await holds())
+  const { at, index, entry } = await makeIndex(t)
+  const inputs = entry.inputs.map(input => ({ ...input, digest: digestOf(Buffer.from('one')) }))
+  const young: Entry = { ...entry, inputs }
+  index.set('key', young)
+  t.truthy(await index.check('key', young))
   t.deepEqual(
-    index.get('key')?.inputs.map(({ digest }) => digest),
-    [undefined, undefined]
+    index.get('key')?.inputs.map(({ path, digest }) => [path, digest]),
+    [
+      [at('source'), undefined],
+      [at('part'), undefined]
+    ]
   )
-  t.is(typeof entry.inputs[0]?.digest, 'string')
+  t.is(young.inputs[0]?.digest, digestOf(Buffer.from('one')), 'the entry itself stays as it was')
 })
 
 test('a file has rested when neither its bytes nor its inode changed lately', t => {

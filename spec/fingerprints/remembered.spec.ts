@@ -13,7 +13,7 @@ import {
   snapshot,
   targetOf
 } from '../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
+import { makeProject } from '../support/site.ts'
 import { untilSettled } from '../support/until.ts'
 
 const long = (text: string) => text.repeat(60)

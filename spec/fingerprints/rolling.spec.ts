@@ -122,16 +122,16 @@ test('FPR-18 a manifest that is replaced 200 times while pages are rendered is n
 
 test('a page rendered between two deploys names files that are all there', async t => {
   const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
-  let running = true
+  const state = { running: true }
   const deploys = (async () => {
     for (let number = 0; number < 15; number++) {
       writeFiles(site.root, placed({ 'logo.png': `logo ${number}` }))
       await run({ root: site.root })
     }
-    running = false
+    state.running = false
   })()
   let pages = 0
-  while (running) {
+  while (state.running) {
     const css = await site.path('app.css')
     const { status, text, bytes } = await site.ask(css)
     t.is(status, 200, css)

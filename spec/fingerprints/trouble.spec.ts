@@ -96,8 +96,8 @@ test('a public directory without the right to write is an error that says so', a
   await run({ root })
   writeFiles(root, placed({ 'app.js': 'more()' }))
   const manifest = readManifest(root)
-  const public_ = join(root, 'public')
-  for (const path of [public_, join(public_, 'assets')]) chmodSync(path, 0o555)
+  const publicDir = join(root, 'public')
+  for (const path of [publicDir, join(publicDir, 'assets')]) chmodSync(path, 0o555)
   // Root may write everywhere: as root, the child becomes somebody else.
   const asOther =
     process.getuid?.() === 0 ? 'setpriv --reuid 65534 --clear-groups --inh-caps=-all' : ''
@@ -106,7 +106,7 @@ test('a public directory without the right to write is an error that says so', a
   t.is(status, 1, said)
   t.regex(said, /^cannot publish \/assets: open public\/assets\/\S+ failed with EACCES; /m)
   t.deepEqual(readManifest(root), manifest)
-  for (const path of [public_, join(public_, 'assets')]) chmodSync(path, 0o755)
+  for (const path of [publicDir, join(publicDir, 'assets')]) chmodSync(path, 0o755)
   checkUsable(t, root)
 })
 

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSyn
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { openFile, readWhole } from '../../lib/assets/disk.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
@@ -183,6 +184,15 @@ test('S47 what is no regular file in a source is not ours, and nothing hangs', a
     }
     const [development] = fronts
     t.is((await ask(development?.front.port ?? 0, 'GET', '/assets/app.css')).status, 200)
+  }
+})
+
+test('S47 a stranger that takes a file’s place between a look and the opening is a miss, at once', async t => {
+  const directory = join(makeProject(t), 'strangers')
+  for (const name of await makeStrangers(t, directory)) {
+    if (name === 'socket.css') continue
+    t.is(await openFile(join(directory, name)), undefined, name)
+    t.is(await readWhole(join(directory, name)), undefined, name)
   }
 })
 

@@ -147,7 +147,9 @@ export const notOurs: Readonly<Record<string, readonly string[]>> = {
     '/robots.txt.',
     '/css./site.css',
     '/css%20/site.css',
-    '/ADMIN~1/secret.html'
+    '/ADMIN~1/secret.html',
+    '/assets/nul.css',
+    '/assets/app.js.'
   ],
   'S34 names beyond ASCII that do not exist are not found': [
     '/assets/%C3%A4.css',

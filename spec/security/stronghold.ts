@@ -29,7 +29,22 @@ const files: Files = {
   'public/assets/app.css': 'body { color: red }',
   'public/assets/app.js': 'console.log(1)',
   'public/assets/sheet.css': 'body { color: green }',
-  'public/assets/a/.b/c': SECRET
+  'public/assets/a/.b/c': SECRET,
+  // What some file systems take for another file, or for a device.
+  'public/CON': SECRET,
+  'public/con.txt': SECRET,
+  'public/aux.css': SECRET,
+  'public/LPT1.css': SECRET,
+  'public/robots.txt.': SECRET,
+  'public/robots.txt ': SECRET,
+  'public/css./site.css': SECRET,
+  'public/assets/aux.css': SECRET,
+  'public/assets/app.css.': SECRET,
+  'public/assets/app.css ': SECRET,
+  'public/assets/app.css:x': SECRET,
+  'public/assets/app.css\\': SECRET,
+  'apps/web/assets/stylesheets/nul.css': SECRET,
+  'apps/web/assets/stylesheets/app.js.': SECRET
 }
 
 export function makeStronghold(t: ExecutionContext, more: Files = {}): string {

@@ -1,6 +1,7 @@
 // The command `precompile`: its face. The work is in assets/precompile.ts.
 import { constants } from 'node:os'
 import { relative } from 'node:path'
+import { isInside } from '../../assets/disk.ts'
 import { explainError } from '../../assets/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/options.ts'
 import { precompile as build, PrecompileError } from '../../assets/precompile.ts'
@@ -42,7 +43,7 @@ async function run({ output, loadOptions, values }: Call, signal: AbortSignal): 
     const report = await build(options, { onProgress: progress.update, signal, warn })
     progress.end()
     if (output.isJson) output.json(report)
-    output.say(summary(report, relative(process.cwd(), report.manifest)))
+    output.say(summary(report, fromHere(report.manifest)))
     return FINE
   } catch (error) {
     progress.end()
@@ -50,6 +51,11 @@ async function run({ output, loadOptions, values }: Call, signal: AbortSignal): 
     output.error(describe(error, options))
     return FOUND_SOMETHING
   }
+}
+
+/** A path below this directory is shown from here. */
+function fromHere(path: string): string {
+  return isInside(process.cwd(), path) ? relative(process.cwd(), path) : path
 }
 
 /** Every broken source, with the place and the lines at fault. */

@@ -1,0 +1,9 @@
+// The commands, in the order in which a deploy uses them.
+import type { Command } from '../command.ts'
+import { clean } from './clean.ts'
+import { explain } from './explain.ts'
+import { list } from './list.ts'
+import { precompile } from './precompile.ts'
+import { verify } from './verify.ts'
+
+export const COMMANDS: readonly Command[] = [precompile, verify, clean, explain, list]

@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { clean, precompile, verify } from '../../lib/index.ts'
+import { digestOf, withFingerprint } from '../../lib/assets/fingerprint.ts'
+import { makeProject } from '../support/site.ts'
+
+const DAY = 24 * 3600
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)
+
+const textOf = (day: number) => `body { color: red }/* ${day} */\n`.repeat(20)
+const nameOf = (day: number) => withFingerprint('app.css', digestOf(Buffer.from(textOf(day))))
+
+/** A project with a deploy at each of these ages, in days; the youngest is the current one. */
+async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
+  const root = makeProject(t)
+  const source = join(root, 'apps/web/assets/app.css')
+  mkdirSync(join(root, 'apps/web/assets'), { recursive: true })
+  for (const day of days.toSorted((a, b) => b - a)) {
+    writeFileSync(source, textOf(day))
+    utimesSync(source, daysAgo(day), daysAgo(day))
+    await precompile({ root })
+  }
+  const folder = join(root, 'public/assets')
+  return { root, folder, left: () => readdirSync(folder).toSorted() }
+}
+
+const withCopies = (names: readonly string[]) =>
+  names.flatMap(name => ['', '.br', '.gz'].map(extension => name + extension)).toSorted()
+
+test('FPR-15 clean --keep 2 --age 1d keeps the newest two, and everything younger', async t => {
+  const { root, left } = await makeDeploys(t, [0.1, 0.5, 0.9, 2, 3])
+  const { removed, kept, bytes } = await clean({ root }, { keep: 2, age: DAY })
+  t.deepEqual(removed, [`/assets/${nameOf(2)}`, `/assets/${nameOf(3)}`].toSorted())
+  t.is(kept, 3)
+  t.true(bytes > 2 * textOf(2).length)
+  t.deepEqual(left(), withCopies(['app.css', nameOf(0.1), nameOf(0.5), nameOf(0.9)]))
+})
+
+test('FPR-15 the newest two stay however old they are', async t => {
+  const { root, left } = await makeDeploys(t, [100, 200, 300])
+  await clean({ root }, { keep: 2, age: DAY })
+  t.deepEqual(left(), withCopies(['app.css', nameOf(100), nameOf(200)]))
+})
+
+test('clean keeps three versions and those of a week by default', async t => {
+  const { root, left } = await makeDeploys(t, [1, 2, 3, 6, 8, 9])
+  await clean({ root })
+  t.deepEqual(left(), withCopies(['app.css', ...[1, 2, 3, 6].map(nameOf)]))
+})
+
+test('what the manifest names stays, also after a rollback to something old', async t => {
+  const { root, left } = await makeDeploys(t, [1, 2, 3])
+  const source = join(root, 'apps/web/assets/app.css')
+  writeFileSync(source, textOf(3))
+  utimesSync(source, daysAgo(3), daysAgo(3))
+  await precompile({ root })
+  await clean({ root }, { keep: 1, age: 0 })
+  t.deepEqual(left(), withCopies(['app.css', nameOf(1), nameOf(3)]))
+  t.deepEqual((await verify({ root })).problems, [])
+})
+
+test('clean never touches what precompile did not make', async t => {
+  const { root, folder, left } = await makeDeploys(t, [1])
+  const foreign = [
+    'notes.txt',
+    `letter-${'0'.repeat(32)}.css`,
+    `letter-${'0'.repeat(32)}.css.gz`,
+    `${nameOf(9)}.gz`
+  ]
+  for (const name of foreign) {
+    writeFileSync(join(folder, name), name)
+    utimesSync(join(folder, name), daysAgo(99), daysAgo(99))
+  }
+  const elsewhere = join(root, withFingerprint('robots.txt', digestOf(Buffer.from('robots'))))
+  writeFileSync(elsewhere, 'robots')
+  symlinkSync(
+    elsewhere,
+    join(folder, withFingerprint('robots.txt', digestOf(Buffer.from('robots'))))
+  )
+  const before = left()
+  t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [])
+  t.deepEqual(left(), before)
+  t.true(existsSync(elsewhere))
+})
+
+test('a dry run tells the same and removes nothing', async t => {
+  const { root, left } = await makeDeploys(t, [1, 10, 20])
+  const before = left()
+  const told = await clean({ root }, { keep: 1, dryRun: true })
+  t.deepEqual(left(), before)
+  t.deepEqual(await clean({ root }, { keep: 1 }), { ...told, dryRun: false })
+  t.deepEqual(left(), withCopies(['app.css', nameOf(1)]))
+})
+
+test('clean waits for no precompile: it refuses while one is at work', async t => {
+  const { root, folder } = await makeDeploys(t, [1])
+  // The process that runs the specs' processes lives as long as this one.
+  writeFileSync(join(folder, '.koa-fresh-assets.lock'), String(process.ppid))
+  await t.throwsAsync(clean({ root }), { code: 'precompile-busy' })
+})
+
+for (const [options, message] of [
+  [{ keep: -1 }, 'keep must be a whole number of versions, got -1'],
+  [{ keep: 1.5 }, 'keep must be a whole number of versions, got 1.5'],
+  [{ age: -1 }, 'age must be a number of seconds, 0 or more, got -1'],
+  [{ age: NaN }, 'age must be a number of seconds, 0 or more, got NaN']
+] as const) {
+  test(`clean refuses ${JSON.stringify(options)}`, async t => {
+    await t.throwsAsync(clean({}, options), { instanceOf: TypeError, message })
+  })
+}

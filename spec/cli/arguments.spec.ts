@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { readLine } from '../../lib/cli/arguments.ts'
+import { UsageError } from '../../lib/cli/command.ts'
+import { COMMANDS } from '../../lib/cli/commands/index.ts'
+import { helpFor, overview } from '../../lib/cli/help.ts'
+import { makeProject } from '../support/site.ts'
+import { run } from './run.ts'
+
+const read = (line: string) => readLine(line.split(' ').filter(Boolean), COMMANDS)
+
+for (const [line, message] of [
+  ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
+  ['dance', "unknown command 'dance': there are precompile, verify, clean, explain, list"],
+  ['help lst', "unknown command 'lst': did you mean 'list'?"],
+  ['list --jsn', "unknown option '--jsn' of list: did you mean '--json'?"],
+  ['clean --kep 2', "unknown option '--kep' of clean: did you mean '--keep'?"],
+  [
+    'verify --dry-run',
+    "unknown option '--dry-run' of verify: there are --config, --root, --env, --json, --quiet, --help, --version"
+  ],
+  ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
+  ['list --constructor', /^unknown option '--constructor' of list: there are /],
+  ['list -z', /^unknown option '-z' of list: there are /],
+  ['list --root', '--root needs a value: --root DIR'],
+  ['list --root=', '--root needs a value: --root DIR'],
+  ['list --json=yes', "--json takes no value, got 'yes'"],
+  ['list all', "list has no use for 'all'"],
+  ['explain', 'explain needs <url or name>'],
+  ['explain a.css b.css', "explain has no use for 'b.css'"]
+] as const) {
+  test(`koa-fresh-assets ${line} is wrong use, told in one line`, t => {
+    t.throws(() => read(line), { instanceOf: UsageError, message })
+  })
+}
+
+test('options may stand in front of the command', t => {
+  const { command, values } = read('--root shop -q list')
+  t.is(command?.name, 'list')
+  t.is(values.text('root'), 'shop')
+  t.true(values.flag('quiet'))
+  t.false(values.flag('json'))
+})
+
+for (const command of COMMANDS) {
+  test(`${command.name} --help says what it does, with an example`, t => {
+    const help = helpFor(command)
+    t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
+    t.regex(help, /^Examples?$/m)
+    t.true(help.split('\n').every(line => line.length <= 84))
+    t.true(read(`help ${command.name}`).values.flag('help'))
+  })
+
+  test(`--help names ${command.name}, and no line is wide`, t => {
+    const help = overview(COMMANDS)
+    t.true(help.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
+    t.true(help.split('\n').every(line => line.length <= 84))
+  })
+}
+
+test('the help of clean tells its defaults', t => {
+  const clean = COMMANDS.find(({ name }) => name === 'clean')
+  const help = clean ? helpFor(clean) : ''
+  t.regex(help, /--keep N .*; 3 by default/)
+  t.regex(help, /--age D .*; 7d by default/)
+})
+
+test.serial('wrong use is one line on stderr, nothing on stdout, exit status 2', async t => {
+  const root = makeProject(t)
+  for (const [line, message] of [
+    ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
+    ['clean --keep -1', "--keep must be a whole number of versions such as 3, got '-1'"],
+    ['clean --age 7', "--age must be a number and a unit such as 12h, 1d or 2w, got '7'"],
+    ['list --root nowhere', '--root names nowhere, which is not there'],
+    ['list --config nowhere.js', '--config names nowhere.js, which is not there']
+  ] as const) {
+    const stderr = `koa-fresh-assets: ${message}\n`
+    t.deepEqual(await run(root, line), { status: 2, stdout: '', stderr })
+  }
+})
+
+test.serial('without a command it prints the help, as wrong use', async t => {
+  const stderr = `${overview(COMMANDS)}\n`
+  t.deepEqual(await run(makeProject(t), ''), { status: 2, stdout: '', stderr })
+})
+
+test.serial('--help and --version print to stdout, exit status 0', async t => {
+  const root = makeProject(t)
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const { version } = JSON.parse(manifest) as { version: string }
+  const stdout = `${overview(COMMANDS)}\n`
+  t.deepEqual(await run(root, '--help'), { status: 0, stdout, stderr: '' })
+  t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
+})

@@ -1,0 +1,145 @@
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { digestOf, withFingerprint } from '../../lib/assets/fingerprint.ts'
+import type { CleanReport, VerifyReport } from '../../lib/index.ts'
+import type { Explanation } from '../../lib/assets/explanation.ts'
+import { makeShop, run } from './run.ts'
+
+const printed = (name: string, text: string) =>
+  withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
+
+test.serial(
+  'FPR-16 verify exits with 0, and with 1 after an edit, a deletion, a truncation',
+  async t => {
+    const root = makeShop(t, { 'a.txt': 'a'.repeat(9), 'b.txt': 'b', 'c.txt': 'c'.repeat(9) })
+    const [a, b, c] = [
+      printed('a.txt', 'a'.repeat(9)),
+      printed('b.txt', 'b'),
+      printed('c.txt', 'c'.repeat(9))
+    ]
+    await run(root, 'precompile --quiet')
+    const fine = { status: 0, stdout: '3 assets, all as they should be\n', stderr: '' }
+    t.deepEqual(await run(root, 'verify'), fine)
+    writeFileSync(join(root, 'public', a), 'A'.repeat(9))
+    rmSync(join(root, 'public', b))
+    writeFileSync(join(root, 'public', c), 'c')
+    t.deepEqual(await run(root, 'verify'), {
+      status: 1,
+      stdout: '3 assets, 3 problems\n',
+      stderr: [
+        `${a} holds other bytes than its fingerprint says\n`,
+        `${b} is missing\n`,
+        `${c} has size 1, not 9\n`
+      ].join('')
+    })
+    const json = await run(root, 'verify --json')
+    t.is(json.status, 1)
+    t.is(json.stderr, '')
+    t.is((JSON.parse(json.stdout) as VerifyReport).problems.length, 3)
+  }
+)
+
+test.serial('verify without a manifest names the command that makes one', async t => {
+  const root = makeShop(t, { 'a.txt': 'a' })
+  t.deepEqual(await run(root, 'verify'), {
+    status: 1,
+    stdout: '',
+    stderr: `koa-fresh-assets: there is no manifest ${join(root, 'public/assets.json')}: run koa-fresh-assets precompile\n`
+  })
+})
+
+test.serial('FPR-15 clean --keep 2 --age 1d names what it removes', async t => {
+  const root = makeShop(t, { 'a.txt': '' })
+  const source = join(root, 'apps/web/assets/a.txt')
+  for (const [text, days] of [
+    ['one', 3],
+    ['two', 2],
+    ['three', 1.5],
+    ['four', 0]
+  ] as const) {
+    makeText(source, text, days)
+    t.is((await run(root, 'precompile --quiet')).status, 0)
+  }
+  const [one, two] = [printed('a.txt', 'one'), printed('a.txt', 'two')].toSorted()
+  const told = (verb: string) => ({
+    status: 0,
+    stdout: `${one}\n${two}\n2 files ${verb}, 6 B; 2 kept\n`,
+    stderr: ''
+  })
+  t.deepEqual(await run(root, 'clean --keep 2 --age 1d --dry-run'), told('would be removed'))
+  t.deepEqual(await run(root, 'clean --keep 2 --age 1d'), told('removed'))
+  const { stdout } = await run(root, 'clean --json')
+  t.deepEqual(JSON.parse(stdout) as CleanReport, { removed: [], bytes: 0, kept: 2, dryRun: false })
+})
+
+function makeText(file: string, text: string, days: number): void {
+  writeFileSync(file, text)
+  const time = new Date(Date.now() - days * 86_400_000)
+  utimesSync(file, time, time)
+}
+
+test.serial('explain prints a step a line, and exits with 1 when no file answers', async t => {
+  const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
+  const env = { SERVE_STATIC_ASSETS: 'true' }
+  t.deepEqual(await run(root, 'explain /assets/app.css', env), {
+    status: 0,
+    stderr: '',
+    stdout: `settings  development; serving is on
+          root: ${root}
+          public: public
+path      /assets/app.css is canonical
+          prefix: /assets
+app       web: compiles on request, plain names
+          /assets/… is the app web
+name      app.css, without a fingerprint
+sources   found apps/web/assets/stylesheets/app.css
+          apps/web/assets: stylesheets/app.css
+target    copied, into public/assets/app.css
+helpers   emit /assets/app.css
+file      public/assets/app.css is not there
+answer    200, brought up to date with its source first
+`
+  })
+  const missing = await run(root, 'explain nothing.css --json --env production', env)
+  t.is(missing.status, 1)
+  const explanation = JSON.parse(missing.stdout) as Explanation
+  t.is(explanation.path, '/assets/nothing.css')
+  t.is(explanation.steps[0]?.finding, 'production; serving is on')
+})
+
+test.serial('list prints every asset, before it is precompiled and after', async t => {
+  const root = makeShop(t, { 'stylesheets/app.css': 'a{}', 'b.txt': 'b' })
+  const before = await run(root, 'list')
+  t.deepEqual(before, {
+    status: 0,
+    stderr: '',
+    stdout: `asset            source                               size  target
+/assets/app.css  apps/web/assets/stylesheets/app.css     -  -
+/assets/b.txt    apps/web/assets/b.txt                   -  -
+`
+  })
+  await run(root, 'precompile --quiet')
+  rmSync(join(root, 'apps/web/assets/b.txt'))
+  const { stdout } = await run(root, 'list --json')
+  t.deepEqual(JSON.parse(stdout), [
+    {
+      path: '/assets/app.css',
+      source: 'apps/web/assets/stylesheets/app.css',
+      target: printed('app.css', 'a{}'),
+      size: 3
+    },
+    { path: '/assets/b.txt', source: 'b.txt', target: printed('b.txt', 'b'), size: 1 }
+  ])
+  t.is((await run(makeShop(t, {}), 'list')).stdout, 'There are no assets here.\n')
+})
+
+test('the command is executable once it is built, and declared in the package', t => {
+  const root = new URL('../../', import.meta.url)
+  const { bin } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+    bin: Record<string, string>
+  }
+  t.deepEqual(bin, { 'koa-fresh-assets': './dist/cli.js' })
+  t.true(statSync(new URL('lib/cli.ts', root)).isFile())
+  t.true(readFileSync(new URL('lib/cli.ts', root), 'utf8').startsWith('#!/usr/bin/env node\n'))
+})

@@ -1,0 +1,117 @@
+import { symlinkSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import type { ListedAsset } from '../../lib/assets/list-assets.ts'
+import type { Files } from '../support/site.ts'
+import { makeShop, run, runBuilt } from './run.ts'
+
+const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+
+/** What `list` finds, which shows the options that it was given. */
+async function listed(root: string, line = 'list --json', env?: NodeJS.ProcessEnv) {
+  const { status, stdout, stderr } = await run(root, line, env)
+  if (status !== 0) return stderr
+  return (JSON.parse(stdout) as ListedAsset[]).map(({ path }) => path)
+}
+
+function makeConfigured(t: ExecutionContext, files: Files): string {
+  return makeShop(t, { 'a.txt': 'a', ...files })
+}
+
+const PREFIX = "prefix: '/static'"
+
+for (const [name, text] of [
+  ['assets.config.json', '{ "prefix": "/static" }'],
+  ['assets.config.mjs', `export default { ${PREFIX} }`],
+  ['assets.config.mts', `export default { ${PREFIX} as string }`],
+  ['assets.config.ts', `interface A { prefix: string }\nexport default { ${PREFIX} } satisfies A`]
+] as const) {
+  test.serial(`the options come from ${name}`, async t => {
+    const root = makeConfigured(t, { [`/${name}`]: text })
+    t.deepEqual(await listed(root), ['/static/a.txt'])
+  })
+}
+
+test.serial('the options may be a function, or a promise, and know the environment', async t => {
+  const root = makeConfigured(t, {
+    '/package.json': '{ "type": "module" }',
+    '/assets.config.js': 'export default async () => ({ prefix: `/${process.env.NODE_ENV}` })',
+    '/other.mjs': 'export default Promise.resolve({ prefix: "/other" })'
+  })
+  t.deepEqual(await listed(root, 'list --json --env staging'), ['/staging/a.txt'])
+  t.deepEqual(await listed(root, 'list --json --config other.mjs'), ['/other/a.txt'])
+})
+
+test.serial('without a file the defaults hold; the root of the file yields to --root', async t => {
+  const root = makeConfigured(t, { '/elsewhere.json': '{ "root": "nowhere" }' })
+  t.deepEqual(await listed(root), ['/assets/a.txt'])
+  t.deepEqual(await listed(root, 'list --json --config elsewhere.json'), [])
+  t.deepEqual(await listed(root, 'list --json --config elsewhere.json --root .'), ['/assets/a.txt'])
+})
+
+test.serial('a file that cannot be loaded is named, with the reason', async t => {
+  for (const [name, text, reason] of [
+    [
+      'assets.config.mjs',
+      'export default 42',
+      /must be the options of koaAssets\(\), .* got 42\n$/
+    ],
+    ['assets.config.mjs', 'throw new Error("no luck")', /no luck\n$/],
+    ['assets.config.mjs', 'import "./absent.mjs"', /Cannot find module .*absent\.mjs/],
+    ['assets.config.json', '{', /JSON/]
+  ] as const) {
+    const { status, stdout, stderr } = await run(makeConfigured(t, { [`/${name}`]: text }), 'list')
+    t.is(status, 1)
+    t.is(stdout, '')
+    t.true(stderr.startsWith(`koa-fresh-assets: ${name} cannot be loaded: `), stderr)
+    t.regex(stderr, reason)
+  }
+})
+
+test.serial('a package that the file imports adds its assets', async t => {
+  const root = makeConfigured(t, {
+    '/package.json': '{ "type": "module" }',
+    '/assets.config.js': 'import "a-package"\nexport default {}',
+    '/node_modules/a-package/package.json': '{ "type": "module", "exports": "./index.js" }',
+    '/node_modules/a-package/index.js': `import { assetSources } from 'koa-fresh-assets'
+      assetSources.append(import.meta.dirname + '/assets')`,
+    '/node_modules/a-package/assets/javascripts/theirs.js': ''
+  })
+  symlinkSync(
+    fileURLToPath(new URL('../../', import.meta.url)),
+    join(root, 'node_modules/koa-fresh-assets')
+  )
+  t.deepEqual(await listed(root), ['/assets/a.txt', '/assets/theirs.js'])
+})
+
+for (const loader of ['tsx', 'esbuild']) {
+  test.serial(`where Node reads no TypeScript, ${loader} does`, async t => {
+    const root = makeConfigured(t, {
+      '/package.json': '{ "type": "module" }',
+      '/assets.config.ts': `import { prefix } from './prefix.ts'\nexport default { prefix } satisfies object`,
+      '/prefix.ts': 'export const prefix: string = "/static"'
+    })
+    mkdirSync(join(root, 'node_modules'))
+    symlinkSync(join(MODULES, loader), join(root, 'node_modules', loader))
+    const outcome = await runBuilt(root, 'list')
+    t.is(outcome.stderr, '')
+    t.regex(outcome.stdout, /^asset .*\n\/static\/a\.txt /)
+  })
+}
+
+test.serial('where nothing reads TypeScript, the error says what to install', async t => {
+  const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
+  const { status, stdout, stderr } = await runBuilt(root, 'list')
+  if ((process.features as { typescript?: unknown }).typescript) {
+    t.is(status, 0)
+    return
+  }
+  t.is(status, 1)
+  t.is(stdout, '')
+  t.is(
+    stderr,
+    `koa-fresh-assets: assets.config.ts cannot be loaded: Node ${process.versions.node} does not read ` +
+      'TypeScript: npm install --save-dev tsx, or rename it to assets.config.js\n'
+  )
+})
