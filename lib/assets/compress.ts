@@ -2,7 +2,9 @@
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
+import { buffer } from 'node:stream/consumers'
 import mime from 'mime-types'
+import { errorCode } from './disk.ts'
 
 export interface Coding {
   /** The content coding's name in HTTP (RFC 9110 section 8.4.1). */
@@ -73,4 +75,16 @@ export function isCompressible(path: string, size: number): boolean {
 export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer | undefined> {
   const compressed = await COMPRESSORS[coding.name]?.(bytes)
   return compressed && compressed.length <= bytes.length * WORTH ? compressed : undefined
+}
+
+/** Undefined: bytes of no such coding. */
+export async function expand(bytes: Uint8Array, coding: Coding): Promise<Buffer | undefined> {
+  const expanding = decompressor(coding)?.end(bytes)
+  try {
+    return expanding && (await buffer(expanding))
+  } catch (error) {
+    // Zlib tells of broken input by codes of many kinds: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1 …
+    if (errorCode(error) !== undefined) return undefined
+    throw error
+  }
 }

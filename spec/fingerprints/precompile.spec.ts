@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { PrecompileError } from '../../lib/assets/precompile.ts'
+import { verify } from '../../lib/assets/verify.ts'
 import {
   digestOf,
   filesBelow,
@@ -253,7 +254,9 @@ test('a directory that stands where a file belongs is named', async t => {
 
 test('an app that makes no fingerprints gets plain names and compressed copies alone', async t => {
   const root = makeSources(t, { 'app.js': 'go()', '/apps/admin/assets/menu.js': long('menu();') })
-  await run({ root, apps: { web: {}, admin: { fingerprint: false } } })
+  const options = { root, apps: { web: {}, admin: { fingerprint: false } } }
+  await run(options)
+  t.deepEqual((await verify(options)).problems, [])
   const names = filesBelow(join(root, 'public/assets/admin')).filter(name => /menu/.test(name))
   t.deepEqual(names, ['menu.js', 'menu.js.br', 'menu.js.gz'])
 })

@@ -123,7 +123,7 @@ for (const [what, path] of Object.entries({
       const url = path.startsWith('/') ? path : targetOf(root, '/assets/app.js') + path
       const file = join(root, 'public', url)
       const { mtime, size } = statSync(file)
-      if (how === 'damaged' && path !== '.br') {
+      if (how === 'damaged') {
         writeFileSync(file, Buffer.alloc(size, 'x'))
         utimesSync(file, mtime, mtime)
       } else unlinkSync(file)

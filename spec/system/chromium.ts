@@ -1,0 +1,148 @@
+// A headless Chromium, driven through a pipe: no port, no library.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import type { ExecutionContext } from 'ava'
+import { program } from './program.ts'
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  '--remote-debugging-pipe'
+]
+
+interface Message {
+  readonly id?: number
+  readonly method?: string
+  readonly params?: Record<string, unknown>
+  readonly result?: Record<string, unknown>
+  readonly error?: { readonly message: string }
+}
+
+type Send = (
+  method: string,
+  params?: object,
+  sessionId?: string
+) => Promise<Record<string, unknown>>
+
+export interface Page {
+  /** Everything that the console, the network or a script complained of. */
+  readonly complaints: readonly string[]
+  /** Every URL that was answered, with the status. */
+  readonly answers: ReadonlyMap<string, number>
+  /** The value of an expression, awaited. */
+  evaluate<T>(expression: string): Promise<T>
+}
+
+export interface Browser {
+  /** A page once it has loaded. */
+  open(url: string): Promise<Page>
+}
+
+/** A browser with an empty profile, gone when the spec is over. */
+export function launch(t: ExecutionContext): Browser {
+  const profile = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-chromium-'))
+  const browser = spawn(
+    program('chromium', 'chromium'),
+    [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'],
+    { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] }
+  )
+  const closed = once(browser, 'close')
+  const [, , , input, output] = browser.stdio as unknown as [null, null, null, Writable, Readable]
+  const { send, listen } = speak(input, output)
+  t.teardown(async () => {
+    browser.kill('SIGKILL')
+    await closed
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+  })
+  return { open: url => openPage(send, listen, url) }
+}
+
+type Listener = (message: Message) => void
+
+/** Messages are JSON, each ended by a NUL. */
+function speak(input: Writable, output: Readable) {
+  const waiting = new Map<number, (message: Message) => void>()
+  const listeners: Listener[] = []
+  let count = 0
+  let rest = ''
+  output.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\0')
+    rest = parts.pop() ?? ''
+    for (const part of parts) {
+      const message = JSON.parse(part) as Message
+      if (message.id === undefined) for (const listener of listeners) listener(message)
+      else waiting.get(message.id)?.(message)
+    }
+  })
+  const send: Send = (method, params = {}, sessionId) =>
+    new Promise((resolve, reject) => {
+      const id = ++count
+      waiting.set(id, ({ error, result }) => {
+        waiting.delete(id)
+        if (error) reject(new Error(`${method}: ${error.message}`))
+        else resolve(result ?? {})
+      })
+      input.write(`${JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) })}\0`)
+    })
+  return { send, listen: (listener: Listener) => void listeners.push(listener) }
+}
+
+async function openPage(
+  send: Send,
+  listen: (listener: Listener) => void,
+  url: string
+): Promise<Page> {
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' })
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true })
+  const session = String(sessionId)
+  const complaints: string[] = []
+  const answers = new Map<string, number>()
+  const loaded = new Promise<void>(resolve => {
+    listen(({ method, params = {} }) => {
+      const complaint = complaintOf(method, params)
+      if (complaint) complaints.push(complaint)
+      if (method === 'Network.responseReceived') {
+        const { url, status } = params['response'] as { url: string; status: number }
+        answers.set(url, status)
+      }
+      if (method === 'Page.loadEventFired') resolve()
+    })
+  })
+  for (const domain of ['Page', 'Network', 'Runtime', 'Log']) {
+    await send(`${domain}.enable`, {}, session)
+  }
+  await send('Page.navigate', { url }, session)
+  await loaded
+  return {
+    complaints,
+    answers,
+    async evaluate<T>(expression: string) {
+      const params = { expression, awaitPromise: true, returnByValue: true }
+      const { result, exceptionDetails } = await send('Runtime.evaluate', params, session)
+      if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
+      return (result as { value: T }).value
+    }
+  }
+}
+
+function complaintOf(method: string | undefined, params: Record<string, unknown>) {
+  if (method === 'Runtime.exceptionThrown') return JSON.stringify(params['exceptionDetails'])
+  if (method === 'Network.loadingFailed') return `loading failed: ${String(params['errorText'])}`
+  if (method === 'Runtime.consoleAPICalled' && params['type'] === 'error') {
+    return JSON.stringify(params['args'])
+  }
+  if (method !== 'Log.entryAdded') return undefined
+  const { level, text, url } = params['entry'] as Record<string, string>
+  return level === 'error' ? `${text} ${url ?? ''}` : undefined
+}

@@ -1,0 +1,188 @@
+// What real packages hold: every reference of theirs leads somewhere, and a browser loads all of it.
+import test from 'ava'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findReferences } from '../../lib/assets/references.ts'
+import type { Compiler } from '../../lib/assets/compilers.ts'
+import type { AppOptions } from '../../lib/assets/options.ts'
+import type { ViewHelpers } from '../../lib/assets/view-helpers.ts'
+import {
+  digestIn,
+  digestOf,
+  MODES,
+  readManifest,
+  readPublic,
+  run
+} from '../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../support/site.ts'
+import { launch } from './chromium.ts'
+
+const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+
+/** The folders of each package that a site would use. */
+const CORPUS = {
+  bootstrap: ['bootstrap/dist'],
+  fontawesome: ['css', 'webfonts', 'sprites', 'js'].map(
+    folder => `@fortawesome/fontawesome-free/${folder}`
+  ),
+  katex: ['katex/dist'],
+  leaflet: ['leaflet/dist'],
+  inter: ['@fontsource/inter']
+}
+
+/** Stylesheets to be included in a site's own: no page asks for them. */
+const unused: Compiler = { extensions: '.scss', target: '.css', compile: () => ({ code: '' }) }
+
+const apps = Object.fromEntries(
+  Object.entries(CORPUS).map(([name, folders]): [string, AppOptions] => [
+    name,
+    { sources: folders.map(folder => join(MODULES, folder)), compilers: [unused] }
+  ])
+)
+
+const PRINTED = /-[0-9a-f]{32}\.\w+$/
+
+const root = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
+let report: Awaited<ReturnType<typeof run>> | undefined
+
+test.before(async t => {
+  t.timeout(170_000)
+  report = await run({ root, apps })
+})
+
+test.after.always(() => rmSync(root, { recursive: true }))
+
+test('every reference of every stylesheet and script of the corpus leads to a published file', t => {
+  t.deepEqual(report?.warnings, [])
+  t.true((report?.assets ?? 0) > 500, String(report?.assets))
+  let references = 0
+  for (const [plain, { target, size }] of Object.entries(readManifest(root).assets)) {
+    const bytes = readPublic(root, target)
+    t.is(bytes.length, size, target)
+    t.is(digestOf(bytes), digestIn(target) ?? '', target)
+    if (!/\.(?:css|m?js)$/.test(plain)) continue
+    for (const { path, kind } of findReferences(
+      plain.endsWith('css') ? 'css' : 'js',
+      String(bytes)
+    )) {
+      if (kind === 'source-map' && !path.startsWith('/')) continue
+      references++
+      t.regex(path, PRINTED, `${plain} refers to ${path}`)
+      t.true(existsSync(join(root, 'public', decodeURIComponent(path))), `${plain}: ${path}`)
+    }
+  }
+  t.true(references > 1000, String(references))
+})
+
+for (const mode of MODES) {
+  test(`a page loads every font and image of the corpus under its fingerprint, with integrity (${mode})`, async t => {
+    const { assets } = readManifest(root)
+    const names = (app: string, extension: RegExp) =>
+      Object.keys(assets)
+        .filter(path => path.startsWith(`/assets/${app}/`) && extension.test(path))
+        .map(path => decodeURIComponent(path.slice(`/assets/${app}/`.length)))
+    const page = (helpers: ViewHelpers) =>
+      Object.keys(CORPUS).map(name => {
+        const app = helpers.app(name)
+        const stylesheets = names(name, /\.css$/).filter(file => !/\.rtl\./.test(file))
+        const images = names(name, /\.(?:png|svg|gif|jpe?g)$/)
+        const tags = stylesheets.map(stylesheet => app.stylesheet(stylesheet))
+        return [...tags, ...images.map(image => app.image(image))].join('\n')
+      })
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root: mode === 'live' ? makeProject(t) : root,
+        apps,
+        env: 'production',
+        ...(mode === 'live' && { configure: { production: { compile: true } } }),
+        routes: (ctx, next) => {
+          if (ctx.path !== '/') return next()
+          const { assets } = ctx
+          ctx.type = 'html'
+          ctx.body = `<!doctype html><title>corpus</title><link rel="icon" href="data:,">
+            ${assets.importMap()}
+            ${page(assets).join('\n')}
+            ${assets.app('bootstrap').javascript('bootstrap.bundle.js')}
+            ${assets.app('katex').javascript('katex.js')}
+            ${assets.app('leaflet').javascript('leaflet.js')}
+            <script type="module">
+              import { Map } from '/assets/leaflet/leaflet-src.esm.js'
+              globalThis.leafletMap = Map
+            </script>`
+          return undefined
+        }
+      }
+    )
+    const browser = launch(t)
+    const origin = `http://127.0.0.1:${site.port}`
+    const opened = await browser.open(`${origin}/`)
+    t.deepEqual(
+      await opened.evaluate(
+        '[typeof bootstrap.Modal, typeof katex.render, typeof L.map, typeof leafletMap]'
+      ),
+      ['function', 'function', 'function', 'function']
+    )
+    const counts = await opened.evaluate<Record<string, number>>(`(async () => {
+      const fonts = await Promise.all([...document.fonts].map(font => font.load()))
+      const images = await Promise.all([...document.images].map(image => image.decode().then(() => image)))
+      const styled = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
+      const urls = new Set(styled.flatMap(rule =>
+        [...rule.cssText.matchAll(/url\\("(?!data:|#)([^"]+)"\\)/g)].map(([, url]) => url)))
+      const statuses = await Promise.all([...urls].map(url => fetch(url).then(({ status }) => status)))
+      return {
+        fonts: fonts.filter(font => font.status === 'loaded').length,
+        declared: document.fonts.size,
+        images: images.length,
+        sheets: document.styleSheets.length,
+        urls: urls.size,
+        found: statuses.filter(status => status === 200).length,
+        unsigned: document.querySelectorAll('link[rel=stylesheet]:not([integrity]), script[src]:not([integrity])').length
+      }
+    })()`)
+    t.log(counts)
+    t.is(counts['fonts'], counts['declared'])
+    t.true((counts['fonts'] ?? 0) > 100)
+    t.true((counts['images'] ?? 0) > 5)
+    t.is(counts['found'], counts['urls'])
+    t.true((counts['urls'] ?? 0) > 100)
+    t.is(counts['unsigned'], 0)
+    t.deepEqual(opened.complaints, [])
+    const asked = [...opened.answers.keys()].filter(url => url.startsWith(`${origin}/assets/`))
+    t.true(asked.length > 200)
+    for (const url of asked) {
+      t.regex(url.replace(/[?#].*$/, ''), PRINTED)
+      t.is(opened.answers.get(url), 200, url)
+    }
+  })
+}
+
+test('the browser refuses other bytes than the page promised, and says so', async t => {
+  const site = await makeSite(
+    t,
+    { '/public/app.css': 'a{}' },
+    {
+      routes: (ctx, next) => {
+        if (ctx.path !== '/') return next()
+        ctx.type = 'html'
+        ctx.body = `<!doctype html><link rel="icon" href="data:,"><link rel="stylesheet" href="/app.css"
+          integrity="sha384-${Buffer.alloc(48).toString('base64')}" crossorigin="anonymous">`
+        return undefined
+      }
+    }
+  )
+  const { complaints } = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  t.true(
+    complaints.some(complaint => /integrity/.test(complaint)),
+    complaints.join('\n')
+  )
+})
+
+test('the corpus is where the specs look for it', t => {
+  for (const folder of Object.values(CORPUS).flat()) {
+    t.true(existsSync(join(MODULES, folder)), dirname(folder))
+  }
+})
