@@ -1,14 +1,6 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
 import test from 'ava'
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { precompile } from '../../lib/assets/precompile.ts'
 import { bundle, runInChild } from '../support/precompile-in-child.ts'
@@ -16,7 +8,6 @@ import {
   digestIn,
   digestOf,
   filesBelow,
-  makeFingerprinted,
   placed,
   readManifest,
   readPublic,
@@ -236,34 +227,4 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
     '/assets/b.js',
     '/assets/c.js'
   ])
-})
-
-test('a live site keeps the last good copy of what cannot be published, and mends itself', async t => {
-  const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
-  const path = await site.path('app.css')
-  await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
-  t.is(await site.path('app.css'), path)
-  t.is((await site.ask(path)).status, 200)
-  t.is((await site.ask(await site.path('ok.js'))).text, 'better()')
-  await site.edit({ 'app.css.scss': 'a { b: d }' })
-  t.not(await site.path('app.css'), path)
-})
-
-test('a live site names what is broken where there is no good copy', async t => {
-  const site = await makeFingerprinted(t, 'live', {
-    'sub/app.css.scss': 'a { b: ',
-    'ok.js': 'ok()'
-  })
-  await t.throwsAsync(() => site.path('app.css'), { code: 'compile-failed' })
-  t.is((await site.ask(await site.path('ok.js'))).text, 'ok()')
-})
-
-test('a live site with a target that cannot be written serves the others', async t => {
-  const root = makeProject(t)
-  mkdirSync(join(root, 'public/assets/bad.js/x'), { recursive: true })
-  const site = await makeFingerprinted(t, 'live', { 'bad.js': 'bad()', 'ok.js': 'ok()' }, { root })
-  t.is((await site.ask(await site.path('ok.js'))).text, 'ok()')
-  await t.throwsAsync(() => site.path('bad.js'), { code: 'publish-failed' })
-  t.true(statSync(join(root, 'public/assets/bad.js')).isDirectory())
-  t.deepEqual(readdirSync(join(root, 'public/assets/bad.js')), ['x'])
 })
