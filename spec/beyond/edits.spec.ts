@@ -170,11 +170,15 @@ test('a file of public that is rewritten without pause is never answered short o
   let [whole, cut, missed] = [0, 0, 0]
   for (let round = 0; round < 500; round++) {
     const path = round % 10 === 0 ? '/big.bin' : '/a.txt'
-    const answer = await ask(port, 'GET', path)
-    if (answer.status === 404) missed++
+    // A download whose file shrinks is cut off, perhaps before its first byte.
+    const answer = await ask(port, 'GET', path).catch((error: Error) => {
+      if (path !== '/big.bin' || !/^no answer: $/.test(error.message)) throw error
+    })
+    if (!answer) cut++
+    else if (answer.status === 404) missed++
     else if (answer.body.length === Number(answer.headers['content-length'])) whole++
     else cut++
-    if (path === '/a.txt' && answer.status === 200) {
+    if (path === '/a.txt' && answer?.status === 200) {
       t.is(answer.body.length, Number(answer.headers['content-length']), answer.head)
     }
   }
