@@ -14,7 +14,7 @@ async function askAsUser(root: string, steps: readonly string[]) {
   const child = fork(new URL('./support/ordinary-user.ts', import.meta.url), [root, ...steps], {
     execArgv: ['--import=tsx'],
     ...(isRoot && { uid: NOBODY, gid: NOBODY }),
-    env: { ...process.env, TSX_DISABLE_CACHE: '1' }
+    env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
   })
   const [told] = (await once(child, 'message')) as [{ answers: Answer[]; errors: string[] }]
   await once(child, 'exit')

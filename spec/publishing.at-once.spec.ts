@@ -2,7 +2,8 @@ import { chmodSync, statSync, utimesSync } from 'node:fs'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { makeProject, makeSite, writeFiles } from './support/site.ts'
+import { makeProject, makeSite, writeFiles, type Site } from './support/site.ts'
+import { until } from './support/until.ts'
 
 const URL = '/assets/app.css'
 const THEN = 1_700_000_000
@@ -55,3 +56,36 @@ test('PUB-21 of 200 concurrent first requests one compiles, and all get the same
   await Promise.all(Array.from({ length: 200 }, () => site.ask(URL)))
   t.is(compiled, 2)
 })
+
+test('PUB-03 an edit that is saved while a slow compile runs is in the answer of who asks after it', async t => {
+  const waiting: Array<() => void> = []
+  const held = {
+    extensions: '.held',
+    target: '.css',
+    async compile({ code }: { code: string }) {
+      await new Promise<void>(resolve => waiting.push(resolve))
+      return { code }
+    }
+  }
+  const site = await makeSite(t, { 's/app.css.held': 'before{}' }, { compilers: [held] })
+  const early = site.ask(URL)
+  await until(() => waiting.length === 1, 'the first compile runs')
+  site.write('s/app.css.held', 'after{}')
+  const late = [site.ask(URL), site.ask(URL)]
+  await until(async () => (await connectionsOf(site)) === 3, 'all have asked')
+  waiting[0]?.()
+  t.is((await early).text, 'before{}')
+  await until(() => waiting.length === 2, 'the second compile runs')
+  waiting[1]?.()
+  t.deepEqual(
+    (await Promise.all(late)).map(({ text }) => text),
+    ['after{}', 'after{}']
+  )
+  t.is(waiting.length, 2)
+})
+
+function connectionsOf({ server }: Site): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
+  })
+}

@@ -121,7 +121,7 @@ export async function readWhole(path: string): Promise<{ bytes: Buffer; mark: Ma
   try {
     let before: Mark = opened.stats
     for (let attempt = 0; ; attempt++) {
-      const bytes = Buffer.alloc(Number(before.size))
+      const bytes = Buffer.allocUnsafeSlow(Number(before.size))
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
       const after = await handle.stat({ bigint: true })
       const settled = sameMark(before, after) && bytesRead === bytes.length

@@ -1,6 +1,6 @@
 // What the entries of one folder of a source are: sources, partials, folders, or nothing of ours.
 import { join } from 'node:path'
-import { errorCode, isInside, realpathOf, statOf } from './disk.ts'
+import { isInside, realpathOf, statOf } from './disk.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
@@ -51,21 +51,12 @@ async function kindOf(
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'folder'
   if (!entry.isSymbolicLink() || symlinks === 'deny') return undefined
-  const [real, stats] = await follow(join(path, entry.name))
+  const link = join(path, entry.name)
+  const [real, stats] = await Promise.all([realpathOf(link), statOf(link)])
   if (!real || !stats) return undefined
   if (symlinks === 'inside' && !isInside(chain[0] ?? real, real)) return undefined
   if (stats.isDirectory()) return chain.includes(real) ? undefined : 'folder'
   return stats.isFile() ? 'file' : undefined
-}
-
-/** A link that leads to itself leads nowhere. */
-async function follow(link: string) {
-  try {
-    return await Promise.all([realpathOf(link), statOf(link)])
-  } catch (error) {
-    if (errorCode(error) === 'ELOOP') return []
-    throw error
-  }
 }
 
 export function isHidden(name: string): boolean {

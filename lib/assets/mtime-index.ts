@@ -23,9 +23,12 @@ export interface Entry {
 // Kernels stamp files with a clock that ticks every 10 ms at the slowest.
 const TICK_NS = 20_000_000n
 
-/** What was read of a file just now, so that the next look can tell whether it is still the same. */
-export function seen(path: string, mark: Mark, bytes: () => Uint8Array): Seen {
-  return hasRested(mark, Date.now()) ? { path, mark } : { path, mark, digest: digestOf(bytes()) }
+/**
+ * What was read of a file, so that the next look can tell whether it is still the same.
+ * @param readAt when the reading began, in milliseconds
+ */
+export function seen(path: string, mark: Mark, bytes: () => Uint8Array, readAt = Date.now()): Seen {
+  return hasRested(mark, readAt) ? { path, mark } : { path, mark, digest: digestOf(bytes()) }
 }
 
 /** Whether a file that changes from `now` on, in milliseconds, will bear another mark. */
@@ -69,8 +72,11 @@ export class MtimeIndex {
   /** What had rested long enough when it was looked at is told by its mtime from here on. */
   #settle(key: string, entry: Entry, now: number): void {
     if (this.#entries.peek(key) !== entry) return
-    const inputs = entry.inputs.map(({ path, mark, digest }) =>
-      hasRested(mark, now) ? { path, mark } : { path, mark, digest }
+    const settles = ({ mark, digest }: Seen) => digest !== undefined && hasRested(mark, now)
+    // Who compares entries takes another for news.
+    if (!entry.inputs.some(settles)) return
+    const inputs = entry.inputs.map(input =>
+      settles(input) ? { path: input.path, mark: input.mark } : input
     )
     this.#entries.set(key, { ...entry, inputs })
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { AssetError } from '../errors.ts'
 import { encodePath } from './asset-url.ts'
-import { build } from './build.ts'
+import { build, type Problem } from './build.ts'
 import { publishedUrl, type Built } from './finish-build.ts'
 import { missing } from './disk.ts'
 import { inParallel } from './in-parallel.ts'
@@ -97,7 +97,7 @@ export async function precompile(
       signal,
       onProgress: progress('compile')
     })
-    if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
+    if (problems.length > 0) throw new PrecompileError(inOrder(problems))
     const compressedBytes = await writeAll(settings, assets, last, progress('write'), signal)
     signal?.throwIfAborted()
     const file = manifestFile(settings)
@@ -111,6 +111,12 @@ export async function precompile(
   } finally {
     await unlock()
   }
+}
+
+/** The order in which they were found is chance. */
+function inOrder(problems: readonly Problem[]): AssetError[] {
+  const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return sorted.map(({ error }) => error)
 }
 
 export function manifestFile({ publicDir, prefix }: Settings): string {

@@ -65,8 +65,8 @@ interface Held extends PublicFile {
 // A held path is canonical when it is decoded; with these characters alone it reads the same encoded.
 const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
 
-// What a form costs beside its body: strings, headers, the marks.
-const OVERHEAD_BYTES = 2048
+// What a form costs beside its body, measured: strings, headers, marks, and the buffer itself.
+const OVERHEAD_BYTES = 4096
 
 export function makePublicFiles(settings: Settings): PublicFiles {
   const held = new LRUCache<string, Held>({

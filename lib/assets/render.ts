@@ -46,9 +46,10 @@ export async function draft(
     if (!stats?.isFile()) return undefined
     if (stats.size > COPY_FROM) return copy(source, stats)
   }
+  const readAt = Date.now()
   const read = await readWhole(source.file)
   if (!read) return undefined
-  const input = seen(source.file, read.mark, () => read.bytes)
+  const input = seen(source.file, read.mark, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
   const output = await compile(settings, loadPaths, source, read.bytes)
   return draftText(source, { bytes: read.bytes, input, type }, output)
@@ -63,7 +64,8 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
 function copy(source: Source, mark: Mark): Draft {
   const inputs = [{ path: source.file, mark: markOf(mark) }]
   const { mtimeNs } = mark
-  return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled: true }
+  const isSettled = isOlder(mark, Date.now())
+  return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled }
 }
 
 function plain(content: Buffer, input: Seen): Draft {
@@ -110,8 +112,13 @@ async function draftText(
     text: references.length > 0 ? { code, references, dependencies } : undefined,
     inputs,
     mtimeNs: inputs.reduce((newest, { mark }) => later(newest, mark.mtimeNs), 0n),
-    isSettled: others.every(({ mark }) => hasRested(mark, startedAt))
+    isSettled: others.every(({ mark }) => isOlder(mark, startedAt))
   }
+}
+
+/** Judged by the time of change alone: a date to come may have been given by hand. */
+function isOlder(mark: Mark, startedAt: number): boolean {
+  return hasRested({ ...mark, mtimeNs: mark.ctimeNs }, startedAt)
 }
 
 function later(a: bigint, b: bigint): bigint {
@@ -158,8 +165,9 @@ async function lookAt(dependencies: readonly string[], source: Source): Promise<
   others.delete(source.file)
   const all = await Promise.all(
     [...others].map(async path => {
+      const readAt = Date.now()
       const read = await readWhole(path)
-      return read && seen(path, read.mark, () => read.bytes)
+      return read && seen(path, read.mark, () => read.bytes, readAt)
     })
   )
   return all.filter(one => one !== undefined)

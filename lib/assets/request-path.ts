@@ -1,6 +1,5 @@
 // From a request target to what it asks for, or to "not ours".
 import { canonicalSegments, MALFORMED } from './canonical-path.ts'
-import { splitFingerprint } from './fingerprint.ts'
 import type { AppSettings, Settings } from './settings.ts'
 
 /** What a request asks for. */
@@ -37,12 +36,4 @@ export function locate(raw: string, settings: Settings): Wanted | typeof MALFORM
 /** Whether a path, as it was sent, begins with the prefix; the prefix ends at a segment. */
 export function isUnderPrefix(raw: string, { prefix }: Settings): boolean {
   return raw.startsWith(`${prefix}/`) || raw.startsWith(`${encodeURI(prefix)}/`)
-}
-
-/** The name without its fingerprint, when what is left is a canonical name too. */
-export function withoutFingerprint(name: string): { name: string; digest: string } | undefined {
-  const parts = splitFingerprint(name)
-  if (!parts) return undefined
-  const rest = parts.name.split('/').map(encodeURIComponent).join('/')
-  return Array.isArray(canonicalSegments(`/${rest}`)) ? parts : undefined
 }

@@ -55,12 +55,10 @@ function answer(ctx: Context, status: number, headers: Headers, body?: Buffer): 
 function takeOver(ctx: Context): void {
   const { socket } = ctx.req
   const onerror = ctx.onerror.bind(ctx)
-  Object.assign(ctx, {
-    respond: false,
-    onerror(error: Error) {
-      if (error !== socket.errored) onerror(error)
-    }
-  })
+  ctx.respond = false
+  ctx.onerror = error => {
+    if (error !== socket.errored) onerror(error)
+  }
 }
 
 /** `writeHead` keeps what was set before, but replaces it by what has the same name. */

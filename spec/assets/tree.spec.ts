@@ -115,7 +115,7 @@ for (const level of ['', 'css', 'css/deep'] as const) {
         return tree.isCurrent
       }, 'the events have come')
       writeFiles(directory, { [join(level, `after-${round}.css`)]: '' })
-      await until(() => !tree.isCurrent, 'an event of the folder that was made again', 900)
+      await until(() => !tree.isCurrent, 'an event of the folder that was made again')
       await tree.refresh()
       t.true([...tree.files()].includes(join(level, `after-${round}.css`)))
     }
@@ -133,7 +133,7 @@ for (const level of ['', 'css', 'css/deep'] as const) {
     await untilSettled()
     await tree.refresh()
     writeFiles(directory, { [join(level, 'after.css')]: '' })
-    await until(() => !tree.isCurrent, 'an event of the new folder', 900)
+    await until(() => !tree.isCurrent, 'an event of the new folder')
     await tree.refresh()
     t.true([...tree.files()].includes(join(level, 'after.css')))
   })

@@ -1,8 +1,18 @@
 // Sources that change all the time: the answer is always what was complete before the request.
-import { renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { join } from 'node:path'
 import test from 'ava'
+import { draft } from '../../lib/assets/render.ts'
+import { settle } from '../../lib/assets/settings.ts'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
@@ -47,6 +57,44 @@ for (const [what, { file, name, text }] of Object.entries(kinds)) {
     t.deepEqual(errors, [])
   })
 }
+
+test('a partial with a date to come is not compiled for every request', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/app.css.own': 'a{}',
+    'apps/web/assets/x/_part.own': 'b{}'
+  })
+  const part = join(root, 'apps/web/assets/x/_part.own')
+  utimesSync(part, 4e9, 4e9)
+  let compiles = 0
+  const compile = () => ({ code: `a{order:${++compiles}}`, dependencies: [part] })
+  const own = { extensions: '.own', target: '.css', compile }
+  const { port } = await makeFront(t, { root, env: 'test', compilers: [own] })
+  const end = Date.now() + 5000
+  let before: number
+  do {
+    before = compiles
+    await ask(port, 'GET', '/assets/app.css')
+    await ask(port, 'GET', '/assets/app.css')
+  } while ((before === 0 || compiles > before) && Date.now() < end)
+  t.is(compiles, before, 'nothing was edited')
+  writeFileSync(part, 'c{}')
+  utimesSync(part, 4e9, 4e9)
+  t.is((await ask(port, 'GET', '/assets/app.css')).text, `a{order:${before + 1}}`)
+})
+
+test('a big file that was written just now may change again within the same tick of the clock', async t => {
+  const root = makeProject(t, { 'apps/web/assets/x/big.bin': '' })
+  const directory = join(root, 'apps/web/assets')
+  const file = join(directory, 'x/big.bin')
+  const source = { file, directory, path: 'x/big.bin', tail: '', name: '', compiler: undefined }
+  const settings = settle({ root, env: 'test' })
+  const end = Date.now() + 5000
+  do truncateSync(file, 2 * MIB)
+  while ((await draft(settings, [], 'big.bin', source))?.isSettled && Date.now() < end)
+  t.true(Date.now() < end, 'it is looked at again')
+  while (!(await draft(settings, [], 'big.bin', source))?.isSettled && Date.now() < end);
+  t.true((await draft(settings, [], 'big.bin', source))?.isSettled)
+})
 
 test('a plain file beside a Sass file of its name, put there and taken away before every request', async t => {
   const root = makeProject(t, { 'apps/web/assets/x/app.css.scss': 'a { from: sass }' })
