@@ -1,0 +1,99 @@
+// The README's promises: its examples do what they say, its tables name what there is.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import Koa from 'koa'
+import supertest from 'supertest'
+import { APP, LAYERED, TOP } from '../lib/assets/option-checks.ts'
+import { koaHttpCache } from '../lib/koa-http-cache.ts'
+import { makeProject } from './support/site.ts'
+import { koaAssets } from '../lib/koa-assets.ts'
+import { COMMANDS } from '../lib/cli/commands/index.ts'
+
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+
+function section(title: string): string {
+  const start = readme.indexOf(`## ${title}\n`)
+  if (start === -1) throw new Error(`the README has no section ${title}`)
+  const end = readme.slice(start + 3).search(/^## |^### /m)
+  return readme.slice(start, end === -1 ? undefined : start + 3 + end)
+}
+
+/** The cells of each row of the tables of a section. */
+function rows(title: string): string[][] {
+  return section(title)
+    .split('\n')
+    .filter(line => line.startsWith('| ') && !line.includes('---'))
+    .map(line =>
+      line
+        .slice(2, -2)
+        .split(' | ')
+        .map(cell => cell.trim())
+    )
+    .filter(([first]) => first?.startsWith('`'))
+}
+
+const code = (cell = '') => /^`([^`]+)`$/.exec(cell)?.[1]
+
+test('each call of a view helper gives what the table says', async t => {
+  const app = new Koa()
+  app.use(koaAssets({ root: makeProject(t), serve: false, env: 'development' }))
+  app.use(ctx => {
+    const names = Object.keys(ctx.assets)
+    const call = ctx.get('X-Call')
+    // oxlint-disable-next-line typescript/no-implied-eval -- the README's own words
+    const evaluate = new Function(...names, `return ${call}`) as (...args: unknown[]) => string
+    ctx.body = evaluate(...names.map(name => ctx.assets[name as keyof typeof ctx.assets]))
+  })
+  const agent = supertest(app.callback())
+  const calls = rows('In views').flatMap(([call, output]) => {
+    const [source, expected] = [code(call), code(output)]
+    return source && expected?.startsWith('<') && !/…|\$|<32/.test(expected)
+      ? [[source, expected]]
+      : []
+  })
+  t.true(calls.length >= 5)
+  for (const [call = '', expected = ''] of calls) {
+    t.is((await agent.get('/').set('X-Call', call)).text, expected, call)
+  }
+})
+
+test('the tables name every option of koaAssets, and no other', t => {
+  const named = rows('Options').map(([option]) => code(option) ?? '')
+  t.deepEqual(
+    named.toSorted((a, b) => (a < b ? -1 : 1)),
+    Object.keys(TOP).toSorted((a, b) => (a < b ? -1 : 1))
+  )
+  const perApp = Object.keys(APP).filter(key => !(key in TOP))
+  t.deepEqual(perApp, ['dir', 'path'])
+  for (const key of Object.keys(LAYERED)) t.true(named.includes(key), key)
+})
+
+test('each word of koaHttpCache writes what the table says', async t => {
+  const app = new Koa()
+  app.use(koaHttpCache())
+  app.use(async ctx => {
+    ctx.cacheControl('public', { maxAge: 600 })
+    if (ctx.path === '/expires') ctx.expires(900, 'public')
+    await ctx.fresh('etag')
+    ctx.body = 'fine'
+  })
+  const agent = supertest(app.callback())
+  t.true(section('HTTP caching').includes('`Cache-Control: public, max-age=600`'))
+  t.is((await agent.get('/')).headers['cache-control'], 'public, max-age=600')
+  t.true(section('HTTP caching').includes('`Cache-Control: public, max-age=900`'))
+  t.is((await agent.get('/expires')).headers['cache-control'], 'public, max-age=900')
+  t.is((await agent.get('/').set('If-None-Match', '"etag"')).status, 304)
+})
+
+test('the table names every command, and no other', t => {
+  const named = rows('Production').map(([command]) => code(command)?.split(' ')[0])
+  t.deepEqual(
+    named,
+    COMMANDS.map(({ name }) => name)
+  )
+})
+
+test('the README is short', t => {
+  t.true(readme.split('\n').length < 250)
+})
