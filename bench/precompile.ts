@@ -3,49 +3,33 @@
 //   node --import=tsx bench/precompile.ts [images scripts-and-stylesheets sass]
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { precompile } from '../lib/assets/precompile.ts'
+import { buildSync } from 'esbuild'
+import type { Run } from './precompile-once.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const KIB = 1024
 
-interface Run {
-  /** Of this process, on all cores. */
-  readonly cpuSeconds: number
-  readonly seconds: number
-  readonly rssMiB: number
-  readonly assets: number
-}
-
-if (process.argv[2] === 'run') await runOnce(process.argv[3] ?? '')
-else compare(process.argv.slice(2).map(Number))
-
-async function runOnce(root: string): Promise<void> {
-  const { assets, seconds } = await precompile({ root })
-  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
-  const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6
-  console.log(JSON.stringify({ assets, seconds, rssMiB: maxRSS / KIB, cpuSeconds } satisfies Run))
-}
+compare(process.argv.slice(2).map(Number))
 
 function compare([images = 4000, texts = 900, sass = 100]: readonly number[]): void {
   const directory = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
   try {
     const sources = join(directory, 'apps/web/assets')
     generate(sources, images, texts, sass)
-    // What a build remembers is kept there.
-    mkdirSync(join(directory, 'node_modules'))
     let spent = ''
     const shell = timed(() => {
       const script = [join(HERE, 'precompile.sh'), sources, join(directory, 'shell')]
       spent = command('sh', ['-c', '"$@"; times', 'sh', 'sh', ...script])
     })
     const shellCpu = childrenCpu(spent)
-    const first = precompiled(directory)
-    const second = precompiled(directory)
+    const program = bundle(directory)
+    const first = precompiled(program, directory)
+    const second = precompiled(program, directory)
     console.table({
       shell: { seconds: shell.toFixed(2), 'CPU seconds': shellCpu.toFixed(2) },
       'precompile, first': row(first),
@@ -69,13 +53,28 @@ interface Measured {
   readonly run: Run
 }
 
-function precompiled(directory: string): Measured {
+function precompiled(program: string, directory: string): Measured {
   let output = ''
-  const wall = timed(() => {
-    const program = join(HERE, 'precompile.ts')
-    output = command(process.execPath, ['--import=tsx', program, 'run', directory])
-  })
+  const wall = timed(() => (output = command(process.execPath, [program, directory])))
   return { wall, run: JSON.parse(output) as Run }
+}
+
+/** As users run it: JavaScript, and no TypeScript to be read first. */
+function bundle(directory: string): string {
+  const outfile = join(directory, 'precompile.cjs')
+  const external = ['sass', 'sass-embedded', 'less', 'esbuild']
+  buildSync({
+    entryPoints: [join(HERE, 'precompile-once.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    external
+  })
+  // What a build remembers is kept there, too.
+  mkdirSync(join(directory, 'node_modules'))
+  symlinkSync(join(HERE, '../node_modules/sass'), join(directory, 'node_modules/sass'))
+  return outfile
 }
 
 function command(file: string, args: readonly string[]): string {
