@@ -1,7 +1,8 @@
 // A headless Chromium, driven through a pipe: no port, no library.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -61,9 +62,12 @@ export function launch(t: ExecutionContext): Browser {
   const [, , , input, output] = browser.stdio as unknown as [null, null, null, Writable, Readable]
   const { send, listen } = speak(input, output)
   t.teardown(async () => {
-    browser.kill('SIGKILL')
+    // Asked to close, it ends its helpers first: killed, they would go on writing to the profile.
+    send('Browser.close').catch(() => browser.kill())
+    const patience = setTimeout(() => browser.kill('SIGKILL'), 10_000)
     await closed
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
+    clearTimeout(patience)
+    await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   })
   return { open: url => openPage(send, listen, url) }
 }
