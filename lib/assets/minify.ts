@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../errors.ts'
 import { loadPeer, scriptError, type Load } from './compilers.ts'
+import { mendMap } from './mend-map.ts'
 import { findReferences, replaceReferences } from './references.ts'
 import { draft, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -60,7 +61,7 @@ export async function loadMinifier(load: Load = loadPeer): Promise<Minify> {
       content: Buffer.from(result.code),
       text: references.length > 0 ? { code: result.code, references, dependencies } : undefined,
       inputs: [...drafted.inputs, ...inputs],
-      map: relativeMap(result.map, place.source)
+      map: relativeMap(type === 'css' ? mendMap(result.map, code) : result.map, place.source)
     }
     const warnings = result.warnings.map(warning => asText(project.settings, place, warning))
     return { draft: small, warnings }

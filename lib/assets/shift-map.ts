@@ -1,5 +1,6 @@
 // Moves the columns of a source map, when parts of the text that it was made for get longer or shorter.
 import { writtenReference, type Reference } from './references.ts'
+import { readVlq, writeVlq } from './vlq.ts'
 
 /** From a column on, everything in that line of the text lies this much further right. */
 interface Shift {
@@ -59,28 +60,4 @@ function shiftLine(line: string, shifts: readonly Shift[]): string {
     return written
   })
   return segments.join(',')
-}
-
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-
-/** Five bits in each digit, the lowest first, and the sign in the lowest of them. */
-function readVlq(text: string): { value: number; length: number } {
-  let [bits, length, digit] = [0, 0, 0]
-  do {
-    digit = DIGITS.indexOf(text[length] ?? 'A')
-    bits += (digit & 31) * 32 ** length++
-  } while (digit >= 32)
-  const value = Math.floor(bits / 2)
-  return { value: bits % 2 === 1 ? -value : value, length }
-}
-
-function writeVlq(value: number): string {
-  let bits = Math.abs(value) * 2 + (value < 0 ? 1 : 0)
-  let text = ''
-  do {
-    const rest = Math.floor(bits / 32)
-    text += DIGITS[(bits % 32) + (rest > 0 ? 32 : 0)]
-    bits = rest
-  } while (bits > 0)
-  return text
 }
