@@ -15,8 +15,10 @@ export interface CompilerInput {
   readonly path: string
   /** Absolute directories in which an import may be found, in order. */
   readonly loadPaths: readonly string[]
-  /** The environment's name; source maps are inline in `development`. */
+  /** The environment's name. */
   readonly env: string
+  /** Whether to end the code with an inline source map. Default: in `development`. */
+  readonly sourceMap?: boolean
 }
 
 /** What a compiler gives back. */
@@ -73,13 +75,18 @@ export function makeBuiltInCompilers(load: Load = loadPeer): readonly Compiler[]
 
 export const builtInCompilers = makeBuiltInCompilers()
 
+function wantsMap({ env, sourceMap = env === 'development' }: CompilerInput): boolean {
+  return sourceMap
+}
+
 async function compileSass(
   load: Load,
-  { code, path, loadPaths, env }: CompilerInput,
+  input: CompilerInput,
   syntax: 'scss' | 'indented'
 ): Promise<CompilerOutput> {
+  const { code, path, loadPaths } = input
   const sass = (await load(['sass-embedded', 'sass'], path)) as typeof Sass
-  const inline = env === 'development'
+  const inline = wantsMap(input)
   try {
     const result = await sass.compileStringAsync(code, {
       url: pathToFileURL(path),
@@ -112,13 +119,13 @@ function sassError(error: Sass.Exception, path: string): CompileError {
 }
 
 async function compileLess(load: Load, input: CompilerInput): Promise<CompilerOutput> {
-  const { code, path, loadPaths, env } = input
+  const { code, path, loadPaths } = input
   const module = (await load(['less'], path)) as { default: typeof less }
   try {
     const result = await module.default.render(code, {
       filename: path,
       paths: [...loadPaths],
-      ...(env === 'development' && {
+      ...(wantsMap(input) && {
         sourceMap: {
           sourceMapFileInline: true,
           outputSourceFiles: true,
@@ -142,15 +149,16 @@ function lessError(error: unknown, path: string): unknown {
 
 async function compileScript(
   load: Load,
-  { code, path, env }: CompilerInput,
+  input: CompilerInput,
   loader: 'ts' | 'tsx' | 'jsx'
 ): Promise<CompilerOutput> {
+  const { code, path } = input
   const esbuild = (await load(['esbuild'], path)) as typeof Esbuild
   try {
     const result = await esbuild.transform(code, {
       loader,
       sourcefile: basename(path),
-      sourcemap: env === 'development' ? 'inline' : false,
+      sourcemap: wantsMap(input) ? 'inline' : false,
       target: 'es2022'
     })
     return { code: result.code, dependencies: [] }
@@ -159,7 +167,8 @@ async function compileScript(
   }
 }
 
-function scriptError(error: unknown, path: string): unknown {
+/** What esbuild says, with the place. */
+export function scriptError(error: unknown, path: string): unknown {
   const [first] = (error as Partial<Esbuild.TransformFailure>).errors ?? []
   if (!first) return error
   const { line, column = 0, lineText } = first.location ?? {}

@@ -6,6 +6,7 @@ import { DIGEST_LENGTH, withFingerprint } from './fingerprint.ts'
 import { groupsInOrder } from './graph.ts'
 import { finish, type Draft } from './render.ts'
 import type { AppSettings } from './settings.ts'
+import { shiftMap } from './shift-map.ts'
 import type { Listed } from './sources.ts'
 import { sumsOfBytes, type Sums } from './sums.ts'
 import type { Content } from './write-whole.ts'
@@ -50,7 +51,9 @@ export function finishAll(byPath: ReadonlyMap<string, Node>): ReadonlyMap<string
     const unit = isCircle ? unitOf(group, members, assets) : undefined
     const inCircle = (path: string) =>
       unit !== undefined && members.has(path) ? `${encodePath(path)}?${unit}` : undefined
-    for (const node of group) assets.set(node.path, finishOne(node, assets, inCircle))
+    for (const node of group) {
+      for (const built of finishOne(node, assets, inCircle)) assets.set(built.path, built)
+    }
   }
   return assets
 }
@@ -71,6 +74,7 @@ function unitOf(
     const content = finish(node.draft, urlsOf(node, assets, plain))
     hash.update(node.path).update('\0')
     if (!('copyOf' in content)) hash.update(content).update('\0')
+    hash.update(node.draft.map ?? '').update('\0')
   }
   return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
@@ -79,11 +83,41 @@ function finishOne(
   node: Node,
   assets: ReadonlyMap<string, Built>,
   inCircle: (path: string) => string | undefined
-): Built {
+): Built[] {
   const { draft, sums, links: _, ...place } = node
-  const content = finish(draft, urlsOf(node, assets, inCircle))
+  const urls = urlsOf(node, assets, inCircle)
+  const content = finish(draft, urls)
+  const common = { ...place, mtimeNs: draft.mtimeNs }
+  if (draft.map !== undefined) return withMap(common, draft, content as Buffer, urls)
   const known = sums ?? sumsOfBytes(content as Uint8Array, node.app.integrity)
-  return { ...place, content, mtimeNs: draft.mtimeNs, ...known }
+  return [{ ...common, content, ...known }]
+}
+
+/** What a minified text's path gets, for its map. */
+export const MAP = '.map'
+
+/** The text names its map by that one's digest, so that its own is over the map as well. */
+function withMap(
+  place: Omit<Built, 'content' | keyof Sums>,
+  { text, map = '' }: Draft,
+  content: Buffer,
+  urls: readonly (string | undefined)[]
+): Built[] {
+  const { app, name, path } = place
+  const json = Buffer.from(text ? shiftMap(map, text.code, text.references, urls) : map)
+  const mapped = {
+    ...place,
+    name: name + MAP,
+    path: path + MAP,
+    content: json,
+    ...sumsOfBytes(json, app.integrity)
+  }
+  const url = publishedUrl(mapped)
+  const comment = /\.css$/i.test(name)
+    ? `/*# sourceMappingURL=${url} */\n`
+    : `//# sourceMappingURL=${url}\n`
+  const code = Buffer.concat([content, Buffer.from(comment)])
+  return [mapped, { ...place, content: code, ...sumsOfBytes(code, app.integrity) }]
 }
 
 function urlsOf(

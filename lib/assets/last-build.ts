@@ -38,6 +38,7 @@ interface Read {
   /** Absent: its bytes are the source's. */
   readonly code?: string | undefined
   readonly references?: readonly Reference[] | undefined
+  readonly map?: string | undefined
 }
 
 interface Wrote {
@@ -56,7 +57,7 @@ interface State {
 }
 
 // Changes with what this file writes, and with what a draft is.
-const FORMAT = 1
+const FORMAT = 2
 /** Kernels stamp files with a clock that ticks every 10 ms at the slowest. */
 const TICK_MS = 20n
 const PEERS = ['sass-embedded', 'sass', 'less', 'esbuild']
@@ -64,11 +65,15 @@ const PEERS = ['sass-embedded', 'sass', 'less', 'esbuild']
 const MAX_CODE = 256 * 1024
 
 /** Without a `node_modules` to keep it in, nothing is remembered. */
-export async function openLastBuild(settings: Settings, sources: Sources): Promise<LastBuild> {
+export async function openLastBuild(
+  settings: Settings,
+  sources: Sources,
+  minify: boolean
+): Promise<LastBuild> {
   const folder = nodeModulesAbove(settings.root)
   const name = digestOf(Buffer.from(join(settings.publicDir, settings.prefix)))
   const file = folder && join(folder, '.cache/koa-fresh-assets', `${name}.json`)
-  const [key, ground] = [keyOf(settings, sources), await groundOf(settings, sources)]
+  const [key, ground] = [keyOf(settings, sources, minify), await groundOf(settings, sources)]
   const known = await load(file, key)
   // What changed so recently may change again without a new mark.
   const settledBefore = (BigInt(Date.now()) - TICK_MS) * 1_000_000n
@@ -78,7 +83,7 @@ export async function openLastBuild(settings: Settings, sources: Sources): Promi
     async reuse(path, source) {
       const last = known?.read.get(path)
       if (last?.file !== source.file || (source.compiler && !isBuiltIn(source))) return undefined
-      if (source.compiler && known?.ground !== ground) return undefined
+      if ((source.compiler || last.map !== undefined) && known?.ground !== ground) return undefined
       const marks = await marksOf(last.inputs)
       if (!marks) return undefined
       read.set(path, last)
@@ -87,13 +92,20 @@ export async function openLastBuild(settings: Settings, sources: Sources): Promi
     keep(path, source, { draft, sums }) {
       // Nobody can tell whether a compiler of the user's own is what it was.
       if (source.compiler && !isBuiltIn(source)) return
-      const { inputs, text, content } = draft
+      const { inputs, text, content, map } = draft
       const code = 'copyOf' in content ? undefined : Buffer.from(content).toString()
       const isExact = text === undefined || text.code === code
       const isOld = inputs.every(({ mark }) => mark.ctimeNs < settledBefore)
-      if (!draft.isSettled || !isOld || !isExact || (code?.length ?? 0) > MAX_CODE) return
+      if (
+        !draft.isSettled ||
+        !isOld ||
+        !isExact ||
+        (code?.length ?? 0) + (map?.length ?? 0) > MAX_CODE
+      )
+        return
       const files = inputs.map(({ path, mark }) => [path, wordOf(mark)] as const)
-      read.set(path, { file: source.file, inputs: files, sums, code, references: text?.references })
+      const references = text?.references
+      read.set(path, { file: source.file, inputs: files, sums, code, references, map })
     },
     async written({ path, digest, mtimeNs }) {
       const last = known?.wrote.get(path)
@@ -126,7 +138,11 @@ export async function openLastBuild(settings: Settings, sources: Sources): Promi
   }
 }
 
-function revive({ inputs, sums, code, references }: Read, source: Source, marks: Mark[]): Drafted {
+function revive(
+  { inputs, sums, code, references, map }: Read,
+  source: Source,
+  marks: Mark[]
+): Drafted {
   const content = code === undefined ? { copyOf: source.file } : Buffer.from(code)
   const dependencies = inputs.slice(1).map(([path]) => path)
   const draft: Draft = {
@@ -134,7 +150,8 @@ function revive({ inputs, sums, code, references }: Read, source: Source, marks:
     text: code !== undefined && references ? { code, references, dependencies } : undefined,
     inputs: inputs.map(([path], at) => ({ path, mark: marks[at] as Mark })),
     mtimeNs: marks.reduce((newest, { mtimeNs }) => (mtimeNs > newest ? mtimeNs : newest), 0n),
-    isSettled: true
+    isSettled: true,
+    map
   }
   return { draft, sums }
 }
@@ -169,7 +186,7 @@ function wordOf({ dev, ino, size, mtimeNs, ctimeNs }: Mark): Word {
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
 
-function keyOf(settings: Settings, sources: Sources): string {
+function keyOf(settings: Settings, sources: Sources, minify: boolean): string {
   const apps = settings.apps.map(app => [
     ...[app.name, app.urlPrefix, app.integrity, app.fingerprint],
     sources.directories(app)
@@ -177,7 +194,9 @@ function keyOf(settings: Settings, sources: Sources): string {
   const codings = WRITABLE_CODINGS.map(({ name }) => name)
   const { env, symlinks, root } = settings
   return digestOf(
-    Buffer.from(JSON.stringify([FORMAT, process.version, root, env, symlinks, codings, apps]))
+    Buffer.from(
+      JSON.stringify([FORMAT, process.version, minify, root, env, symlinks, codings, apps])
+    )
   )
 }
 

@@ -115,13 +115,18 @@ export function replaceReferences(
 ): string {
   let result = ''
   let at = 0
-  references.forEach(({ start, end, suffix, kind }, index) => {
+  references.forEach((reference, index) => {
     const url = urls[index]
     if (url === undefined) return
-    result += text.slice(at, start) + written(withSuffix(url, suffix), kind)
-    at = end
+    result += text.slice(at, reference.start) + writtenReference(reference, url)
+    at = reference.end
   })
   return result + text.slice(at)
+}
+
+/** What stands in the text in place of a reference. */
+export function writtenReference({ suffix, kind }: Reference, url: string): string {
+  return written(withSuffix(url, suffix), kind)
 }
 
 function withSuffix(url: string, suffix: string): string {

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { extname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { CompileError, AssetError } from '../errors.ts'
-import type { CompilerOutput } from './compilers.ts'
+import type { CompilerInput, CompilerOutput } from './compilers.ts'
 import { isInside, markOf, readWhole, realpathOf, statOf, type Mark } from './disk.ts'
 import { hasRested, seen, type Seen } from './mtime-index.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
@@ -21,6 +21,8 @@ export interface Draft {
   readonly mtimeNs: bigint
   /** False when a dependency changed while it was being compiled: the next request compiles again. */
   readonly isSettled: boolean
+  /** Of what was minified: the map of the text as it is here, as JSON. */
+  readonly map?: string | undefined
 }
 
 interface Text {
@@ -32,12 +34,17 @@ interface Text {
 
 const COPY_FROM = 1024 * 1024
 
-/** Undefined: the source is gone, is no regular file, or leads out of its directory. */
+/**
+ * Undefined: the source is gone, is no regular file, or leads out of its directory.
+ *
+ * @param sourceMap asks the compiler for an inline map, whatever the environment
+ */
 export async function draft(
   settings: Settings,
   loadPaths: readonly string[],
   name: string,
-  source: Source
+  source: Source,
+  sourceMap?: boolean
 ): Promise<Draft | undefined> {
   if (!(await isAllowed(settings, source))) return undefined
   const type = textType(name)
@@ -51,7 +58,8 @@ export async function draft(
   if (!read) return undefined
   const input = seen(source.file, read.mark, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
-  const output = await compile(settings, loadPaths, source, read.bytes)
+  const given = { path: source.file, loadPaths, env: settings.env, ...(sourceMap && { sourceMap }) }
+  const output = await compile(given, source, read.bytes)
   return draftText(source, { bytes: read.bytes, input, type }, output)
 }
 
@@ -126,8 +134,7 @@ function later(a: bigint, b: bigint): bigint {
 }
 
 async function compile(
-  { env }: Settings,
-  loadPaths: readonly string[],
+  given: Omit<CompilerInput, 'code'>,
   source: Source,
   bytes: Buffer
 ): Promise<Compiled> {
@@ -136,8 +143,7 @@ async function compile(
   if (!source.compiler) return { code, dependencies: [], startedAt }
   if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file: source.file })
   try {
-    const input = { code, path: source.file, loadPaths, env }
-    return { ...checked(await source.compiler.compile(input), source), startedAt }
+    return { ...checked(await source.compiler.compile({ code, ...given }), source), startedAt }
   } catch (error) {
     if (error instanceof AssetError) throw error
     throw asCompileError(error, source)

@@ -72,6 +72,17 @@ test.serial('precompile --json prints the report and nothing else', async t => {
   })
 })
 
+test.serial(
+  'precompile --minify makes stylesheets smaller and maps them, as its help says',
+  async t => {
+    const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
+    t.regex((await run(root, 'precompile --help')).stdout, /--minify +smaller CSS and JavaScript/)
+    t.is((await run(root, 'precompile --quiet --minify')).status, 0)
+    t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
+    t.true(readdirSync(join(root, 'public/assets')).includes('app.css.map'))
+  }
+)
+
 test.serial('precompile --quiet prints nothing, --verbose a line for each asset', async t => {
   const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'b' })
   t.deepEqual(await run(root, 'precompile --quiet'), { status: 0, stdout: '', stderr: '' })
