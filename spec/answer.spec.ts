@@ -145,13 +145,18 @@ for (const [way, options] of WAYS) {
     }
   })
 
-  test(`Last-Modified is left out when the file's mtime is the epoch, ${way}`, async t => {
-    const site = await makeFile(t)
-    utimesSync(site.at('/public/a.txt'), 0, 0)
-    const { status, headers } = await site.ask('/a.txt')
-    t.is(status, 200)
-    t.is(headers['last-modified'], undefined)
-  })
+  for (const [when, mtime] of [
+    ['the epoch', 0],
+    ['yet to come', 4_000_000_000]
+  ] as const) {
+    test(`Last-Modified is left out when the file's mtime is ${when}, ${way}`, async t => {
+      const site = await makeFile(t)
+      utimesSync(site.at('/public/a.txt'), mtime, mtime)
+      const { status, headers } = await site.ask('/a.txt')
+      t.is(status, 200)
+      t.is(headers['last-modified'], undefined)
+    })
+  }
 
   test(`an empty file is served, ${way}`, async t => {
     const site = await makeSite(t, { '/public/empty.txt': '' }, options)

@@ -50,10 +50,13 @@ export function makePipeline(settings: Settings): Pipeline {
   const publishAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> =>
     publicFiles.find(wanted, await publisher.publish(app, wanted.name))
 
-  const buildAndFind = async (wanted: Wanted): Promise<Found> => {
+  const buildAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> => {
     const print = splitFingerprint(wanted.path)
     const current = print && (await publicFiles.find(wanted))
     if (current) return current
+    // What has no source is not worth a look at all the others.
+    const name = splitFingerprint(wanted.name)?.name ?? wanted.name
+    if (!(await sources.find(app, name))) return publicFiles.find(wanted)
     await live?.refresh()
     const path = print?.name ?? wanted.path
     const problem = live?.problemOf(path)
@@ -82,7 +85,7 @@ export function makePipeline(settings: Settings): Pipeline {
     find(wanted) {
       const { app } = wanted
       if (!app?.compile) return publicFiles.find(wanted)
-      return app.fingerprint ? buildAndFind(wanted) : publishAndFind(app, wanted)
+      return app.fingerprint ? buildAndFind(app, wanted) : publishAndFind(app, wanted)
     },
     findPublished: wanted => publicFiles.find(wanted),
     forget: wanted => publicFiles.forget(wanted),

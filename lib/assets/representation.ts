@@ -45,7 +45,6 @@ function describe(
   const suffix = coding === 'identity' ? '' : `-${coding}`
   // What is never read whole is told by size and time, in milliseconds.
   const state = digest ?? `${size.toString(16)}-${(mtimeNs / 1_000_000n).toString(16)}`
-  const seconds = Number(mtimeNs / 1_000_000_000n)
   return {
     coding,
     file,
@@ -53,10 +52,19 @@ function describe(
     // A file that shrank while it was read: what there is of it is what is announced.
     size: body?.length ?? Number(size),
     etag: formatEtag(state + suffix),
-    lastModified: seconds === 0 ? undefined : seconds * 1000,
+    lastModified: lastModifiedOf(mtimeNs),
     digest,
     body
   }
+}
+
+/**
+ * In milliseconds, whole seconds. Undefined for the epoch, which stands for "unknown", and for a date to
+ * come, which no origin may send (RFC 9110 section 8.8.2.1).
+ */
+function lastModifiedOf(mtimeNs: bigint): number | undefined {
+  const seconds = Number(mtimeNs / 1_000_000_000n)
+  return seconds === 0 || seconds * 1000 > Date.now() ? undefined : seconds * 1000
 }
 
 /** What is said of a file whatever the form. */
