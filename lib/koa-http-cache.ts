@@ -61,7 +61,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
 
 // A route may answer by itself, past Koa.
 function isOpen(ctx: Context): boolean {
-  return ctx.respond !== false && !ctx.headerSent
+  return ctx.respond !== false && !ctx.res.headersSent
 }
 
 // A middleware in between may have wrapped it.
@@ -71,17 +71,17 @@ function isHalt(error: unknown): boolean {
 
 function conclude(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
   if (visit.verdict === undefined) {
-    refuseMistakenNotModified(ctx, visit)
+    if (visit.isMisread) refuseMistakenNotModified(ctx)
     if (settings.autoEtag) judgeContent(ctx, visit, settings)
   }
   if (visit.verdict !== undefined) answer(ctx, visit, visit.verdict)
-  fillSilence(ctx, settings)
+  if (settings.defaults !== undefined) fillSilence(ctx, settings.defaults)
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${visit.reason}`)
 }
 
 // Whoever takes ctx.fresh, a function in here, for Koa's boolean answers 304 to everybody.
-function refuseMistakenNotModified(ctx: Context, visit: Visit): void {
-  if (ctx.status !== 304 || !visit.isMisread || ctx.request.fresh) return
+function refuseMistakenNotModified(ctx: Context): void {
+  if (ctx.status !== 304 || ctx.request.fresh) return
   throw new Error(
     'a middleware behind koaHttpCache read ctx.fresh as a boolean and answered 304 to a request that ' +
       'has no matching validator: mount it (koa-conditional-get, koa-static-cache) in front of koaHttpCache'
@@ -137,8 +137,8 @@ function forbidStoring(ctx: Context): void {
   ctx.set('Cache-Control', 'no-store')
 }
 
-function fillSilence(ctx: Context, settings: HttpCacheSettings): void {
-  if (settings.defaults === undefined || !STATUSES_WITH_DEFAULTS.has(ctx.status)) return
+function fillSilence(ctx: Context, defaults: NonNullable<HttpCacheSettings['defaults']>): void {
+  if (!STATUSES_WITH_DEFAULTS.has(ctx.status)) return
   if (ctx.res.hasHeader('Cache-Control') || ctx.res.hasHeader('Expires')) return
-  for (const { name, value } of settings.defaults(Date.now())) ctx.set(name, value)
+  for (const { name, value } of defaults(Date.now())) ctx.set(name, value)
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 
 import test from 'ava'
@@ -120,6 +121,41 @@ for (const [koa, Koa] of KOAS) {
     t.is(body, '')
     t.is((await site.get()).status, 200)
     t.deepEqual(site.errors, [])
+  })
+
+  test(of('what a middleware writes on a halt reaches no other request'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(async (ctx, next) => {
+      await next().catch((error: object) => {
+        // As @koa/cors does.
+        throw Object.assign(error, { headers: { 'X-From': ctx.get('x-from') } })
+      })
+    })
+    app.use(ctx => ctx.fresh('x'))
+    const site = await open(t, app)
+    const first = await site.get({ 'if-none-match': '"x"', 'x-from': 'one' })
+    const second = await site.get({ 'if-none-match': '"x"' })
+    t.deepEqual([first.status, second.status], [304, 304])
+    t.is(second.headers['x-from'], undefined)
+  })
+
+  test(of('the context of the asynchronous work is kept over the question'), async t => {
+    const storage = new AsyncLocalStorage<string>()
+    const seen: unknown[] = []
+    const site = await route(t, ctx =>
+      storage.run(ctx.get('x-from'), async () => {
+        try {
+          await ctx.fresh('x')
+          ctx.body = 'page'
+        } finally {
+          seen.push(storage.getStore())
+        }
+      })
+    )
+    await site.get({ 'x-from': 'one' })
+    await site.get({ 'x-from': 'two', 'if-none-match': '"x"' })
+    t.deepEqual(seen, ['one', 'two'])
   })
 
   test(of('HLT-04 nor does one on validators that are promised late'), async t => {

@@ -9,11 +9,25 @@ export class Halt extends Error {
   readonly status: 304 | 412
 
   constructor(status: 304 | 412) {
-    // A halt is no failure whose origin anybody seeks, and its stack would cost more than the answer.
+    // A halt is no failure whose origin anybody seeks.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(status === 304 ? 'Not Modified' : 'Precondition Failed')
     Error.stackTraceLimit = stackTraceLimit
     this.status = status
   }
+}
+
+/** The halts, made once: an exception and a rejected promise would cost more than the answer. */
+const HALTED = { 304: rejected(new Halt(304)), 412: rejected(new Halt(412)) } as const
+
+/** A promise rejected with the halt. Nobody has to listen to it: the verdict is latched. */
+export function halted(status: 304 | 412): Promise<never> {
+  return HALTED[status]
+}
+
+function rejected(halt: Halt): Promise<never> {
+  const promise = Promise.reject(halt)
+  promise.catch(() => undefined)
+  return promise
 }

@@ -5,7 +5,7 @@ import { formatHttpDate } from '../http/dates.ts'
 import { evaluatePreconditions, type Outcome } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
-import { Halt } from './halt.ts'
+import { halted } from './halt.ts'
 import { type FreshValidators, identify } from './identify.ts'
 import { Question, Rejection } from './question.ts'
 import type { HttpCacheSettings } from './settings.ts'
@@ -31,44 +31,49 @@ export interface Verdict {
   readonly validators: Validators
 }
 
+// What is decided at once is told by promises made once.
+const YES = Promise.resolve(true)
+const NO = Promise.resolve(false)
+
 export class Visit {
   /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
-  settings: HttpCacheSettings | undefined
-  verdict: Verdict | undefined
+  settings: HttpCacheSettings | undefined = undefined
+  verdict: Verdict | undefined = undefined
   /** Why the last question came out as it did. */
   reason = 'ctx.fresh was not asked'
-  readonly #ctx: Context
-  #fresh: Fresh | undefined
-  #questions: Question[] | undefined
-  #uncalled = 0
+  // Not #private, which every request would pay for.
+  private readonly ctx: Context
+  private freshWord: Fresh | undefined = undefined
+  private questions: Question[] | undefined = undefined
+  private uncalled = 0
 
   constructor(ctx: Context) {
-    this.#ctx = ctx
+    this.ctx = ctx
   }
 
   /** The function behind `ctx.fresh`. Reading it counts, so that one who takes it for a boolean shows. */
   get fresh(): Fresh {
-    this.#uncalled++
-    return (this.#fresh ??= (validators, options) => {
+    this.uncalled++
+    return (this.freshWord ??= (validators, options) => {
       // One who kept the function may call it more often than it was read.
-      this.#uncalled = Math.max(0, this.#uncalled - 1)
-      return this.#ask(validators, options)
+      if (this.uncalled > 0) this.uncalled--
+      return this.ask(validators, options)
     })
   }
 
   /** Whether somebody read `ctx.fresh` without calling it, as those who want Koa's boolean do. */
   get isMisread(): boolean {
-    return this.#uncalled > 0
+    return this.uncalled > 0
   }
 
   /** Whether the route asked without waiting for the answer. */
   get isForgotten(): boolean {
-    return this.#questions?.some(question => !question.isAwaited) ?? false
+    return this.questions !== undefined && this.questions.some(question => !question.isAwaited)
   }
 
   /** Waits for the questions that the route did not wait for, and throws what they came to. */
   async settle(): Promise<void> {
-    for (const question of this.#questions ?? []) {
+    for (const question of this.questions ?? []) {
       const answer = await question.answer
       if (answer instanceof Rejection && !question.isAwaited) throw answer.reason
     }
@@ -76,10 +81,10 @@ export class Visit {
 
   /** Sets the validators and compares the request with them. */
   judge(validators: Validators, settings: HttpCacheSettings): Outcome {
-    const { method, req } = this.#ctx
+    const { method, headers } = this.ctx.req
     this.show(validators)
-    const outcome = evaluatePreconditions(method, req.headers, validators, settings)
-    if (settings.trace) this.reason = explain(method, req.headers, validators, outcome)
+    const outcome = evaluatePreconditions(method ?? '', headers, validators, settings)
+    if (settings.trace) this.reason = explain(method ?? '', headers, validators, outcome)
     return outcome
   }
 
@@ -90,38 +95,53 @@ export class Visit {
 
   /** Sets the headers, unless they are there: a route that was not awaited may have set others. */
   show({ etag, lastModified }: Validators): void {
-    if (etag !== undefined) this.#set('ETag', etag)
-    if (lastModified !== undefined) this.#set('Last-Modified', formatHttpDate(lastModified))
+    const { res } = this.ctx
+    if (etag !== undefined && res.getHeader('ETag') !== etag) this.ctx.set('ETag', etag)
+    if (lastModified === undefined) return
+    const date = formatHttpDate(lastModified)
+    if (res.getHeader('Last-Modified') !== date) this.ctx.set('Last-Modified', date)
   }
 
-  #set(name: string, value: string): void {
-    if (this.#ctx.response.get(name) !== value) this.#ctx.set(name, value)
-  }
-
-  #ask(given: FreshValidators | PromiseLike<FreshValidators>, options: FreshOptions = {}) {
+  private ask(
+    given: FreshValidators | PromiseLike<FreshValidators>,
+    options?: FreshOptions
+  ): Promise<boolean> {
     const { settings } = this
-    const answer = (state: FreshValidators) => this.#answer(state, readHalt(options), settings)
-    const question = new Question(given, answer)
-    this.#questions ??= []
-    this.#questions.push(question)
+    try {
+      const halt = options === undefined || readHalt(options)
+      if (!isPromise(given)) return this.answer(given, halt, settings)
+      return this.track(Promise.resolve(given).then(state => this.answer(state, halt, settings)))
+    } catch (error) {
+      return this.track(Promise.reject(error))
+    }
+  }
+
+  private track(answer: Promise<boolean>): Question {
+    const question = new Question(answer)
+    this.questions ??= []
+    this.questions.push(question)
     return question
   }
 
-  #answer(
+  private answer(
     state: FreshValidators,
     halt: boolean,
     settings: HttpCacheSettings | undefined
-  ): boolean | Halt {
+  ): Promise<boolean> {
     // Too late: the answer is on its way, or the request has left.
-    if (settings === undefined || this.settings === undefined || this.#ctx.headerSent) return false
+    if (settings === undefined || this.settings === undefined || this.ctx.res.headersSent) return NO
     if (this.verdict === undefined) {
-      const validators = identify(state, settings.version(this.#ctx))
+      const validators = identify(state, settings.version(this.ctx))
       const outcome = this.judge(validators, settings)
-      if (outcome === 'proceed') return false
+      if (outcome === 'proceed') return NO
       if (halt) this.latch(outcome, validators)
     }
-    return halt && this.verdict !== undefined ? new Halt(this.verdict.status) : true
+    return halt && this.verdict !== undefined ? halted(this.verdict.status) : YES
   }
+}
+
+function isPromise(given: unknown): given is PromiseLike<FreshValidators> {
+  return typeof given === 'object' && given !== null && 'then' in given
 }
 
 function readHalt(options: FreshOptions): boolean {
