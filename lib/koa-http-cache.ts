@@ -112,11 +112,12 @@ function contentOf(body: unknown): string | Buffer | undefined {
 }
 
 function answer(ctx: Context, visit: Visit, { status, validators }: Verdict): void {
+  const { res, response } = ctx
   abandon(ctx)
-  for (const name of ctx.res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) ctx.remove(name)
+  for (const name of res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) response.remove(name)
   // Not null, which would leave a 412 without Koa's words. The status comes after: a body sets one.
-  if (ctx.body != null) ctx.body = undefined
-  ctx.status = status
+  if (response.body != null) response.body = undefined
+  response.status = status
   visit.show(validators)
   if (status === 412) forbidStoring(ctx)
 }
@@ -124,7 +125,8 @@ function answer(ctx: Context, visit: Visit, { status, validators }: Verdict): vo
 // Koa destroys a stream of Node's when another body takes its place or the answer is sent, but not one
 // of the web's.
 function abandon(ctx: Context): void {
-  const body: unknown = ctx.body instanceof Response ? ctx.body.body : ctx.body
+  const given: unknown = ctx.response.body
+  const body = given instanceof Response ? given.body : given
   if (!(body instanceof ReadableStream) || body.locked) return
   body.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
 }

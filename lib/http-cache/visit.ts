@@ -95,11 +95,13 @@ export class Visit {
 
   /** Sets the headers, unless they are there: a route that was not awaited may have set others. */
   show({ etag, lastModified }: Validators): void {
-    const { res } = this.ctx
-    if (etag !== undefined && res.getHeader('ETag') !== etag) this.ctx.set('ETag', etag)
-    if (lastModified === undefined) return
-    const date = formatHttpDate(lastModified)
-    if (res.getHeader('Last-Modified') !== date) this.ctx.set('Last-Modified', date)
+    if (etag !== undefined) this.set('ETag', etag)
+    if (lastModified !== undefined) this.set('Last-Modified', formatHttpDate(lastModified))
+  }
+
+  private set(name: string, value: string): void {
+    const { res, response } = this.ctx
+    if (res.getHeader(name) !== value) response.set(name, value)
   }
 
   private ask(
