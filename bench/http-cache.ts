@@ -118,16 +118,21 @@ async function compare(rounds: number, seconds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (const name of names) runs.get(name)?.push(await measure(name, seconds))
   }
-  const rate = (name: Case) => median(runs.get(name)?.map(figures => figures.rate) ?? [])
-  const cpu = (name: Case) => median(runs.get(name)?.map(figures => figures.cpu) ?? [])
+  const all = (name: Case, key: keyof Figures) => runs.get(name)?.map(one => one[key]) ?? []
   for (const name of names) {
-    const requests = rate(name).toFixed(0).padStart(7)
-    console.log(`${requests} requests/s, ${cpu(name).toFixed(1)} us of the processor each: ${name}`)
+    const requests = median(all(name, 'rate')).toFixed(0).padStart(7)
+    const cpu = median(all(name, 'cpu')).toFixed(1)
+    console.log(`${requests} requests/s, ${cpu} us of the processor each: ${name}`)
   }
-  const ratio = (one: Case, other: Case) =>
-    `${(rate(one) / rate(other)).toFixed(3)} by wrk, ${(cpu(other) / cpu(one)).toFixed(3)} by processor`
-  const unused = ratio('koaHttpCache, none of its words', 'koa alone')
-  const halted = ratio('fresh, 304', 'fresh, 200 with a small body')
+  // Of each round its own ratio, since the machine is not the same from one minute to the next.
+  const ratio = (one: Case, other: Case, key: keyof Figures) => {
+    const others = all(other, key)
+    return median(all(one, key).map((figure, round) => figure / (others[round] ?? NaN)))
+  }
+  const both = (one: Case, other: Case) =>
+    `${ratio(one, other, 'rate').toFixed(3)} by wrk, ${ratio(other, one, 'cpu').toFixed(3)} by processor`
+  const unused = both('koaHttpCache, none of its words', 'koa alone')
+  const halted = both('fresh, 304', 'fresh, 200 with a small body')
   console.log(`a route that uses none of its words, against koa alone: ${unused}`)
   console.log(`a halt, against 200 with a small body: ${halted}`)
 }
