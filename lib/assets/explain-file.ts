@@ -27,7 +27,7 @@ export async function explainFile(
   const forms = (file?.forms ?? []).map(({ coding, size, ok }) => ({
     coding,
     size,
-    headers: asRecord(ok)
+    headers: asRecord(ok.fields)
   }))
   const finding = file ? `${path} is there` : await whyNoFile(settings, wanted, path)
   const step: Step = { subject: 'file', finding, details: forms.flatMap(describeForm) }

@@ -1,6 +1,7 @@
 // What lies in public: found, judged, and prepared once, so that a request only writes it out.
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { said, type Answer } from './answer-head.ts'
 import { makeAbsent } from './absent.ts'
 import { chooseCoding } from '../http/content-coding.ts'
 import { CODINGS } from './compress.ts'
@@ -21,12 +22,11 @@ import { isWithinPublic } from './within-public.ts'
 
 /** One form of a file, ready to be sent. */
 export interface Sendable extends Representation {
-  readonly ok: Headers
-  readonly notModified: Headers
+  readonly ok: Answer
+  readonly notModified: Answer
   /** For an answer with another length: a part of it. */
   readonly partial: Headers
-  /** 412 and 416 say only this. */
-  readonly failed: Headers
+  readonly failed: Answer
 }
 
 /** A file of `public`, in every form in which it exists. */
@@ -204,14 +204,14 @@ function describe(settings: Settings, wanted: Wanted, varies: boolean, verified:
 }
 
 function sendable(form: Representation, about: About): Sendable {
-  const notModified = validatorHeaders(form, about)
-  const partial = [...notModified, ...contentHeaders(form, about)]
+  const validators = validatorHeaders(form, about)
+  const partial = [...validators, ...contentHeaders(form, about)]
   const vary = about.varies ? ['Vary', 'Accept-Encoding'] : []
   return {
     ...form,
-    notModified,
     partial,
-    ok: [...partial, 'Content-Length', String(form.size)],
-    failed: [...vary, 'Content-Length', '0']
+    ok: said(200, [...partial, 'Content-Length', String(form.size)]),
+    notModified: said(304, validators),
+    failed: said(412, [...vary, 'Content-Length', '0'])
   }
 }

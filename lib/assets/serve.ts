@@ -7,7 +7,7 @@ import { evaluatePreconditions } from '../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../http/ranges.ts'
 import { closeDescriptor, openDescriptor, sameMark } from './disk.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
-import type { Headers } from './representation.ts'
+import { said, withVary, writeHead, type Answer } from './answer-head.ts'
 
 // RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
 const FILE = { ifModifiedSince: 'before' } as const
@@ -21,33 +21,32 @@ export function serve(ctx: Context, file: PublicFile): boolean | Promise<boolean
   const method = ctx.req.method ?? 'GET'
   const form = chooseForm(file, headers['accept-encoding'])
   const outcome = evaluatePreconditions(method, headers, form, FILE)
-  if (outcome === 'not-modified') return answer(ctx, 304, form.notModified)
-  if (outcome === 'failed') return answer(ctx, 412, form.failed)
+  if (outcome === 'not-modified') return answer(ctx, form.notModified)
+  if (outcome === 'failed') return answer(ctx, form.failed)
   const range = chooseRange(method, headers, form, form.size)
   if (range === 'unsatisfiable') {
-    return answer(ctx, 416, ['Content-Range', `bytes */${form.size}`, ...form.failed])
+    return answer(ctx, said(416, ['Content-Range', `bytes */${form.size}`, ...form.failed.fields]))
   }
   if (range !== 'whole') return sendRange(ctx, form, range)
-  if (method === 'HEAD') return answer(ctx, 200, form.ok)
-  return form.body ? answer(ctx, 200, form.ok, form.body) : stream(ctx, form)
+  if (method === 'HEAD') return answer(ctx, form.ok)
+  return form.body ? answer(ctx, form.ok, form.body) : stream(ctx, form)
 }
 
 function sendRange(ctx: Context, form: Sendable, range: ByteRange): boolean | Promise<boolean> {
   if (!form.body) return stream(ctx, form, range)
   const part = form.body.subarray(range.start, range.end + 1)
-  const headers = [
+  const fields = [
     ...form.partial,
     ...['Content-Length', String(part.length)],
     ...['Content-Range', `bytes ${range.start}-${range.end}/${form.size}`]
   ]
-  return answer(ctx, 206, headers, part)
+  return answer(ctx, said(206, fields), part)
 }
 
-function answer(ctx: Context, status: number, headers: Headers, body?: Buffer): true {
-  const { res } = ctx
+function answer(ctx: Context, given: Answer, body?: Buffer): true {
   takeOver(ctx)
-  res.writeHead(status, withVary(res, headers) as string[])
-  res.end(body)
+  writeHead(ctx.res, given)
+  ctx.res.end(body)
   return true
 }
 
@@ -59,18 +58,6 @@ function takeOver(ctx: Context): void {
   ctx.onerror = error => {
     if (error !== socket.errored) onerror(error)
   }
-}
-
-/** `writeHead` keeps what was set before, but replaces it by what has the same name. */
-function withVary(res: ServerResponse, headers: Headers): Headers {
-  const earlier = res.getHeader('Vary')
-  if (earlier === undefined) return headers
-  const at = headers.indexOf('Vary')
-  if (at === -1) return headers
-  const fields = new Set(String(earlier).split(/\s*,\s*/))
-  const isNamed = [...fields].some(field => field === '*' || /^accept-encoding$/i.test(field))
-  const merged = isNamed ? String(earlier) : `${String(earlier)}, ${headers[at + 1]}`
-  return headers.with(at + 1, merged)
 }
 
 /** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */

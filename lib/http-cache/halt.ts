@@ -28,6 +28,7 @@ export function halted(status: 304 | 412): Promise<never> {
 
 function rejected(halt: Halt): Promise<never> {
   const promise = Promise.reject(halt)
-  promise.catch(() => undefined)
+  // A listener, so that Node does not take it for a rejection that nobody handles.
+  void Promise.allSettled([promise])
   return promise
 }

@@ -1,0 +1,153 @@
+// What is sent of a head that was kept is what Node would have made of it, and whoever takes part in the
+// making is not passed over.
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { said, writeHead, type Answer } from '../../lib/assets/answer-head.ts'
+import { exchange } from '../support/raw.ts'
+
+const FIELDS = ['ETag', '"x"', 'Vary', 'Accept-Encoding', 'Content-Type', 'text/plain']
+
+/** What happens on the server, and what the client says beside its requests. */
+interface Case {
+  readonly prepare?: (res: ServerResponse, server: Server) => void
+  readonly head?: string
+  readonly version?: string
+}
+
+type Say = (res: ServerResponse, answer: Answer) => void
+
+const usual: Say = (res, { status, fields }) => res.writeHead(status, fields as string[])
+
+/** A server that says the same again and again. */
+async function open(t: ExecutionContext, say: Say, { prepare }: Case = {}) {
+  const answers: Record<string, Answer> = {
+    GET: said(200, [...FIELDS, 'Content-Length', '4']),
+    HEAD: said(200, [...FIELDS, 'Content-Length', '4']),
+    PUT: said(304, FIELDS)
+  }
+  const server = createServer()
+  const answer = (req: { method?: string }, res: ServerResponse) => {
+    prepare?.(res, server)
+    say(res, answers[req.method ?? ''] as Answer)
+    res.end(req.method === 'GET' ? Buffer.from('body') : undefined)
+  }
+  server.on('request', answer).on('checkContinue', answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return { answers, port: (server.address() as AddressInfo).port }
+}
+
+/** All on one connection, as long as the server keeps it. */
+async function converse(port: number, { head = '', version = '1.1' }: Case = {}): Promise<string> {
+  const methods = ['GET', 'GET', 'PUT', 'HEAD', 'HEAD', 'PUT', 'GET', 'HEAD']
+  const requests = methods.map(method => `${method} / HTTP/${version}\r\nHost: x\r\n${head}\r\n`)
+  const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+  return (await exchange(port, [...requests, last].join(''))).toString('latin1')
+}
+
+async function sent(t: ExecutionContext, say: Say, one: Case): Promise<string[]> {
+  const { port } = await open(t, say, one)
+  const conversations = [await converse(port, one), await converse(port, one)]
+  return conversations.map(bytes => bytes.replaceAll(/^Date: .*GMT/gm, 'Date: now'))
+}
+
+test('a head is kept, and put in place as long as its second lasts', async t => {
+  const { port, answers } = await open(t, writeHead)
+  await converse(port)
+  t.regex(answers.GET?.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
+  t.regex(answers.PUT?.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
+  const marked = 'HTTP/1.1 200 Kept\r\nContent-Length: 4\r\n\r\n'
+  const mark = (second: number) =>
+    Object.assign(answers.GET ?? {}, { head: { ...answers.GET?.head, text: marked, second } })
+  mark(0)
+  t.notRegex(await converse(port), /Kept/)
+  let bytes = ''
+  // A second may end in between.
+  while (!bytes.startsWith(`${marked}body`)) {
+    mark(Math.floor(Date.now() / 1000))
+    bytes = await converse(port)
+  }
+  t.pass()
+})
+
+test('the date goes on', async t => {
+  const { port } = await open(t, writeHead)
+  const dates = new Set<string>()
+  while (dates.size < 3) {
+    const before = Date.now()
+    for (const [, date = ''] of (await converse(port)).matchAll(/^Date: (.*)\r$/gm)) {
+      const time = Date.parse(date)
+      t.true(time > before - 2000 && time <= Date.now())
+      dates.add(date)
+    }
+  }
+})
+
+test('the status and its words are on the response for those who log them', async t => {
+  const seen: unknown[] = []
+  const prepare = (res: ServerResponse) => {
+    res.on('finish', () => seen.push(`${res.statusCode} ${res.statusMessage} ${res.headersSent}`))
+  }
+  await converse((await open(t, writeHead, { prepare })).port)
+  t.deepEqual(seen.slice(0, 3), ['200 OK true', '200 OK true', '304 Not Modified true'])
+})
+
+test('a writeHead that somebody put in place is called each time', async t => {
+  let calls = 0
+  const prepare = (res: ServerResponse) => {
+    const before = res.writeHead.bind(res)
+    res.writeHead = ((...args: Parameters<typeof before>) => {
+      calls++
+      res.setHeader('X-Call', calls)
+      return before(...args)
+    }) as typeof before
+  }
+  const bytes = await converse((await open(t, writeHead, { prepare })).port)
+  t.deepEqual([...bytes.matchAll(/X-Call: (\d)/g)].map(String).length, 9)
+  t.is(calls, 9)
+})
+
+let changes = 0
+
+const CASES: Readonly<Record<string, Case>> = {
+  'nothing out of the ordinary': {},
+  'a client that ends the connection': { head: 'Connection: close\r\n' },
+  'a client of HTTP/1.0': { version: '1.0' },
+  'a client of HTTP/1.0 that keeps the connection': {
+    version: '1.0',
+    head: 'Connection: keep-alive\r\n'
+  },
+  'a client that waits for 100 and gets the answer': { head: 'Expect: 100-continue\r\n' },
+  'a header that was set before': { prepare: res => res.setHeader('X-Frame-Options', 'DENY') },
+  'a Date of one’s own': { prepare: res => res.setHeader('Date', 'yesterday') },
+  'no Date': { prepare: res => (res.sendDate = false) },
+  'no Connection': { prepare: res => res.removeHeader('Connection') },
+  'words of one’s own': { prepare: res => (res.statusMessage = 'Fine') },
+  'a connection that the server ends': { prepare: res => (res.shouldKeepAlive = false) },
+  'a server that counts requests': { prepare: (_, server) => (server.maxRequestsPerSocket = 100) },
+  'another timeout': {
+    prepare: (_, server) => (server.keepAliveTimeout = 1000 * (1 + (changes++ % 3)))
+  }
+}
+
+for (const [title, one] of Object.entries(CASES)) {
+  test(`what is kept heeds ${title}`, async t => {
+    changes = 0
+    const expected = await sent(t, usual, one)
+    changes = 0
+    t.deepEqual(await sent(t, writeHead, one), expected)
+  })
+}
+
+test('a Vary that was set before is kept beside ours', async t => {
+  const merged = async (given: string) => {
+    const prepare = (res: ServerResponse) => res.setHeader('Vary', given)
+    const bytes = await converse((await open(t, writeHead, { prepare })).port)
+    return /^Vary: (.*)\r$/m.exec(bytes)?.[1]
+  }
+  t.is(await merged('Origin'), 'Origin, Accept-Encoding')
+  t.is(await merged('Origin, accept-encoding'), 'Origin, accept-encoding')
+  t.is(await merged('*'), '*')
+})
