@@ -13,7 +13,6 @@ import {
   represent,
   validatorHeaders,
   type About,
-  type Headers,
   type Representation
 } from './representation.ts'
 import type { Wanted } from './request-path.ts'
@@ -21,11 +20,10 @@ import type { Settings } from './settings.ts'
 import { isWithinPublic } from './within-public.ts'
 
 /** One form of a file, ready to be sent. */
-export interface Sendable extends Representation {
+export interface Sendable extends Omit<Representation, 'digest'> {
+  /** Its Content-Length comes last, so that a part of it can say another. */
   readonly ok: Answer
   readonly notModified: Answer
-  /** For an answer with another length: a part of it. */
-  readonly partial: Headers
   readonly failed: Answer
 }
 
@@ -65,8 +63,9 @@ interface Held extends PublicFile {
 // A held path is canonical when it is decoded; with these characters alone it reads the same encoded.
 const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
 
-// What a form costs beside its body, measured: strings, headers, marks, and the buffer itself.
-const OVERHEAD_BYTES = 4096
+// What a form costs beside its body, measured in resident memory: strings, headers, marks, the buffer
+// itself, and what the collector lets lie before it comes round.
+const OVERHEAD_BYTES = 12 * 1024
 
 export function makePublicFiles(settings: Settings): PublicFiles {
   const held = new LRUCache<string, Held>({
@@ -203,15 +202,17 @@ function describe(settings: Settings, wanted: Wanted, varies: boolean, verified:
   }
 }
 
-function sendable(form: Representation, about: About): Sendable {
+// 412 and 416 say only this.
+const FAILED = said(412, ['Content-Length', '0'])
+const FAILED_VARYING = said(412, ['Vary', 'Accept-Encoding', 'Content-Length', '0'])
+
+function sendable({ digest: _, ...form }: Representation, about: About): Sendable {
   const validators = validatorHeaders(form, about)
-  const partial = [...validators, ...contentHeaders(form, about)]
-  const vary = about.varies ? ['Vary', 'Accept-Encoding'] : []
+  const content = contentHeaders(form, about)
   return {
     ...form,
-    partial,
-    ok: said(200, [...partial, 'Content-Length', String(form.size)]),
+    ok: said(200, [...validators, ...content, 'Content-Length', String(form.size)]),
     notModified: said(304, validators),
-    failed: said(412, [...vary, 'Content-Length', '0'])
+    failed: about.varies ? FAILED_VARYING : FAILED
   }
 }

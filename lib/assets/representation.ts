@@ -77,8 +77,10 @@ export interface About {
 }
 
 /** What 200, 206 and 304 say alike. */
-export function validatorHeaders(form: Representation, about: About): Headers {
-  const { etag, lastModified } = form
+export function validatorHeaders(
+  { etag, lastModified }: Pick<Representation, 'etag' | 'lastModified'>,
+  about: About
+): Headers {
   return [
     ...['ETag', etag],
     ...(lastModified === undefined ? [] : ['Last-Modified', formatHttpDate(lastModified)]),
@@ -90,7 +92,10 @@ export function validatorHeaders(form: Representation, about: About): Headers {
 }
 
 /** What only an answer with content says, `Content-Length` excepted. */
-export function contentHeaders({ coding }: Representation, { type }: About): Headers {
+export function contentHeaders(
+  { coding }: Pick<Representation, 'coding'>,
+  { type }: About
+): Headers {
   const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding]
   return ['Content-Type', type, 'Accept-Ranges', 'bytes', ...encoding]
 }

@@ -7,6 +7,7 @@ import { evaluatePreconditions } from '../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../http/ranges.ts'
 import { closeDescriptor, openDescriptor, sameMark } from './disk.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
+import type { Headers } from './representation.ts'
 import { said, withVary, writeHead, type Answer } from './answer-head.ts'
 
 // RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
@@ -36,11 +37,15 @@ function sendRange(ctx: Context, form: Sendable, range: ByteRange): boolean | Pr
   if (!form.body) return stream(ctx, form, range)
   const part = form.body.subarray(range.start, range.end + 1)
   const fields = [
-    ...form.partial,
+    ...withoutLength(form.ok),
     ...['Content-Length', String(part.length)],
     ...['Content-Range', `bytes ${range.start}-${range.end}/${form.size}`]
   ]
   return answer(ctx, said(206, fields), part)
+}
+
+function withoutLength({ fields }: Answer): Headers {
+  return fields.slice(0, -2)
 }
 
 function answer(ctx: Context, given: Answer, body?: Buffer): true {
@@ -71,7 +76,7 @@ async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<
   takeOver(ctx)
   // Koa starts at 404, and send never resets it.
   res.statusCode = 200
-  const headers = withVary(res, form.partial)
+  const headers = withVary(res, withoutLength(form.ok))
   for (let at = 0; at < headers.length; at += 2) {
     res.setHeader(headers[at] as string, headers[at + 1] as string)
   }
