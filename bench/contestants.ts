@@ -29,17 +29,8 @@ export const contestants: Readonly<Record<string, Contestant>> = {
     fingerprint: false,
     memory: { maxFileBytes: 0 }
   }),
-  'bare node:http': async ({ root }, port) => {
-    const body = readFileSync(join(root, 'public/assets/app.js'))
-    const headers = {
-      'Content-Type': 'text/javascript; charset=utf-8',
-      'Content-Length': body.length
-    }
-    await listen(port, (_, res) => {
-      res.writeHead(200, headers)
-      res.end(body)
-    })
-  },
+  'bare node:http': bare('app.js', 'text/javascript; charset=utf-8'),
+  'bare node:http, 200 KiB': bare('big.bin', 'application/octet-stream'),
   'Koa, ctx.body = buffer': async ({ root }, port) => {
     const body = readFileSync(join(root, 'public/assets/app.js'))
     await koa(port, ctx => {
@@ -47,7 +38,7 @@ export const contestants: Readonly<Record<string, Contestant>> = {
       ctx.body = body
     })
   },
-  'Koa, a page': (_, port) => koa(port, page),
+  'Koa, a page': (_, port) => koa(port),
   'koa-static': ({ root }, port) => koa(port, koaStatic(join(root, 'public'))),
   'koa-static-cache': ({ root }, port) =>
     koa(port, koaStaticCache(join(root, 'public'), { buffer: true, usePrecompiledGzip: true })),
@@ -70,6 +61,18 @@ export const contestants: Readonly<Record<string, Contestant>> = {
   nginx: ({ root }, port) => nginx(root, port)
 }
 
+/** A constant buffer, and no header that HTTP could do without. */
+function bare(name: string, type: string): Contestant {
+  return async ({ root }, port) => {
+    const body = readFileSync(join(root, 'public/assets', name))
+    const headers = { 'Content-Type': type, 'Content-Length': body.length }
+    await listen(port, (_, res) => {
+      res.writeHead(200, headers)
+      res.end(body)
+    })
+  }
+}
+
 /** Answers with a page where no file answers. */
 function page(ctx: { body: unknown }): void {
   ctx.body = '<!doctype html><title>a page</title>'
@@ -79,10 +82,11 @@ function ours(options: KoaAssetsOptions): Contestant {
   return ({ root }, port) => koa(port, koaAssets({ ...options, root, serve: true }))
 }
 
-async function koa(port: number, middleware: Middleware): Promise<void> {
+/** An application with one page behind what is given. */
+async function koa(port: number, middleware?: Middleware): Promise<void> {
   const app = new Koa()
   app.silent = true
-  app.use(middleware)
+  if (middleware) app.use(middleware)
   app.use(ctx => {
     if (ctx.path === '/page') page(ctx)
   })

@@ -9,6 +9,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { buildSync } from 'esbuild'
 
 const { values } = parseArgs({
   options: {
@@ -54,7 +55,7 @@ const CASES: readonly Case[] = [
     title: '200 KiB',
     path: '/assets/big.bin',
     status: 200,
-    contestants: [OURS, ...PEERS, 'nginx']
+    contestants: [OURS, 'bare node:http, 200 KiB', ...PEERS, 'nginx']
   },
   {
     title: '64 MiB stream',
@@ -88,12 +89,23 @@ interface Sample {
   readonly rss: number
 }
 
+// As plain JavaScript, since a loader of TypeScript slows down what it loads.
+const SERVER = join(import.meta.dirname, '../dist/bench-server.js')
+buildSync({
+  entryPoints: [join(import.meta.dirname, 'server.ts')],
+  outfile: SERVER,
+  bundle: true,
+  packages: 'external',
+  format: 'esm',
+  platform: 'node'
+})
 const root = makeGround()
 const rows: string[] = []
 try {
   for (const one of CASES.filter(({ title }) => title.includes(values.case))) await measure(one)
 } finally {
   rmSync(root, { recursive: true, force: true })
+  rmSync(SERVER)
 }
 if (!values.case && !values.only) writeFileSync(join(import.meta.dirname, 'results.md'), report())
 
@@ -171,8 +183,8 @@ async function load(
 }
 
 async function startServer(name: string, port: number): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'server.ts'), [name, root, String(port)], {
-    execArgv: ['--import=tsx'],
+  const child = fork(SERVER, [name, root, String(port)], {
+    execArgv: [],
     stdio: 'inherit',
     env: { ...process.env, NODE_ENV: 'production' }
   })
@@ -210,15 +222,16 @@ function median(numbers: readonly number[]): number {
 }
 
 function tableOf({ title }: Case, samples: ReadonlyMap<string, Sample[]>): string[] {
-  const [first = []] = samples.values()
-  const base = median(first.map(({ perSecond }) => perSecond))
+  const [ours = []] = samples.values()
   const lines = Array.from(samples, ([name, all]) => {
     const perSecond = median(all.map(one => one.perSecond))
+    // Of each round its own ratio, since the machine is not the same from one minute to the next.
+    const ratio = median(all.map((one, round) => (ours[round]?.perSecond ?? NaN) / one.perSecond))
     // nginx works in a process of its own, whose cost is not seen here.
     const [cpu, rss] = ['cpu', 'rss'].map(key =>
       name === 'nginx' ? '' : median(all.map(one => one[key as 'cpu' | 'rss'])).toFixed(0)
     )
-    return `| ${name} | ${perSecond.toFixed(0)} | ${(base / perSecond).toFixed(2)} | ${cpu} | ${rss} |`
+    return `| ${name} | ${perSecond.toFixed(0)} | ${ratio.toFixed(2)} | ${cpu} | ${rss} |`
   })
   const head = '| who | requests/s | ours is … times as fast | CPU µs/request | RSS MiB |'
   return ['', `## ${title}`, '', head, '|---|--:|--:|--:|--:|', ...lines]
@@ -226,7 +239,7 @@ function tableOf({ title }: Case, samples: ReadonlyMap<string, Sample[]>): strin
 
 function report(): string {
   const [cpu] = cpus()
-  const how = `${values.rounds} rounds of ${values.seconds} s in turn, medians; server on one core, wrk on the other`
+  const how = `${values.rounds} rounds of ${values.seconds} s in turn, medians; the ratios are medians of each round's; server on one core, wrk on the other`
   return `# Serving, side by side\n\nNode ${process.version}, ${cpu?.model.trim()}; ${how}.\n${rows.join('\n')}\n`
 }
 
