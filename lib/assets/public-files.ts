@@ -206,11 +206,12 @@ function describe(settings: Settings, wanted: Wanted, varies: boolean, verified:
 const FAILED = said(412, ['Content-Length', '0'])
 const FAILED_VARYING = said(412, ['Vary', 'Accept-Encoding', 'Content-Length', '0'])
 
-function sendable({ digest: _, ...form }: Representation, about: About): Sendable {
+function sendable(form: Representation, about: About): Sendable {
+  const { digest: _, ...kept } = form
   const validators = validatorHeaders(form, about)
   const content = contentHeaders(form, about)
   return {
-    ...form,
+    ...kept,
     ok: said(200, [...validators, ...content, 'Content-Length', String(form.size)]),
     notModified: said(304, validators),
     failed: about.varies ? FAILED_VARYING : FAILED

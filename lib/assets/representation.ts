@@ -77,10 +77,7 @@ export interface About {
 }
 
 /** What 200, 206 and 304 say alike. */
-export function validatorHeaders(
-  { etag, lastModified }: Pick<Representation, 'etag' | 'lastModified'>,
-  about: About
-): Headers {
+export function validatorHeaders({ etag, lastModified }: Representation, about: About): Headers {
   return [
     ...['ETag', etag],
     ...(lastModified === undefined ? [] : ['Last-Modified', formatHttpDate(lastModified)]),
@@ -92,10 +89,7 @@ export function validatorHeaders(
 }
 
 /** What only an answer with content says, `Content-Length` excepted. */
-export function contentHeaders(
-  { coding }: Pick<Representation, 'coding'>,
-  { type }: About
-): Headers {
+export function contentHeaders({ coding }: Representation, { type }: About): Headers {
   const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding]
   return ['Content-Type', type, 'Accept-Ranges', 'bytes', ...encoding]
 }
