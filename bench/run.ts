@@ -127,7 +127,8 @@ async function sample(one: Case, name: string): Promise<Sample> {
   try {
     const url = `http://127.0.0.1:${port}${one.path}`
     const headers = await headersFor(one, name, url)
-    await load(url, headers, 0.5, one)
+    // Long enough for the compiler to have seen it all.
+    await load(url, headers, 3, one)
     const before = await usage(server)
     const { requests, seconds } = await load(url, headers, Number(values.seconds), one)
     const after = await usage(server)
