@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import { clean, precompile, verify } from '../../lib/index.ts'
 import { digestOf, withFingerprint } from '../../lib/assets/fingerprint.ts'
 import { makeProject } from '../support/site.ts'
+import { COPIES } from '../support/copies.ts'
 
 const DAY = 24 * 3600
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)
@@ -26,7 +27,7 @@ async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
 }
 
 const withCopies = (names: readonly string[]) =>
-  names.flatMap(name => ['', '.br', '.gz'].map(extension => name + extension)).toSorted()
+  names.flatMap(name => ['', ...COPIES].map(extension => name + extension)).toSorted()
 
 test('FPR-15 clean --keep 2 --age 1d keeps the newest two, and everything younger', async t => {
   const { root, left } = await makeDeploys(t, [0.1, 0.5, 0.9, 2, 3])

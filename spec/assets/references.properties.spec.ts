@@ -59,8 +59,18 @@ function withOwnPaths(text: string): string {
   return replaceReferences(
     text,
     references,
-    references.map(({ path }) => encodeURI(decodeURI(path)))
+    references.map(({ path }) => ownPath(path))
   )
+}
+
+/** What cannot be decoded leads nowhere, and stays. */
+function ownPath(path: string): string {
+  try {
+    return encodeURI(decodeURI(path))
+  } catch (error) {
+    if (error instanceof URIError) return path
+    throw error
+  }
 }
 
 test('what a stylesheet says between its references stays, whatever it refers to', t => {

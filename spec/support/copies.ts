@@ -1,0 +1,7 @@
+// The compressed copies that this version of Node can make, in the order of their names.
+import * as zlib from 'node:zlib'
+
+const zstd = 'zstdCompress' in zlib
+
+export const COPIES = ['.br', '.gz', ...(zstd ? ['.zst'] : [])]
+export const CODINGS = ['br', 'gzip', 'identity', ...(zstd ? ['zstd'] : [])]
