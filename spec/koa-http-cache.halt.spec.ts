@@ -129,7 +129,8 @@ for (const [koa, Koa] of KOAS) {
     app.use(async (ctx, next) => {
       await next().catch((error: object) => {
         // As @koa/cors does.
-        throw Object.assign(error, { headers: { 'X-From': ctx.get('x-from') } })
+        const from = ctx.get('x-from')
+        throw from === '' ? error : Object.assign(error, { headers: { 'X-From': from } })
       })
     })
     app.use(ctx => ctx.fresh('x'))

@@ -1,6 +1,6 @@
-// The head of an answer. Node checks and joins the fields of every answer anew, which costs more than
-// everything else that a small file costs. What it made of the same fields within the same second is what
-// it would make again, so that is kept and put in place.
+// The head of an answer. Node checks and joins the fields of every answer anew, nearly a third of the
+// JavaScript that runs for a small file. What it made of the same fields within the same second is what it
+// would make again, so that is kept and put in place.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import { IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'

@@ -41,7 +41,6 @@ export class Visit {
   verdict: Verdict | undefined = undefined
   /** Why the last question came out as it did. */
   reason = 'ctx.fresh was not asked'
-  // Not #private, which every request would pay for.
   private readonly ctx: Context
   private freshWord: Fresh | undefined = undefined
   private questions: Question[] | undefined = undefined
