@@ -1,7 +1,6 @@
 // What lies in public: found, judged, and prepared once, so that a request only writes it out.
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { said, type Answer } from './answer-head.ts'
 import { makeAbsent } from './absent.ts'
 import { chooseCoding } from '../http/content-coding.ts'
 import { CODINGS } from './compress.ts'
@@ -18,6 +17,7 @@ import {
 import type { Wanted } from './request-path.ts'
 import type { Settings } from './settings.ts'
 import { isWithinPublic } from './within-public.ts'
+import { MAX_WHOLE_BYTES, said, type Answer } from './write-answer.ts'
 
 /** One form of a file, ready to be sent. */
 export interface Sendable extends Omit<Representation, 'digest'> {
@@ -67,11 +67,16 @@ const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
 // itself, and what the collector lets lie before it comes round.
 const OVERHEAD_BYTES = 12 * 1024
 
+/** What a form may take of memory; a small body lies there a second time, behind its head. */
+function bytesOf({ body }: Sendable): number {
+  const length = body?.length ?? 0
+  return OVERHEAD_BYTES + (length < MAX_WHOLE_BYTES ? 2 * length : length)
+}
+
 export function makePublicFiles(settings: Settings): PublicFiles {
   const held = new LRUCache<string, Held>({
     maxSize: Math.max(1, settings.memory.maxBytes),
-    sizeCalculation: ({ forms }) =>
-      forms.reduce((sum, { body }) => sum + OVERHEAD_BYTES + (body?.length ?? 0), 0)
+    sizeCalculation: ({ forms }) => forms.reduce((sum, form) => sum + bytesOf(form), 0)
   })
   const absent = makeAbsent(settings)
   const loads = new Map<string, Promise<PublicFile | undefined>>()

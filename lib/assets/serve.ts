@@ -8,7 +8,7 @@ import { chooseRange, type ByteRange } from '../http/ranges.ts'
 import { closeDescriptor, openDescriptor, sameMark } from './disk.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
 import type { Headers } from './representation.ts'
-import { said, withVary, writeHead, type Answer } from './answer-head.ts'
+import { said, withVary, writeAnswer, type Answer } from './write-answer.ts'
 
 // RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
 const FILE = { ifModifiedSince: 'before' } as const
@@ -50,8 +50,7 @@ function withoutLength({ fields }: Answer): Headers {
 
 function answer(ctx: Context, given: Answer, body?: Buffer): true {
   takeOver(ctx)
-  writeHead(ctx.res, given)
-  ctx.res.end(body)
+  writeAnswer(ctx.res, given, body)
   return true
 }
 

@@ -1,10 +1,10 @@
-// What is sent of a head that was kept is what Node would have made of it, and whoever takes part in the
-// making is not passed over.
+// What is sent of an answer that was kept is what Node would have made of it, and whoever takes part in
+// the making is not passed over.
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
-import { said, writeHead, type Answer } from '../../lib/assets/answer-head.ts'
+import { MAX_WHOLE_BYTES, said, writeAnswer, type Answer } from '../../lib/assets/write-answer.ts'
 import { exchange } from '../support/raw.ts'
 
 const FIELDS = ['ETag', '"x"', 'Vary', 'Accept-Encoding', 'Content-Type', 'text/plain']
@@ -14,24 +14,24 @@ interface Case {
   readonly prepare?: (res: ServerResponse, server: Server) => void
   readonly head?: string
   readonly version?: string
+  readonly body?: Buffer
 }
 
-type Say = (res: ServerResponse, answer: Answer) => void
+type Say = (res: ServerResponse, answer: Answer, body?: Buffer) => void
 
-const usual: Say = (res, { status, fields }) => res.writeHead(status, fields as string[])
+const usual: Say = (res, { status, fields }, body) =>
+  res.writeHead(status, fields as string[]).end(body)
 
 /** A server that says the same again and again. */
-async function open(t: ExecutionContext, say: Say, { prepare }: Case = {}) {
-  const answers: Record<string, Answer> = {
-    GET: said(200, [...FIELDS, 'Content-Length', '4']),
-    HEAD: said(200, [...FIELDS, 'Content-Length', '4']),
-    PUT: said(304, FIELDS)
-  }
+async function open(t: ExecutionContext, say: Say, one: Case = {}) {
+  const { prepare, body = Buffer.from('body') } = one
+  const found = said(200, [...FIELDS, 'Content-Length', String(body.length)])
+  const answers = { GET: found, HEAD: found, PUT: said(304, FIELDS) }
   const server = createServer()
   const answer = (req: { method?: string }, res: ServerResponse) => {
     prepare?.(res, server)
-    say(res, answers[req.method ?? ''] as Answer)
-    res.end(req.method === 'GET' ? Buffer.from('body') : undefined)
+    const method = req.method as keyof typeof answers
+    say(res, answers[method], method === 'GET' ? body : undefined)
   }
   server.on('request', answer).on('checkContinue', answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -54,13 +54,15 @@ async function sent(t: ExecutionContext, say: Say, one: Case): Promise<string[]>
 }
 
 test('a head is kept, and put in place as long as its second lasts', async t => {
-  const { port, answers } = await open(t, writeHead)
+  const { port, answers } = await open(t, writeAnswer)
   await converse(port)
-  t.regex(answers.GET?.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
-  t.regex(answers.PUT?.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
+  t.regex(answers.GET.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
+  t.regex(answers.PUT.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
   const marked = 'HTTP/1.1 200 Kept\r\nContent-Length: 4\r\n\r\n'
   const mark = (second: number) =>
-    Object.assign(answers.GET ?? {}, { head: { ...answers.GET?.head, text: marked, second } })
+    Object.assign(answers.GET, {
+      head: { ...answers.GET.head, text: marked, second, whole: undefined }
+    })
   mark(0)
   t.notRegex(await converse(port), /Kept/)
   let bytes = ''
@@ -69,11 +71,12 @@ test('a head is kept, and put in place as long as its second lasts', async t => 
     mark(Math.floor(Date.now() / 1000))
     bytes = await converse(port)
   }
-  t.pass()
+  while (answers.GET.head?.whole === undefined) await converse(port)
+  t.is(answers.GET.head.whole, `${answers.GET.head.text}body`)
 })
 
 test('the date goes on', async t => {
-  const { port } = await open(t, writeHead)
+  const { port } = await open(t, writeAnswer)
   const dates = new Set<string>()
   while (dates.size < 3) {
     const before = Date.now()
@@ -90,7 +93,7 @@ test('the status and its words are on the response for those who log them', asyn
   const prepare = (res: ServerResponse) => {
     res.on('finish', () => seen.push(`${res.statusCode} ${res.statusMessage} ${res.headersSent}`))
   }
-  await converse((await open(t, writeHead, { prepare })).port)
+  await converse((await open(t, writeAnswer, { prepare })).port)
   t.deepEqual(seen.slice(0, 3), ['200 OK true', '200 OK true', '304 Not Modified true'])
 })
 
@@ -104,15 +107,34 @@ test('a writeHead that somebody put in place is called each time', async t => {
       return before(...args)
     }) as typeof before
   }
-  const bytes = await converse((await open(t, writeHead, { prepare })).port)
+  const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
   t.deepEqual([...bytes.matchAll(/X-Call: (\d)/g)].map(String).length, 9)
   t.is(calls, 9)
 })
+
+test('an end that somebody put in place sees every body', async t => {
+  const seen: string[] = []
+  const prepare = (res: ServerResponse) => {
+    const before = res.end.bind(res)
+    res.end = ((...args: Parameters<typeof before>) => {
+      seen.push(String(args[0] ?? ''))
+      return before(...args)
+    }) as typeof before
+  }
+  await converse((await open(t, writeAnswer, { prepare })).port)
+  t.deepEqual(seen, ['body', 'body', '', '', '', '', 'body', '', 'body'])
+})
+
+const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
 
 let changes = 0
 
 const CASES: Readonly<Record<string, Case>> = {
   'nothing out of the ordinary': {},
+  'a body of any bytes': { body: EVERY_BYTE },
+  'a body of no bytes': { body: Buffer.alloc(0) },
+  'a body that is as long as both may be': { body: Buffer.alloc(MAX_WHOLE_BYTES, 'x') },
+  'a body that is sent in several pieces': { body: Buffer.alloc(1 << 22, EVERY_BYTE) },
   'a client that ends the connection': { head: 'Connection: close\r\n' },
   'a client of HTTP/1.0': { version: '1.0' },
   'a client of HTTP/1.0 that keeps the connection': {
@@ -137,14 +159,14 @@ for (const [title, one] of Object.entries(CASES)) {
     changes = 0
     const expected = await sent(t, usual, one)
     changes = 0
-    t.deepEqual(await sent(t, writeHead, one), expected)
+    t.deepEqual(await sent(t, writeAnswer, one), expected)
   })
 }
 
 test('a Vary that was set before is kept beside ours', async t => {
   const merged = async (given: string) => {
     const prepare = (res: ServerResponse) => res.setHeader('Vary', given)
-    const bytes = await converse((await open(t, writeHead, { prepare })).port)
+    const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
     return /^Vary: (.*)\r$/m.exec(bytes)?.[1]
   }
   t.is(await merged('Origin'), 'Origin, Accept-Encoding')
