@@ -2,7 +2,7 @@
 import compose from 'koa-compose'
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError } from './errors.ts'
-import { announce, linksFor, type Preload } from './assets/early-hints.ts'
+import { makePreload, type Preload } from './assets/early-hints.ts'
 import { errorPage } from './assets/error-page.ts'
 import { MALFORMED } from './assets/canonical-path.ts'
 import { errorCode } from './assets/disk.ts'
@@ -37,13 +37,13 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 
 function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
   const byPath = settings.apps.toSorted((a, b) => b.path.length - a.path.length)
+  const preload = makePreload(settings.earlyHints)
   return function assetHelpers(ctx, next) {
     const path = rawPath(ctx.req.url ?? '')
     const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
     ctx.assets = pipeline.viewHelpers(app?.name ?? '')
     ctx.state.assets = ctx.assets
-    ctx.preload = (...names) =>
-      announce(ctx.req, ctx.res, linksFor(ctx.assets, names), settings.earlyHints)
+    ctx.preload = preload
     const refreshed = pipeline.beforePage()
     return refreshed ? after(refreshed, next) : next()
   }

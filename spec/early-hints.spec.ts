@@ -137,6 +137,10 @@ test('a name that no asset can have is a TypeError, and no header is changed', a
       instanceOf: TypeError,
       message: 'preload() needs the name of an asset'
     })
+    t.throws(() => Reflect.apply(ctx.preload, undefined, ['app.css']), {
+      instanceOf: TypeError,
+      message: 'preload() is a method of ctx: call it as ctx.preload()'
+    })
   })
   t.false((await ask(port)).includes('Link'))
 })

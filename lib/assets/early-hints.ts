@@ -20,10 +20,25 @@ export type NamesThenPreloadOptions =
  * ctx.preload('app', { as: 'module' })
  * @throws {TypeError} as `ctx.assets.preload`; no header was changed then
  */
-export type Preload = (...names: NamesThenPreloadOptions) => void
+export type Preload = (this: Page, ...names: NamesThenPreloadOptions) => void
+
+/** What `ctx` is to `ctx.preload`. */
+interface Page {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly assets: ViewHelpers
+}
+
+/** @param early whether the links are sent ahead as well */
+export function makePreload(early: boolean): Preload {
+  return function preload(...names) {
+    if (!this) throw new TypeError('preload() is a method of ctx: call it as ctx.preload()')
+    announce(this, linksFor(this.assets, names), early)
+  }
+}
 
 /** The values of the `Link` header, in the order of the names. */
-export function linksFor(assets: ViewHelpers, args: NamesThenPreloadOptions): readonly string[] {
+function linksFor(assets: ViewHelpers, args: NamesThenPreloadOptions): readonly string[] {
   const last = args.at(-1)
   const [names, options] = typeof last === 'string' ? [args, {}] : [args.slice(0, -1), last ?? {}]
   if (names.length === 0) throw new TypeError('preload() needs the name of an asset')
@@ -31,12 +46,7 @@ export function linksFor(assets: ViewHelpers, args: NamesThenPreloadOptions): re
 }
 
 /** Adds to the `Link` header what it does not hold yet. */
-export function announce(
-  req: IncomingMessage,
-  res: ServerResponse,
-  links: readonly string[],
-  early: boolean
-): void {
+function announce({ req, res }: Page, links: readonly string[], early: boolean): void {
   if (res.headersSent) return
   const held = new Set([res.getHeader('Link') ?? []].flat().map(String))
   const fresh = [...new Set(links)].filter(link => !held.has(link))

@@ -54,14 +54,17 @@ function answer(ctx: Context, given: Answer, body?: Buffer): true {
   return true
 }
 
-/** From here on the response is ours, and a client that goes away no error of the application. */
+/** From here on the response is ours. */
 function takeOver(ctx: Context): void {
-  const { socket } = ctx.req
-  const onerror = ctx.onerror.bind(ctx)
   ctx.respond = false
-  ctx.onerror = error => {
-    if (error !== socket.errored) onerror(error)
-  }
+  // The same function every time: one made for the request keeps the request alive, at V8's whim.
+  if (!Object.hasOwn(ctx, 'onerror')) ctx.onerror = handleError
+}
+
+/** A client that goes away is no error of the application. */
+function handleError(this: Context, error: Error): void {
+  const inherited = Object.getPrototypeOf(this) as Context
+  if (error !== this.req.socket.errored) inherited.onerror.call(this, error)
 }
 
 /** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */
