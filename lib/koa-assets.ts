@@ -9,7 +9,7 @@ import { errorCode } from './assets/disk.ts'
 import { makePipeline, type Pipeline } from './assets/pipeline.ts'
 import type { KoaAssetsOptions } from './assets/options.ts'
 import type { PublicFile } from './assets/public-files.ts'
-import { isUnderPrefix, locate, rawPath, type Wanted } from './assets/request-path.ts'
+import { isPlain, isUnderPrefix, locate, rawPath, type Wanted } from './assets/request-path.ts'
 import { serve } from './assets/serve.ts'
 import { settle, type Settings } from './assets/settings.ts'
 import type { ViewHelpers } from './assets/view-helpers.ts'
@@ -91,6 +91,8 @@ async function read(
 
 /** Whether Koa reads the same path: it is what a guard in front compares. */
 function isAsRead(ctx: Context, path: string): boolean {
+  // Koa keeps what it reads on the request, and requests of two shapes slow down what follows.
+  if (isPlain(path) && path === ctx.req.url) return true
   try {
     return ctx.path === path
   } catch (error) {

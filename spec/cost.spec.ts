@@ -4,6 +4,8 @@ import { createHook } from 'node:async_hooks'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import test from 'ava'
+import { makePublicFiles } from '../lib/assets/public-files.ts'
+import { settle } from '../lib/assets/settings.ts'
 import { makeSite, type Site, type SiteOptions } from './support/site.ts'
 import { until, untilSettled } from './support/until.ts'
 
@@ -27,7 +29,14 @@ for (const name of Object.keys(fs)) {
     return original(...args)
   }, original)
 }
-const { stat } = patched
+const { stat, watch } = patched
+let watchers = 0
+patched.watch = (...args) => {
+  const watcher = watch?.(...args) as fs.FSWatcher
+  watchers++
+  watcher.once('close', () => watchers--)
+  return watcher
+}
 patched.stat = (...args) => {
   stats.push(String(args[0]))
   return stat?.(...args)
@@ -131,3 +140,44 @@ test.serial(
     t.deepEqual(cost, { calls: 0, stats: [], sync: [], status: 200 })
   }
 )
+
+const REMEMBERING = { compile: false, fingerprint: false, revalidate: 3600 }
+
+test.serial('a miss that is remembered costs nothing, under the prefix and elsewhere', async t => {
+  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { ...REMEMBERING, routes })
+  for (const path of ['/assets/none.css', '/books/23', '/books', '/']) {
+    for (let times = 0; times < 2; times++) await site.ask(path)
+    const cost = await costOf(site, path)
+    t.deepEqual([path, cost], [path, { calls: 0, stats: [], sync: [], status: 200 }])
+  }
+})
+
+test.serial('who asks at once shares one look, where a look is trusted at all', async t => {
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { serve: false })
+  const looksOf = async (options: SiteOptions, path: string) => {
+    const files = makePublicFiles(settle({ root: site.root, ...REMEMBERING, ...options }))
+    const wanted = { path, app: undefined, name: '' }
+    stats.length = 0
+    const asked = Array.from({ length: 20 }, async () => files.find(wanted))
+    const found = await Promise.all(asked)
+    t.is(new Set(found).size, 1)
+    return stats.filter(looked => looked === site.at(`/public${path}`)).length
+  }
+  t.is(await looksOf({}, '/assets/none.css'), 1)
+  t.is(await looksOf({ revalidate: 0 }, '/assets/none.css'), 20)
+  const once = await looksOf({}, '/assets/a.css')
+  t.true(once <= 2, `${once}`)
+})
+
+test.serial('no more than a hundred folders are watched for what may come into them', async t => {
+  const folders = Array.from({ length: 250 }, (_, number) => `/public/assets/${number}/a.css`)
+  const files = Object.fromEntries(folders.map(path => [path, 'a{}']))
+  const before = watchers
+  const site = await makeSite(t, files, REMEMBERING)
+  for (const path of folders) {
+    t.is((await site.ask(path.replace('/public', '').replace('a.css', 'b.css'))).status, 404)
+  }
+  await until(() => watchers <= before + 100, 'the others are closed')
+  t.true(watchers >= before + 90, `${watchers - before}`)
+})

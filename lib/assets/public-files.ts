@@ -14,7 +14,7 @@ import {
   type About,
   type Representation
 } from './representation.ts'
-import type { Wanted } from './request-path.ts'
+import { isPlain, type Wanted } from './request-path.ts'
 import type { Settings } from './settings.ts'
 import { isWithinPublic } from './within-public.ts'
 import { MAX_WHOLE_BYTES, said, type Answer } from './write-answer.ts'
@@ -32,16 +32,18 @@ export interface PublicFile {
   readonly forms: readonly Sendable[]
 }
 
+type Found = PublicFile | undefined
+
 export interface PublicFiles {
   /** Whether it is known, without a look at the disk, that nothing in public bears the path. */
   isAbsent(rawPath: string): boolean
   /** What lies in memory under a path just as it was sent, and is trusted still. */
-  recall(rawPath: string): PublicFile | undefined
+  recall(rawPath: string): Found
   /**
    * The file that is wanted, as the disk has it now or, within `revalidate`, had it.
    * @param mark what the target was found to be just now, if somebody has looked already
    */
-  find(wanted: Wanted, mark?: Mark): Promise<PublicFile | undefined> | PublicFile | undefined
+  find(wanted: Wanted, mark?: Mark): Promise<Found> | Found
   /** Has the next `find` look at the disk: the file was not what was remembered of it. */
   forget(wanted: Wanted): void
   /** Whether there is a file that could be sent; nothing is read. */
@@ -60,9 +62,6 @@ interface Held extends PublicFile {
   trustedUntil: number
 }
 
-// A held path is canonical when it is decoded; with these characters alone it reads the same encoded.
-const PLAINLY_CANONICAL = /^[\w\-./~@]+$/
-
 // What a form costs beside its body, measured in resident memory: strings, headers, marks, the buffer
 // itself, and what the collector lets lie before it comes round.
 const OVERHEAD_BYTES = 12 * 1024
@@ -79,9 +78,10 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     sizeCalculation: ({ forms }) => forms.reduce((sum, form) => sum + bytesOf(form), 0)
   })
   const absent = makeAbsent(settings)
-  const loads = new Map<string, Promise<PublicFile | undefined>>()
+  const loads = new Map<string, Promise<Found>>()
+  const looks = new Map<string, Promise<Found>>()
 
-  const load = (wanted: Wanted): Promise<PublicFile | undefined> => {
+  const load = (wanted: Wanted): Promise<Found> => {
     const loading = prepare(settings, wanted).finally(() => loads.delete(wanted.path))
     loads.set(wanted.path, loading)
     return loading
@@ -92,7 +92,10 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     return Date.now() + (app ?? settings).revalidate * 1000
   }
 
-  const loadCurrent = async (wanted: Wanted, mark: Mark): Promise<PublicFile | undefined> => {
+  /** In seconds. What is compiled on request is written, and looked for, within the same request. */
+  const trustOfMiss = ({ app }: Wanted): number => (app?.compile ? 0 : (app ?? settings).revalidate)
+
+  const loadCurrent = async (wanted: Wanted, mark: Mark): Promise<Found> => {
     const joined = await loads.get(wanted.path)
     // It may have set out before the file was replaced.
     const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
@@ -105,10 +108,9 @@ export function makePublicFiles(settings: Settings): PublicFiles {
   }
 
   const look = async (wanted: Wanted, known: Held | undefined, mark: Mark | undefined) => {
-    const stats = mark ?? (await statOf(join(settings.publicDir, wanted.path)))
+    const stats = mark ?? (await absent.look(wanted.path, trustOfMiss(wanted)))
     if (!stats) {
       held.delete(wanted.path)
-      await absent.remember(wanted.path)
       return undefined
     }
     if (!known || !(await isUnchanged(settings, wanted, known, stats))) {
@@ -118,20 +120,31 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     return known
   }
 
+  /** Who trusts what was seen a while ago can share a look that has begun already. */
+  const lookTogether = (wanted: Wanted, known: Held | undefined): Promise<Found> => {
+    const { path } = wanted
+    const looking =
+      looks.get(path) ?? look(wanted, known, undefined).finally(() => looks.delete(path))
+    looks.set(path, looking)
+    return looking
+  }
+
   return {
-    isAbsent: rawPath => absent.has(rawPath),
+    isAbsent: rawPath => absent.hasFirstFolderOf(rawPath),
     recall(rawPath) {
       const known = held.get(rawPath)
       if (!known || known.trustedUntil <= Date.now()) return undefined
-      return known.isInMemory && PLAINLY_CANONICAL.test(rawPath) ? known : undefined
+      return known.isInMemory && isPlain(rawPath) ? known : undefined
     },
     find(wanted, mark) {
       const known = held.get(wanted.path)
       if (known && !mark && known.trustedUntil > Date.now()) return known
-      return look(wanted, known, mark)
+      if (mark || trustOfMiss(wanted) === 0) return look(wanted, known, mark)
+      return absent.has(wanted.path) ? undefined : lookTogether(wanted, known)
     },
     forget({ path }) {
       held.delete(path)
+      looks.delete(path)
     },
     async has({ path }) {
       const file = join(settings.publicDir, path)
@@ -147,7 +160,7 @@ function codingsFor({ app }: Wanted, settings: Settings) {
 }
 
 /** Undefined: no regular file, a link that leads out, or other bytes than the fingerprint says. */
-async function prepare(settings: Settings, wanted: Wanted): Promise<PublicFile | undefined> {
+async function prepare(settings: Settings, wanted: Wanted): Promise<Found> {
   const path = join(settings.publicDir, wanted.path)
   const stats = await statOf(path)
   if (!stats?.isFile() || !(await isWithinPublic(settings, path))) return undefined

@@ -23,6 +23,13 @@ export function rawPath(target: string): string {
   return query === -1 ? origin : origin.slice(0, query)
 }
 
+const PLAIN = /^\/[\w\-./~@]*$/
+
+/** Whether a path has one spelling alone, decoded and encoded, to whoever reads it. */
+export function isPlain(path: string): boolean {
+  return PLAIN.test(path)
+}
+
 /** What the path asks for; undefined when it is not ours and goes on. */
 export function locate(raw: string, settings: Settings): Wanted | typeof MALFORMED | undefined {
   const segments = canonicalSegments(raw)
