@@ -65,6 +65,7 @@ function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
     const held = target.startsWith('/') ? pipeline.recall(path) : undefined
     if (held && isRead(ctx.req)) return serve(ctx, held)
     if (pipeline.isAbsent(path)) return next()
+    if (pipeline.isMissing(path)) return passOn(ctx, next, isUnderPrefix(path, settings))
     const wanted = isAsRead(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return refuse(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))

@@ -101,12 +101,14 @@ test('what is remembered as missing under the prefix is answered as the first ti
   t.is((await site.ask('/assets/none.css', { method: 'POST' })).status, 405)
 })
 
-test('nobody can have a folder taken for missing by encoding its name twice', async t => {
+test('nobody can have a path taken for missing by encoding another twice', async t => {
   const site = await makeRemembering(t)
   site.write('/public/größe/a.png', 'a')
   const path = '/gr%C3%B6%C3%9Fe/a.png'
   t.is((await miss(site, path.replaceAll('%', '%25'))).at(-1), 404)
   t.is((await site.ask(path)).text, 'a')
+  t.is((await miss(site, '/assets/%25zz')).at(-1), 404)
+  t.is((await site.ask('/assets/%zz')).status, 400)
 })
 
 test('in development a file that comes is served at once as well', async t => {

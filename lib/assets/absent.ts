@@ -8,9 +8,9 @@ import type { Settings } from './settings.ts'
 
 export interface Absent {
   /** Whether it is known that public has no such folder as the first of a path, just as it was sent. */
-  hasFirstFolderOf(rawPath: string): boolean
+  lacksFirstFolderOf(rawPath: string): boolean
   /** Whether it is known that public has no such file. */
-  has(path: string): boolean
+  lacks(path: string): boolean
   /** Looks at a file, and remembers for `revalidate` seconds that it is not there. */
   look(path: string, revalidate: number): Promise<Mark | undefined>
 }
@@ -67,13 +67,13 @@ export function makeAbsent({ publicDir, prefix }: Settings): Absent {
   }
 
   return {
-    hasFirstFolderOf(rawPath) {
+    lacksFirstFolderOf(rawPath) {
       const first = firstFolder(rawPath)
       // Under the prefix a miss is more than a look that can be spared. What is remembered is decoded:
       // with a percent sign it is the name of something else.
       return first !== prefixFolder && isKnown('/', first) && !first.includes('%')
     },
-    has: path => isKnown(dirname(path), path),
+    lacks: path => isKnown(dirname(path), path),
     async look(path, revalidate) {
       const watched = folders.get(dirname(path))
       const stats = await statOf(join(publicDir, path))

@@ -17,8 +17,10 @@ import { warnOnce } from './warn-once.ts'
 type Found = PublicFile | undefined
 
 export interface Pipeline {
-  /** Whether a path that was sent is known to be no file of ours. */
+  /** Whether it is known of a path, just as it was sent, that it leads to nothing of ours. */
   isAbsent(rawPath: string): boolean
+  /** The same of one that may lie under the prefix. */
+  isMissing(rawPath: string): boolean
   /** The file of a path just as it was sent, when memory has it and no look at the disk is due. */
   recall(rawPath: string): Found
   /**
@@ -81,6 +83,7 @@ export function makePipeline(settings: Settings): Pipeline {
 
   return {
     isAbsent: rawPath => publicFiles.isAbsent(rawPath),
+    isMissing: rawPath => publicFiles.isMissing(rawPath),
     recall: rawPath => publicFiles.recall(rawPath),
     find(wanted) {
       const { app } = wanted

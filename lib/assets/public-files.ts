@@ -35,8 +35,10 @@ export interface PublicFile {
 type Found = PublicFile | undefined
 
 export interface PublicFiles {
-  /** Whether it is known, without a look at the disk, that nothing in public bears the path. */
+  /** Whether it is known, without a look at the disk, that public lacks the first folder of a path. */
   isAbsent(rawPath: string): boolean
+  /** Whether it is known, without a look at the disk, that public lacks the file. */
+  isMissing(rawPath: string): boolean
   /** What lies in memory under a path just as it was sent, and is trusted still. */
   recall(rawPath: string): Found
   /**
@@ -130,7 +132,8 @@ export function makePublicFiles(settings: Settings): PublicFiles {
   }
 
   return {
-    isAbsent: rawPath => absent.hasFirstFolderOf(rawPath),
+    isAbsent: rawPath => absent.lacksFirstFolderOf(rawPath),
+    isMissing: rawPath => absent.lacks(rawPath) && isPlain(rawPath),
     recall(rawPath) {
       const known = held.get(rawPath)
       if (!known || known.trustedUntil <= Date.now()) return undefined
@@ -140,7 +143,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
       const known = held.get(wanted.path)
       if (known && !mark && known.trustedUntil > Date.now()) return known
       if (mark || trustOfMiss(wanted) === 0) return look(wanted, known, mark)
-      return absent.has(wanted.path) ? undefined : lookTogether(wanted, known)
+      return absent.lacks(wanted.path) ? undefined : lookTogether(wanted, known)
     },
     forget({ path }) {
       held.delete(path)
