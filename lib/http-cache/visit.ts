@@ -42,7 +42,6 @@ export class Visit {
   /** Why the last question came out as it did. */
   reason = 'ctx.fresh was not asked'
   private readonly ctx: Context
-  private freshWord: Fresh | undefined = undefined
   private questions: Question[] | undefined = undefined
   private uncalled = 0
 
@@ -53,11 +52,12 @@ export class Visit {
   /** The function behind `ctx.fresh`. Reading it counts, so that one who takes it for a boolean shows. */
   get fresh(): Fresh {
     this.uncalled++
-    return (this.freshWord ??= (validators, options) => {
+    // Not kept: V8 keeps a request alive for a while when a function made for it is stored on an object.
+    return (validators, options) => {
       // One who kept the function may call it more often than it was read.
       if (this.uncalled > 0) this.uncalled--
       return this.ask(validators, options)
-    })
+    }
   }
 
   /** Whether somebody read `ctx.fresh` without calling it, as those who want Koa's boolean do. */
