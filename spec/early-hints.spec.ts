@@ -139,7 +139,7 @@ test('a name that no asset can have is a TypeError, and no header is changed', a
     })
     t.throws(() => Reflect.apply(ctx.preload, undefined, ['app.css']), {
       instanceOf: TypeError,
-      message: 'preload() is a method of ctx: call it as ctx.preload()'
+      message: "preload() is a method: call it on Koa's context"
     })
   })
   t.false((await ask(port)).includes('Link'))

@@ -22,7 +22,7 @@ export type NamesThenPreloadOptions =
  */
 export type Preload = (this: Page, ...names: NamesThenPreloadOptions) => void
 
-/** What `ctx` is to `ctx.preload`. */
+/** What Koa's context is to its `preload`. */
 interface Page {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -32,7 +32,7 @@ interface Page {
 /** @param early whether the links are sent ahead as well */
 export function makePreload(early: boolean): Preload {
   return function preload(...names) {
-    if (!this) throw new TypeError('preload() is a method of ctx: call it as ctx.preload()')
+    if (!this) throw new TypeError("preload() is a method: call it on Koa's context")
     announce(this, linksFor(this.assets, names), early)
   }
 }
