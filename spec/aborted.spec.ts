@@ -2,6 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import test from 'ava'
+import type { Context, Middleware } from 'koa'
 import { makeSite } from './support/site.ts'
 import { until } from './support/until.ts'
 
@@ -51,4 +52,30 @@ test('ANS-12 the spec sees a descriptor that is open', async t => {
   const handle = await open(site.at('/public/a.txt'))
   t.is(openBelow(site.root), 1)
   await handle.close()
+})
+
+test('an error that no client caused reaches the application after an asset was answered', async t => {
+  const mine = new Error('mine')
+  const front: Middleware = async (ctx, next) => {
+    await next()
+    ctx.onerror(mine)
+    // What some middleware hand on in its place.
+    ;(Object.create(ctx) as Context).onerror(mine)
+  }
+  const site = await makeSite(t, { '/public/a.txt': 'a' }, { front })
+  for (let times = 0; times < 2; times++) t.is((await site.ask('/a.txt')).text, 'a')
+  t.deepEqual(site.errors, [mine, mine, mine, mine])
+})
+
+test('an onerror that somebody put on the context stays there', async t => {
+  const seen: unknown[] = []
+  const front: Middleware = (ctx, next) => {
+    ctx.onerror = error => seen.push(error)
+    return next()
+  }
+  const site = await makeSite(t, { '/public/a.txt': 'a' }, { front })
+  t.is((await site.ask('/a.txt')).text, 'a')
+  // Koa tells of the end of every answer, null where nothing went wrong.
+  await until(() => seen.length > 0, 'the end of the answer')
+  t.deepEqual([seen, site.errors], [[null], []])
 })

@@ -63,8 +63,7 @@ function takeOver(ctx: Context): void {
 
 /** A client that goes away is no error of the application. */
 function handleError(this: Context, error: Error): void {
-  const inherited = Object.getPrototypeOf(this) as Context
-  if (error !== this.req.socket.errored) inherited.onerror.call(this, error)
+  if (error !== this.req.socket.errored) this.app.context.onerror.call(this, error)
 }
 
 /** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */
