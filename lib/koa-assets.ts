@@ -71,7 +71,7 @@ function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
     return isRead(ctx.req)
       ? read(ctx, next, settings, pipeline, wanted)
-      : otherMethod(ctx, next, pipeline, wanted)
+      : otherMethod(ctx, next, settings, pipeline, wanted)
   }
 }
 
@@ -87,7 +87,7 @@ async function read(
   wanted: Wanted
 ): Promise<void> {
   if (await answerWithFile(ctx, settings, pipeline, wanted)) return
-  await passOn(ctx, next, wanted.app !== undefined)
+  await passOn(ctx, next, isUnderPrefix(wanted.path, settings))
 }
 
 /** Whether Koa reads the same path: it is what a guard in front compares. */
@@ -183,10 +183,11 @@ function forbidStoring(error: unknown): void {
 async function otherMethod(
   ctx: Context,
   next: Next,
+  settings: Settings,
   pipeline: Pipeline,
   wanted: Wanted
 ): Promise<void> {
-  await passOn(ctx, next, wanted.app !== undefined)
+  await passOn(ctx, next, isUnderPrefix(wanted.path, settings))
   const isUntouched = ctx.status === 404 && ctx.body == null && !ctx.headerSent
   if (!isUntouched || !(await pipeline.has(wanted))) return
   ctx.set('Allow', 'GET, HEAD')

@@ -6,6 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import test from 'ava'
 import { makePublicFiles } from '../lib/assets/public-files.ts'
 import { settle } from '../lib/assets/settings.ts'
+import { drive } from './support/in-process.ts'
 import { makeSite, type Site, type SiteOptions } from './support/site.ts'
 import { until, untilSettled } from './support/until.ts'
 
@@ -30,13 +31,14 @@ for (const name of Object.keys(fs)) {
   }, original)
 }
 const { stat, watch } = patched
-let watchers = 0
+const watched = new Map<fs.FSWatcher, string>()
 patched.watch = (...args) => {
   const watcher = watch?.(...args) as fs.FSWatcher
-  watchers++
-  watcher.once('close', () => watchers--)
+  watched.set(watcher, String(args[0]))
+  watcher.once('close', () => watched.delete(watcher))
   return watcher
 }
+const watchedBelow = (root: string) => [...watched.values()].filter(path => path.startsWith(root))
 patched.stat = (...args) => {
   stats.push(String(args[0]))
   return stat?.(...args)
@@ -170,14 +172,23 @@ test.serial('who asks at once shares one look, where a look is trusted at all', 
   t.true(once <= 2, `${once}`)
 })
 
+test.serial('a folder in which many files are missed at once is watched once', async t => {
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, REMEMBERING)
+  const missing = (folder: string) =>
+    Array.from({ length: 50 }, (_, number) => `${folder}/${number}.css`)
+  const once = [site.at('/public/assets')]
+  t.deepEqual([...(await drive(site.app, missing('/assets')))], [404])
+  t.deepEqual(watchedBelow(site.root), once)
+  await drive(site.app, [...missing('/assets/none'), ...missing('/assets/a.css')])
+  t.deepEqual(watchedBelow(site.root), once, 'what is no folder is not watched')
+})
+
 test.serial('no more than a hundred folders are watched for what may come into them', async t => {
   const folders = Array.from({ length: 250 }, (_, number) => `/public/assets/${number}/a.css`)
   const files = Object.fromEntries(folders.map(path => [path, 'a{}']))
-  const before = watchers
   const site = await makeSite(t, files, REMEMBERING)
   for (const path of folders) {
     t.is((await site.ask(path.replace('/public', '').replace('a.css', 'b.css'))).status, 404)
   }
-  await until(() => watchers <= before + 100, 'the others are closed')
-  t.true(watchers >= before + 90, `${watchers - before}`)
+  await until(() => watchedBelow(site.root).length === 100, 'the others are closed')
 })

@@ -101,6 +101,22 @@ test('what is remembered as missing under the prefix is answered as the first ti
   t.is((await site.ask('/assets/none.css', { method: 'POST' })).status, 405)
 })
 
+test('what lies under the prefix and in no app is no-store from the first miss on', async t => {
+  const apps = { admin: { path: '/admin' }, shop: { path: '/shop' } }
+  const site = await makeSite(t, FILES, {
+    apps,
+    compile: false,
+    fingerprint: false,
+    revalidate: 3600
+  })
+  for (let times = 0; times < 4; times++) {
+    for (const method of ['GET', 'POST']) {
+      const { status, headers } = await site.ask('/assets/none.css', { method })
+      t.deepEqual([status, headers['cache-control']], [404, 'no-store'])
+    }
+  }
+})
+
 test('nobody can have a path taken for missing by encoding another twice', async t => {
   const site = await makeRemembering(t)
   site.write('/public/größe/a.png', 'a')

@@ -1,6 +1,7 @@
 // What is not in public, so that a miss costs one look at the disk and not one for each request. A folder
-// that is watched tells of everything that comes into it, and then nothing is remembered of it any more;
-// nor is anything trusted for longer than `revalidate`.
+// that is watched tells of everything that comes into it, and then nothing is remembered of it any more.
+// What no event tells of (a folder above it was replaced, a link leads elsewhere) is seen after
+// `revalidate`, as with files.
 import { type FSWatcher, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode, isMiss, statOf, type Mark } from './disk.ts'
@@ -15,55 +16,67 @@ export interface Absent {
   look(path: string, revalidate: number): Promise<Mark | undefined>
 }
 
-interface Folder {
+interface Miss {
+  /** In which nothing was found, and what tells of what comes into it. */
+  readonly folder: string
   readonly watcher: FSWatcher
-  /** Paths of what is not in it, and until when that is trusted, in milliseconds. */
-  readonly names: Map<string, number>
+  /** In milliseconds. */
+  readonly trustedUntil: number
 }
 
 const MAX_FOLDERS = 100
-const MAX_NAMES = 1000
+const MAX_MISSES = 1000
+/** In characters. Nobody's page has a longer one, and all of them together stay small. */
+const MAX_LENGTH = 256
 
 export function makeAbsent({ publicDir, prefix }: Settings): Absent {
-  const folders = new Map<string, Folder>()
+  const folders = new Map<string, FSWatcher>()
+  const misses = new Map<string, Miss>()
   const prefixFolder = firstFolder(prefix)
 
-  const drop = (path: string, folder: Folder): void => {
-    folder.watcher.close()
-    if (folders.get(path) === folder) folders.delete(path)
+  const drop = (folder: string, watcher: FSWatcher): void => {
+    watcher.close()
+    if (folders.get(folder) === watcher) folders.delete(folder)
   }
 
-  const watchFolder = (path: string): Folder | undefined => {
+  /** What comes while somebody looks is not told of: only the next miss is remembered. */
+  const watchFolder = async (folder: string): Promise<void> => {
+    const path = join(publicDir, folder)
+    if (!(await statOf(path))?.isDirectory() || folders.has(folder)) return
     try {
-      const watcher = watch(join(publicDir, path), { persistent: false })
-      const folder: Folder = { watcher, names: new Map() }
-      watcher.on('change', () => drop(path, folder))
-      watcher.on('error', () => drop(path, folder))
+      const watcher = watch(path, { persistent: false })
+      watcher.on('change', () => drop(folder, watcher))
+      watcher.on('error', () => drop(folder, watcher))
       for (const [oldest, kept] of folders) if (folders.size >= MAX_FOLDERS) drop(oldest, kept)
-      folders.set(path, folder)
-      return folder
+      folders.set(folder, watcher)
     } catch (error) {
       // Without events nothing is remembered.
       if (!isMiss(error) && errorCode(error) === undefined) throw error
-      return undefined
     }
   }
 
-  /** @param folder what was watching before it was looked, lest something came in between */
-  const remember = (path: string, folder: Folder | undefined, revalidate: number): void => {
-    if (!folder || folders.get(dirname(path)) !== folder) return
-    if (folder.names.size >= MAX_NAMES) folder.names.clear()
-    folder.names.set(path, Date.now() + revalidate * 1000)
+  /** @param watcher what was watching before somebody looked; a miss is known as long as it does */
+  const remember = (path: string, watcher: FSWatcher, revalidate: number): void => {
+    if (path.length > MAX_LENGTH) return
+    if (misses.size >= MAX_MISSES) misses.clear()
+    const trustedUntil = Date.now() + revalidate * 1000
+    misses.set(path, { folder: dirname(path), watcher, trustedUntil })
   }
 
-  const isKnown = (folder: string, path: string): boolean =>
-    (folders.get(folder)?.names.get(path) ?? 0) > Date.now()
+  const lacks = (path: string): boolean => {
+    const miss = misses.get(path)
+    if (!miss || miss.trustedUntil <= Date.now()) return false
+    return folders.get(miss.folder) === miss.watcher
+  }
 
-  const lacksFolder = async (first: string, revalidate: number): Promise<boolean> => {
-    const top = folders.get('/') ?? watchFolder('/')
-    if (await statOf(join(publicDir, first))) return false
-    remember(first, top, revalidate)
-    return true
+  /** Undefined for what is not there: it is remembered, or its folder watched from now on. */
+  const look = async (path: string, revalidate: number): Promise<Mark | undefined> => {
+    const watcher = folders.get(dirname(path))
+    const stats = await statOf(join(publicDir, path))
+    if (stats || revalidate === 0) return stats
+    if (watcher) remember(path, watcher, revalidate)
+    else await watchFolder(dirname(path))
+    return undefined
   }
 
   return {
@@ -71,19 +84,15 @@ export function makeAbsent({ publicDir, prefix }: Settings): Absent {
       const first = firstFolder(rawPath)
       // Under the prefix a miss is more than a look that can be spared. What is remembered is decoded:
       // with a percent sign it is the name of something else.
-      return first !== prefixFolder && isKnown('/', first) && !first.includes('%')
+      return first !== prefixFolder && lacks(first) && !first.includes('%')
     },
-    lacks: path => isKnown(dirname(path), path),
+    lacks,
     async look(path, revalidate) {
-      const watched = folders.get(dirname(path))
-      const stats = await statOf(join(publicDir, path))
-      if (stats || revalidate === 0) return stats
+      const stats = await look(path, revalidate)
       const first = firstFolder(path)
       const isDeeper = first !== path && first !== prefixFolder
-      if (isDeeper && (await lacksFolder(first, revalidate))) return undefined
-      if (watched) remember(path, watched, revalidate)
-      else watchFolder(dirname(path))
-      return undefined
+      if (!stats && isDeeper && revalidate > 0) await look(first, revalidate)
+      return stats
     }
   }
 }

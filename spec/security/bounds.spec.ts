@@ -51,6 +51,29 @@ for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
   }
 }
 
+test.serial('S30 long names cost no more memory than short ones', async t => {
+  const root = makeStronghold(t)
+  const production = { root, env: 'production', fingerprint: false, alone: true }
+  const { app } = await makeFront(t, production)
+  await drive(
+    app,
+    numbered(5000, at => `/assets/${at}.css`)
+  )
+  const before = await heldBytes()
+  const long = 'x'.repeat(15_000)
+  t.deepEqual(
+    [
+      ...(await drive(
+        app,
+        numbered(5000, at => `/assets/${at}-${long}.css`)
+      ))
+    ],
+    [404]
+  )
+  const grown = (await heldBytes()) - before
+  t.true(grown < MIB, `${(grown / MIB).toFixed(1)} MiB more are held`)
+})
+
 test.serial('S30 the index and the memory hold what they may, and no more', async t => {
   const files = Object.fromEntries(
     Array.from({ length: 500 }, (_, at) => [
