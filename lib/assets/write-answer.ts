@@ -77,6 +77,8 @@ function place(res: ServerResponse, status: number, head: Head, body: Buffer | u
   head.whole ??= head.text + body.toString('latin1')
   ;(res as Response)._header = head.whole
   res.end()
+  // It is on its way; loggers show what stands here.
+  ;(res as Response)._header = head.text
 }
 
 /** Undefined: not a connection of Node's over HTTP/1, or one that counts its requests. */
@@ -85,10 +87,13 @@ function serverOf({ req }: { readonly req?: { readonly socket?: object } }): Ser
   return server?.maxRequestsPerSocket === 0 ? server : undefined
 }
 
-// Taken at the start: who wants to see every head or body puts others in their place.
-const own: Readonly<Record<'writeHead' | 'end', unknown>> = {
-  writeHead: Reflect.get(ServerResponse.prototype, 'writeHead'),
-  end: Reflect.get(ServerResponse.prototype, 'end')
+// Who wants to see every head or body puts others in their place, before this is loaded or after.
+const own = { writeHead: nodesOwn('writeHead'), end: nodesOwn('end') }
+
+/** Undefined where another stands already: Node's own speak of where the head is kept. */
+function nodesOwn(name: 'writeHead' | 'end'): unknown {
+  const method: unknown = Reflect.get(ServerResponse.prototype, name)
+  return String(method).includes('this._header') ? method : undefined
 }
 
 /** Whether nothing but the answer, the date and the server's timeout makes the head what it is. */
@@ -121,6 +126,7 @@ function isReusable(): boolean {
     sent(res => {
       ;(res as Response)._header = header
       res.end(rest)
+      ;(res as Response)._header = text
     })
   const whole = text + body.toString('latin1')
   return (reusable = made === whole && placed(text, body) === made && placed(whole) === made)

@@ -1,11 +1,15 @@
 // What is sent of an answer that was kept is what Node would have made of it, and whoever takes part in
 // the making is not passed over.
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { MAX_WHOLE_BYTES, said, writeAnswer, type Answer } from '../../lib/assets/write-answer.ts'
 import { exchange } from '../support/raw.ts'
+
+const run = promisify(execFile)
 
 const FIELDS = ['ETag', '"x"', 'Vary', 'Accept-Encoding', 'Content-Type', 'text/plain']
 
@@ -123,6 +127,46 @@ test('an end that somebody put in place sees every body', async t => {
   }
   await converse((await open(t, writeAnswer, { prepare })).port)
   t.deepEqual(seen, ['body', 'body', '', '', '', '', 'body', '', 'body'])
+})
+
+test('who logs what Node keeps of a head finds no body there', async t => {
+  const seen = new Set<string>()
+  const prepare = (res: ServerResponse) => {
+    res.on('finish', () => seen.add(String(Reflect.get(res, '_header')).replace(/^[^]*\r\n/, '')))
+  }
+  const { port, answers } = await open(t, writeAnswer, { prepare })
+  while (answers.GET.head?.whole === undefined) await converse(port)
+  t.deepEqual([...seen], [''])
+})
+
+test('what was put on the prototype before this was loaded sees every head and every body', async t => {
+  const child = `
+    import http from 'node:http'
+    const seen = { writeHead: 0, end: 0 }
+    const { writeHead, end } = http.ServerResponse.prototype
+    if (process.argv[1] === 'writeHead') http.ServerResponse.prototype.writeHead = function (...args) {
+      seen.writeHead++
+      return writeHead.apply(this, args)
+    }
+    else http.OutgoingMessage.prototype.end = function (...args) {
+      if (String(args[0]) === 'body') seen.end++
+      return end.apply(this, args)
+    }
+    const { said, writeAnswer } = await import(process.argv[2])
+    const answer = said(200, ['Content-Length', '4'])
+    const server = http.createServer((_, res) => writeAnswer(res, answer, Buffer.from('body')))
+    await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = 'http://127.0.0.1:' + server.address().port
+    for (let times = 0; times < 10; times++) await (await fetch(url)).text()
+    console.log(seen[process.argv[1]])
+    server.close()
+    server.closeAllConnections()`
+  const module = new URL('../../lib/assets/write-answer.ts', import.meta.url).href
+  for (const name of ['writeHead', 'end']) {
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', child, name, module]
+    const { stdout } = await run(process.execPath, args)
+    t.deepEqual([name, stdout.trim()], [name, '10'])
+  }
 })
 
 const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
