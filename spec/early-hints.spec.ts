@@ -137,10 +137,12 @@ test('a name that no asset can have is a TypeError, and no header is changed', a
       instanceOf: TypeError,
       message: 'preload() needs the name of an asset'
     })
-    t.throws(() => Reflect.apply(ctx.preload, undefined, ['app.css']), {
-      instanceOf: TypeError,
-      message: "preload() is a method: call it on Koa's context"
-    })
+    for (const self of [undefined, {}, ctx.state]) {
+      t.throws(() => Reflect.apply(ctx.preload, self, ['app.css']), {
+        instanceOf: TypeError,
+        message: "preload() is a method: call it on Koa's context"
+      })
+    }
   })
   t.false((await ask(port)).includes('Link'))
 })

@@ -32,7 +32,8 @@ interface Page {
 /** @param early whether the links are sent ahead as well */
 export function makePreload(early: boolean): Preload {
   return function preload(...names) {
-    if (!this) throw new TypeError("preload() is a method: call it on Koa's context")
+    if (!(this as Partial<Page> | undefined)?.res)
+      throw new TypeError("preload() is a method: call it on Koa's context")
     announce(this, linksFor(this.assets, names), early)
   }
 }
