@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import express from 'express'
 import fastify from 'fastify'
@@ -22,6 +23,10 @@ export interface Ground {
 type Contestant = (ground: Ground, port: number) => Promise<void>
 
 export const contestants: Readonly<Record<string, Contestant>> = {
+  ...(process.env.BENCH_BEFORE && {
+    'koa-fresh-assets, before': before({ env: 'production', fingerprint: false }),
+    'koa-fresh-assets, before, development': before({ env: 'development' })
+  }),
   'koa-fresh-assets': ours({ env: 'production', fingerprint: false }),
   'koa-fresh-assets, development': ours({ env: 'development' }),
   'koa-fresh-assets, send only': ours({
@@ -80,6 +85,15 @@ function page(ctx: { body: unknown }): void {
 
 function ours(options: KoaAssetsOptions): Contestant {
   return ({ root }, port) => koa(port, koaAssets({ ...options, root, serve: true }))
+}
+
+/** The same of another checkout, built: `BENCH_BEFORE` is its folder. */
+function before(options: KoaAssetsOptions): Contestant {
+  return async ({ root }, port) => {
+    const face = join(process.env.BENCH_BEFORE ?? '', 'dist/index.js')
+    const other = (await import(pathToFileURL(face).href)) as { koaAssets: typeof koaAssets }
+    await koa(port, other.koaAssets({ ...options, root, serve: true }))
+  }
 }
 
 /** An application with one page behind what is given. */

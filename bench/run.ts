@@ -1,5 +1,6 @@
 // Side by side: the server on one core, wrk on the other, every contestant in turn, several rounds.
-// `npm run bench -- [--rounds 3] [--seconds 2] [--case 304] [--only sirv]`
+// `npm run bench -- [--rounds 3] [--seconds 2] [--case 304] [--only sirv]`. With BENCH_BEFORE=<folder of
+// another checkout, built> that one takes part in every case as well.
 import { execFile, fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -111,7 +112,12 @@ if (!values.case && !values.only) writeFileSync(join(import.meta.dirname, 'resul
 
 /** Rounds in turn, so that what else the machine does meets everybody alike. */
 async function measure(one: Case): Promise<void> {
-  const names = one.contestants.filter(name => name === OURS || name.includes(values.only))
+  const [ours = OURS] = one.contestants
+  const before = process.env.BENCH_BEFORE ? [ours.replace(OURS, `${OURS}, before`)] : []
+  const names = [...before, ...one.contestants].filter(
+    name => name === ours || name.includes(values.only)
+  )
+  names.sort((one, other) => Number(other === ours) - Number(one === ours))
   const samples = new Map<string, Sample[]>(names.map(name => [name, []]))
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const name of names) samples.get(name)?.push(await sample(one, name))
