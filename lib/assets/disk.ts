@@ -1,6 +1,6 @@
 // How the pipeline touches the disk: a miss is a value, a failure is an exception.
-import { close, constants, fstat, open as fsOpen, stat, type BigIntStats } from 'node:fs'
-import { open, realpath, type FileHandle } from 'node:fs/promises'
+import { close, constants, fstat, open as fsOpen, read, stat, type BigIntStats } from 'node:fs'
+import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -72,39 +72,30 @@ export function isInside(directory: string, path: string): boolean {
 // A FIFO that nobody writes to would hold a thread of the pool for ever.
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** Opens a regular file; anything else that bears the name is a miss. */
-export async function openFile(
-  path: string
-): Promise<{ handle: FileHandle; stats: BigIntStats } | undefined> {
-  const handle = await missing(open(path, READ))
-  if (!handle) return undefined
-  try {
-    const stats = await handle.stat({ bigint: true })
-    if (stats.isFile()) return { handle, stats }
-  } catch (error) {
-    await handle.close()
-    throw error
-  }
-  await handle.close()
-  return undefined
+/** A regular file that is open. Who opened it closes it. */
+export interface Opened {
+  /** The name under which it was opened. */
+  readonly path: string
+  readonly fd: number
+  /** What it was when it was opened. */
+  readonly stats: BigIntStats
 }
 
 const openPlain = promisify(fsOpen)
 const statPlain = promisify(fstat)
+const readPlain = promisify(read)
 export const closeDescriptor = promisify(close)
 
 /**
- * The same as a plain descriptor, for streams: reading through a FileHandle costs a fifth more. Who
- * gets it closes it.
+ * Opens a regular file; anything else that bears the name is a miss. A plain descriptor, since reading
+ * through a FileHandle costs a fifth more.
  */
-export async function openDescriptor(
-  path: string
-): Promise<{ fd: number; stats: BigIntStats } | undefined> {
+export async function openFile(path: string): Promise<Opened | undefined> {
   const fd = await missing(openPlain(path, READ))
   if (fd === undefined) return undefined
   try {
     const stats = await statPlain(fd, { bigint: true })
-    if (stats.isFile()) return { fd, stats }
+    if (stats.isFile()) return { path, fd, stats }
   } catch (error) {
     await closeDescriptor(fd)
     throw error
@@ -113,54 +104,57 @@ export async function openDescriptor(
   return undefined
 }
 
-/** Bytes and mark of one and the same state of a file. */
-export async function readWhole(path: string): Promise<{ bytes: Buffer; mark: Mark } | undefined> {
+/** What `use` makes of an open file, which is closed afterwards; undefined for a miss. */
+export async function withFile<T>(
+  path: string,
+  use: (opened: Opened) => Promise<T>
+): Promise<T | undefined> {
   const opened = await openFile(path)
   if (!opened) return undefined
-  const { handle } = opened
   try {
-    let before: Mark = opened.stats
-    for (let attempt = 0; ; attempt++) {
-      const bytes = Buffer.allocUnsafeSlow(Number(before.size))
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
-      const after = await handle.stat({ bigint: true })
-      const settled = sameMark(before, after) && bytesRead === bytes.length
-      if (settled || attempt === 4)
-        return { bytes: bytes.subarray(0, bytesRead), mark: markOf(before) }
-      before = after
-    }
+    return await use(opened)
   } finally {
-    await handle.close()
+    await closeDescriptor(opened.fd)
+  }
+}
+
+/** Bytes and mark of one and the same state of a file. */
+export interface Whole {
+  readonly bytes: Buffer
+  readonly mark: Mark
+}
+
+export function readWhole(path: string): Promise<Whole | undefined> {
+  return withFile(path, readOpened)
+}
+
+export async function readOpened({ fd, stats }: Opened): Promise<Whole> {
+  let before: Mark = stats
+  for (let attempt = 0; ; attempt++) {
+    const bytes = Buffer.allocUnsafeSlow(Number(before.size))
+    const { bytesRead } = await readPlain(fd, bytes, 0, bytes.length, 0)
+    const after = await statPlain(fd, { bigint: true })
+    const settled = sameMark(before, after) && bytesRead === bytes.length
+    if (settled || attempt === 4)
+      return { bytes: bytes.subarray(0, bytesRead), mark: markOf(before) }
+    before = after
   }
 }
 
 /** Whether two files hold the same bytes, a piece at a time, so that a film costs no memory. */
 export async function sameBytes(one: string, other: string): Promise<boolean> {
-  const a = await openFile(one)
-  if (!a) return false
-  try {
-    const b = await openFile(other)
-    if (!b) return false
-    try {
-      return await sameStreams(a, b)
-    } finally {
-      await b.handle.close()
-    }
-  } finally {
-    await a.handle.close()
-  }
+  const isSame = await withFile(one, a => withFile(other, b => sameContent(a, b)))
+  return isSame ?? false
 }
 
-type Opened = NonNullable<Awaited<ReturnType<typeof openFile>>>
-
-async function sameStreams(a: Opened, b: Opened): Promise<boolean> {
+async function sameContent(a: Opened, b: Opened): Promise<boolean> {
   if (a.stats.size !== b.stats.size) return false
   const size = Number(a.stats.size)
   const [left, right] = [Buffer.alloc(1 << 18), Buffer.alloc(1 << 18)]
   for (let at = 0; at < size; at += left.length) {
     const [l, r] = await Promise.all([
-      a.handle.read(left, 0, left.length, at),
-      b.handle.read(right, 0, right.length, at)
+      readPlain(a.fd, left, 0, left.length, at),
+      readPlain(b.fd, right, 0, right.length, at)
     ])
     if (l.bytesRead !== r.bytesRead) return false
     if (!left.subarray(0, l.bytesRead).equals(right.subarray(0, r.bytesRead))) return false

@@ -1,11 +1,11 @@
 // One representation onto the wire: from memory, or through `send`.
-import type { BigIntStats, ReadStream, Stats } from 'node:fs'
+import type { ReadStream, Stats } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from 'koa'
 import send from 'send'
 import { evaluatePreconditions } from '../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../http/ranges.ts'
-import { closeDescriptor, openDescriptor, sameMark } from './disk.ts'
+import { closeDescriptor, openFile, sameMark, type Opened } from './disk.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
 import type { Headers } from './representation.ts'
 import { said, withVary, writeAnswer, type Answer } from './write-answer.ts'
@@ -68,7 +68,7 @@ function handleError(this: Context, error: Error): void {
 
 /** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */
 async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<boolean> {
-  const opened = await openDescriptor(form.file)
+  const opened = await openFile(form.file)
   if (!opened || !sameMark(opened.stats, form.mark)) {
     if (opened) await closeDescriptor(opened.fd)
     return false
@@ -83,11 +83,6 @@ async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<
   }
   await sendThrough(res, form.file, opened, range)
   return true
-}
-
-interface Opened {
-  readonly fd: number
-  readonly stats: BigIntStats
 }
 
 /**

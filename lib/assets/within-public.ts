@@ -1,19 +1,88 @@
-// What lies in public, judged on real paths: a link may lead out of it.
-import { dirname, join } from 'node:path'
-import { isInside, realpathOf } from './disk.ts'
+// What lies in a directory, judged on real paths: a link may lead out of it.
+import { lstat, readlink } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { isInside, missing, realpathOf, type Opened } from './disk.ts'
 import type { Settings } from './settings.ts'
 
-/** Whether a file or folder that exists lies in public, as far as `symlinks` cares. */
-export async function isWithinPublic(
-  { symlinks, publicDir }: Settings,
-  path: string
+/** A directory whose contents are served or published. */
+export interface Directory {
+  /** By the name that the settings give it; absolute. */
+  readonly path: string
+  /** Where it really lies. */
+  readonly real: string
+}
+
+// Where `public` lay when it was first seen. A link that is put in its place later leads out of it.
+const publicDirectories = new WeakMap<Settings, Directory>()
+
+/** Undefined: it does not exist yet. */
+export async function publicDirectory(settings: Settings): Promise<Directory | undefined> {
+  const known = publicDirectories.get(settings)
+  if (known) return known
+  const real = await realpathOf(settings.publicDir)
+  if (real === undefined) return undefined
+  // Of two that look at once the first one counts.
+  const first = publicDirectories.get(settings) ?? { path: settings.publicDir, real }
+  publicDirectories.set(settings, first)
+  return first
+}
+
+/**
+ * Whether an open file lies in a directory, as far as `symlinks` cares. What is judged is the file that
+ * was opened, so that a link which is swapped meanwhile changes nothing.
+ */
+export async function liesIn(
+  { symlinks }: Pick<Settings, 'symlinks'>,
+  directory: Directory,
+  opened: Opened
 ): Promise<boolean> {
   if (symlinks === 'follow') return true
-  const [real, top] = await Promise.all([realpathOf(path), realpathOf(publicDir)])
-  if (real === undefined || top === undefined) return false
+  const real = await realPathOfOpened(opened)
+  return real !== undefined && isAllowedAt(symlinks, directory, opened.path, real)
+}
+
+function isAllowedAt(
+  symlinks: Settings['symlinks'],
+  directory: Directory,
+  path: string,
+  real: string
+): boolean {
   return symlinks === 'deny'
-    ? real === join(top, path.slice(publicDir.length))
-    : isInside(top, real)
+    ? real === join(directory.real, relative(directory.path, path))
+    : isInside(directory.real, real)
+}
+
+const DELETED = ' (deleted)'
+
+/** Where an open file lies; undefined when that cannot be told. */
+async function realPathOfOpened(opened: Opened): Promise<string | undefined> {
+  const path =
+    process.platform === 'linux' ? await missing(readlink(`/proc/self/fd/${opened.fd}`)) : undefined
+  // Not every Linux has /proc.
+  if (path === undefined) return realPathByName(opened)
+  // Linux says so of a file whose name was given to another since it was opened.
+  const isGone = path.endsWith(DELETED) && !(await isAt(path, opened))
+  return isGone ? path.slice(0, -DELETED.length) : path
+}
+
+/** Looks at the name again: what has neither a link in it nor another file at its end is what was opened. */
+export async function realPathByName(opened: Opened): Promise<string | undefined> {
+  const real = await realpathOf(opened.path)
+  if (real === undefined || !(await isAt(real, opened))) return undefined
+  return (await realpathOf(real)) === real ? real : undefined
+}
+
+async function isAt(path: string, { stats }: Opened): Promise<boolean> {
+  const there = await missing(lstat(path, { bigint: true }))
+  return there !== undefined && there.ino === stats.ino && there.dev === stats.dev
+}
+
+/** Whether a file or folder that exists lies in public, as far as `symlinks` cares. */
+export async function isWithinPublic(settings: Settings, path: string): Promise<boolean> {
+  if (settings.symlinks === 'follow') return true
+  const [real, directory] = await Promise.all([realpathOf(path), publicDirectory(settings)])
+  if (real === undefined || directory === undefined) return false
+  return isAllowedAt(settings.symlinks, directory, path, real)
 }
 
 /** Whether a file would lie in public once it is written: the folders that are there already tell. */
