@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { canonicalSegments } from './canonical-path.ts'
 import { builtInCompilers, withDot, type Compiler } from './compilers.ts'
-import { isDirectory, readDirectory, realpathIfThere } from './directories.ts'
+import { futureRealpath, isDirectory, readDirectory } from './directories.ts'
 import { complain } from './option-checks.ts'
 import type {
   AppOptions,
@@ -140,7 +140,7 @@ function extraSources(layers: readonly LayeredOptions[], dir: string): string[] 
 }
 
 function unique(directories: readonly string[]): string[] {
-  const seen = new Map(directories.toReversed().map(path => [realpathIfThere(path), path]))
+  const seen = new Map(directories.toReversed().map(path => [futureRealpath(path), path]))
   return [...seen.values()]
     .toReversed()
     .toSorted((a, b) => directories.indexOf(a) - directories.indexOf(b))

@@ -1,5 +1,6 @@
 // Directories as they are at start; nothing here is for a request's path.
 import { type Dirent, type Stats, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { isMiss } from './disk.ts'
 
 export function readDirectory(path: string): Dirent[] {
@@ -25,6 +26,9 @@ export function statIfThere(path: string): Stats | undefined {
   }
 }
 
-export function realpathIfThere(path: string): string {
-  return isDirectory(path) ? realpathSync(path) : path
+/** The real path; of what is not there yet, the one that it would have. */
+export function futureRealpath(path: string): string {
+  if (statIfThere(path)) return realpathSync(path)
+  const parent = dirname(path)
+  return parent === path ? path : join(futureRealpath(parent), basename(path))
 }

@@ -40,7 +40,10 @@ export interface KoaAssetsOptions extends LayeredOptions {
   env?: string
   /** Serve over HTTP; off, there are only the view helpers. Default: `SERVE_STATIC_ASSETS === 'true'`. */
   serve?: boolean
-  /** The public directory, created on demand. Default: `public`. */
+  /**
+   * The public directory, created on demand. Everything in it is served: error at start when it is
+   * `root`, holds a `package.json`, or holds or lies in a source directory. Default: `public`.
+   */
   public?: string
   /** URL prefix, and folder under `public`. Default: `/assets`. */
   prefix?: string

@@ -1,6 +1,5 @@
 // Options in, frozen settings out: every default stands here and in app-settings.ts, nowhere else.
 import { resolve } from 'node:path'
-import { AssetError } from '../errors.ts'
 import {
   layersOf,
   settleApps,
@@ -9,9 +8,9 @@ import {
   type AppSettings,
   type Defaults
 } from './app-settings.ts'
-import { statIfThere } from './directories.ts'
 import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain } from './option-checks.ts'
 import type { Configure, KoaAssetsOptions } from './options.ts'
+import { checkPublic } from './public-directory.ts'
 
 export type { AppSettings, IntegrityAlgorithm } from './app-settings.ts'
 
@@ -78,11 +77,12 @@ function settleWith(
   const root = resolve(options.root ?? process.cwd())
   const env = options.env ?? (processEnv.NODE_ENV || defaults.env)
   const publicDir = resolve(root, options.public ?? 'public')
-  refuseUnlessDirectory(publicDir, options.public ?? 'public')
   const prefix = settlePath(options.prefix ?? '/assets', 'prefix')
   if (prefix === '') complain('prefix', "a path such as '/assets'", options.prefix)
   const shared = layersOf(options, env)
   const { compile, revalidate } = settleLayers(shared, env, defaults, options)
+  const apps = settleApps({ defaults, root, env, prefix, shared }, options)
+  checkPublic({ root, publicDir, apps }, options.public ?? 'public')
   return Object.freeze({
     root,
     env,
@@ -91,7 +91,7 @@ function settleWith(
     prefix,
     host: options.host?.replace(/\/$/, ''),
     earlyHints: options.earlyHints ?? false,
-    apps: settleApps({ defaults, root, env, prefix, shared }, options),
+    apps,
     memory: Object.freeze({
       maxBytes: options.memory?.maxBytes ?? 64 * MIB,
       maxFileBytes: options.memory?.maxFileBytes ?? MIB
@@ -118,13 +118,4 @@ function checkConfigure(configure: Configure | undefined, place: string): void {
   for (const [env, layer] of Object.entries(configure ?? {})) {
     check(layer, LAYERED, `${place}configure.${env}.`)
   }
-}
-
-function refuseUnlessDirectory(path: string, given: string): void {
-  const stats = statIfThere(path)
-  if (!stats || stats.isDirectory()) return
-  throw new AssetError(
-    'public-unusable',
-    `public must be a directory, but ${given} is a file: move it away or set another public`
-  )
 }

@@ -1,0 +1,63 @@
+// Settings under which koaAssets would serve the project itself: S53.
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import type { KoaAssetsOptions } from '../../lib/assets/options.ts'
+import { precompile } from '../../lib/assets/precompile.ts'
+import { AssetError } from '../../lib/errors.ts'
+import { koaAssets } from '../../lib/koa-assets.ts'
+import { makeProject } from '../support/site.ts'
+
+const files = {
+  'site/package.json': '{}',
+  'site/server.js': '',
+  'site/apps/web/assets/stylesheets/app.css': 'a{}',
+  'site/public/robots.txt': 'x',
+  'site/build/package.json': '{}',
+  'site/node_modules/theme/assets/theme.css': 'a{}'
+}
+
+const CASES: ReadonlyArray<readonly [given: string, reason: string, more?: KoaAssetsOptions]> = [
+  ['.', "is the project's root, or holds it"],
+  ['./', "is the project's root, or holds it"],
+  ['..', "is the project's root, or holds it"],
+  ['link-to-root', "is the project's root, or holds it"],
+  ['build', 'holds a package.json'],
+  ['apps', 'holds the source directory apps/web/assets'],
+  ['apps/web', 'holds the source directory apps/web/assets'],
+  ['link-to-apps/web', 'holds the source directory apps/web/assets'],
+  ['apps/web/assets', 'holds the source directory apps/web/assets'],
+  ['apps/web/assets/public', 'lies in the source directory apps/web/assets'],
+  ['link-to-apps/web/assets/public', 'lies in the source directory apps/web/assets'],
+  ['later', 'holds the source directory later/assets', { apps: { web: { dir: 'later' } } }],
+  [
+    'node_modules/theme',
+    'holds the source directory node_modules/theme/assets',
+    { sources: '../../node_modules/theme/assets' }
+  ]
+]
+
+for (const [given, reason, more] of CASES) {
+  test(`S53 public: '${given}' is an error at start: it ${reason}`, async t => {
+    const root = join(makeProject(t, files), 'site')
+    symlinkSync('.', join(root, 'link-to-root'))
+    symlinkSync('apps', join(root, 'link-to-apps'))
+    const options = { root, public: given, compile: false, fingerprint: false, ...more }
+    const expected = {
+      instanceOf: AssetError,
+      code: 'public-unusable',
+      message: `everything in public is served, but ${given} ${reason}: use a directory of its own, such as public: 'public'`
+    }
+    t.throws(() => koaAssets(options), expected)
+    await t.throwsAsync(precompile(options), expected)
+  })
+}
+
+test('S53 a public directory of its own is fine, there or not, beside sources of a like name', t => {
+  const root = join(makeProject(t, files), 'site')
+  symlinkSync('public', join(root, 'link-to-public'))
+  const options = { root, env: 'development', serve: true }
+  for (const directory of ['public', 'link-to-public', 'dist/web', 'apps/web/assets-public']) {
+    t.notThrows(() => koaAssets({ ...options, public: directory }), directory)
+  }
+})
