@@ -133,7 +133,7 @@ async function find(
     if (!(error instanceof AssetError)) throw error
     if (settings.env === 'development') {
       ctx.app.emit('error', error, ctx)
-      explain(ctx, error, settings)
+      await explain(ctx, error, settings)
       return 'explained'
     }
     const lastGood = await pipeline.findPublished(wanted)
@@ -143,12 +143,12 @@ async function find(
   }
 }
 
-function explain(ctx: Context, error: AssetError, settings: Settings): void {
+async function explain(ctx: Context, error: AssetError, settings: Settings): Promise<void> {
   const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
   ctx.status = error.status
   ctx.type = type
   ctx.set('Cache-Control', 'no-store')
-  ctx.body = errorPage(error, settings, type)
+  ctx.body = await errorPage(error, settings, type)
 }
 
 /** A path that cannot be decoded is nobody's. */

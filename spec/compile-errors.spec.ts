@@ -174,7 +174,7 @@ test('a compiler that returns nothing, or something else, is told what it must r
   }
 })
 
-test('an excerpt stays as it was written where the root is a word of it', t => {
+test('an excerpt stays as it was written where the root is a word of it', async t => {
   const settings = { root: '/app', apps: [] } as unknown as Settings
   const location = {
     file: '/app/apps/web/assets/a.css.scss',
@@ -182,7 +182,11 @@ test('an excerpt stays as it was written where the root is a word of it', t => {
     column: 3,
     excerpt: '@import "/assets/app.css", "/application.css"'
   }
-  const page = errorPage(new CompileError('/app/x.css and /apple', location), settings, 'text')
+  const page = await errorPage(
+    new CompileError('/app/x.css and /apple', location),
+    settings,
+    'text'
+  )
   t.is(
     page,
     'This source does not compile\n\napps/web/assets/a.css.scss:1:3\n\nx.css and /apple\n\n' +
@@ -190,11 +194,11 @@ test('an excerpt stays as it was written where the root is a word of it', t => {
   )
 })
 
-test('a project at the root of the file system has its paths shown whole', t => {
+test('a project at the root of the file system has its paths shown whole', async t => {
   const settings = { root: '/', apps: [] } as unknown as Settings
   const error = new CompileError('bad', { file: '/apps/web/a.css.scss', line: 1 })
   t.is(
-    errorPage(error, settings, 'text'),
+    await errorPage(error, settings, 'text'),
     'This source does not compile\n\napps/web/a.css.scss:1\n\nbad\n'
   )
 })

@@ -1,6 +1,8 @@
 // What development answers for a source that cannot be published: a page that a person can act on.
 import { basename, isAbsolute, relative, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { CompileError, type AssetError } from '../errors.ts'
+import { isInside, realpathOf } from './disk.ts'
 import { escapeHtml } from './html.ts'
 import type { Settings } from './settings.ts'
 import { assetSources } from './sources.ts'
@@ -15,14 +17,20 @@ export interface Explanation {
   readonly excerpt: string
 }
 
-export function errorPage(error: AssetError, settings: Settings, type: 'html' | 'text'): string {
-  const explanation = explainError(error, settings)
+export async function errorPage(
+  error: AssetError,
+  settings: Settings,
+  type: 'html' | 'text'
+): Promise<string> {
+  const explanation = await explainError(error, settings)
   return type === 'html' ? asHtml(explanation) : asText(explanation)
 }
 
 /** No absolute path of the machine is in it: what lies in the project is named from its root. */
-export function explainError(error: AssetError, settings: Settings): Explanation {
-  const show = (text: string) => withoutMachine(text, settings)
+export async function explainError(error: AssetError, settings: Settings): Promise<Explanation> {
+  const names = await namesOfPlaces(settings)
+  const show = (text: string) =>
+    names.reduce((text, [path, name]) => shorten(text, path, name), text)
   if (!(error instanceof CompileError)) {
     return {
       title: 'This asset cannot be published',
@@ -33,7 +41,7 @@ export function explainError(error: AssetError, settings: Settings): Explanation
   }
   const { file, line, column, excerpt = '' } = error.location
   const shown = show(file)
-  const place = [isAbsolute(shown) ? relative(settings.root, file) : shown, line, column]
+  const place = [isAbsolute(shown) ? await fromRoot(settings, file) : shown, line, column]
     .filter(part => part !== undefined)
     .join(':')
   return {
@@ -53,13 +61,38 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
   return `${gutter}${text}${caret}`
 }
 
-/** Paths in the project start at its root; a source outside of it starts at its own directory. */
-function withoutMachine(text: string, { root, apps }: Settings): string {
-  const outside = [...apps.flatMap(app => app.sources), ...assetSources.list()].filter(
-    source => relative(root, source).startsWith('..') || isAbsolute(relative(root, source))
-  )
-  const shown = outside.reduce((text, path) => shorten(text, path, basename(path)), text)
-  return root === sep ? shown : shorten(shorten(shown, `${root}${sep}`, ''), root, '.')
+type Named = readonly [path: string, name: string]
+
+/**
+ * Paths in the project start at its root; a source outside of it starts at its own directory. Each
+ * also by its real path, which is what compilers tell where `root` or a source is a link. Those that
+ * lie in others come first.
+ */
+async function namesOfPlaces({ root, apps }: Settings): Promise<Named[]> {
+  const sources = new Set([...apps.flatMap(app => app.sources), ...assetSources.list()])
+  const named = Array.from(sources, source => {
+    const name = isInside(root, source) ? relative(root, source) : basename(source)
+    return spellings(source, name || '.')
+  })
+  const own = root === sep ? [] : await spellings(root, '.')
+  const inRoot = own.map(([path]): Named => [path + sep, ''])
+  const all = [...(await Promise.all(named)).flat(), ...inRoot, ...own]
+  return all.toSorted(([a], [b]) => b.length - a.length)
+}
+
+async function spellings(path: string, name: string): Promise<Named[]> {
+  const all = [path, await realOf(path)].flatMap(path => [path, pathToFileURL(path).pathname])
+  return [...new Set(all)].map(path => [path, name])
+}
+
+async function realOf(path: string): Promise<string> {
+  return (await realpathOf(path)) ?? path
+}
+
+/** A package may lie above the project. */
+async function fromRoot({ root }: Settings, file: string): Promise<string> {
+  const [realRoot, realFile] = await Promise.all([realOf(root), realOf(file)])
+  return relative(realRoot, realFile)
 }
 
 /** Whole paths only: `/app` is not in `/assets/app.css`, nor in `/apple`. */

@@ -1,6 +1,7 @@
 // What an answer tells when something is broken, missing or of another digest: S4, S42, S43, S44.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import { digestOf } from '../../lib/assets/fingerprint.ts'
 import { assetSources } from '../../lib/assets/sources.ts'
@@ -68,6 +69,54 @@ test('S4 a broken source of a third party or of a hoisted package shows no path 
       name === 'hoisted.css' ? '../node_modules/hoisted/_index.scss:1:12' : /[^.]*/.exec(name)?.[0]
     t.true(answer.text.includes(`<code>${shown}`), answer.text)
     t.false(answer.text.includes(outside), answer.text)
+  }
+})
+
+test('S4 where root, its app or a source is a link, neither path of it is shown', async t => {
+  const outside = makeProject(t, {
+    'the project/package.json': '{}',
+    'the project/node_modules/inner/_index.scss': 'a { color: $none }',
+    'node_modules/hoisted/_index.scss': 'a { color: $none }',
+    'shared/stylesheets/shared.css.scss': 'a { color: $none }',
+    'shared/stylesheets/hoisted.css.scss': '@use "pkg:hoisted";',
+    'shared/stylesheets/inner.css.scss': '@use "pkg:inner";'
+  })
+  for (const name of ['hoisted', 'inner']) {
+    const directory = name === 'inner' ? 'the project/node_modules/inner' : 'node_modules/hoisted'
+    const description = JSON.stringify({ name, sass: '_index.scss' })
+    writeFileSync(join(outside, directory, 'package.json'), description)
+  }
+  const real = join(outside, 'the project')
+  const files = Object.entries(broken)
+  writeFiles(
+    join(outside, 'web'),
+    Object.fromEntries(files.map(([path, text]) => [path.slice('apps/web/'.length), text]))
+  )
+  mkdirSync(join(real, 'apps'))
+  symlinkSync(join(outside, 'web'), join(real, 'apps/web'))
+  symlinkSync(join(outside, 'shared'), join(real, 'shared'))
+  symlinkSync(real, join(outside, 'current'))
+  const own = {
+    extensions: '.own',
+    target: '.css',
+    compile: ({ path }: { path: string }) => {
+      const message = `cannot read ${pathToFileURL(realpathSync(path)).href}`
+      throw new CompileError(message, { file: realpathSync(path), excerpt: `in ${path}` })
+    }
+  }
+  const { port } = await makeFront(t, {
+    root: join(outside, 'current'),
+    env: 'development',
+    sources: [join(outside, 'current/shared')],
+    compilers: [own],
+    alone: true
+  })
+  for (const name of [...names, 'shared.css', 'hoisted.css', 'inner.css']) {
+    const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/plain' })
+    t.is(answer.status, 500, name)
+    t.false(answer.text.includes(outside), answer.text)
+    t.false(answer.text.includes(encodeURI(outside)), answer.text)
+    t.regex(answer.text, /^(?:apps\/web\/assets|shared|(?:\.\.\/)?node_modules)\//m, answer.text)
   }
 })
 

@@ -57,7 +57,7 @@ async function run({ output, loadOptions, values }: Call, signal: AbortSignal): 
   } catch (error) {
     progress.end()
     if (!(error instanceof PrecompileError)) throw error
-    output.error(describe(error, options))
+    output.error(await describe(error, options))
     return FOUND_SOMETHING
   }
 }
@@ -68,10 +68,10 @@ function fromHere(path: string): string {
 }
 
 /** Every broken source, with the place and the lines at fault. */
-function describe({ problems }: PrecompileError, options: KoaAssetsOptions): string {
+async function describe({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {
   const settings = settleForPrecompile(options)
-  const told = problems.map(problem => {
-    const { place, reason, excerpt } = explainError(problem, settings)
+  const explained = await Promise.all(problems.map(problem => explainError(problem, settings)))
+  const told = explained.map(({ place, reason, excerpt }) => {
     const heading = [place, reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading
   })
