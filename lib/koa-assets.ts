@@ -98,9 +98,14 @@ function isAsRead(ctx: Context, path: string): boolean {
     return ctx.path === path
   } catch (error) {
     // Node does not take every authority of an absolute target.
-    if (errorCode(error) === 'ERR_INVALID_URL' || error instanceof URIError) return false
+    if (errorCode(error) === 'ERR_INVALID_URL' || isUriError(error)) return false
     throw error
   }
+}
+
+/** By name: Koa's may be of another realm than ours. */
+function isUriError(error: unknown): boolean {
+  return (error as { name?: unknown } | undefined)?.name === 'URIError'
 }
 
 /** Three times at most: a file may be replaced between being found and being opened. */

@@ -16,8 +16,10 @@ export interface Mark {
 // ELOOP: a link that leads to itself leads to no file, like one that dangles.
 const MISSES = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'])
 
+/** Not by `instanceof Error`: in a realm of its own (Jest) Node's errors are of another one. */
 export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  return typeof code === 'string' ? code : undefined
 }
 
 export function isMiss(error: unknown): boolean {

@@ -45,16 +45,23 @@ export async function makeFront(t: ExecutionContext, given: FrontOptions): Promi
       return next()
     })
   }
-  const answer = app.callback()
-  const server = createServer({ maxHeaderSize: maxHeaderSize ?? 16384 }, (req, res) => {
-    void answer(req, res)
-  })
+  const port = await listen(t, app.callback(), maxHeaderSize)
+  return { root: options.root, app, port, passed, errors }
+}
+
+/** The loopback port on which an application answers until the spec is over. */
+export async function listen(
+  t: ExecutionContext,
+  answer: ReturnType<Koa['callback']>,
+  maxHeaderSize = 16384
+): Promise<number> {
+  const server = createServer({ maxHeaderSize }, (req, res) => void answer(req, res))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.close()
     server.closeAllConnections()
   })
-  return { root: options.root, app, port: (server.address() as AddressInfo).port, passed, errors }
+  return (server.address() as AddressInfo).port
 }
 
 /** The same project in every environment, each with something behind koaAssets and with nothing. */

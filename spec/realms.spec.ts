@@ -1,0 +1,70 @@
+// Test runners such as Jest load a library in a realm of its own: Node's errors are not its errors.
+import { createRequire } from 'node:module'
+import { createContext, runInContext } from 'node:vm'
+import test, { type ExecutionContext } from 'ava'
+import { build } from 'esbuild'
+import Koa from 'koa'
+import type { koaAssets } from '../lib/koa-assets.ts'
+import { listen } from './support/front.ts'
+import { ask } from './support/raw.ts'
+import { makeProject } from './support/site.ts'
+
+/** `koaAssets` of another realm, which has Node's globals as Jest gives them to it. */
+async function loadElsewhere(): Promise<typeof koaAssets> {
+  const { outputFiles } = await build({
+    entryPoints: ['lib/koa-assets.ts'],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'cjs',
+    external: ['sass', 'sass-embedded', 'less', 'esbuild'],
+    logLevel: 'error'
+  })
+  const context = createContext({})
+  const own = new Set<PropertyKey>(runInContext('Object.getOwnPropertyNames(globalThis)', context))
+  for (const name of Object.getOwnPropertyNames(globalThis)) {
+    if (own.has(name) || name === 'globalThis') continue
+    Object.defineProperty(context, name, { value: globalThis[name as keyof typeof globalThis] })
+  }
+  const module = { exports: {} as { koaAssets: typeof koaAssets } }
+  const wrapped = `(function (module, exports, require) {${outputFiles[0]?.text}})`
+  const run = runInContext(wrapped, context) as (...given: unknown[]) => void
+  run(module, module.exports, createRequire(import.meta.url))
+  return module.exports.koaAssets
+}
+
+const serve = async (t: ExecutionContext, root: string) => {
+  const elsewhere = await loadElsewhere()
+  const app = new Koa()
+  const errors: Error[] = []
+  app.on('error', error => errors.push(error))
+  app.use(elsewhere({ root, env: 'development', serve: true }))
+  return { port: await listen(t, app.callback()), errors }
+}
+
+test('in another realm koaAssets starts where public does not exist yet, and serves', async t => {
+  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}' })
+  const { port, errors } = await serve(t, root)
+  for (const [target, status] of [
+    ['/assets/app.css', 200],
+    ['/assets/nowhere.css', 404],
+    ['/assets/%zz', 400],
+    [`/${'a'.repeat(300)}`, 404],
+    ['http://%zz@127.0.0.1/assets/app.css', 404]
+  ] as const) {
+    t.is((await ask(port, 'GET', target)).status, status, target)
+  }
+  t.deepEqual(errors, [])
+})
+
+test('in another realm a disk that refuses is told like in this one', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css': 'a{}',
+    'public/assets/app.css/in-the-way': ''
+  })
+  const { port, errors } = await serve(t, root)
+  const { status, text } = await ask(port, 'GET', '/assets/app.css')
+  t.is(status, 500)
+  t.true(text.includes('a directory stands where the file belongs'), text)
+  t.is(errors.length, 1)
+})
