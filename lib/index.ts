@@ -31,5 +31,6 @@ export {
   type HttpCacheOptions,
   type HttpCacheWords,
   koaHttpCache,
+  type Lifetime,
   type ResourceState
 } from './koa-http-cache.ts'

@@ -11,7 +11,8 @@ import { teach, visitOf } from './http-cache/words.ts'
 export type {
   CacheDirective,
   CacheDirectiveName,
-  CacheDirectiveOptions
+  CacheDirectiveOptions,
+  Lifetime
 } from './http-cache/directives.ts'
 export { Halt } from './http-cache/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/identify.ts'

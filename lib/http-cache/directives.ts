@@ -9,6 +9,7 @@ import {
   targetedField,
   wholeSeconds
 } from '../http/cache-control.ts'
+import { type Duration, secondsOf } from '../duration.ts'
 import { formatHttpDate } from '../http/dates.ts'
 import { nearest } from '../nearest.ts'
 import { isRecord, mismatch } from './complaints.ts'
@@ -28,7 +29,11 @@ type SecondsName = (typeof SECONDS_DIRECTIVES)[number]
 export type CacheDirectiveName = Spelled<FlagName>
 
 type Flags = { readonly [Name in CacheDirectiveName]?: boolean | undefined }
-type Lifetimes = { readonly [Name in Spelled<SecondsName>]?: number | undefined }
+type Lifetimes = { readonly [Name in Spelled<SecondsName>]?: Lifetime | undefined }
+
+/** Whole seconds, or a text with a unit: `600`, `'10m'`, `'1y'`. */
+export type Lifetime = number | Duration
+
 type FieldLists = {
   readonly [Name in Spelled<'no-cache-fields' | 'private-fields'>]?: readonly string[] | undefined
 }
@@ -73,13 +78,13 @@ export function cacheControlField(directives: readonly CacheDirective[]): Header
 }
 
 /**
- * The two headers of a lifetime in seconds, or until a moment: Expires, and Cache-Control with the
+ * The two headers of a lifetime, or until a moment: Expires, and Cache-Control with the
  * `max-age` last, unless the directives hold one.
  *
  * @throws TypeError as `cacheControlField`, and for a lifetime that is none
  */
 export function expiryFields(
-  lifetime: number | Date,
+  lifetime: Lifetime | Date,
   directives: readonly CacheDirective[],
   now: number
 ): readonly [HeaderField, HeaderField] {
@@ -91,10 +96,10 @@ export function expiryFields(
   return [{ name: 'Expires', value: formatHttpDate(end) }, write(said)]
 }
 
-function endOf(lifetime: number | Date, now: number): number {
-  if (!(lifetime instanceof Date)) return now + checkSeconds('the lifetime', lifetime) * 1000
+function endOf(lifetime: Lifetime | Date, now: number): number {
+  if (!(lifetime instanceof Date)) return now + readSeconds('the lifetime', lifetime) * 1000
   if (!Number.isNaN(lifetime.getTime())) return lifetime.getTime()
-  throw mismatch('the lifetime', 'seconds or a valid Date', lifetime)
+  throw mismatch('the lifetime', 'a duration or a valid Date', lifetime)
 }
 
 function read(directives: readonly CacheDirective[]): Directives {
@@ -119,9 +124,16 @@ function readOptions(said: Directives, options: CacheDirectiveOptions): void {
 function readOption({ values }: Directives, name: string, value: unknown): void {
   const seconds = SECONDS.get(name)
   const fields = FIELD_LISTS.get(name)
-  if (seconds !== undefined) values.set(seconds, checkSeconds(seconds, value))
+  if (seconds !== undefined) values.set(seconds, readSeconds(seconds, value))
   else if (fields !== undefined) values.set(fields.replace('-fields', ''), fieldNames(name, value))
   else readFlag({ values }, name, value)
+}
+
+/** @throws TypeError for what is neither whole seconds from 0 to 2^31-1 nor a text with a unit */
+export function readSeconds(name: string, given: unknown): number {
+  const seconds = typeof given === 'string' ? secondsOf(given) : given
+  if (seconds !== undefined) return checkSeconds(name, seconds)
+  throw mismatch(name, "whole seconds, or a text with a unit such as '10m' or '1y'", given)
 }
 
 function fieldNames(name: string, value: unknown): readonly string[] {

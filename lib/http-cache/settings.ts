@@ -1,20 +1,21 @@
 // Options in, frozen settings out: every default and every complaint.
 import type { Context } from 'koa'
 
-import { checkSeconds } from '../http/cache-control.ts'
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
 import {
   type CacheDirective,
   type HeaderField,
+  type Lifetime,
   cacheControlField,
-  expiryFields
+  expiryFields,
+  readSeconds
 } from './directives.ts'
 
 export interface HttpCacheOptions {
   /** What `Cache-Control` says where the route is silent. Default: nothing. */
   readonly cacheControl?: CacheDirective | readonly CacheDirective[] | undefined
-  /** The lifetime in seconds where the route is silent, as `ctx.expires` writes it. Default: none. */
-  readonly expires?: number | undefined
+  /** The lifetime where the route is silent, as `ctx.expires` writes it: `600`, `'10m'`. Default: none. */
+  readonly expires?: Lifetime | undefined
   /**
    * Mixed into every ETag that `ctx.fresh` makes, so that a deploy makes every page new: a deploy's id,
    * or `ctx.assets.version`. Default: nothing.
@@ -65,7 +66,7 @@ function settleDefaults({
 }: HttpCacheOptions): HttpCacheSettings['defaults'] {
   const directives = [cacheControl ?? []].flat() as readonly CacheDirective[]
   if (expires !== undefined) {
-    checkSeconds('expires', expires)
+    readSeconds('expires', expires)
     expiryFields(expires, directives, Date.now())
     return now => expiryFields(expires, directives, now)
   }

@@ -1,7 +1,12 @@
 // The three words that a route has: ctx.cacheControl, ctx.expires and ctx.fresh.
 import type { Context, ExtendableContext } from 'koa'
 
-import { type CacheDirective, cacheControlField, expiryFields } from './directives.ts'
+import {
+  type CacheDirective,
+  type Lifetime,
+  cacheControlField,
+  expiryFields
+} from './directives.ts'
 import { type Fresh, Visit } from './visit.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */
@@ -13,12 +18,12 @@ export interface HttpCacheWords {
    */
   cacheControl(...directives: readonly CacheDirective[]): void
   /**
-   * Writes Expires, and Cache-Control with `max-age`: `ctx.expires(900, 'public')`. The lifetime is in
-   * seconds, or the Date of its end.
+   * Writes Expires, and Cache-Control with `max-age`: `ctx.expires('15m', 'public')`. The lifetime
+   * is in seconds, a text with a unit, or the Date of its end.
    *
    * @throws TypeError as `cacheControl`, and for a lifetime that is none
    */
-  expires(lifetime: number | Date, ...directives: readonly CacheDirective[]): void
+  expires(lifetime: Lifetime | Date, ...directives: readonly CacheDirective[]): void
   /** Koa's boolean outside of `koaHttpCache`, the function inside. */
   readonly fresh: boolean & Fresh
 }
@@ -67,7 +72,11 @@ function cacheControl(this: Context, ...directives: readonly CacheDirective[]): 
   this.set(name, value)
 }
 
-function expires(this: Context, lifetime: number | Date, ...directives: readonly CacheDirective[]) {
+function expires(
+  this: Context,
+  lifetime: Lifetime | Date,
+  ...directives: readonly CacheDirective[]
+) {
   for (const { name, value } of expiryFields(lifetime, directives, Date.now())) {
     this.set(name, value)
   }

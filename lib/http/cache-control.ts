@@ -88,7 +88,9 @@ function formatText(name: string, text: string): string {
 }
 
 function refuseContradictions(directives: ReadonlyMap<string, DirectiveValue>): void {
-  if (directives.has('no-store')) {
+  // Section 5.2.2.3: a cache that understands the status obeys the rest instead of `no-store`, which
+  // stands beside it for the other caches.
+  if (directives.has('no-store') && !directives.has('must-understand')) {
     if (directives.has('immutable')) refuse('no-store', 'immutable')
     const lasting = SECONDS_DIRECTIVES.find(name => Number(directives.get(name) ?? 0) > 0)
     if (lasting !== undefined) refuse('no-store', lasting)

@@ -1,12 +1,12 @@
 import test from 'ava'
 
-import { cacheControlField, expiryFields } from '../../lib/http-cache/directives.ts'
+import { type Lifetime, cacheControlField, expiryFields } from '../../lib/http-cache/directives.ts'
 
 type Directives = Parameters<typeof cacheControlField>[0]
 
 const NOW = Date.UTC(2020, 0, 1)
 const value = (...directives: Directives) => cacheControlField(directives).value
-const expiry = (lifetime: number | Date, ...directives: Directives) =>
+const expiry = (lifetime: Lifetime | Date, ...directives: Directives) =>
   expiryFields(lifetime, directives, NOW).map(field => field.value)
 
 test('CC-01 names and options are written in their order', t => {
@@ -65,12 +65,42 @@ for (const wrong of [-1, 1.5, Number.NaN, '60', 2 ** 31, null]) {
   })
 }
 
+test('CC-16 a lifetime may be a text with a unit', t => {
+  t.is(value({ maxAge: '10m' }), 'max-age=600')
+  t.is(
+    value({ maxAge: '1y', s_maxage: '2 weeks', 'stale-if-error': '1 day' }),
+    'max-age=31536000, s-maxage=1209600, stale-if-error=86400'
+  )
+})
+
+for (const wrong of [
+  'soon',
+  '10',
+  '',
+  'm',
+  '-1m',
+  '1.5h',
+  '1  h',
+  '10m ',
+  '5 constructor',
+  '70y'
+]) {
+  test(`CC-16 ${JSON.stringify(wrong)} is refused`, t => {
+    const message = /^max-age must be whole seconds/
+    t.throws(() => value({ maxAge: wrong as never }), { instanceOf: TypeError, message })
+  })
+}
+
 test('CC-08 contradictions are refused across names and options', t => {
   const message = /cannot both be meant/
   t.throws(() => value('public', 'private'), { instanceOf: TypeError, message })
   t.throws(() => value('no-store', { maxAge: 1 }), { instanceOf: TypeError, message })
   t.throws(() => value('private', { sMaxage: 60 }), { instanceOf: TypeError, message })
   t.is(value('no-store', { maxAge: 0 }), 'no-store, max-age=0')
+  t.is(
+    value('must-understand', 'no-store', { maxAge: '1h' }),
+    'must-understand, no-store, max-age=3600'
+  )
 })
 
 test('CC-10 field names of no-cache and private', t => {
@@ -116,6 +146,11 @@ test('EXP-01 a lifetime in seconds', t => {
     'Wed, 01 Jan 2020 00:15:00 GMT',
     'public, no-cache, max-age=900'
   ])
+})
+
+test('EXP-01 CC-16 a lifetime as a text with a unit', t => {
+  t.deepEqual(expiry('15m', 'public'), ['Wed, 01 Jan 2020 00:15:00 GMT', 'public, max-age=900'])
+  t.deepEqual(expiry('1 year'), ['Thu, 31 Dec 2020 00:00:00 GMT', 'max-age=31536000'])
 })
 
 test('EXP-02 a max-age of its own stays, once', t => {

@@ -42,6 +42,7 @@ const WRONG: readonly [unknown, RegExp][] = [
   [{ ifModifiedSince: 'after' }, /ifModifiedSince must be 'exact' or 'before', got 'after'/],
   [{ version: '1' }, /version must be a function of ctx, got '1'/],
   [{ expires: -1 }, /expires must be whole seconds from 0 to 2147483647, got -1/],
+  [{ expires: 'soon' }, /expires must be whole seconds, or a text with a unit .*got 'soon'/],
   [{ expires: new Date(0) }, /expires must be whole seconds/],
   [{ cacheControl: 'publik' }, /did you mean public/],
   [{ cacheControl: ['public', 'private'] }, /cannot both be meant/],

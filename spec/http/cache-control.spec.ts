@@ -52,6 +52,14 @@ for (const directives of CONTRADICTIONS) {
 test('CC-08 what can both be meant is written', t => {
   t.is(format({ 'no-store': true, 'max-age': 0 }), 'no-store, max-age=0')
   t.is(format({ private: true, 'no-store': true }), 'private, no-store')
+  t.is(
+    format({ 'must-understand': true, 'no-store': true, 'max-age': 3600 }),
+    'must-understand, no-store, max-age=3600'
+  )
+  t.is(
+    format({ 'no-store': true, immutable: true, 'must-understand': true }),
+    'no-store, immutable, must-understand'
+  )
   t.is(format({ public: true, private: ['Set-Cookie'] }), 'public, private="Set-Cookie"')
 })
 

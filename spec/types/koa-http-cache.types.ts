@@ -18,6 +18,8 @@ app.use(async ctx => {
   ctx.cacheControl({ noCache: true, privateFields: ['Set-Cookie'], extension: { 'x-y': 1 } })
   ctx.expires(900, 'public', 'no-cache')
   ctx.expires(new Date())
+  ctx.cacheControl({ maxAge: '10m', sMaxage: '2 weeks' })
+  ctx.expires('1y', 'public')
   const isFresh: boolean = await ctx.fresh('x')
   await ctx.fresh(new Date(), { halt: isFresh })
   await ctx.fresh({ etag: ['a', 1], lastModified: new Date(), weak: true })
@@ -35,8 +37,10 @@ app.use(async ctx => {
   ctx.cacheControl('max-age')
   // @ts-expect-error a typo in an option
   ctx.cacheControl({ maxage: 60 })
-  // @ts-expect-error seconds are a number
+  // @ts-expect-error a text needs a unit
   ctx.cacheControl({ maxAge: '60' })
+  // @ts-expect-error there is no such unit
+  ctx.expires('2 moons')
   // @ts-expect-error a typo behind the lifetime
   ctx.expires(60, 'publik')
   // @ts-expect-error an ETag is a text
