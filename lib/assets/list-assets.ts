@@ -8,7 +8,7 @@ import type { KoaAssetsOptions } from './options.ts'
 import { manifestFile } from './precompile.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
-import { warnOnce } from './warn-once.ts'
+import { warnOnce } from '../warn-once.ts'
 
 export interface ListedAsset {
   /** The plain URL path: `/assets/app.css`. */

@@ -12,7 +12,7 @@ import type { Wanted } from './request-path.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
 import { makeViewHelpers, type ViewHelpers } from './view-helpers.ts'
-import { warnOnce } from './warn-once.ts'
+import { warnOnce } from '../warn-once.ts'
 
 type Found = PublicFile | undefined
 

@@ -16,7 +16,7 @@ import type { KoaAssetsOptions } from './options.ts'
 import { explained, write } from './publish.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
-import { once, warnOnce } from './warn-once.ts'
+import { once, warnOnce } from '../warn-once.ts'
 import { writeUnlessWritten } from './write-build.ts'
 import { sweep } from './write-whole.ts'
 
