@@ -1,15 +1,21 @@
 // The known name that a person most likely meant.
 
-// Two letters in five may be wrong, as in TypeScript's own "did you mean".
+// Two letters in five may be wrong, as in TypeScript's own "did you mean". Nobody mistypes more than
+// six in a path, and the cost grows with that number.
 const TOLERANCE = 0.4
+const MAX_EDITS = 6
 
-/** The candidate nearest to the word in edits, or `undefined` when none is near. */
+/**
+ * The candidate nearest to the word in edits, or `undefined` when none is near. Letters of ASCII are
+ * compared without case. Linear in the candidates, and nothing is allocated for one.
+ */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
-  let limit = Math.max(1, Math.floor(word.length * TOLERANCE))
+  let limit = Math.max(1, Math.min(MAX_EDITS, Math.floor(word.length * TOLERANCE)))
+  const distanceTo = measure(word)
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue
-    const distance = edits(word.toLowerCase(), candidate.toLowerCase())
+    const distance = distanceTo(candidate, limit)
     if (distance > limit) continue
     best = candidate
     // From here on only a nearer one is better.
@@ -18,25 +24,96 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-// Optimal string alignment: insert, delete, replace a letter, or swap two neighbours.
-function edits(from: string, to: string): number {
-  let beforePrevious: number[] = []
-  let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= from.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1]
-      const swapped =
-        row > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      current[column] = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + (same ? 0 : 1),
-        swapped ? (beforePrevious[column - 2] ?? 0) + 1 : Infinity
-      )
+/** The code of a letter, in lower case. */
+function letterAt(text: string, at: number): number {
+  const code = text.charCodeAt(at)
+  return code >= 65 && code <= 90 ? code + 32 : code
+}
+
+type Distance = (candidate: string, limit: number) => number
+
+/** From the word to each candidate; greater than `limit` when the distance is. */
+function measure(word: string): Distance {
+  const wanted = Uint16Array.from({ length: word.length }, (_, at) => letterAt(word, at))
+  const rows = Array.from({ length: 3 }, () => new Uint16Array(word.length + 1)) as Rows
+  return (candidate, limit) => {
+    // What both begin and end with costs nothing.
+    let [start, ours, theirs] = [0, word.length, candidate.length]
+    const shorter = Math.min(ours, theirs)
+    while (start < shorter && wanted[start] === letterAt(candidate, start)) start++
+    while (ours > start && theirs > start && wanted[ours - 1] === letterAt(candidate, theirs - 1)) {
+      ours--
+      theirs--
     }
-    beforePrevious = previous
-    previous = current
+    if (surplus(wanted, ours, candidate, theirs, start) > limit) return limit + 1
+    return edits(wanted, ours, candidate, theirs, start, limit, rows)
   }
-  return previous[to.length] ?? 0
+}
+
+const balance = new Int32Array(32)
+
+/** How many letters the one has more of than the other, at least: each of them takes an edit. */
+function surplus(
+  wanted: Uint16Array,
+  ours: number,
+  candidate: string,
+  theirs: number,
+  start: number
+): number {
+  balance.fill(0)
+  let [more, less] = [0, 0]
+  for (let at = start; at < ours; at++) (balance[(wanted[at] as number) & 31] as number)++
+  for (let at = start; at < theirs; at++) (balance[letterAt(candidate, at) & 31] as number)--
+  for (let letter = 0; letter < 32; letter++) {
+    const count = balance[letter] as number
+    if (count > 0) more += count
+    else less -= count
+  }
+  return Math.max(more, less)
+}
+
+type Rows = [Uint16Array, Uint16Array, Uint16Array]
+
+/**
+ * Optimal string alignment: insert, delete, replace a letter, or swap two neighbours. Only the band
+ * of the table that `limit` edits can reach is filled in, and nothing once a whole row is beyond it.
+ */
+function edits(
+  wanted: Uint16Array,
+  ours: number,
+  candidate: string,
+  theirs: number,
+  start: number,
+  limit: number,
+  rows: Rows
+): number {
+  let [current, previous, beforePrevious] = rows
+  const columns = ours - start
+  for (let column = 0; column <= columns; column++) previous[column] = column
+  let above = -1
+  for (let row = 1; row <= theirs - start; row++) {
+    const letter = letterAt(candidate, start + row - 1)
+    const first = Math.max(1, row - limit)
+    const last = Math.min(columns, row + limit)
+    let lowest = first === 1 ? row : limit + 1
+    let left = lowest
+    current[first - 1] = left
+    // The cell above the last one lies outside the band of its row.
+    if (row > 1 && last === row + limit) previous[last] = limit + 1
+    for (let column = first; column <= last; column++) {
+      const other = wanted[start + column - 1]
+      let cost = (previous[column - 1] as number) + (letter === other ? 0 : 1)
+      cost = Math.min(cost, left + 1, (previous[column] as number) + 1)
+      if (above === other && column > 1 && letter === wanted[start + column - 2]) {
+        cost = Math.min(cost, (beforePrevious[column - 2] as number) + 1)
+      }
+      left = cost
+      current[column] = cost
+      if (cost < lowest) lowest = cost
+    }
+    if (lowest > limit) return limit + 1
+    above = letter
+    ;[current, previous, beforePrevious] = [beforePrevious, current, previous]
+  }
+  return previous[columns] as number
 }

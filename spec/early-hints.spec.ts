@@ -3,6 +3,7 @@ import { connect } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context } from 'koa'
+import { isSendable } from '../lib/assets/early-hints.ts'
 import { koaAssets } from '../lib/koa-assets.ts'
 import { precompile } from '../lib/index.ts'
 import { exchange, request } from './support/raw.ts'
@@ -115,6 +116,20 @@ test('what Node cannot send ahead is in the Link of the page', async t => {
   t.true(
     answer.includes('Link: </assets/print.css>; rel=preload; as=style; media="(min-width: 40em)"')
   )
+})
+
+test('S61 whether a link can be sent ahead takes no time to see, however many parameters it has', t => {
+  const parameters = '; as=style'.repeat(30)
+  const before = process.cpuUsage()
+  t.false(isSendable(`</app.css>${parameters}; media="print`))
+  const { user, system } = process.cpuUsage(before)
+  t.true(user + system < 500_000, `${user + system} µs of processor time`)
+  for (const link of ['</a>', '</a>; as=style', '</a>;as="style" ; x', '</a>; x=', '</a>; a=b=c']) {
+    t.true(isSendable(link), link)
+  }
+  for (const link of ['a', '</a> as=style', '</a>; as="a b"', '</a>; ', '</a>; as="a']) {
+    t.false(isSendable(link), link)
+  }
 })
 
 test('after the header is sent there is nothing to announce, and nothing happens', async t => {

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto'
 import test from 'ava'
-
+import fc from 'fast-check'
 import { nearest } from '../lib/nearest.ts'
 
 const NAMES = ['fingerprint', 'root', 'env', 'serve', 'public']
@@ -25,3 +26,75 @@ test('prefers the nearest, and of equals the first', t => {
   t.is(nearest('band', ['bond', 'bands', 'band']), 'band')
   t.is(nearest('bxnd', ['bond', 'band']), 'bond')
 })
+
+test('it is the first of those with the fewest edits, whatever the letters', t => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'C', 'c', '-', 'é'), maxLength: 12 })
+  fc.assert(
+    fc.property(text, fc.array(text, { maxLength: 8 }), (word, candidates) => {
+      t.is(nearest(word, candidates), nearestOfAll(word, candidates))
+    }),
+    { numRuns: 2000 }
+  )
+})
+
+/** Every candidate by the whole table. */
+function nearestOfAll(word: string, candidates: readonly string[]): string | undefined {
+  const limit = Math.max(1, Math.min(6, Math.floor(word.length * 0.4)))
+  const measured = candidates.map(candidate => ({
+    candidate,
+    edits: editsBetween(word, candidate)
+  }))
+  const lowest = Math.min(...measured.map(({ edits }) => edits))
+  return lowest > limit ? undefined : measured.find(({ edits }) => edits === lowest)?.candidate
+}
+
+function editsBetween(one: string, other: string): number {
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()]
+  const table = Array.from({ length: a.length + 1 }, (_, row) =>
+    Array.from({ length: b.length + 1 }, (_, column) => (row === 0 ? column : row))
+  )
+  const at = (row: number, column: number) => table[row]?.[column] ?? Infinity
+  for (let row = 1; row <= a.length; row++) {
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1] ? 0 : 1
+      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      table[row]![column] = Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + same,
+        swapped ? at(row - 2, column - 2) + 1 : Infinity
+      )
+    }
+  }
+  return at(a.length, b.length)
+}
+
+/** The least of three runs, in milliseconds of processor time. */
+function costOf(work: () => unknown): number {
+  const runs = Array.from({ length: 3 }, () => {
+    const before = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  })
+  return Math.min(...runs)
+}
+
+for (const [what, nameOf] of Object.entries({
+  'alike but for a number': (at: number) => `widgets/card-${at}/index-${at}.css`,
+  'alike to their ends': (at: number) => `vendor/components/dist/file-${1e7 + at}.css`,
+  'of random letters': (at: number) => `${digestOf(at).repeat(2).slice(0, 40)}.css`
+})) {
+  test(`S61 20,000 names ${what}, none of them near: a few times what it takes to digest them`, t => {
+    const names = Array.from({ length: 20_000 }, (_, at) => nameOf(at))
+    const digesting = costOf(() => names.map(name => digestOf(name)))
+    for (const word of ['vendor/components/dist/file-abcdefgh.css', 'widgets/nothing/of-all.css']) {
+      const searching = costOf(() => t.is(nearest(word, names), undefined))
+      t.true(searching < digesting * 6, `${searching} ms, and ${digesting} ms to digest`)
+    }
+  })
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(String(value)).digest('hex')
+}

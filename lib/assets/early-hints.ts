@@ -65,9 +65,15 @@ function readsHints({ method, headers, httpVersion }: IncomingMessage): boolean 
 }
 
 // Node refuses the rest, as it does not read blanks in quotes: two integrity hashes, a media query.
-const SENDABLE = /^<[^>]*>(?:\s*;\s*[^;"\s]+(?:=(")?[^;"\s]*\1)?)*$/
+// A parameter's name ends at the first `=`: one way to read each value, and so linear.
+const SENDABLE = /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/
+
+/** Whether Node takes the value of a Link header for a 103. */
+export function isSendable(link: string): boolean {
+  return SENDABLE.test(link)
+}
 
 function sendHints(res: ServerResponse, links: readonly string[]): void {
-  const link = links.filter(one => SENDABLE.test(one))
+  const link = links.filter(isSendable)
   if (link.length > 0) res.writeEarlyHints({ link })
 }

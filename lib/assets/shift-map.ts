@@ -31,19 +31,27 @@ function shiftsByLine(
   urls: readonly (string | undefined)[]
 ): Map<number, Shift[]> {
   const shifts = new Map<number, Shift[]>()
-  let [line, lineStart] = [0, 0]
+  let [line, lineStart, lineEnd] = [0, 0, endOfLine(text, 0)]
   references.forEach((reference, at) => {
     const url = urls[at]
     if (url === undefined) return
     const { start, end } = reference
-    for (let next = text.indexOf('\n', lineStart); next !== -1 && next < start;) {
-      ;[line, lineStart] = [line + 1, next + 1]
-      next = text.indexOf('\n', lineStart)
+    while (lineEnd < start) {
+      ;[line, lineStart] = [line + 1, lineEnd + 1]
+      lineEnd = endOfLine(text, lineStart)
     }
     const by = writtenReference(reference, url).length - (end - start)
-    shifts.set(line, [...(shifts.get(line) ?? []), { column: end - lineStart, by }])
+    const shift = { column: end - lineStart, by }
+    const known = shifts.get(line)
+    if (known) known.push(shift)
+    else shifts.set(line, [shift])
   })
   return shifts
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  return end === -1 ? text.length : end
 }
 
 function shiftLine(line: string, shifts: readonly Shift[]): string {
