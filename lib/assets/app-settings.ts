@@ -50,10 +50,12 @@ export interface Ground {
   readonly env: string
   readonly prefix: string
   readonly shared: readonly LayeredOptions[]
+  /** The apps of the manifest, where pages need one. */
+  readonly published: () => Readonly<Record<string, AppOptions>> | undefined
 }
 
 export function settleApps(ground: Ground, options: KoaAssetsOptions): readonly AppSettings[] {
-  const given = Object.entries(options.apps ?? findApps(ground.root))
+  const given = Object.entries(options.apps ?? findApps(ground))
   const apps = given.map(([name, app]) => settleApp(ground, name, app, given.length === 1, options))
   const byLength = apps.toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
   byLength.forEach((app, at) => {
@@ -161,12 +163,12 @@ export function settlePath(path: string, key: string, place = ''): string {
   return trimmed
 }
 
-/** Every `apps/<name>` that has an `assets` folder; `web` when there is none. */
-function findApps(root: string): Record<string, AppOptions> {
+/** What is on disk, else what was published from another one, else `web`, which may come later. */
+function findApps({ root, published }: Ground): Readonly<Record<string, AppOptions>> {
   const names = readDirectory(join(root, 'apps'))
     .map(entry => entry.name)
     .filter(name => !name.startsWith('.') && isDirectory(join(root, 'apps', name, 'assets')))
     .toSorted()
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
-  return { web: {} }
+  return published() ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
 }

@@ -9,7 +9,7 @@ import { inParallel } from './in-parallel.ts'
 import { lock } from './lock.ts'
 import { readManifest } from './manifest.ts'
 import type { KoaAssetsOptions } from './options.ts'
-import { manifestFile } from './precompile.ts'
+import { manifestFile } from './manifest-file.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 
 export interface CleanOptions {

@@ -1,5 +1,5 @@
-// Directories as they are at start; nothing here is for a request's path.
-import { type Dirent, type Stats, readdirSync, realpathSync, statSync } from 'node:fs'
+// Directories and files as they are at start; nothing here is for a request's path.
+import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isMiss } from './disk.ts'
 
@@ -31,4 +31,13 @@ export function futureRealpath(path: string): string {
   if (statIfThere(path)) return realpathSync(path)
   const parent = dirname(path)
   return parent === path ? path : join(futureRealpath(parent), basename(path))
+}
+
+export function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (isMiss(error)) return undefined
+    throw error
+  }
 }

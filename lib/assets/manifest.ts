@@ -6,6 +6,7 @@ import { encodePath } from './asset-url.ts'
 import { markOf, missing, sameMark, statOf, type Mark } from './disk.ts'
 import { digestOf } from './fingerprint.ts'
 import { nearest } from '../nearest.ts'
+import { readApps, type ManifestApps } from './manifest-file.ts'
 import type { AppSettings } from './settings.ts'
 
 /** One line of the manifest. Its key is the plain URL path, `/assets/app.css`. */
@@ -90,19 +91,22 @@ function* tailsOf({ source }: ManifestEntry, name: string): Generator<string> {
 }
 
 /** Keys sorted, so that identical sources make an identical file. */
-export function serialize(assets: ReadonlyMap<string, ManifestEntry>): string {
+export function serialize(assets: ReadonlyMap<string, ManifestEntry>, apps?: ManifestApps): string {
   const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `${JSON.stringify({ version: 1, assets: Object.fromEntries(sorted) }, undefined, 2)}\n`
+  const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }
+  return `${JSON.stringify(whole, undefined, 2)}\n`
 }
 
 /** @throws AssetError for anything but a manifest of version 1 */
 export function parseManifest(text: string, file: string): Manifest {
   try {
-    const { version, assets } = JSON.parse(text) as { version?: unknown; assets?: unknown }
+    const whole = JSON.parse(text) as { version?: unknown; apps?: unknown; assets?: unknown }
+    const { version, assets } = whole
     if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
     if (typeof assets !== 'object' || assets === null || Array.isArray(assets)) {
       throw new TypeError('its assets are no object')
     }
+    readApps(whole)
     const entries = Object.entries(assets) as [string, ManifestEntry][]
     const wrong = entries.find(([, entry]) => !isEntry(entry))
     if (wrong) throw new TypeError(`the entry ${wrong[0]} is incomplete`)

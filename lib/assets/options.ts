@@ -55,7 +55,11 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * Default: false.
    */
   earlyHints?: boolean
-  /** Default: every `apps/<name>` that has an `assets` folder. */
+  /**
+   * Default: every `apps/<name>` that has an `assets` folder. Where there is none: with fingerprints
+   * and without `compile` those of the manifest; else one app, `web`, whose directory is `root` where
+   * that has an `assets` folder.
+   */
   apps?: Readonly<Record<string, AppOptions>>
   /** Bound of the representations kept in memory, in bytes. Default: 64 MiB in all, files up to 1 MiB. */
   memory?: { maxBytes?: number; maxFileBytes?: number }

@@ -12,6 +12,7 @@ import { openLastBuild, type LastBuild } from './last-build.ts'
 import { lock } from './lock.ts'
 import { loadMinifier } from './minify.ts'
 import { parseManifest, serialize, type ManifestEntry } from './manifest.ts'
+import { describeApps, manifestFile } from './manifest-file.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { explained, write } from './publish.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
@@ -112,7 +113,9 @@ export async function precompile(
     const unlessWritten = rethrow(settings, `${settings.prefix}.json`)
     const before = await lastEntries(file).catch(unlessWritten)
     const entries = entriesOf(assets.values())
-    await write(file, Buffer.from(serialize(entries)), now()).catch(unlessWritten)
+    await write(file, Buffer.from(serialize(entries, describeApps(settings.apps))), now()).catch(
+      unlessWritten
+    )
     await last.save()
     const seconds = (performance.now() - startedAt) / 1000
     return { ...report(settings, entries, before), compressedBytes, seconds }
@@ -125,10 +128,6 @@ export async function precompile(
 function inOrder(problems: readonly Problem[]): AssetError[] {
   const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return sorted.map(({ error }) => error)
-}
-
-export function manifestFile({ publicDir, prefix }: Settings): string {
-  return `${join(publicDir, prefix)}.json`
 }
 
 function now(): bigint {

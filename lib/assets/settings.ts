@@ -8,6 +8,7 @@ import {
   type AppSettings,
   type Defaults
 } from './app-settings.ts'
+import { appsAtStart, manifestFile } from './manifest-file.ts'
 import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain } from './option-checks.ts'
 import type { Configure, KoaAssetsOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
@@ -80,8 +81,10 @@ function settleWith(
   const prefix = settlePath(options.prefix ?? '/assets', 'prefix')
   if (prefix === '') complain('prefix', "a path such as '/assets'", options.prefix)
   const shared = layersOf(options, env)
-  const { compile, revalidate } = settleLayers(shared, env, defaults, options)
-  const apps = settleApps({ defaults, root, env, prefix, shared }, options)
+  const { compile, fingerprint, revalidate } = settleLayers(shared, env, defaults, options)
+  const published = () =>
+    fingerprint && !compile ? appsAtStart(manifestFile({ publicDir, prefix })) : undefined
+  const apps = settleApps({ defaults, root, env, prefix, shared, published }, options)
   checkPublic({ root, publicDir, apps }, options.public ?? 'public')
   return Object.freeze({
     root,

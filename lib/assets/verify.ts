@@ -10,7 +10,7 @@ import { DIGEST_LENGTH, splitFingerprint } from './fingerprint.ts'
 import { inParallel } from './in-parallel.ts'
 import { readManifest, type ManifestEntry } from './manifest.ts'
 import type { IntegrityAlgorithm, KoaAssetsOptions } from './options.ts'
-import { manifestFile } from './precompile.ts'
+import { manifestFile } from './manifest-file.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 import { sumsOf } from './sums.ts'
 

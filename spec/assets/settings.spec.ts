@@ -244,6 +244,15 @@ test('every apps/<name> that has an assets folder is an app, mounted at its name
   )
 })
 
+test('without apps/<name>/assets a plain assets folder is that of the one app web', t => {
+  const root = makeProject(t, { 'assets/a.css': '', 'more/b.css': '', 'apps/api/server.js': '' })
+  const web = webOf({ root, sources: ['more'] })
+  t.deepEqual([web.name, web.path, web.dir], ['web', '/', root])
+  t.deepEqual(web.sources, [join(root, 'assets'), join(root, 'more')])
+  mkdirSync(join(root, 'apps/shop/assets'), { recursive: true })
+  t.deepEqual(webOf({ root }).sources, [join(root, 'apps/shop/assets')])
+})
+
 test('an only app is mounted at /, whatever its name', t => {
   const root = makeProject(t, { 'apps/shop/assets/a.css': '' })
   t.is(webOf({ root }).path, '/')

@@ -1,5 +1,9 @@
 // The manifest as pages and servers see it: its version, its faults, strange keys.
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
+import type { Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../lib/assets/options.ts'
 import { AssetError } from '../../lib/errors.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
@@ -49,6 +53,11 @@ for (const [what, text] of Object.entries({
   'a manifest of another version': '{ "version": 2, "assets": {} }',
   'a manifest without assets': '{ "version": 1 }',
   'a manifest whose assets are a list': '{ "version": 1, "assets": [] }',
+  'a manifest whose apps are a list': '{ "version": 1, "apps": ["web"], "assets": {} }',
+  'a manifest without an app': '{ "version": 1, "apps": {}, "assets": {} }',
+  'an app without a path': '{ "version": 1, "apps": { "web": {} }, "assets": {} }',
+  'an app whose path leads up':
+    '{ "version": 1, "apps": { "web": { "path": "/../x" } }, "assets": {} }',
   'an entry without target': '{ "version": 1, "assets": { "/assets/a.js": { "size": 1 } } }',
   'a key that is no path':
     '{ "version": 1, "assets": { "/assets/%": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1 } } }',
@@ -63,6 +72,52 @@ for (const [what, text] of Object.entries({
     })
   })
 }
+
+test('FPR-17c public alone, without apps, has the helpers of every app as before', async t => {
+  const files = placed({
+    'app.css': 'web',
+    'only-web.js': 'go()',
+    '/apps/admin/assets/app.css': 'admin',
+    '/apps/shop/assets/app.css': 'shop'
+  })
+  const apps = { web: {}, admin: {}, shop: { path: '/till' } }
+  for (const options of [{}, { apps }, { prefix: '/static/files' }]) {
+    const whole = makeProject(t, files)
+    const { manifest } = await run({ root: whole, ...options })
+    const bytes = readFileSync(manifest)
+    await run({ root: whole, ...options })
+    t.deepEqual(readFileSync(manifest), bytes)
+    const image = makeProject(t)
+    cpSync(join(whole, 'public'), join(image, 'public'), { recursive: true })
+    const linked = async (root: string, more: KoaAssetsOptions) => {
+      const routes: Middleware = ctx => {
+        const { assets } = ctx
+        ctx.body = `${assets.stylesheet('app')} ${assets.app('web').path('only-web.js')}`
+      }
+      const site = await makeSite(t, {}, { root, env: 'production', routes, ...more })
+      const paths = ['/', '/admin', '/admin/x', '/shop', '/till', '/adminx']
+      const pages = await Promise.all(paths.map(async path => (await site.ask(path)).text))
+      const [href = ''] = /\/[^"]+(?=" type)/.exec(pages[1] ?? '') ?? []
+      return { pages, admin: (await site.ask(href)).text }
+    }
+    const before = await linked(whole, options)
+    const { prefix = '/assets' } = options as KoaAssetsOptions
+    t.is(before.admin, 'admin')
+    t.deepEqual(await linked(image, { prefix }), before)
+  }
+})
+
+test('FPR-17c a manifest that does not tell its apps is that of web, as before', async t => {
+  const root = makeProject(t, placed({ 'app.css': 'web' }))
+  const { manifest } = await run({ root })
+  const { apps, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as { apps: unknown }
+  t.deepEqual(apps, { web: { path: '/' } })
+  writeFileSync(manifest, JSON.stringify(rest))
+  rmSync(join(root, 'apps'), { recursive: true })
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('app.css'))
+  const site = await makeSite(t, {}, { root, env: 'production', routes })
+  t.regex((await site.ask('/')).text, /^\/assets\/app-[0-9a-f]{32}\.css$/)
+})
 
 test('S50 a manifest with the names of object properties touches no prototype', async t => {
   const entry = JSON.stringify({ target: '/assets/a.js', source: 'a', integrity: [], size: 1 })
