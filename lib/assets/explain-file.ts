@@ -79,7 +79,8 @@ function answerOf(
   source: Source | undefined,
   file: PublicFile | undefined
 ): FileExplained['outcome'] {
-  const isPrinted = app !== undefined && splitFingerprint(name) !== undefined
+  const isPrinted =
+    app !== undefined && source?.name !== name && splitFingerprint(name) !== undefined
   const isMade = app?.compile && source && (!isPrinted || isLive(app))
   if (isMade && isPrinted && !file) {
     return { outcome: '200 if the source still makes these bytes, else 404', isFound: false }

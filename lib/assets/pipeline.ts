@@ -43,7 +43,7 @@ export function makePipeline(settings: Settings): Pipeline {
   const warn = warnOnce()
   const sources = makeSources(settings, warn)
   const publisher = makePublisher(settings, sources, warn)
-  const publicFiles = makePublicFiles(settings)
+  const publicFiles = makePublicFiles(settings, (wanted, plain) => isOrdinary(wanted, plain))
   const live = settings.apps.some(isLive) ? makeLiveBuild(settings, sources, warn) : undefined
   const fixed = settings.apps.some(isFixed)
     ? new ManifestFile(manifestFile(settings), warn)
@@ -52,15 +52,21 @@ export function makePipeline(settings: Settings): Pipeline {
   const publishAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> =>
     publicFiles.find(wanted, await publisher.publish(app, wanted.name))
 
+  /** The name itself before the name without its fingerprint; undefined when neither has a source. */
+  const sourcedName = async (app: AppSettings, name: string): Promise<string | undefined> => {
+    if (await sources.find(app, name)) return name
+    const plain = splitFingerprint(name)?.name
+    return plain !== undefined && (await sources.find(app, plain)) ? plain : undefined
+  }
+
   const buildAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> => {
-    const print = splitFingerprint(wanted.path)
-    const current = print && (await publicFiles.find(wanted))
-    if (current) return current
+    const current = splitFingerprint(wanted.name) && (await publicFiles.find(wanted))
+    if (current?.isVerified) return current
     // What has no source is not worth a look at all the others.
-    const name = splitFingerprint(wanted.name)?.name ?? wanted.name
-    if (!(await sources.find(app, name))) return publicFiles.find(wanted)
+    const name = await sourcedName(app, wanted.name)
+    if (name === undefined) return publicFiles.find(wanted)
     await live?.refresh()
-    const path = print?.name ?? wanted.path
+    const path = `${app.urlPrefix}/${name}`
     const problem = live?.problemOf(path)
     if (problem) throw problem
     await live?.restore(path)
@@ -70,6 +76,18 @@ export function makePipeline(settings: Settings): Pipeline {
   const manifestOf = (app: AppSettings): Manifest | undefined => {
     if (!app.fingerprint) return undefined
     return isLive(app) ? live?.manifest : fixed?.current
+  }
+
+  /** What is published under a name that happens to end in 32 hex characters is not a fingerprint's. */
+  const isOrdinary = async ({ app, path, name }: Wanted, plain: string): Promise<boolean> => {
+    if (!app) return true
+    const manifest = manifestOf(app)
+    if (manifest?.assets.has(encodePath(path))) return true
+    if (manifest?.assets.has(encodePath(plain))) return false
+    const sourced = app.compile ? await sourcedName(app, name) : undefined
+    return sourced === undefined
+      ? !(await publicFiles.has({ app, path: plain, name }))
+      : sourced === name
   }
 
   const resolve = (appName: string, name: string): AssetAddress => {

@@ -30,6 +30,8 @@ export interface Sendable extends Omit<Representation, 'digest'> {
 /** A file of `public`, in every form in which it exists. */
 export interface PublicFile {
   readonly forms: readonly Sendable[]
+  /** Whether the name holds a fingerprint which is the digest of the bytes. */
+  readonly isVerified: boolean
 }
 
 type Found = PublicFile | undefined
@@ -74,7 +76,17 @@ function bytesOf({ body }: Sendable): number {
   return OVERHEAD_BYTES + (length < MAX_WHOLE_BYTES ? 2 * length : length)
 }
 
-export function makePublicFiles(settings: Settings): PublicFiles {
+/**
+ * Whether 32 hex characters that are not the digest of the bytes are part of an ordinary name.
+ * @param plain the path without them
+ */
+export type IsOrdinary = (wanted: Wanted, plain: string) => Promise<boolean>
+
+/** @param isOrdinary by default, whether there is no file without the 32 characters */
+export function makePublicFiles(
+  settings: Settings,
+  isOrdinary: IsOrdinary = async (_, plain) => !(await statOf(join(settings.publicDir, plain)))
+): PublicFiles {
   const held = new LRUCache<string, Held>({
     maxSize: Math.max(1, settings.memory.maxBytes),
     sizeCalculation: ({ forms }) => forms.reduce((sum, form) => sum + bytesOf(form), 0)
@@ -84,13 +96,13 @@ export function makePublicFiles(settings: Settings): PublicFiles {
   const looks = new Map<string, Promise<Found>>()
 
   const load = (wanted: Wanted): Promise<Found> => {
-    const loading = prepare(settings, wanted).finally(() => loads.delete(wanted.path))
+    const loading = prepare(settings, wanted, isOrdinary).finally(() => loads.delete(wanted.path))
     loads.set(wanted.path, loading)
     return loading
   }
 
-  const trust = ({ app, name }: Wanted): number => {
-    if (app && splitFingerprint(name)) return Infinity
+  const trust = ({ app }: Wanted, { isVerified }: PublicFile): number => {
+    if (isVerified) return Infinity
     return Date.now() + (app ?? settings).revalidate * 1000
   }
 
@@ -104,7 +116,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     const file = isCurrent ? joined : await load(wanted)
     if (file) {
       const isInMemory = file.forms.every(({ body }) => body !== undefined)
-      held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted) })
+      held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted, file) })
     } else held.delete(wanted.path)
     return file
   }
@@ -118,7 +130,7 @@ export function makePublicFiles(settings: Settings): PublicFiles {
     if (!known || !(await isUnchanged(settings, wanted, known, stats))) {
       return loadCurrent(wanted, stats)
     }
-    known.trustedUntil = trust(wanted)
+    known.trustedUntil = trust(wanted, known)
     return known
   }
 
@@ -163,15 +175,17 @@ function codingsFor({ app }: Wanted, settings: Settings) {
 }
 
 /** Undefined: no regular file, a link that leads out, or other bytes than the fingerprint says. */
-async function prepare(settings: Settings, wanted: Wanted): Promise<Found> {
+async function prepare(settings: Settings, wanted: Wanted, isOrdinary: IsOrdinary): Promise<Found> {
   const path = join(settings.publicDir, wanted.path)
   const stats = await statOf(path)
   if (!stats?.isFile() || !(await isWithinPublic(settings, path))) return undefined
   const { maxFileBytes } = settings.memory
   const identity = await represent('identity', path, stats, maxFileBytes)
   if (!identity) return undefined
-  const print = wanted.app && splitFingerprint(wanted.name)
-  if (print && print.digest !== (identity.digest ?? (await digestOfFile(path)))) return undefined
+  const print = wanted.app && splitFingerprint(wanted.path)
+  const isVerified =
+    print !== undefined && print.digest === (identity.digest ?? (await digestOfFile(path)))
+  if (print && !isVerified && !(await isOrdinary(wanted, print.name))) return undefined
   const coded = await Promise.all(
     codingsFor(wanted, settings).map(async ({ name, extension }) => {
       const file = path + extension
@@ -180,8 +194,8 @@ async function prepare(settings: Settings, wanted: Wanted): Promise<Found> {
     })
   )
   const forms = [identity, ...coded.filter(form => form !== undefined)]
-  const about = describe(settings, wanted, forms.length > 1, print !== undefined)
-  return { forms: forms.map(form => sendable(form, about)) }
+  const about = describe(settings, wanted, forms.length > 1, isVerified)
+  return { forms: forms.map(form => sendable(form, about)), isVerified }
 }
 
 /** A compressed copy that is older than its file is a copy of something else. */

@@ -2,8 +2,18 @@
 import test from 'ava'
 import { appendFileSync, statSync, unlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { digestOf, isPublic, makeFingerprinted, MODES, run } from '../support/fingerprinted.ts'
-import { writeFiles } from '../support/site.ts'
+import { clean, verify } from '../../lib/index.ts'
+import {
+  digestOf,
+  isPublic,
+  makeFingerprinted,
+  MODES,
+  placed,
+  readPublic,
+  run
+} from '../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles } from '../support/site.ts'
+import { until } from '../support/until.ts'
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 const other = '0123456789abcdef'.repeat(2)
@@ -46,7 +56,10 @@ for (const mode of MODES) {
     test(`S44 other bytes than the fingerprint says are never sent: ${size} bytes (${mode})`, async t => {
       const site = await makeFingerprinted(t, mode, { 'app.js': 'go()' })
       const path = `/assets/bad-${other}.js`
-      writeFiles(site.root, { [`public${path}`]: Buffer.alloc(size, 'x') })
+      writeFiles(site.root, {
+        'public/assets/bad.js': 'bad()',
+        [`public${path}`]: Buffer.alloc(size, 'x')
+      })
       const { status, headers } = await site.ask(path)
       t.is(status, 404)
       t.is(headers['cache-control'], 'no-store')
@@ -99,6 +112,35 @@ for (const mode of MODES) {
     const path = `/assets/vendor-${other}-${digestOf('vendor()')}.js`
     t.is(await site.path(name), path)
     t.is((await site.ask(path)).text, 'vendor()')
+  })
+
+  test(`a name that ends in 32 hex characters of something else is a name like others (${mode})`, async t => {
+    const [logo, twin] = [`logo-${other}.png`, `app-${other}.css`]
+    const site = await makeFingerprinted(t, mode, {
+      [logo]: 'logo',
+      'app.css': 'a{}',
+      [twin]: `b { background: url(${logo}) }`,
+      [`/public/assets/upload-${other}.jpg`]: 'upload',
+      [`/public/uploads/photo-${other}.jpg`]: 'photo'
+    })
+    const fingerprinted = `/assets/logo-${other}-${digestOf('logo')}.png`
+    t.is(await site.path(logo), fingerprinted)
+    t.is((await site.ask(fingerprinted)).headers['cache-control'], IMMUTABLE)
+    for (const [path, text] of [
+      [`/assets/${logo}`, 'logo'],
+      [`/assets/${twin}`, `b { background: url(${fingerprinted}) }`],
+      [`/assets/upload-${other}.jpg`, 'upload'],
+      [`/uploads/photo-${other}.jpg`, 'photo']
+    ] as const) {
+      for (let asked = 0; asked < 2; asked++) {
+        const answer = await site.ask(path)
+        t.deepEqual([answer.status, answer.text], [200, text], path)
+        t.is(answer.headers['cache-control'], revalidated, path)
+      }
+    }
+    await site.edit({ [logo]: 'newer' })
+    await until(async () => (await site.ask(`/assets/${logo}`)).text === 'newer', 'the new logo')
+    t.is((await site.ask(fingerprinted)).text, 'logo', 'what an open page asks for')
   })
 
   test(`names with blanks, Unicode, no extension and no bytes are published like others (${mode})`, async t => {
@@ -177,4 +219,24 @@ test('a deploy from another checkout leaves big files and compressed copies serv
     const { headers } = await next.ask(path, compressed)
     t.is(headers['content-encoding'], 'br', path)
   }
+})
+
+test('a name that ends in 32 hex characters of something else is published on request', async t => {
+  const site = await makeSite(t, { [`images/logo-${other}.png`]: 'logo', 'images/logo.png': 'x' })
+  await site.ask('/assets/logo.png')
+  for (const text of ['logo', 'newer']) {
+    site.write(`images/logo-${other}.png`, text)
+    const answer = await site.ask(`/assets/logo-${other}.png`)
+    t.deepEqual([answer.status, answer.text], [200, text])
+    t.is(answer.headers['cache-control'], 'no-cache')
+  }
+})
+
+test('a name that ends in 32 hex characters of something else is verified and cleaned like others', async t => {
+  const name = `logo-${other}.png`
+  const root = makeProject(t, placed({ [name]: 'logo', 'logo.png': 'another' }))
+  await run({ root })
+  t.deepEqual((await verify({ root })).problems, [])
+  t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [])
+  t.is(String(readPublic(root, `/assets/${name}`)), 'logo')
 })

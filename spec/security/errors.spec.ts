@@ -224,6 +224,9 @@ for (const [mode, options] of Object.entries(modes)) {
     const body = 'body { color: red }'
     const root = makeStronghold(t, {
       [`public/assets/app-${OTHER}.css`]: body,
+      'public/assets/big.bin': 'big',
+      'public/assets/empty.css': 'empty',
+      'public/assets/x/deep.js': 'deep',
       [`public/assets/big-${OTHER}.bin`]: Buffer.alloc(1_500_000, 1),
       [`public/assets/empty-${OTHER}.css`]: '',
       [`public/assets/x/deep-${OTHER}.js`]: body
@@ -249,6 +252,7 @@ for (const [mode, options] of Object.entries(modes)) {
     const bodies = [Buffer.from('small'), Buffer.alloc(1_500_000, 2), Buffer.alloc(0)]
     const { port } = await makeFront(t, { root, ...options })
     mkdirSync(join(root, 'public/assets/own'), { recursive: true })
+    writeFileSync(join(root, 'public/assets/own/file.bin'), 'plain')
     for (const body of bodies) {
       const name = `own/file-${digestOf(body)}.bin`
       const file = join(root, 'public/assets', name)
