@@ -43,6 +43,56 @@ test('PUB-13 a tail is that of the compiled name', async t => {
   }
 })
 
+test('PUB-13 with tails: false an asset is found under its name alone', async t => {
+  const site = await makeSite(
+    t,
+    {
+      'stylesheets/admin/menu.css': 'menu{}',
+      'stylesheets/shop/till.css.scss': 'a { b: c }',
+      'stylesheets/app.css': 'a { src: url(admin/menu.css) url(till.css) url(docs/logo.txt) }',
+      'images/logo.txt': 'images',
+      'docs/logo.txt': 'docs',
+      'favicon.ico': 'icon'
+    },
+    { tails: false }
+  )
+  t.deepEqual(await found(site, ['/assets/admin/menu.css', '/assets/favicon.ico']), [
+    'menu{}',
+    'icon'
+  ])
+  t.is((await site.ask('/assets/shop/till.css')).status, 200)
+  const tails = [
+    ...['menu.css', 'stylesheets/admin/menu.css', 'till.css', 'stylesheets/shop/till.css'],
+    ...['images/logo.txt', 'docs/logo.txt']
+  ]
+  for (const tail of tails) {
+    t.deepEqual(await found(site, [`/assets/${tail}`]), [404], tail)
+    t.is((await site.ask(`/assets/${tail}`, { method: 'POST' })).status, 404, tail)
+    t.is(site.read(`/public/assets/${tail}`), undefined)
+  }
+  t.deepEqual(await found(site, ['/assets/logo.txt', '/assets/app.css']), [
+    'docs',
+    'a { src: url(admin/menu.css) url(till.css) url(docs/logo.txt) }'
+  ])
+  const missing = warningsAbout('app.css refers to').map(text => /refers to (\S+),/.exec(text)?.[1])
+  t.deepEqual(missing.toSorted(), ['docs/logo.txt', 'till.css'])
+})
+
+test('PUB-13 with tails: false a file that another hides is not taken for it', async t => {
+  const files = {
+    'css/hidden.css': 'a { src: url(lamp.txt) }',
+    'css/lamp.txt': 'beside the stylesheet',
+    'bright/lamp.txt': 'of the same name'
+  }
+  const sheet = async (tails: boolean) => {
+    const site = await makeSite(t, files, { tails })
+    return (await site.ask('/assets/hidden.css')).text
+  }
+  t.is(await sheet(true), 'a { src: url(/assets/css/lamp.txt) }')
+  t.is(await sheet(false), 'a { src: url(lamp.txt) }')
+  t.is(warningsAbout('hidden.css refers to lamp.txt').length, 1)
+})
+
 test('PUB-14 a tail that two files bear is not found, and the log names both', async t => {
   const site = await makeSite(t, {
     'stylesheets/admin/menu.css': 'admin{}',

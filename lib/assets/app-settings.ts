@@ -4,7 +4,7 @@ import { AssetError } from '../errors.ts'
 import { canonicalSegments } from './canonical-path.ts'
 import { builtInCompilers, withDot, type Compiler } from './compilers.ts'
 import { futureRealpath, isDirectory, readDirectory } from './directories.ts'
-import { complain } from './option-checks.ts'
+import { complain, entriesGiven } from './option-checks.ts'
 import type {
   AppOptions,
   Configure,
@@ -30,17 +30,21 @@ export interface AppSettings {
   readonly integrity: readonly IntegrityAlgorithm[]
   /** By extension, with its dot. */
   readonly compilers: ReadonlyMap<string, Compiler>
-  readonly missing: 'warn' | 'error'
+  readonly missing: Missing
   /** Seconds. */
   readonly revalidate: number
+  /** Whether a tail of an asset's path finds it. */
+  readonly tails: boolean
 }
+
+type Missing = 'ignore' | 'warn' | 'error'
 
 /** What holds where nobody says anything. */
 export interface Defaults {
   readonly env: string
   readonly compile: (env: string) => boolean
   readonly fingerprint: (env: string) => boolean
-  readonly missing: 'warn' | 'error'
+  readonly missing: Missing
 }
 
 /** What every app stands on. */
@@ -55,7 +59,7 @@ export interface Ground {
 }
 
 export function settleApps(ground: Ground, options: KoaAssetsOptions): readonly AppSettings[] {
-  const given = Object.entries(options.apps ?? findApps(ground))
+  const given = entriesGiven(options.apps ?? findApps(ground))
   const apps = given.map(([name, app]) => settleApp(ground, name, app, given.length === 1, options))
   const byLength = apps.toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
   byLength.forEach((app, at) => {
@@ -100,7 +104,7 @@ function settleApp(
 
 /** The order in which the later wins. */
 export function layersOf(
-  options: LayeredOptions & { configure?: Configure },
+  options: LayeredOptions & { configure?: Configure | undefined },
   env: string
 ): LayeredOptions[] {
   const configure = options.configure ?? {}
@@ -125,7 +129,8 @@ export function settleLayers(
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     compilers: compilerTable(last('compilers') ?? []),
     missing: last('missing') ?? defaults.missing,
-    revalidate: top.revalidate ?? (compile ? 0 : 1)
+    revalidate: top.revalidate ?? (compile ? 0 : 1),
+    tails: top.tails ?? true
   }
 }
 

@@ -157,7 +157,7 @@ async function link(
       const source = await sources.find(found.app, found.name)
       return source && `${found.app.urlPrefix}/${source.name}`
     }
-    if (reference.kind === 'source-map') return undefined
+    if (reference.kind === 'source-map' || node.app.missing === 'ignore') return undefined
     const where = relative(settings.root, node.source.file)
     const message = `${where} refers to ${reference.path}, which leads to no asset`
     if (node.app.missing === 'error') {

@@ -130,6 +130,10 @@ async function describeSources(
 
 async function adviseOn(sources: Sources, app: AppSettings, name: string): Promise<string[]> {
   const listed = await sources.list(app)
+  const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
+  if (tailed && !app.tails) {
+    return [`${tailed.source.path} is published as ${tailed.name}: tails are switched off`]
+  }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
   if (raw) return [`${raw.source.path} is a source, and is published as ${raw.name}`]
   const last = name.slice(name.lastIndexOf('/') + 1)

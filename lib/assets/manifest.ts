@@ -38,7 +38,7 @@ export class Manifest {
   }
 
   /**
-   * The entry of a name, or of the one tail that finds it.
+   * The entry of a name, or of the one tail that finds it, where `tails` is on.
    * @throws AssetError that names it, the manifest, and what may have been meant
    */
   entry(app: AppSettings, name: string): ManifestEntry {
@@ -54,7 +54,7 @@ export class Manifest {
 
   find(app: AppSettings, name: string): ManifestEntry | undefined {
     const exact = this.assets.get(encodePath(`${app.urlPrefix}/${name}`))
-    if (exact) return exact
+    if (exact || !app.tails) return exact
     const keys = this.#tailsOf(app).get(name) ?? []
     return keys.length === 1 ? this.assets.get(keys[0] ?? '') : undefined
   }

@@ -42,7 +42,7 @@ export const LAYERED = {
     expected: 'a list of { extensions, target, compile }',
     holds: (value: unknown) => Array.isArray(value) && value.every(isCompiler)
   },
-  missing: oneOf('warn', 'error')
+  missing: oneOf('ignore', 'warn', 'error')
 } satisfies Record<string, Expectation>
 
 export const APP = { ...LAYERED, dir: text, path: text, configure: table }
@@ -62,7 +62,8 @@ export const TOP = {
   earlyHints: flag,
   apps: {
     expected: 'an object with at least one app',
-    holds: (value: unknown) => isPlain(value) && Object.keys(value as object).length > 0
+    holds: (value: unknown) =>
+      isPlain(value) && entriesGiven(value as Record<string, unknown>).length > 0
   },
   memory: table,
   index: table,
@@ -71,6 +72,7 @@ export const TOP = {
     holds: (value: unknown) => Number.isFinite(value) && (value as number) >= 0
   },
   symlinks: oneOf('inside', 'follow', 'deny'),
+  tails: flag,
   configure: table
 }
 
@@ -113,6 +115,14 @@ export function check(
       complain(key, expectation.expected, value, place)
     }
   }
+}
+
+/** `undefined` is "not given", in a table of apps or environments as well. */
+export function entriesGiven<T>(
+  table: Readonly<Record<string, T | undefined>> | undefined
+): [string, T][] {
+  const entries = Object.entries(table ?? {})
+  return entries.filter((entry): entry is [string, T] => entry[1] !== undefined)
 }
 
 /** @throws TypeError always: ``sources must be a list of directories, got 42 (apps.web.sources)`` */

@@ -90,7 +90,7 @@ export function makePublisher(
     )
 
   const reportMissing = ({ app, source }: Asker, { kind, path }: Reference): void => {
-    if (kind === 'source-map') return
+    if (kind === 'source-map' || app.missing === 'ignore') return
     const where = relative(settings.root, source.file)
     const message = `${where} refers to ${path}, which leads to no asset`
     if (app.missing === 'error') throw new AssetError('reference-missing', message)

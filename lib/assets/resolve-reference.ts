@@ -43,6 +43,8 @@ export async function resolveReference(
     return direct ?? (url.startsWith(`${settings.prefix}/`) ? undefined : 'elsewhere')
   }
   const beside = await byFile(sources, asker, path)
+  // Another file of its name would be the wrong one.
+  if (beside === 'unreachable') return undefined
   if (beside && !(await isPublishedAs(sources, direct, beside))) return beside
   return direct ?? byName(sources, asker.app, path)
 }
@@ -81,23 +83,29 @@ async function byFile(
   sources: Sources,
   { app, source, dependencies }: Asker,
   path: string
-): Promise<Referenced | undefined> {
+): Promise<Referenced | 'unreachable' | undefined> {
   for (const file of [source.file, ...dependencies]) {
     const wanted = join(dirname(file), path)
     const directory = sources.directories(app).find(candidate => isInside(candidate, wanted))
     if (directory === undefined) continue
     const tail = relative(directory, wanted).split(sep).join('/')
     const found = await sources.findTail(app, directory, tail)
-    if (found) return { app, name: await nameOf(sources, app, found), isDirect: false }
+    const name = found && (await nameOf(sources, app, found))
+    if (found) return name === undefined ? 'unreachable' : { app, name, isDirect: false }
   }
   return undefined
 }
 
-/** Of two of one name in a directory only the first is found by it; the other has its tail. */
-async function nameOf(sources: Sources, app: AppSettings, found: Source): Promise<string> {
+/** Of two of one name in a directory only the first is found by it; the other by its tail, if at all. */
+async function nameOf(
+  sources: Sources,
+  app: AppSettings,
+  found: Source
+): Promise<string | undefined> {
   const first = await sources.find(app, found.name)
   const isHidden = first?.directory === found.directory && first.file !== found.file
-  return isHidden ? found.tail : found.name
+  if (!isHidden) return found.name
+  return app.tails ? found.tail : undefined
 }
 
 async function byName(sources: Sources, app: AppSettings, path: string): Promise<Resolution> {

@@ -9,7 +9,7 @@ import {
   type Defaults
 } from './app-settings.ts'
 import { appsAtStart, manifestFile } from './manifest-file.ts'
-import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain } from './option-checks.ts'
+import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain, entriesGiven } from './option-checks.ts'
 import type { Configure, KoaAssetsOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
 
@@ -111,14 +111,14 @@ function checkAll(options: KoaAssetsOptions): void {
   if (options.memory !== undefined) check(options.memory, MEMORY, 'memory.')
   if (options.index !== undefined) check(options.index, INDEX, 'index.')
   checkConfigure(options.configure, '')
-  for (const [name, app] of Object.entries(options.apps ?? {})) {
+  for (const [name, app] of entriesGiven(options.apps)) {
     check(app, APP, `apps.${name}.`)
     checkConfigure(app.configure, `apps.${name}.`)
   }
 }
 
 function checkConfigure(configure: Configure | undefined, place: string): void {
-  for (const [env, layer] of Object.entries(configure ?? {})) {
+  for (const [env, layer] of entriesGiven(configure)) {
     check(layer, LAYERED, `${place}configure.${env}.`)
   }
 }

@@ -109,7 +109,8 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
     treesOf(app).map(tree => {
       const { byName, byTail } = catalogOf(app, tree)
       const { directory } = tree
-      return { directory, named: byName.get(name) ?? [], tailed: byTail.get(name) ?? [] }
+      const tailed = app.tails ? (byTail.get(name) ?? []) : []
+      return { directory, named: byName.get(name) ?? [], tailed }
     })
 
   const lookUp = (app: AppSettings, name: string): Source | undefined => {

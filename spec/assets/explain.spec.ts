@@ -38,6 +38,20 @@ function step({ steps }: Explanation, subject: Step['subject']): Step | undefine
 
 const BROWSED = '200, brought up to date with its source first'
 
+test('explain tells under which name an asset is published that a tail does not find', async t => {
+  const { ask } = makeExplainer(t)
+  const wide = await ask('/assets/stylesheets/app.css')
+  t.true(wide.isFound)
+  const { isFound, steps } = await ask('/assets/stylesheets/app.css', { tails: false })
+  t.false(isFound)
+  const found = steps.find(({ subject }) => subject === 'sources')
+  t.is(found?.finding, 'no source is published as stylesheets/app.css')
+  t.is(
+    found?.details.at(-1),
+    'stylesheets/app.css.scss is published as app.css: tails are switched off'
+  )
+})
+
 test('explain follows a path from the request to the answer', async t => {
   const { root, ask } = makeExplainer(t)
   t.deepEqual(await ask('/assets/app.css'), {

@@ -71,12 +71,13 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
     { compilers: [{ extensions: '.css.x', target: '.css', compile: String }] },
     `compilers must be ${COMPILERS}, got [ { extensions: '.css.x', target: '.css', compile: [Function: String] } ]`
   ],
-  [{ missing: 'ignore' }, "missing must be 'warn' or 'error', got 'ignore'"],
+  [{ missing: 'log' }, "missing must be 'ignore' or 'warn' or 'error', got 'log'"],
+  [{ tails: 0 }, 'tails must be true or false, got 0'],
   [{ configure: [] }, 'configure must be an object, got []'],
   [{ configure: { production: true } }, 'configure.production must be an object, got true'],
   [
     { configure: { test: { missing: 1 } } },
-    "missing must be 'warn' or 'error', got 1 (configure.test.missing)"
+    "missing must be 'ignore' or 'warn' or 'error', got 1 (configure.test.missing)"
   ]
 ]
 
@@ -123,10 +124,15 @@ test('SET-11 two apps of one path are refused, with the name of the other', t =>
 })
 
 test('SET-11 no app at all is refused', t => {
-  t.throws(start({ apps: {} }), {
-    instanceOf: TypeError,
-    message: 'apps must be an object with at least one app, got {}'
-  })
+  for (const [apps, given] of [
+    [{}, '{}'],
+    [{ web: undefined }, '{ web: undefined }']
+  ] as const) {
+    t.throws(start({ apps }), {
+      instanceOf: TypeError,
+      message: `apps must be an object with at least one app, got ${given}`
+    })
+  }
 })
 
 test('public that is a file is refused at start', t => {

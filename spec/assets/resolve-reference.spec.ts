@@ -1,6 +1,7 @@
 import { unlinkSync } from 'node:fs'
 import test from 'ava'
 import { assetSources } from '../../lib/index.ts'
+import { run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { warningsAbout } from '../support/warnings.ts'
 
@@ -117,6 +118,15 @@ test("with missing: 'error' it is an error instead", async t => {
     text,
     'This asset cannot be published\n\napps/web/assets/css/strict.css refers to gone.png, which leads to no asset\n'
   )
+})
+
+test("with missing: 'ignore' nothing is said, on request and in precompile", async t => {
+  const css = 'a{b:url(quiet.png)}'
+  const site = await makeSite(t, { 'css/quiet.css': css }, { missing: 'ignore' })
+  t.is((await site.ask('/assets/quiet.css')).text, css)
+  const { warnings, assets } = await run({ root: site.root, missing: 'ignore' })
+  t.is(assets, 1)
+  t.deepEqual([...warnings, ...warningsAbout('quiet')], [])
 })
 
 test('an asset that comes or goes is followed by the stylesheets that refer to it', async t => {

@@ -100,6 +100,17 @@ test('SET-06 what is set to undefined in a later layer is not set', t => {
   t.true(webOf({ root, env: 'production', compile: true, apps: { web: unset } }).compile)
 })
 
+test('SET-06 an app, an environment and each option that is undefined is not given', t => {
+  const root = makeProject(t, { 'apps/web/assets/a.css': '' })
+  const unset = { sources: undefined, compilers: undefined, missing: undefined, dir: undefined }
+  const apps = { web: { ...unset, path: undefined, configure: undefined }, admin: undefined }
+  const configure = { development: undefined, test: { integrity: undefined } }
+  const top = { serve: undefined, public: undefined, apps, configure, tails: undefined }
+  const more = { memory: { maxBytes: undefined }, index: { max: undefined }, revalidate: undefined }
+  const plain = settle({ root, apps: { web: {} } }, {})
+  t.deepEqual(settle({ root, ...top, ...more }, {}), plain)
+})
+
 test('SET-07 sources of top, configure and app append, in that order, each once', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   for (const name of ['top', 'topConfigure', 'app', 'appConfigure']) mkdirSync(join(root, name))

@@ -47,6 +47,20 @@ for (const mode of MODES) {
     })
   })
 
+  test(`PUB-13 with tails: false a helper takes a name alone (${mode})`, async t => {
+    const files = { 'stylesheets/admin/menu.css': 'a{}' }
+    const withTails = await makeFingerprinted(t, mode, files)
+    const target = `/assets/admin/menu-${digestOf('a{}')}.css`
+    for (const name of ['admin/menu.css', 'menu.css', 'stylesheets/admin/menu.css']) {
+      t.is(await withTails.path(name), target)
+    }
+    const site = await makeFingerprinted(t, mode, files, { tails: false })
+    t.is(await site.path('admin/menu.css'), target)
+    for (const name of ['menu.css', 'stylesheets/admin/menu.css']) {
+      await t.throwsAsync(() => site.path(name), { code: 'asset-unknown' }, name)
+    }
+  })
+
   test(`REN-11 with a host every helper writes it before the fingerprinted path (${mode})`, async t => {
     const site = await makeFingerprinted(
       t,

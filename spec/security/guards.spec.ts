@@ -3,6 +3,7 @@ import { parse } from 'node:url'
 import test from 'ava'
 import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
+import { digestOf } from '../../lib/assets/fingerprint.ts'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
@@ -132,6 +133,24 @@ for (const [title, targets] of Object.entries(guarded)) {
     }
   })
 }
+
+test('a guard on a folder of assets holds with tails: false; with tails they lead past it', async t => {
+  const root = makeStronghold(t, { 'apps/web/assets/stylesheets/secret/x.css': SECRET })
+  for (const tails of [true, false]) {
+    for (const fingerprint of [false, true]) {
+      const options = { root, public: `public-${tails}-${fingerprint}`, compile: true, fingerprint }
+      const inFront = [guard('/assets/secret')]
+      const { port } = await makeFront(t, { ...options, tails, env: 'production', inFront })
+      t.is((await ask(port, 'GET', '/assets/secret/x.css')).status, 403)
+      const digest = `-${digestOf(Buffer.from(SECRET))}`
+      for (const name of ['x', 'stylesheets/secret/x']) {
+        const answer = await ask(port, 'GET', `/assets/${name}.css`)
+        t.is(answer.text.includes(SECRET), tails && !fingerprint, name)
+        t.is((await ask(port, 'GET', `/assets/${name}${digest}.css`)).status, 404, name)
+      }
+    }
+  }
+})
 
 test('S19 a target that Koa cannot read is not ours, and no error', async t => {
   const root = makeStronghold(t)

@@ -79,8 +79,8 @@ export async function makeFronts(
   return Promise.all(
     Object.entries(ENVIRONMENTS).map(async ([name, environment]) => ({
       name,
-      front: await makeFront(t, { root, ...environment, ...options }),
-      alone: await makeFront(t, { root, ...environment, ...options, alone: true })
+      front: await makeFront(t, { ...environment, ...options, root }),
+      alone: await makeFront(t, { ...environment, ...options, root, alone: true })
     }))
   )
 }
