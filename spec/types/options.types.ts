@@ -14,6 +14,4 @@ koaAssets(top)
 koaAssets({ ...top, root: '/srv', apps: { web: app, admin: undefined } })
 koaAssets({ configure: { production: layer, staging: undefined } })
 koaAssets({ memory: { maxBytes: undefined, maxFileBytes: undefined }, index: { max: undefined } })
-koaAssets({
-})
 koaAssets({ missing: 'ignore', tails: false })
