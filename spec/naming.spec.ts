@@ -74,8 +74,10 @@ test('PUB-13 with tails: false an asset is found under its name alone', async t 
     'docs',
     'a { src: url(admin/menu.css) url(till.css) url(docs/logo.txt) }'
   ])
-  const missing = warningsAbout('app.css refers to').map(text => /refers to (\S+),/.exec(text)?.[1])
-  t.deepEqual(new Set(missing), new Set(['docs/logo.txt', 'till.css']))
+  t.is(warningsAbout('app.css refers to').length, 2)
+  for (const path of ['docs/logo.txt', 'till.css']) {
+    t.is(warningsAbout(`app.css refers to ${path}`).length, 1, path)
+  }
 })
 
 test('PUB-13 with tails: false a file that another hides is not taken for it', async t => {
