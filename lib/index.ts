@@ -10,7 +10,7 @@ export { verify, type VerifyProblem, type VerifyReport } from './assets/verify.t
 export { clean, type CleanOptions, type CleanReport } from './assets/clean.ts'
 export { assetSources } from './assets/sources.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
-export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers.ts'
+export type { Compiler, CompilerInput, CompilerOutput } from './assets/compiler.ts'
 export type {
   AppOptions,
   Configure,

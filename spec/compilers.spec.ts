@@ -1,6 +1,8 @@
 import test from 'ava'
 import { join } from 'node:path'
-import { loadPeer, makeBuiltInCompilers, type Compiler } from '../lib/assets/compilers.ts'
+import type { Compiler } from '../lib/assets/compiler.ts'
+import { makeBuiltInCompilers } from '../lib/assets/compilers.ts'
+import { loadPeer } from '../lib/assets/peers.ts'
 import { assetSources } from '../lib/index.ts'
 import { makeCounter } from './support/counting-compiler.ts'
 import { makeSite } from './support/site.ts'
@@ -79,7 +81,10 @@ test("CMP-11 a compiler of the user's own beats the built-in one, and is told wh
       code: 'é{}',
       path: site.at('css/a.css.scss'),
       env: 'test',
-      loadPaths: [site.at('').slice(0, -1), site.at('css'), site.at('js'), ...thirdPartyPaths()]
+      loadPaths: [
+        ...[site.at('').slice(0, -1), site.at('css'), site.at('js')],
+        ...[...thirdPartyPaths(), site.at('/node_modules')]
+      ]
     }
   ])
 })

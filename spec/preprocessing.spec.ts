@@ -1,6 +1,6 @@
 import { readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import test from 'ava'
-import type { Compiler } from '../lib/assets/compilers.ts'
+import type { Compiler } from '../lib/assets/compiler.ts'
 import { assetSources } from '../lib/index.ts'
 import { makeCounter } from './support/counting-compiler.ts'
 import { makeProject, makeSite } from './support/site.ts'

@@ -2,7 +2,8 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { canonicalSegments } from './canonical-path.ts'
-import { builtInCompilers, withDot, type Compiler } from './compilers.ts'
+import { withDot, type Compiler } from './compiler.ts'
+import { builtInCompilers } from './compilers.ts'
 import { futureRealpath, isDirectory, readDirectory } from './directories.ts'
 import { complain, entriesGiven } from './option-checks.ts'
 import type {

@@ -1,6 +1,6 @@
 // The files of one source directory by the names under which they are asked for.
 import { join } from 'node:path'
-import { withDot, type Compiler } from './compilers.ts'
+import { withDot, type Compiler } from './compiler.ts'
 
 /** A file that a person wrote. */
 export interface Source {

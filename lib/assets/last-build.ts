@@ -2,15 +2,19 @@
 // taken for unchanged by its whole mark: inode and change time cannot be set back, as an mtime can.
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { performance } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
+import { isUnchangedSince, TICK_MS } from './clock.ts'
 import { builtInCompilers } from './compilers.ts'
 import { WRITABLE_CODINGS } from './compress.ts'
 import { isDirectory } from './directories.ts'
 import { errorCode, missing, statOf, type Mark } from './disk.ts'
 import { digestOf } from './fingerprint.ts'
 import type { Built, Drafted } from './finish-build.ts'
+import { findPeer, PEERS } from './peers.ts'
 import type { Reference } from './references.ts'
 import type { Draft } from './render.ts'
+import { asKept, lookAtKept, wordOf, type Kept } from './kept-marks.ts'
+import { isFile, newestOf, type Seen } from './seen.ts'
 import type { Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
 import type { Sums } from './sums.ts'
@@ -27,13 +31,9 @@ export interface LastBuild {
   save(): Promise<void>
 }
 
-/** A mark in one word. */
-type Word = string
-type Files = readonly (readonly [path: string, mark: Word])[]
-
 interface Read {
   readonly file: string
-  readonly inputs: Files
+  readonly inputs: readonly Kept[]
   readonly sums?: Sums | undefined
   /** Absent: its bytes are the source's. */
   readonly code?: string | undefined
@@ -45,7 +45,7 @@ interface Wrote {
   readonly digest: string
   readonly mtime: string
   readonly smallest: number
-  readonly files: Files
+  readonly files: readonly Kept[]
 }
 
 interface State {
@@ -57,10 +57,7 @@ interface State {
 }
 
 // Changes with what this file writes, and with what a draft is.
-const FORMAT = 2
-/** Kernels stamp files with a clock that ticks every 10 ms at the slowest. */
-const TICK_MS = 20n
-const PEERS = ['sass-embedded', 'sass', 'less', 'esbuild']
+const FORMAT = 3
 /** Longer code is compiled again rather than kept. */
 const MAX_CODE = 256 * 1024
 
@@ -75,19 +72,29 @@ export async function openLastBuild(
   const file = folder && join(folder, '.cache/koa-fresh-assets', `${name}.json`)
   const [key, ground] = [keyOf(settings, sources, minify), await groundOf(settings, sources)]
   const known = await load(file, key)
-  // What changed so recently may change again without a new mark.
-  const settledBefore = (BigInt(Date.now()) - TICK_MS) * 1_000_000n
+  const openedAt = Date.now()
   const read = new Map<string, Read>()
   const wrote = new Map<string, Wrote>()
+  const writtenNow = new Map<string, readonly Mark[]>()
+
+  /** What was written so recently that it may change again without a new mark is read by the next run. */
+  const forgetYoung = async (): Promise<void> => {
+    if (writtenNow.size > 0) await setTimeout(TICK_MS + 1)
+    const now = Date.now()
+    for (const [path, marks] of writtenNow) {
+      if (!marks.every(mark => isUnchangedSince(mark, now))) wrote.delete(path)
+    }
+  }
+
   return {
     async reuse(path, source) {
       const last = known?.read.get(path)
       if (last?.file !== source.file || (source.compiler && !isBuiltIn(source))) return undefined
       if ((source.compiler || last.map !== undefined) && known?.ground !== ground) return undefined
-      const marks = await marksOf(last.inputs)
-      if (!marks) return undefined
-      read.set(path, last)
-      return revive(last, source, marks)
+      const inputs = await lookAtKept(last.inputs)
+      if (!inputs) return undefined
+      read.set(path, { ...last, inputs: inputs.map(asKept) })
+      return revive(last, source, inputs)
     },
     keep(path, source, { draft, sums }) {
       // Nobody can tell whether a compiler of the user's own is what it was.
@@ -95,7 +102,8 @@ export async function openLastBuild(
       const { inputs, text, content, map } = draft
       const code = 'copyOf' in content ? undefined : Buffer.from(content).toString()
       const isExact = text === undefined || text.code === code
-      const isOld = inputs.every(({ mark }) => mark.ctimeNs < settledBefore)
+      // What changed just before may change again without a new mark.
+      const isOld = inputs.filter(isFile).every(({ mark }) => isUnchangedSince(mark, openedAt))
       if (
         !draft.isSettled ||
         !isOld ||
@@ -103,29 +111,35 @@ export async function openLastBuild(
         (code?.length ?? 0) + (map?.length ?? 0) > MAX_CODE
       )
         return
-      const files = inputs.map(({ path, mark }) => [path, wordOf(mark)] as const)
       const references = text?.references
-      read.set(path, { file: source.file, inputs: files, sums, code, references, map })
+      read.set(path, {
+        ...{ file: source.file, inputs: inputs.map(asKept) },
+        ...{ sums, code, references, map }
+      })
     },
     async written({ path, digest, mtimeNs }) {
       const last = known?.wrote.get(path)
       if (last?.digest !== digest || last.mtime !== String(mtimeNs)) return undefined
-      if (!(await marksOf(last.files))) return undefined
+      if (!(await lookAtKept(last.files))) return undefined
       wrote.set(path, last)
       return { smallest: last.smallest, isNew: false }
     },
     async keepWritten({ path, digest, mtimeNs }, { smallest }, names) {
       if (!file) return
-      const files = await Promise.all(
-        names.map(async name => {
-          const mark = await statOf(name)
-          return mark ? [[name, wordOf(mark)] as const] : []
-        })
+      const marks = await Promise.all(names.map(statOf))
+      const files = names.flatMap((name, at) => {
+        const mark = marks[at]
+        return mark ? [[name, wordOf(mark)] as const] : []
+      })
+      wrote.set(path, { digest, mtime: String(mtimeNs), smallest, files })
+      writtenNow.set(
+        path,
+        marks.filter(mark => mark !== undefined)
       )
-      wrote.set(path, { digest, mtime: String(mtimeNs), smallest, files: files.flat() })
     },
     async save() {
       if (!file) return
+      await forgetYoung()
       const state = {
         key,
         ground,
@@ -139,17 +153,18 @@ export async function openLastBuild(
 }
 
 function revive(
-  { inputs, sums, code, references, map }: Read,
+  { sums, code, references, map }: Read,
   source: Source,
-  marks: Mark[]
+  inputs: readonly Seen[]
 ): Drafted {
   const content = code === undefined ? { copyOf: source.file } : Buffer.from(code)
-  const dependencies = inputs.slice(1).map(([path]) => path)
+  const files = inputs.filter(isFile)
+  const dependencies = files.slice(1).map(({ path }) => path)
   const draft: Draft = {
     content,
     text: code !== undefined && references ? { code, references, dependencies } : undefined,
-    inputs: inputs.map(([path], at) => ({ path, mark: marks[at] as Mark })),
-    mtimeNs: marks.reduce((newest, { mtimeNs }) => (mtimeNs > newest ? mtimeNs : newest), 0n),
+    inputs,
+    mtimeNs: newestOf(files),
     isSettled: true,
     map
   }
@@ -171,21 +186,6 @@ async function load(file: string | undefined, key: string) {
   }
 }
 
-/** The marks of files that are all as they were. */
-async function marksOf(files: Files): Promise<Mark[] | undefined> {
-  const marks = await Promise.all(
-    files.map(async ([path, word]) => {
-      const mark = await statOf(path)
-      return mark && wordOf(mark) === word ? mark : undefined
-    })
-  )
-  return marks.includes(undefined) ? undefined : (marks as Mark[])
-}
-
-function wordOf({ dev, ino, size, mtimeNs, ctimeNs }: Mark): Word {
-  return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
-}
-
 function keyOf(settings: Settings, sources: Sources, minify: boolean): string {
   const apps = settings.apps.map(app => [
     ...[app.name, app.urlPrefix, app.integrity, app.fingerprint],
@@ -200,15 +200,19 @@ function keyOf(settings: Settings, sources: Sources, minify: boolean): string {
   )
 }
 
-/** Another compiler, or any file that came or went, may turn the same source into something else. */
+/** Another compiler, or another list of folders to search, may turn the same source into something else. */
 async function groundOf({ root, apps }: Settings, sources: Sources): Promise<string> {
-  const peers = await Promise.all(PEERS.map(name => statAbove(root, name)))
-  const folders = (await Promise.all(apps.map(app => sources.folders(app)))).flat()
-  const installed = peers.map(mark => (mark ? wordOf(mark) : 'none'))
-  const seen = folders.map(
-    ([path, mark]) => `${path} ${mark ? wordOf(mark) : performance.timeOrigin + performance.now()}`
+  await Promise.all(apps.map(app => sources.verify(app)))
+  const installed = await Promise.all(
+    PEERS.map(async name => {
+      const manifest = (await findPeer(name, root))?.file
+      const mark = manifest && (await statOf(manifest))
+      return mark ? `${manifest} ${wordOf(mark)}` : 'none'
+    })
   )
-  return digestOf(Buffer.from([...installed, ...seen.toSorted()].join('\n')))
+  return digestOf(
+    Buffer.from([...installed, ...apps.flatMap(app => sources.loadPaths(app))].join('\n'))
+  )
 }
 
 function isBuiltIn({ compiler }: Source): boolean {
@@ -219,12 +223,6 @@ function nodeModulesAbove(directory: string): string | undefined {
   const folder = join(directory, 'node_modules')
   if (isDirectory(folder)) return folder
   return dirname(directory) === directory ? undefined : nodeModulesAbove(dirname(directory))
-}
-
-async function statAbove(directory: string, name: string): Promise<Mark | undefined> {
-  const stats = await statOf(join(directory, 'node_modules', name, 'package.json'))
-  if (stats || dirname(directory) === directory) return stats
-  return statAbove(dirname(directory), name)
 }
 
 /** A place that cannot be written costs the next run its time, and nothing else. */

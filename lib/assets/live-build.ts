@@ -7,10 +7,10 @@ import type { Built, Drafted } from './finish-build.ts'
 import { digestOfFile, withFingerprint } from './fingerprint.ts'
 import { inParallel } from './in-parallel.ts'
 import { Manifest } from './manifest.ts'
-import { isUnchanged } from './mtime-index.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { entriesOf } from './precompile.ts'
 import { explained, write } from './publish.ts'
+import { lookAgain } from './seen.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
 import { contentOf, writeVerified } from './write-build.ts'
@@ -48,7 +48,7 @@ export function makeLiveBuild(
   const reuse = async (path: string, source: Source): Promise<Drafted | undefined> => {
     const known = drafts.get(path)
     if (known?.source.file !== source.file || known.generation !== generationOf()) return undefined
-    const inputs = await Promise.all(known.drafted.draft.inputs.map(isUnchanged))
+    const inputs = await Promise.all(known.drafted.draft.inputs.map(lookAgain))
     return inputs.every(Boolean) ? known.drafted : undefined
   }
 

@@ -5,12 +5,13 @@
 // what follows them in the map; finish-build.ts moves it as well (shift-map.ts).
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, extname, isAbsolute, relative, sep } from 'node:path'
+import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../errors.ts'
-import { loadPeer, scriptError, type Load } from './compilers.ts'
+import { scriptError } from './compile-script.ts'
 import { mendMap } from './mend-map.ts'
+import { ESBUILD, loadPeer, type Load } from './peers.ts'
 import { findReferences, replaceReferences } from './references.ts'
 import { draft, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -44,14 +45,17 @@ export function isMinifiable(name: string): boolean {
   return /\.(?:css|m?js)$/i.test(name) && !/\.min\.\w+$/i.test(name)
 }
 
-/** @throws AssetError when esbuild is not installed; `load` is a parameter so that this can be shown */
-export async function loadMinifier(load: Load = loadPeer): Promise<Minify> {
-  const esbuild = (await load(['esbuild'], 'minifying')) as typeof Esbuild
+/**
+ * @param root the project's: its own esbuild comes before ours
+ * @throws AssetError when esbuild is not installed; `load` is a parameter so that this can be shown
+ */
+export async function loadMinifier(load: Load = loadPeer, root?: string): Promise<Minify> {
+  const esbuild = (await load(ESBUILD, 'minifying', root)) as typeof Esbuild
   return async (project, place, drafted) => {
     const bytes = await bytesOf(drafted.content)
     // What is of another encoding stays as it is.
     if (bytes.length === 0 || !isUtf8(bytes)) return { draft: drafted, warnings: [] }
-    const { code, inputs } = await withMapInline(project, place, drafted, bytes)
+    const { code, inputs, isSettled } = await withMapInline(project, place, drafted, bytes)
     const result = await transform(esbuild, place, code)
     const type = loaderOf(place.name)
     const references = findReferences(type, result.code)
@@ -61,6 +65,7 @@ export async function loadMinifier(load: Load = loadPeer): Promise<Minify> {
       content: Buffer.from(result.code),
       text: references.length > 0 ? { code: result.code, references, dependencies } : undefined,
       inputs: [...drafted.inputs, ...inputs],
+      isSettled: drafted.isSettled && isSettled,
       map: relativeMap(type === 'css' ? mendMap(result.map, code) : result.map, place.source)
     }
     const warnings = result.warnings.map(warning => asText(project.settings, place, warning))
@@ -101,15 +106,18 @@ async function withMapInline(project: Project, place: Place, drafted: Draft, byt
   const { settings, sources } = project
   const asker = { ...place, dependencies }
   const found = linked && (await resolveReference(settings, sources, asker, linked))
-  if (!found || found === 'elsewhere') return { code, inputs: [] }
+  // Where it is not beside its text, another one may come to be found before it.
+  const isSettled = !linked
+  if (!found || found === 'elsewhere') return { code, inputs: [], isSettled }
   const source = await sources.find(found.app, found.name)
   const map = source && (await draft(settings, [], found.name, source))
-  if (!map) return { code, inputs: [] }
+  if (!map) return { code, inputs: [], isSettled }
   const data = Buffer.from(await bytesOf(map.content)).toString('base64')
   const url = `data:application/json;base64,${data}`
   return {
     code: replaceReferences(code, [{ ...linked, suffix: '' }], [url]),
-    inputs: map.inputs
+    inputs: map.inputs,
+    isSettled: source.file === join(dirname(place.source.file), linked.path)
   }
 }
 

@@ -1,40 +1,15 @@
 // What was last seen of each source and its target. A request costs a stat of each; everything equal
 // means present. Different in either direction means publish again: a checkout sets mtimes back.
 import { LRUCache } from 'lru-cache'
-import { digestOf } from './fingerprint.ts'
-import { readWhole, sameMark, statOf, type Mark } from './disk.ts'
-
-/** A file as it was when it was read. */
-export interface Seen {
-  readonly path: string
-  readonly mark: Mark
-  /** Kept for a file that changed so recently that it may change again without a new mtime. */
-  readonly digest?: string | undefined
-}
+import type { Mark } from './disk.ts'
+import { lookAgain, type Seen } from './seen.ts'
 
 export interface Entry {
   /** The source and everything that it was compiled from. */
   readonly inputs: readonly Seen[]
-  readonly target: Seen
+  readonly target: { readonly path: string; readonly mark: Mark }
   /** The state of the listings in which the source was found. */
   readonly generation: number
-}
-
-// Kernels stamp files with a clock that ticks every 10 ms at the slowest.
-const TICK_NS = 20_000_000n
-
-/**
- * What was read of a file, so that the next look can tell whether it is still the same.
- * @param readAt when the reading began, in milliseconds
- */
-export function seen(path: string, mark: Mark, bytes: () => Uint8Array, readAt = Date.now()): Seen {
-  return hasRested(mark, readAt) ? { path, mark } : { path, mark, digest: digestOf(bytes()) }
-}
-
-/** Whether a file that changes from `now` on, in milliseconds, will bear another mark. */
-export function hasRested({ ctimeNs, mtimeNs }: Mark, now: number): boolean {
-  const changed = ctimeNs > mtimeNs ? ctimeNs : mtimeNs
-  return changed < BigInt(now) * 1_000_000n - TICK_NS
 }
 
 export class MtimeIndex {
@@ -60,34 +35,18 @@ export class MtimeIndex {
     this.#entries.delete(key)
   }
 
-  /** The target's present mark when the entry still holds for the disk: one stat of each file. */
+  /** The target's mark when the entry still holds for the disk: one stat of each file. */
   async check(key: string, entry: Entry): Promise<Mark | undefined> {
-    const now = Date.now()
-    const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(isUnchanged))
-    if (!target || !inputs.every(Boolean)) return undefined
-    if (entry.inputs.some(input => input.digest !== undefined)) this.#settle(key, entry, now)
-    return target
+    const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(lookAgain))
+    if (!target || inputs.includes(undefined)) return undefined
+    this.#settle(key, entry, inputs as Seen[])
+    return entry.target.mark
   }
 
-  /** What had rested long enough when it was looked at is told by its mtime from here on. */
-  #settle(key: string, entry: Entry, now: number): void {
-    if (this.#entries.peek(key) !== entry) return
-    const settles = ({ mark, digest }: Seen) => digest !== undefined && hasRested(mark, now)
+  /** What had rested long enough when it was looked at is told by its mark from here on. */
+  #settle(key: string, entry: Entry, inputs: readonly Seen[]): void {
     // Who compares entries takes another for news.
-    if (!entry.inputs.some(settles)) return
-    const inputs = entry.inputs.map(input =>
-      settles(input) ? { path: input.path, mark: input.mark } : input
-    )
-    this.#entries.set(key, { ...entry, inputs })
+    if (inputs.every((input, at) => input === entry.inputs[at])) return
+    if (this.#entries.peek(key) === entry) this.#entries.set(key, { ...entry, inputs })
   }
-}
-
-/** The present mark of a file that is as it was. */
-export async function isUnchanged({ path, mark, digest }: Seen): Promise<Mark | undefined> {
-  if (digest === undefined) {
-    const stats = await statOf(path)
-    return stats && sameMark(stats, mark) ? stats : undefined
-  }
-  const now = await readWhole(path)
-  return now && sameMark(now.mark, mark) && digestOf(now.bytes) === digest ? now.mark : undefined
 }

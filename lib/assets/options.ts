@@ -1,5 +1,5 @@
 // The options as a person writes them. Defaults and complaints are in settings.ts.
-import type { Compiler } from './compilers.ts'
+import type { Compiler } from './compiler.ts'
 
 export type IntegrityAlgorithm = 'sha256' | 'sha384' | 'sha512'
 

@@ -91,7 +91,7 @@ export async function precompile(
   const directory = join(settings.publicDir, settings.prefix)
   const warn = say ? once(say) : warnOnce()
   signal?.throwIfAborted()
-  const minifier = minify ? await loadMinifier() : undefined
+  const minifier = minify ? await loadMinifier(undefined, settings.root) : undefined
   const unlock = await lock(directory).catch(rethrow(settings, settings.prefix))
   try {
     await sweepAll(directory)

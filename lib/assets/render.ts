@@ -3,11 +3,12 @@ import { isUtf8 } from 'node:buffer'
 import { extname, join } from 'node:path'
 import { inspect } from 'node:util'
 import { CompileError, AssetError } from '../errors.ts'
-import type { CompilerInput, CompilerOutput } from './compilers.ts'
+import { isUnchangedSince } from './clock.ts'
+import type { CompilerInput, CompilerOutput } from './compiler.ts'
 import { isInside, markOf, readWhole, realpathOf, statOf, type Mark } from './disk.ts'
-import { hasRested, seen, type Seen } from './mtime-index.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
 import type { Settings } from './settings.ts'
+import { isFile, newestOf, seen, seenLacking, type Seen, type SeenFile } from './seen.ts'
 import type { Source } from './sources.ts'
 import type { Content } from './write-whole.ts'
 
@@ -72,11 +73,11 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
 function copy(source: Source, mark: Mark): Draft {
   const inputs = [{ path: source.file, mark: markOf(mark) }]
   const { mtimeNs } = mark
-  const isSettled = isOlder(mark, Date.now())
+  const isSettled = isUnchangedSince(mark, Date.now())
   return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled }
 }
 
-function plain(content: Buffer, input: Seen): Draft {
+function plain(content: Buffer, input: SeenFile): Draft {
   const { mtimeNs } = input.mark
   return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
 }
@@ -98,7 +99,7 @@ async function isAllowed({ symlinks }: Settings, source: Source): Promise<boolea
 
 interface Read {
   readonly bytes: Buffer
-  readonly input: Seen
+  readonly input: SeenFile
   readonly type: 'css' | 'js' | undefined
 }
 
@@ -115,22 +116,18 @@ async function draftText(
   const others = await lookAt(dependencies, source)
   const references = type ? findReferences(type, code) : []
   const inputs = [input, ...others]
+  const read = others.filter(isFile)
   return {
     content: source.compiler ? Buffer.from(code) : bytes,
-    text: references.length > 0 ? { code, references, dependencies } : undefined,
+    text: references.length > 0 ? { code, references, dependencies: pathsOf(read) } : undefined,
     inputs,
-    mtimeNs: inputs.reduce((newest, { mark }) => later(newest, mark.mtimeNs), 0n),
-    isSettled: others.every(({ mark }) => isOlder(mark, startedAt))
+    mtimeNs: newestOf([input, ...read]),
+    isSettled: read.every(({ mark }) => isUnchangedSince(mark, startedAt))
   }
 }
 
-/** Judged by the time of change alone: a date to come may have been given by hand. */
-function isOlder(mark: Mark, startedAt: number): boolean {
-  return hasRested({ ...mark, mtimeNs: mark.ctimeNs }, startedAt)
-}
-
-function later(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
+function pathsOf(files: readonly SeenFile[]): readonly string[] {
+  return files.map(({ path }) => path)
 }
 
 async function compile(
@@ -169,12 +166,15 @@ function asCompileError(error: unknown, source: Source): CompileError {
 async function lookAt(dependencies: readonly string[], source: Source): Promise<Seen[]> {
   const others = new Set(dependencies)
   others.delete(source.file)
-  const all = await Promise.all(
+  const absent: string[] = []
+  const files = await Promise.all(
     [...others].map(async path => {
       const readAt = Date.now()
       const read = await readWhole(path)
-      return read && seen(path, read.mark, () => read.bytes, readAt)
+      if (read) return seen(path, read.mark, () => read.bytes, readAt)
+      if (!(await statOf(path))) absent.push(path)
+      return undefined
     })
   )
-  return all.filter(one => one !== undefined)
+  return [...files.filter(file => file !== undefined), ...(await seenLacking(absent))]
 }

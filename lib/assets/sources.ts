@@ -3,7 +3,6 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { catalogue, type Catalog, type Source } from './catalog.ts'
 import { choose, type Candidates } from './choose-source.ts'
-import type { Mark } from './disk.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import { Tree } from './tree.ts'
 
@@ -50,8 +49,6 @@ export interface Sources {
   candidates(app: AppSettings, name: string): Promise<readonly Candidates[]>
   /** Every name that can be published, with the source that it leads to. */
   list(app: AppSettings): Promise<readonly Listed[]>
-  /** Every folder in them with its mark, when that tells of every change. */
-  folders(app: AppSettings): Promise<readonly (readonly [path: string, mark: Mark | undefined])[]>
   /** All directories that the app searches, in order. */
   directories(app: AppSettings): readonly string[]
   /** One number for one state of all that the app searches. */
@@ -60,7 +57,7 @@ export interface Sources {
   refresh(app: AppSettings): Promise<void>
   /** The same, but asks the disk about every folder: a link may lead elsewhere without an event. */
   verify(app: AppSettings): Promise<void>
-  /** Directories in which a compiler may find imports, in order. */
+  /** Directories in which a compiler may find imports, in order; the project's packages come last. */
   loadPaths(app: AppSettings): readonly string[]
 }
 
@@ -151,19 +148,16 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
       })
       return [...listed.values()]
     },
-    async folders(app) {
-      await refresh(app, true)
-      return treesOf(app).flatMap(tree => [...tree.marks()])
-    },
     directories: app => treesOf(app).map(tree => tree.directory),
     generation: app => treesOf(app).reduce((sum, tree) => sum + tree.version + 1, 0),
     refresh: app => refresh(app, false),
     verify: app => refresh(app, true),
     loadPaths(app) {
-      return treesOf(app).flatMap(tree => [
+      const directories = treesOf(app).flatMap(tree => [
         tree.directory,
         ...tree.folders.map(folder => join(tree.directory, folder))
       ])
+      return [...directories, join(settings.root, 'node_modules')]
     }
   }
 }

@@ -3,6 +3,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { hasRested } from './clock.ts'
 import { markOf, missing, realpathOf, sameMark, statOf, type Mark } from './disk.ts'
 import { isHidden, sortEntries, type Sorted, type Symlinks } from './folder-entries.ts'
 import { oneAtATime } from './one-at-a-time.ts'
@@ -11,14 +12,12 @@ interface Folder extends Sorted {
   readonly mark: Mark
   /** Real paths from the top down to this folder, so that a link back up ends the descent. */
   readonly chain: readonly string[]
-  /** Milliseconds; a folder changed within one tick of the clock may change again unseen. */
+  /** In milliseconds since 1970; a folder that had not rested then may change again unseen. */
   readonly readAt: number
 }
 
 /** Beyond this many folders the rest is looked at by stat. */
 const MAX_WATCHERS = 8192
-/** Kernels stamp files with a clock that ticks every 10 ms at the slowest. */
-const TICK_MS = 20
 /** Seconds-old news at most, where events get lost: network drives, some containers. */
 const VERIFY_EVERY_MS = 1000
 
@@ -30,7 +29,7 @@ export class Tree {
   readonly #folders = new Map<string, Folder>()
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #changed = new Set([''])
-  #verifiedAt = 0
+  #verifiedAt = -Infinity
   #reading = false
   readonly #refresh = oneAtATime(() => this.#reread())
   readonly #verify = oneAtATime(() => this.#compareFolders())
@@ -63,14 +62,6 @@ export class Tree {
     }
   }
 
-  /** Every folder with its mark; one that changed within a tick of being read may change unseen. */
-  *marks(): Generator<readonly [path: string, mark: Mark | undefined]> {
-    for (const [at, { mark, readAt }] of this.#folders) {
-      const isSettled = readAt - Number(mark.ctimeNs / 1_000_000n) > TICK_MS
-      yield [join(this.directory, at), isSettled ? mark : undefined]
-    }
-  }
-
   /** The first level of folders. */
   get folders(): readonly string[] {
     return this.#folders.get('')?.folders ?? []
@@ -78,17 +69,16 @@ export class Tree {
 
   /** Nobody waits for this one: it catches what no event told of. */
   #verifyBehind(): void {
-    if (Date.now() - this.#verifiedAt < VERIFY_EVERY_MS) return
+    if (performance.now() - this.#verifiedAt < VERIFY_EVERY_MS) return
     this.#verify().catch(() => this.#changed.add(''))
   }
 
   async #compareFolders(): Promise<void> {
-    this.#verifiedAt = Date.now()
+    this.#verifiedAt = performance.now()
     await Promise.all(
       [...this.#folders].map(async ([at, folder]) => {
         const stats = await statOf(join(this.directory, at))
-        const age = folder.readAt - Number(folder.mark.mtimeNs / 1_000_000n)
-        const isSettled = age > TICK_MS && !folder.isDangling
+        const isSettled = hasRested(folder.mark, folder.readAt) && !folder.isDangling
         if (!stats || !isSameFile(stats, folder.mark)) this.#unwatch(at)
         if (!stats || !isSettled || !sameMark(stats, folder.mark)) this.#changed.add(at)
       })

@@ -1,7 +1,8 @@
 import test from 'ava'
 import { array, assert, constantFrom, property } from 'fast-check'
 import { catalogue } from '../../lib/assets/catalog.ts'
-import { builtInCompilers, type Compiler } from '../../lib/assets/compilers.ts'
+import type { Compiler } from '../../lib/assets/compiler.ts'
+import { builtInCompilers } from '../../lib/assets/compilers.ts'
 import { settle } from '../../lib/assets/settings.ts'
 import { makeProject } from '../support/site.ts'
 

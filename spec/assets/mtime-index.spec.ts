@@ -1,9 +1,11 @@
 import { renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { hasRested } from '../../lib/assets/clock.ts'
 import { readWhole } from '../../lib/assets/disk.ts'
 import { digestOf } from '../../lib/assets/fingerprint.ts'
-import { hasRested, MtimeIndex, seen, type Entry } from '../../lib/assets/mtime-index.ts'
+import { MtimeIndex, type Entry } from '../../lib/assets/mtime-index.ts'
+import { isFile, seen } from '../../lib/assets/seen.ts'
 import { makeProject } from '../support/site.ts'
 import { untilSettled } from '../support/until.ts'
 
@@ -66,17 +68,24 @@ test('once it has rested, a file is told by its mark alone', async t => {
   index.set('key', young)
   t.truthy(await index.check('key', young))
   t.deepEqual(
-    index.get('key')?.inputs.map(({ path, digest }) => [path, digest]),
+    index
+      .get('key')
+      ?.inputs.filter(isFile)
+      .map(({ path, digest }) => [path, digest]),
     [
       [at('source'), undefined],
       [at('part'), undefined]
     ]
   )
-  t.is(young.inputs[0]?.digest, digestOf(Buffer.from('one')), 'the entry itself stays as it was')
+  t.is(
+    young.inputs.find(isFile)?.digest,
+    digestOf(Buffer.from('one')),
+    'the entry itself stays as it was'
+  )
 })
 
 test('a file has rested when neither its bytes nor its inode changed lately', t => {
-  const now = 1_700_000_000_000
+  const now = 1_700_000_000_123
   const at = (ms: number) => BigInt(now + ms) * 1_000_000n
   const mark = (mtime: number, ctime: number) => ({
     ...{ dev: 1n, ino: 1n, size: 1n },
@@ -86,6 +95,23 @@ test('a file has rested when neither its bytes nor its inode changed lately', t 
   t.false(hasRested(mark(-1000, -5), now))
   t.false(hasRested(mark(-5, -1000), now))
   t.false(hasRested(mark(5000, -1000), now), 'a date in the future')
+})
+
+test('PUB-05a where whole seconds are stamped, a file has rested after two', t => {
+  const second = 1_700_000_000_000
+  const rested = (mtime: number, ctime: number, later: number) =>
+    hasRested(
+      {
+        ...{ dev: 1n, ino: 1n, size: 1n },
+        ...{ mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }
+      },
+      second + later
+    )
+  t.false(rested(second, second, 999), 'ext3 and HFS+ stamp one second')
+  t.false(rested(second, second, 1999), 'FAT stamps two')
+  t.true(rested(second, second, 2100))
+  t.false(rested(second - 5000, second, 1999), 'the mtime was set back')
+  t.true(rested(second, second + 1, 100), 'a copy of a whole second on a disk that stamps finely')
 })
 
 test('the index forgets what was asked for longest ago', async t => {

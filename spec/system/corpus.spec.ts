@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findReferences } from '../../lib/assets/references.ts'
-import type { Compiler } from '../../lib/assets/compilers.ts'
+import type { Compiler } from '../../lib/assets/compiler.ts'
 import type { AppOptions } from '../../lib/assets/options.ts'
 import type { ViewHelpers } from '../../lib/assets/view-helpers.ts'
 import {
