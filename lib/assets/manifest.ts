@@ -1,12 +1,10 @@
 // public/assets.json: from the name that a page asks for to the file that is sent.
-import { existsSync, readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { AssetError } from '../errors.ts'
-import { encodePath } from './asset-url.ts'
-import { markOf, missing, sameMark, statOf, type Mark } from './disk.ts'
-import { digestOf } from './fingerprint.ts'
 import { nearest } from '../nearest.ts'
-import { readApps, type ManifestApps } from './manifest-file.ts'
+import { encodePath } from './asset-url.ts'
+import { digestOf } from './fingerprint.ts'
+import { atOnce, type Sliced } from './in-slices.ts'
+import type { ManifestApps } from './manifest-file.ts'
 import type { AppSettings } from './settings.ts'
 
 /** One line of the manifest. Its key is the plain URL path, `/assets/app.css`. */
@@ -23,18 +21,63 @@ export interface ManifestEntry {
   readonly from?: number
 }
 
+type Entry = readonly [path: string, entry: ManifestEntry]
+
+interface About {
+  /** Undefined: kept in memory only. */
+  readonly file?: string | undefined
+  /** Default: the digest of what precompile would write. */
+  readonly version?: string | undefined
+  /** Finds what this one lacks. */
+  readonly kept?: Manifest | undefined
+}
+
+/** What one app's pages may ask for. */
+interface Index {
+  readonly names: readonly string[]
+  /** Undefined: several assets of one directory bear the tail. */
+  readonly tails: ReadonlyMap<string, ManifestEntry | undefined>
+}
+
+type Apps = readonly Pick<AppSettings, 'name' | 'urlPrefix'>[]
+
+const ENTRIES_PER_SLICE = 1000
+/** Names among which the nearest is looked for, since a page waits for it. */
+const MAX_COMPARED = 30_000
+const MAX_HINTS = 1000
+
 export class Manifest {
   readonly assets: ReadonlyMap<string, ManifestEntry>
-  /** One digest of everything that is published. */
-  readonly version: string
-  /** Undefined: kept in memory only. */
-  readonly #file: string | undefined
-  readonly #tails = new Map<string, ReadonlyMap<string, readonly string[]>>()
+  readonly #about: About
+  #version: string | undefined
+  readonly #indexes = new Map<string, Index>()
+  readonly #hints = new Map<string, string>()
 
-  constructor(assets: ReadonlyMap<string, ManifestEntry>, file?: string) {
+  constructor(assets: ReadonlyMap<string, ManifestEntry>, about: About = {}) {
     this.assets = assets
-    this.version = digestOf(Buffer.from(serialize(assets)))
-    this.#file = file
+    this.#about = about
+    this.#version = about.version
+  }
+
+  /**
+   * One digest of everything that a page may name: what is published now, and what is kept of before.
+   */
+  get version(): string {
+    const { kept } = this.#about
+    const own = (this.#version ??= digestOf(Buffer.from(serialize(this.assets))))
+    return kept ? digestOf(Buffer.from(`${own} ${kept.version}`)) : own
+  }
+
+  /** The same, with entries of an earlier one behind its own: they are found only where these are not. */
+  keeping(entries: readonly Entry[]): Manifest {
+    const kept = entries.length > 0 ? new Manifest(new Map(entries)) : undefined
+    return new Manifest(this.assets, { ...this.#about, kept })
+  }
+
+  /** Its own entries, then those that it keeps. */
+  *entries(): Generator<Entry> {
+    yield* this.assets
+    if (this.#about.kept) yield* this.#about.kept.entries()
   }
 
   /**
@@ -44,40 +87,67 @@ export class Manifest {
   entry(app: AppSettings, name: string): ManifestEntry {
     const entry = this.find(app, name)
     if (entry) return entry
-    const prefix = `${app.urlPrefix}/`
-    const names = [...this.assets.keys()].filter(key => key.startsWith(encodePath(prefix)))
-    const near = nearest(encodePath(prefix + name), names)
-    const hint = near ? `; did you mean '${decodeURIComponent(near).slice(prefix.length)}'?` : ''
-    const where = this.#file ?? 'the manifest in memory'
-    throw new AssetError('asset-unknown', `${prefix}${name} is not in ${where}${hint}`)
+    const where = this.#about.file ?? 'the manifest in memory'
+    const message = `${app.urlPrefix}/${name} is not in ${where}${this.#hintFor(app, name)}`
+    throw new AssetError('asset-unknown', message)
   }
 
   find(app: AppSettings, name: string): ManifestEntry | undefined {
     const exact = this.assets.get(encodePath(`${app.urlPrefix}/${name}`))
-    if (exact || !app.tails) return exact
-    const keys = this.#tailsOf(app).get(name) ?? []
-    return keys.length === 1 ? this.assets.get(keys[0] ?? '') : undefined
+    const tailed = app.tails && !exact ? this.#indexOf(app).tails.get(name) : undefined
+    return exact ?? tailed ?? this.#about.kept?.find(app, name)
   }
 
-  /** Tails lead where they lead in development: to the first directory that has one. */
-  #tailsOf(app: AppSettings): ReadonlyMap<string, readonly string[]> {
-    const known = this.#tails.get(app.name)
-    if (known) return known
-    const tails = new Map<string, string[]>()
-    const prefix = encodePath(`${app.urlPrefix}/`)
-    for (const [key, entry] of this.assets) {
-      if (!key.startsWith(prefix)) continue
-      for (const tail of tailsOf(entry, decodeURIComponent(key.slice(prefix.length)))) {
-        const from = (other: string) => this.assets.get(other)?.from ?? 0
-        const [best = key] = tails.get(tail) ?? []
-        const mine = entry.from ?? 0
-        if (mine < from(best)) tails.set(tail, [key])
-        else if (mine === from(best)) tails.set(tail, [...(tails.get(tail) ?? []), key])
-      }
+  /** Prepares what names are looked up in, so that no page has to wait for it. */
+  *indexing(apps: Apps): Sliced<void> {
+    for (const { name, urlPrefix } of apps) {
+      if (!this.#indexes.has(name)) this.#indexes.set(name, yield* index(this.assets, urlPrefix))
     }
-    this.#tails.set(app.name, tails)
-    return tails
+    if (this.#about.kept) yield* this.#about.kept.indexing(apps)
   }
+
+  #indexOf(app: AppSettings): Index {
+    const known = this.#indexes.get(app.name)
+    if (known) return known
+    const made = atOnce(index(this.assets, app.urlPrefix))
+    this.#indexes.set(app.name, made)
+    return made
+  }
+
+  /** A page that asks for an unknown name is likely to ask again. */
+  #hintFor(app: AppSettings, name: string): string {
+    const key = `${app.name}\0${name}`
+    const known = this.#hints.get(key)
+    if (known !== undefined) return known
+    const near = nearest(name, this.#indexOf(app).names.slice(0, MAX_COMPARED))
+    const hint = near === undefined ? '' : `; did you mean '${near}'?`
+    if (this.#hints.size >= MAX_HINTS) this.#hints.clear()
+    this.#hints.set(key, hint)
+    return hint
+  }
+}
+
+/** Tails lead where they lead in development: to the first directory that has one. */
+function* index(assets: ReadonlyMap<string, ManifestEntry>, urlPrefix: string): Sliced<Index> {
+  const prefix = encodePath(`${urlPrefix}/`)
+  const names: string[] = []
+  const tails = new Map<string, ManifestEntry | undefined>()
+  const origins = new Map<string, number>()
+  let seen = 0
+  for (const [path, entry] of assets) {
+    if (++seen % ENTRIES_PER_SLICE === 0) yield
+    if (!path.startsWith(prefix)) continue
+    const name = decodeURIComponent(path.slice(prefix.length))
+    names.push(name)
+    const from = entry.from ?? 0
+    for (const tail of tailsOf(entry, name)) {
+      const best = origins.get(tail) ?? Infinity
+      if (from > best) continue
+      tails.set(tail, from === best ? undefined : entry)
+      origins.set(tail, from)
+    }
+  }
+  return { names, tails }
 }
 
 /** Every tail of the published path but the name itself. */
@@ -95,81 +165,4 @@ export function serialize(assets: ReadonlyMap<string, ManifestEntry>, apps?: Man
   const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }
   return `${JSON.stringify(whole, undefined, 2)}\n`
-}
-
-/** @throws AssetError for anything but a manifest of version 1 */
-export function parseManifest(text: string, file: string): Manifest {
-  try {
-    const whole = JSON.parse(text) as { version?: unknown; apps?: unknown; assets?: unknown }
-    const { version, assets } = whole
-    if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
-    if (typeof assets !== 'object' || assets === null || Array.isArray(assets)) {
-      throw new TypeError('its assets are no object')
-    }
-    readApps(whole)
-    const entries = Object.entries(assets) as [string, ManifestEntry][]
-    const wrong = entries.find(([, entry]) => !isEntry(entry))
-    if (wrong) throw new TypeError(`the entry ${wrong[0]} is incomplete`)
-    // Helpers decode them: better now than on a page.
-    for (const [path] of entries) decodeURIComponent(path)
-    return new Manifest(new Map(entries), file)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new AssetError('manifest-broken', `${file} is no manifest (${reason}): ${REMEDY}`, {
-      cause: error
-    })
-  }
-}
-
-function isEntry(value: unknown): boolean {
-  const { target, source, integrity, size } = (value ?? {}) as Partial<ManifestEntry>
-  const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
-  return typed && Array.isArray(integrity) && integrity.every(hash => typeof hash === 'string')
-}
-
-const REMEDY = 'run koa-fresh-assets precompile'
-
-function manifestMissing(file: string): AssetError {
-  return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}`)
-}
-
-/** @throws AssetError for a file that is missing or broken: it names the file and the command */
-export async function readManifest(file: string): Promise<Manifest> {
-  const text = await missing(readFile(file, 'utf8'))
-  if (text === undefined) throw manifestMissing(file)
-  return parseManifest(text, file)
-}
-
-/** The manifest on disk, read at start and again when it changes. */
-export class ManifestFile {
-  readonly file: string
-  current: Manifest
-  readonly #warn: (message: string) => void
-  #mark: Mark | undefined
-  #checkedAt = 0
-
-  /** @throws AssetError for a file that is missing or broken: it names the file and the command */
-  constructor(file: string, warn: (message: string) => void) {
-    this.file = file
-    this.#warn = warn
-    if (!existsSync(file)) throw manifestMissing(file)
-    this.current = parseManifest(readFileSync(file, 'utf8'), file)
-  }
-
-  /** Looks for a newer one behind a request, at most once in `seconds`. */
-  refreshBehind(seconds: number): void {
-    const now = Date.now()
-    if (now - this.#checkedAt < seconds * 1000) return
-    this.#checkedAt = now
-    this.#refresh().catch((error: Error) =>
-      this.#warn(`keeping the last manifest: ${error.message}`)
-    )
-  }
-
-  async #refresh(): Promise<void> {
-    const stats = await statOf(this.file)
-    if (!stats || (this.#mark && sameMark(this.#mark, stats))) return
-    this.current = parseManifest(await readFile(this.file, 'utf8'), this.file)
-    this.#mark = markOf(stats)
-  }
 }

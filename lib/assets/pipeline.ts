@@ -4,8 +4,8 @@ import type { AssetError } from '../errors.ts'
 import { encodePath, plainAddress, type AssetAddress } from './asset-url.ts'
 import { splitFingerprint } from './fingerprint.ts'
 import { isLive, makeLiveBuild } from './live-build.ts'
-import { ManifestFile, type Manifest } from './manifest.ts'
-import { manifestFile } from './manifest-file.ts'
+import type { Manifest } from './manifest.ts'
+import { ManifestInForce } from './manifest-in-force.ts'
 import { makePublicFiles, type PublicFile } from './public-files.ts'
 import { makePublisher } from './publish.ts'
 import type { Wanted } from './request-path.ts'
@@ -45,9 +45,7 @@ export function makePipeline(settings: Settings): Pipeline {
   const publisher = makePublisher(settings, sources, warn)
   const publicFiles = makePublicFiles(settings, (wanted, plain) => isOrdinary(wanted, plain))
   const live = settings.apps.some(isLive) ? makeLiveBuild(settings, sources, warn) : undefined
-  const fixed = settings.apps.some(isFixed)
-    ? new ManifestFile(manifestFile(settings), warn)
-    : undefined
+  const fixed = settings.apps.some(isFixed) ? new ManifestInForce(settings, warn) : undefined
 
   const publishAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> =>
     publicFiles.find(wanted, await publisher.publish(app, wanted.name))
@@ -140,7 +138,7 @@ function lastGood(manifest: Manifest, app: AppSettings, name: string, problem: A
 function* modulesOf(
   manifest: Manifest | undefined
 ): Generator<readonly [plain: string, address: AssetAddress]> {
-  for (const [plain, { target, integrity }] of manifest?.assets ?? []) {
+  for (const [plain, { target, integrity }] of manifest?.entries() ?? []) {
     yield [plain, { path: target, integrity }]
   }
 }

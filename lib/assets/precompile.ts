@@ -11,7 +11,9 @@ import { inParallel } from './in-parallel.ts'
 import { openLastBuild, type LastBuild } from './last-build.ts'
 import { lock } from './lock.ts'
 import { loadMinifier } from './minify.ts'
-import { parseManifest, serialize, type ManifestEntry } from './manifest.ts'
+import { atOnce } from './in-slices.ts'
+import { serialize, type ManifestEntry } from './manifest.ts'
+import { parsing } from './read-manifest.ts'
 import { describeApps, manifestFile } from './manifest-file.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { explained, write } from './publish.ts'
@@ -176,10 +178,10 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
 type Entries = ReadonlyMap<string, ManifestEntry>
 
 async function lastEntries(file: string): Promise<Entries> {
-  const text = await missing(readFile(file, 'utf8'))
-  if (text === undefined) return new Map()
+  const bytes = await missing(readFile(file))
+  if (bytes === undefined) return new Map()
   try {
-    return parseManifest(text, file).assets
+    return atOnce(parsing(bytes, file)).assets
   } catch (error) {
     // It is about to be replaced by a good one.
     if (error instanceof AssetError) return new Map()

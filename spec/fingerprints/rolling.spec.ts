@@ -1,8 +1,9 @@
 // Rolling deploys: two replicas, one deploy apart.
 import test from 'ava'
-import { renameSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ManifestFile } from '../../lib/assets/manifest.ts'
+import { ManifestInForce } from '../../lib/assets/manifest-in-force.ts'
+import { settle } from '../../lib/assets/settings.ts'
 import {
   digestIn,
   digestOf,
@@ -12,7 +13,7 @@ import {
   run,
   type FingerprintedSite
 } from '../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
+import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
@@ -70,6 +71,48 @@ test('FPR-18 a new manifest is seen without a restart, and asset and page change
   t.is((await site.ask(await site.path('more.js'))).text, 'more()')
 })
 
+test('FPR-17b the page of the running release goes on naming what a new manifest has dropped', async t => {
+  const files = { 'old/app.css': 'a{}', 'old/gone.js': 'gone()', 'stays.js': 'stays()' }
+  const site = await makeFingerprinted(t, 'precompiled', files, { revalidate: 0 })
+  const version = () => site.render(assets => assets.version)
+  const [gone, app, first] = [
+    await site.path('gone.js'),
+    await site.path('app.css'),
+    await version()
+  ]
+  rmSync(site.at('old'), { recursive: true })
+  await site.edit({ 'new/app.css': 'b{}' })
+  await until(async () => (await version()) !== first, 'the new manifest')
+  const second = await version()
+  t.is(await site.path('gone.js'), gone)
+  t.is((await site.ask(gone)).text, 'gone()')
+  t.not(await site.path('app.css'), app, 'a tail leads where the new manifest has it lead')
+  t.true((await site.render(assets => assets.importMap())).includes(gone))
+  const again = await makeSite(t, {}, { root: site.root, env: 'production' })
+  t.is((await again.ask(gone)).text, 'gone()')
+
+  rmSync(join(site.root, 'public', gone))
+  await site.edit({ 'stays.js': 'changed()' })
+  await until(async () => (await version()) !== second, 'the manifest after that')
+  await t.throwsAsync(() => site.path('gone.js'), { code: 'asset-unknown' })
+})
+
+test('FPR-17b two releases that keep other entries have other versions', async t => {
+  const versions = await Promise.all(
+    ['one()', 'two()', undefined].map(async code => {
+      const files = { 'app.js': 'app()', ...(code !== undefined && { 'gone.js': code }) }
+      const site = await makeFingerprinted(t, 'precompiled', files)
+      const version = () => site.render(assets => assets.version)
+      const before = await version()
+      rmSync(site.at('gone.js'), { force: true })
+      await site.edit({ 'app.js': 'next()' })
+      await until(async () => (await version()) !== before, 'the new manifest')
+      return version()
+    })
+  )
+  t.is(new Set(versions).size, 3)
+})
+
 test('FPR-18 a manifest that is broken or gone while the server runs leaves the last good one', async t => {
   const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
   const before = await site.path('app.js')
@@ -87,7 +130,9 @@ test('FPR-18 a manifest that is replaced 200 times while pages are rendered is n
   const warnings: string[] = []
   await run({ root })
   const file = join(root, 'public/assets.json')
-  const reader = new ManifestFile(file, message => warnings.push(message))
+  const reader = new ManifestInForce(settle({ root, env: 'production' }), message =>
+    warnings.push(message)
+  )
   const deploys = new Set([reader.current.version])
   const seen = new Set<string>()
   const write = (number: number) => {
