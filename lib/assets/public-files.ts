@@ -76,10 +76,7 @@ function bytesOf({ body }: Sendable): number {
   return OVERHEAD_BYTES + (length < MAX_WHOLE_BYTES ? 2 * length : length)
 }
 
-/**
- * Whether 32 hex characters that are not the digest of the bytes are part of an ordinary name.
- * @param plain the path without them
- */
+/** Whether 32 hex characters that are not the digest of the bytes belong to the name; `plain` lacks them. */
 export type IsOrdinary = (wanted: Wanted, plain: string) => Promise<boolean>
 
 /** @param isOrdinary by default, whether there is no file without the 32 characters */
@@ -101,10 +98,8 @@ export function makePublicFiles(
     return loading
   }
 
-  const trust = ({ app }: Wanted, { isVerified }: PublicFile): number => {
-    if (isVerified) return Infinity
-    return Date.now() + (app ?? settings).revalidate * 1000
-  }
+  const trust = ({ app }: Wanted, { isVerified }: PublicFile): number =>
+    isVerified ? Infinity : Date.now() + (app ?? settings).revalidate * 1000
 
   /** In seconds. What is compiled on request is written, and looked for, within the same request. */
   const trustOfMiss = ({ app }: Wanted): number => (app?.compile ? 0 : (app ?? settings).revalidate)

@@ -29,7 +29,7 @@ export async function readManifest(file: string): Promise<Manifest> {
  */
 export function* parsing(bytes: Buffer, file: string, maxBytes = Infinity): Sliced<Manifest> {
   try {
-    const assets = (yield* parsePieces(bytes)) ?? (yield* parseWhole(bytes, maxBytes))
+    const assets = (yield* parsePieces(bytes)) ?? parseWhole(bytes, maxBytes)
     return new Manifest(assets, { file, version: yield* digesting(bytes) })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -70,7 +70,7 @@ function* parsePieces(bytes: Buffer): Sliced<Entries | undefined> {
   return assets
 }
 
-function* parseWhole(bytes: Buffer, maxBytes: number): Sliced<Entries> {
+function parseWhole(bytes: Buffer, maxBytes: number): Entries {
   if (bytes.length > maxBytes) {
     throw new TypeError(
       `with ${bytes.length} bytes it is too long to be read while requests wait, unless it is laid out as precompile writes it`
