@@ -16,6 +16,7 @@ export class AssetError extends Error {
 }
 
 export type AssetErrorCode =
+  | 'root-missing'
   | 'source-missing'
   | 'compile-failed'
   | 'compiler-missing'

@@ -12,7 +12,9 @@ import type { PublicFile } from './assets/public-files.ts'
 import { isPlain, isUnderPrefix, locate, rawPath, type Wanted } from './assets/request-path.ts'
 import { serve } from './assets/serve.ts'
 import { settle, type Settings } from './assets/settings.ts'
+import { noticesAtStart } from './assets/start-notices.ts'
 import type { ViewHelpers } from './assets/view-helpers.ts'
+import { warnOnce } from './warn-once.ts'
 
 declare module 'koa' {
   interface ExtendableContext {
@@ -30,6 +32,7 @@ declare module 'koa' {
  */
 export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settle(options)
+  noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = makePipeline(settings)
   const helpers = provideHelpers(settings, pipeline)
   return settings.serve ? compose([serveAssets(settings, pipeline), helpers]) : helpers

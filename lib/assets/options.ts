@@ -34,7 +34,7 @@ export interface AppOptions extends LayeredOptions {
 }
 
 export interface KoaAssetsOptions extends LayeredOptions {
-  /** The project's root; relative paths start here. Default: `process.cwd()`. */
+  /** The project's root; relative paths start here. Error at start when it does not exist. Default: `process.cwd()`. */
   root?: string | undefined
   /** Names the environment. Default: `NODE_ENV`, else `development`. */
   env?: string | undefined

@@ -11,6 +11,7 @@ import { makePublisher } from './publish.ts'
 import type { Wanted } from './request-path.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
+import { makeNameCheck } from './unknown-names.ts'
 import { makeViewHelpers, type ViewHelpers } from './view-helpers.ts'
 import { warnOnce } from '../warn-once.ts'
 
@@ -46,6 +47,9 @@ export function makePipeline(settings: Settings): Pipeline {
   const publicFiles = makePublicFiles(settings, (wanted, plain) => isOrdinary(wanted, plain))
   const live = settings.apps.some(isLive) ? makeLiveBuild(settings, sources, warn) : undefined
   const fixed = settings.apps.some(isFixed) ? new ManifestInForce(settings, warn) : undefined
+
+  const checkName =
+    settings.env === 'development' ? makeNameCheck(settings, sources, warn) : undefined
 
   const publishAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> =>
     publicFiles.find(wanted, await publisher.publish(app, wanted.name))
@@ -91,7 +95,10 @@ export function makePipeline(settings: Settings): Pipeline {
   const resolve = (appName: string, name: string): AssetAddress => {
     const app = appNamed(settings, appName)
     const manifest = manifestOf(app)
-    if (!manifest) return plainAddress(encodePath(app.urlPrefix), name)
+    if (!manifest) {
+      if (app.compile) checkName?.(app, name)
+      return plainAddress(encodePath(app.urlPrefix), name)
+    }
     const problem = live?.problemOf(`${app.urlPrefix}/${name}`)
     const entry = problem ? lastGood(manifest, app, name, problem) : manifest.entry(app, name)
     return { path: entry.target, integrity: entry.integrity }

@@ -1,5 +1,6 @@
 // Options in, frozen settings out: every default stands here and in app-settings.ts, nowhere else.
 import { resolve } from 'node:path'
+import { AssetError } from '../errors.ts'
 import {
   layersOf,
   settleApps,
@@ -8,6 +9,7 @@ import {
   type AppSettings,
   type Defaults
 } from './app-settings.ts'
+import { isDirectory } from './directories.ts'
 import { appsAtStart, manifestFile } from './manifest-file.ts'
 import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain, entriesGiven } from './option-checks.ts'
 import type { Configure, KoaAssetsOptions } from './options.ts'
@@ -76,6 +78,7 @@ function settleWith(
 ): Settings {
   checkAll(options)
   const root = resolve(options.root ?? process.cwd())
+  if (!isDirectory(root)) throw rootMissing(root)
   const env = options.env ?? (processEnv.NODE_ENV || defaults.env)
   const publicDir = resolve(root, options.public ?? 'public')
   const prefix = settlePath(options.prefix ?? '/assets', 'prefix')
@@ -104,6 +107,11 @@ function settleWith(
     compile,
     revalidate
   })
+}
+
+function rootMissing(root: string): AssetError {
+  const message = `root is ${root}, which is not a directory: say with root where the project is, as in root: import.meta.dirname`
+  return new AssetError('root-missing', message)
 }
 
 function checkAll(options: KoaAssetsOptions): void {

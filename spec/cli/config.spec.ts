@@ -44,7 +44,10 @@ test.serial('the options may be a function, or a promise, and know the environme
 })
 
 test.serial('without a file the defaults hold; the root of the file yields to --root', async t => {
-  const root = makeConfigured(t, { '/elsewhere.json': '{ "root": "nowhere" }' })
+  const root = makeConfigured(t, {
+    '/elsewhere.json': '{ "root": "empty" }',
+    '/empty/public/robots.txt': 'x'
+  })
   t.deepEqual(await listed(root), ['/assets/a.txt'])
   t.deepEqual(await listed(root, 'list --json --config elsewhere.json'), [])
   t.deepEqual(await listed(root, 'list --json --config elsewhere.json --root .'), ['/assets/a.txt'])

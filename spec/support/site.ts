@@ -19,6 +19,8 @@ import supertest from 'supertest'
 import type { KoaAssetsOptions } from '../../lib/assets/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, type Answer, type Question } from './ask.ts'
+// oxlint-disable-next-line import/no-unassigned-import -- what a site's log is told belongs to no report
+import './warnings.ts'
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 

@@ -1,0 +1,43 @@
+// A name that a page writes and no source bears: said in development, behind the page's back.
+import { join, relative } from 'node:path'
+import { nearest } from '../nearest.ts'
+import { choose } from './choose-source.ts'
+import { statOf } from './disk.ts'
+import type { AppSettings, Settings } from './settings.ts'
+import type { Sources } from './sources.ts'
+
+const MAX_REMEMBERED = 1000
+
+/** Looks for a name once, later: a helper never waits for the disk, and never fails. */
+export function makeNameCheck(
+  settings: Settings,
+  sources: Sources,
+  warn: (message: string) => void
+): (app: AppSettings, name: string) => void {
+  const seen = new Set<string>()
+
+  const check = async (app: AppSettings, name: string): Promise<void> => {
+    const { source, warning } = choose(name, await sources.candidates(app, name))
+    if (source) return
+    // What a person put into public needs no source.
+    if (await statOf(join(settings.publicDir, app.urlPrefix, name))) return
+    const near = nearest(
+      name,
+      (await sources.list(app)).map(listed => listed.name)
+    )
+    const hint = near === undefined ? '' : `; did you mean '${near}'?`
+    const searched = sources.directories(app).map(path => relative(settings.root, path) || '.')
+    const missing = `a page links to ${app.urlPrefix}/${name}, which has no source in ${searched.join(', ')}`
+    warn(warning ?? missing + hint)
+  }
+
+  return (app, name) => {
+    const key = `${app.urlPrefix}/${name}`
+    if (seen.has(key)) return
+    if (seen.size >= MAX_REMEMBERED) seen.clear()
+    seen.add(key)
+    setImmediate(() => {
+      check(app, name).catch((error: Error) => warn(`cannot look for ${key}: ${error.message}`))
+    })
+  }
+}
