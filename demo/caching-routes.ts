@@ -40,9 +40,9 @@ cachingRoutes.get('/news', async ctx => {
 
 // Without halting the route decides for itself.
 cachingRoutes.get('/feed', async ctx => {
-  const known = await ctx.fresh(tag('feed'), { halt: false })
-  ctx.set('X-Visitor', known ? 'returning' : 'new')
-  if (known) ctx.status = 304
+  const status = await ctx.fresh(tag('feed'), { halt: false })
+  ctx.set('X-Visitor', status === 304 ? 'returning' : 'new')
+  if (status) ctx.status = status
   else ctx.body = await work(ctx, records.feed)
 })
 

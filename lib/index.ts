@@ -26,6 +26,7 @@ export {
   type CacheDirectiveOptions,
   type Fresh,
   type FreshOptions,
+  type FreshOutcome,
   type FreshValidators,
   Halt,
   type HttpCacheOptions,

@@ -2,9 +2,16 @@
 import type { Context, Middleware } from 'koa'
 
 import { parseHttpDate } from './http/dates.ts'
+import { isRetrieval } from './http/preconditions.ts'
 import { digest } from './http-cache/digest.ts'
-import { Halt } from './http-cache/halt.ts'
+import { isHalt } from './http-cache/halt.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
+import {
+  fillSilence,
+  forbidStoringError,
+  forbidStoringFailure,
+  sharedCookie
+} from './http-cache/shared-caches.ts'
 import type { Verdict, Visit } from './http-cache/visit.ts'
 import { teach, visitOf } from './http-cache/words.ts'
 
@@ -16,6 +23,7 @@ export type {
 } from './http-cache/directives.ts'
 export { Halt } from './http-cache/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/identify.ts'
+export type { FreshOutcome } from './http-cache/question.ts'
 export type { HttpCacheOptions } from './http-cache/settings.ts'
 export type { Fresh, FreshOptions } from './http-cache/visit.ts'
 // Exported also because it carries the types of ctx into whoever imports this file.
@@ -29,8 +37,6 @@ const CONTENT_FIELDS = new Set([
   'content-language',
   'content-range'
 ])
-
-const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308, 404, 410])
 
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires` and `ctx.fresh`.
@@ -49,10 +55,14 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
       await next()
       if (visit.isForgotten && isOpen(ctx)) await visit.settle()
     } catch (error) {
-      if (visit.verdict === undefined) throw error
-      // A route that halts has given up answering by itself.
+      if (visit.verdict === undefined) {
+        forbidStoringError(ctx, visit, error)
+        throw error
+      }
+      // A route that halts has given up responding by itself.
       ctx.respond = true
-      if (!isHalt(error)) ctx.app.emit('error', error, ctx)
+      visit.isHalted = isHalt(error)
+      if (!visit.isHalted) ctx.app.emit('error', error, ctx)
     } finally {
       visit.settings = outer
     }
@@ -65,19 +75,33 @@ function isOpen(ctx: Context): boolean {
   return ctx.respond !== false && !ctx.res.headersSent
 }
 
-// A middleware in between may have wrapped it.
-function isHalt(error: unknown): boolean {
-  return error instanceof Halt || (error instanceof Error && error.cause instanceof Halt)
-}
-
 function conclude(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
+  if (visit.isForgotten) reportForgotten(ctx, visit, settings)
   if (visit.verdict === undefined) {
     if (visit.isMisread) refuseMistakenNotModified(ctx)
     if (settings.autoEtag) judgeContent(ctx, visit, settings)
   }
   if (visit.verdict !== undefined) answer(ctx, visit, visit.verdict)
-  if (settings.defaults !== undefined) fillSilence(ctx, settings.defaults)
+  forbidStoringFailure(ctx, visit)
+  if (settings.isDevelopment) reportSharedCookie(ctx, visit, settings)
+  fillSilence(ctx, visit, settings)
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${visit.reason}`)
+}
+
+// Work that the response denies is reported everywhere; what costs nothing but time, in development.
+function reportForgotten(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
+  visit.forgive()
+  const message = `${ctx.method} ${ctx.path}: ctx.fresh was called without await, so that the route did not stop`
+  const isDenied = visit.verdict?.status === 412 && !visit.isHalted && !isRetrieval(ctx.method)
+  const remedy = 'write: await ctx.fresh(…)'
+  if (!isDenied) return settings.warn(`${message} where it may have to; ${remedy}`)
+  const error = new Error(`${message} although the response is 412 Precondition Failed; ${remedy}`)
+  ctx.app.emit('error', error, ctx)
+}
+
+function reportSharedCookie(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
+  const problem = sharedCookie(ctx, visit)
+  if (problem !== undefined) settings.warn(`${ctx.method} ${ctx.path} ${problem}`)
 }
 
 // Whoever takes ctx.fresh, a function in here, for Koa's boolean answers 304 to everybody.
@@ -90,8 +114,9 @@ function refuseMistakenNotModified(ctx: Context): void {
 }
 
 function judgeContent(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
-  const reads = ctx.method === 'GET' || ctx.method === 'HEAD'
-  if (!reads || ctx.status !== 200 || ctx.res.hasHeader('ETag')) return
+  if (!isRetrieval(ctx.method) || ctx.status !== 200 || ctx.res.hasHeader('ETag')) return
+  // A 304 that was decided before there was a body could not have this ETag (RFC 9110 section 15.4.5).
+  if (visit.hasValidators) return
   const content = contentOf(ctx.body)
   if (content === undefined) return
   // Weak, since a middleware in front may compress it.
@@ -138,10 +163,4 @@ function forbidStoring(ctx: Context): void {
     if (name === 'expires' || name.endsWith('-cache-control')) ctx.remove(name)
   }
   ctx.set('Cache-Control', 'no-store')
-}
-
-function fillSilence(ctx: Context, defaults: NonNullable<HttpCacheSettings['defaults']>): void {
-  if (!STATUSES_WITH_DEFAULTS.has(ctx.status)) return
-  if (ctx.res.hasHeader('Cache-Control') || ctx.res.hasHeader('Expires')) return
-  for (const { name, value } of defaults(Date.now())) ctx.set(name, value)
 }

@@ -123,22 +123,30 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('what a middleware writes on a halt reaches no other request'), async t => {
+  test(of('a halt belongs to its request, and what is written on it to nobody else'), async t => {
     const app = new Koa()
+    const halts: Halt[] = []
     app.use(koaHttpCache())
     app.use(async (ctx, next) => {
-      await next().catch((error: object) => {
+      await next().catch((error: Halt & { headers?: object; seen?: boolean }) => {
+        halts.push(error)
+        t.is(error.message, ctx.method === 'GET' ? 'Not Modified' : 'Precondition Failed')
+        t.is(error.seen, undefined)
+        t.is(error.headers, undefined)
+        error.seen = true
+        error.message += ` at ${ctx.path}`
         // As @koa/cors does.
-        const from = ctx.get('x-from')
-        throw from === '' ? error : Object.assign(error, { headers: { 'X-From': from } })
+        throw Object.assign(error, { headers: { 'X-From': ctx.path } })
       })
     })
-    app.use(ctx => ctx.fresh('x'))
+    app.use(ctx => ctx.fresh(ctx.path === '/late' ? Promise.resolve('x') : 'x'))
     const site = await open(t, app)
-    const first = await site.get({ 'if-none-match': '"x"', 'x-from': 'one' })
-    const second = await site.get({ 'if-none-match': '"x"' })
-    t.deepEqual([first.status, second.status], [304, 304])
-    t.is(second.headers['x-from'], undefined)
+    for (const path of ['/one', '/two', '/late', '/late']) {
+      t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, 304)
+      t.is((await site.ask('PUT', { 'if-match': '"y"' }, path)).status, 412)
+    }
+    t.is(new Set(halts).size, 8)
+    t.deepEqual(site.errors, [])
   })
 
   test(of('the context of the asynchronous work is kept over the question'), async t => {
@@ -157,6 +165,47 @@ for (const [koa, Koa] of KOAS) {
     await site.get({ 'x-from': 'one' })
     await site.get({ 'x-from': 'two', 'if-none-match': '"x"' })
     t.deepEqual(seen, ['one', 'two'])
+  })
+
+  for (const late of [false, true]) {
+    test(
+      of(`HLT-04 a forgotten await before work is an error${late ? ', also if it was late' : ''}`),
+      async t => {
+        let stored = 0
+        const site = await route(t, ctx => {
+          // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+          ctx.fresh(late ? new Promise(resolve => setImmediate(resolve, 'x')) : 'x')
+          stored++
+          ctx.body = 'stored'
+          if (ctx.path === '/throws') throw new Error('database')
+        })
+        t.is((await site.ask('PUT', { 'if-match': '"x"' })).status, 200)
+        t.is((await site.get({ 'if-match': '"y"' })).status, 412)
+        t.deepEqual(site.errors, [])
+        t.is((await site.ask('PUT', { 'if-match': '"y"' }, '/note')).status, 412)
+        t.is(stored, 3)
+        t.is(site.errors.length, 1)
+        t.regex(
+          site.errors[0]?.message ?? '',
+          /^PUT \/note: ctx\.fresh was called without await.*412/
+        )
+        if (late) return
+        t.is((await site.ask('DELETE', { 'if-match': '"y"' }, '/throws')).status, 412)
+        t.deepEqual(
+          site.errors.slice(1).map(({ message }) => message.replace(/:.*/, '')),
+          ['database', 'DELETE /throws']
+        )
+      }
+    )
+  }
+
+  test(of('HLT-04 a halt that was awaited and swallowed is no forgotten await'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh('x').catch(() => undefined)
+      ctx.body = 'stored'
+    })
+    t.is((await site.ask('PUT', { 'if-match': '"y"' })).status, 412)
+    t.deepEqual(site.errors, [])
   })
 
   test(of('HLT-04 nor does one on validators that are promised late'), async t => {
@@ -252,8 +301,10 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get()).body, 'false')
     const match = await site.get({ 'if-none-match': '"x"' })
     t.is(match.status, 200)
-    t.is(match.body, 'true')
-    t.is((await site.ask('PUT', { 'if-match': '"y"' })).body, 'true')
+    t.is(match.body, '304')
+    t.is((await site.ask('PUT', { 'if-match': '"y"' })).body, '412')
+    t.is((await site.ask('PUT', { 'if-match': '"x"' })).body, 'false')
+    t.deepEqual(site.errors, [])
   })
 
   test(of('HLT-08 an error of the route is left to Koa'), async t => {
@@ -294,7 +345,7 @@ for (const [koa, Koa] of KOAS) {
     const site = await route(t, async ctx => {
       // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
       ctx.fresh('first')
-      t.true(await ctx.fresh('second', { halt: false }))
+      t.is(await ctx.fresh('second', { halt: false }), 304)
       await ctx.fresh('second')
       t.fail('the route was not halted')
     })

@@ -1,6 +1,8 @@
 import test from 'ava'
+import type Koa3 from 'koa'
 
-import { KOAS, openRoute } from './support/cached-site.ts'
+import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
+import { KOAS, open, openRoute } from './support/cached-site.ts'
 
 const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
 
@@ -62,8 +64,9 @@ for (const [koa, Koa] of KOAS) {
     t.is(headers['cache-control'], 'no-cache')
   })
 
-  const statuses = [200, 203, 204, 206, 300, 301, 304, 308, 404, 410]
-  for (const status of [...statuses, 201, 202, 302, 303, 307, 400, 401, 403, 405, 412, 500, 503]) {
+  const statuses = [200, 203, 204, 206, 300, 301, 304, 308]
+  const others = [201, 202, 302, 303, 307, 400, 401, 403, 404, 405, 410, 412, 500, 503]
+  for (const status of [...statuses, ...others]) {
     const applied = statuses.includes(status)
     test(of(`CC-12 a default is ${applied ? '' : 'not '}applied to ${status}`), async t => {
       const site = await route(
@@ -79,9 +82,189 @@ for (const [koa, Koa] of KOAS) {
     })
   }
 
+  test(of('CC-12 a default is applied to GET and HEAD and no other method'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        ctx.body = 'page'
+      },
+      { cacheControl: 'public', expires: '1m' }
+    )
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
+      const { headers } = await site.ask(method)
+      const applied = method === 'GET' || method === 'HEAD'
+      t.is(headers['cache-control'], applied ? 'public, max-age=60' : undefined, method)
+      t.is(headers.expires !== undefined, applied, method)
+    }
+  })
+
   test(of('CC-12 a default is not applied to an error'), async t => {
-    const site = await route(t, ctx => ctx.throw(404), { cacheControl: 'public' })
-    t.is((await site.get()).headers['cache-control'], undefined)
+    for (const status of [404, 500]) {
+      const site = await route(t, ctx => ctx.throw(status), { cacheControl: 'public' })
+      t.is((await site.get()).headers['cache-control'], undefined)
+    }
+  })
+
+  // What shared caches may keep
+
+  const personal: readonly [HttpCacheOptions, string][] = [
+    [{ cacheControl: 'public' }, 'private'],
+    [{ cacheControl: ['public', { maxAge: 60 }] }, 'private, max-age=60'],
+    [{ cacheControl: { maxAge: 60 } }, 'private, max-age=60'],
+    [{ cacheControl: ['public', { maxAge: 60, sMaxage: 600 }] }, 'private, max-age=60'],
+    [{ cacheControl: ['no-cache', 'proxy-revalidate'] }, 'private, no-cache'],
+    [{ cacheControl: ['public', { privateFields: ['X-User'], maxAge: 5 }] }, 'private, max-age=5'],
+    [
+      { cacheControl: ['must-understand', 'no-store', 'public'] },
+      'private, must-understand, no-store'
+    ],
+    [{ cacheControl: 'public', expires: 60 }, 'private, max-age=60'],
+    [{ expires: '1m' }, 'private, max-age=60'],
+    [{ cacheControl: { target: 'CDN', maxAge: 600 } }, 'private'],
+    [{ cacheControl: ['no-store'] }, 'no-store'],
+    [{ cacheControl: ['private', { maxAge: 60 }] }, 'private, max-age=60']
+  ]
+  for (const [options, expected] of personal) {
+    test(
+      of(`CC-14 CC-12 the default ${JSON.stringify(options)} for one visitor: ${expected}`),
+      async t => {
+        const site = await route(
+          t,
+          async ctx => {
+            if (ctx.path === '/cookie') ctx.cookies.set('seen', 'yes')
+            await ctx.fresh('x')
+            ctx.body = 'page'
+          },
+          options
+        )
+        const match = { 'if-none-match': '"x"' }
+        const responses = [
+          await site.get({}, '/cookie'),
+          await site.get(match, '/cookie'),
+          await site.get({ authorization: 'Bearer x' }),
+          await site.get({ authorization: 'Bearer x', ...match }),
+          await site.ask('HEAD', { authorization: 'Bearer x' }, '/cookie')
+        ]
+        for (const { headers } of responses) {
+          t.is(headers['cache-control'], expected)
+          t.is(headers.expires, undefined)
+          t.is(headers['cdn-cache-control'], undefined)
+        }
+      }
+    )
+  }
+
+  test(
+    of('CC-14 a default with shared cookies is sent as written, but not to Authorization'),
+    async t => {
+      const site = await route(
+        t,
+        ctx => {
+          ctx.cookies.set('seen', 'yes')
+          ctx.body = 'page'
+        },
+        { cacheControl: ['public', { cookies: 'shared' }] }
+      )
+      t.is((await site.get()).headers['cache-control'], 'public')
+      t.is((await site.get({ authorization: 'Bearer x' })).headers['cache-control'], 'private')
+    }
+  )
+
+  test(of('CC-14 what the route says to Authorization stands'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        ctx.cacheControl('public')
+        ctx.body = 'page'
+      },
+      { cacheControl: 'private' }
+    )
+    t.is((await site.get({ authorization: 'Bearer x' })).headers['cache-control'], 'public')
+  })
+
+  const written = (ctx: Koa3.Context): void => {
+    ctx.expires(900, 'public')
+    ctx.cacheControl({ target: 'CDN', maxAge: 600 })
+    ctx.set('X-Other', 'kept')
+  }
+  const failing = Object.freeze(Object.assign(new Error('frozen'), { status: 503 }))
+  const failures: Record<string, (ctx: Koa3.Context) => void> = {
+    'that the route responds': ctx => {
+      ctx.status = 500
+    },
+    'that is thrown': ctx => ctx.throw(503, 'busy', { expose: false }),
+    'that is thrown without a status': () => {
+      throw new Error('database')
+    },
+    'that is thrown without being an error': () => {
+      // oxlint-disable-next-line typescript/only-throw-error -- people do
+      throw 'database'
+    },
+    'that is thrown frozen': () => {
+      throw failing
+    }
+  }
+  for (const [kind, fail] of Object.entries(failures)) {
+    // Koa itself writes on the error, so that a frozen one never becomes a response of its.
+    const places = kind.includes('frozen') ? [] : ['nowhere']
+    for (const place of [...places, 'in front', 'further in']) {
+      test(of(`CC-15 S56 a failure ${kind}, rendered ${place}, is kept by no cache`), async t => {
+        const app = new Koa()
+        const render: Koa3.Middleware = async (ctx, next) => {
+          try {
+            await next()
+          } catch {
+            ctx.status = 500
+            ctx.body = 'sorry'
+          }
+        }
+        if (place === 'in front') app.use(render)
+        app.use(koaHttpCache({ cacheControl: 'public', expires: 60 }))
+        if (place === 'further in') app.use(render)
+        app.use(ctx => {
+          written(ctx)
+          fail(ctx)
+        })
+        const site = await open(t, app)
+        const { status, headers } = await site.get()
+        t.true(status >= 500)
+        // What is not an error cannot carry a field for Koa, which drops every other one.
+        const isUntold = place === 'nowhere' && kind.includes('without being')
+        t.is(headers['cache-control'], isUntold ? undefined : 'no-store')
+        t.is(headers.expires, undefined)
+        t.is(headers['cdn-cache-control'], undefined)
+        const koaDrops = place === 'nowhere' && kind !== 'that the route responds'
+        t.is(headers['x-other'], koaDrops ? undefined : 'kept')
+      })
+    }
+  }
+
+  test(of('CC-15 what was said of the failure itself stands'), async t => {
+    const site = await route(t, ctx => {
+      written(ctx)
+      if (ctx.path === '/thrown') {
+        ctx.throw(503, 'busy', { headers: { 'cache-control': 'public, max-age=5' } })
+      }
+      ctx.status = 503
+      if (ctx.path === '/by-hand') ctx.set('Cache-Control', 'public, max-age=5')
+      else ctx.cacheControl('public', { maxAge: 5 })
+    })
+    for (const path of ['/', '/by-hand', '/thrown']) {
+      const { headers } = await site.get({}, path)
+      t.is(headers['cache-control'], 'public, max-age=5', path)
+      t.is(headers.expires, undefined, path)
+      t.is(headers['cdn-cache-control'], undefined, path)
+    }
+  })
+
+  test(of('CC-15 a failure of which nothing was said is left alone'), async t => {
+    const site = await route(t, ctx => {
+      if (ctx.path === '/thrown') throw new Error('database')
+      ctx.set('Cache-Control', 'public, max-age=5')
+      ctx.status = 500
+    })
+    t.is((await site.get()).headers['cache-control'], 'public, max-age=5')
+    t.is((await site.get({}, '/thrown')).headers['cache-control'], undefined)
   })
 
   test(of('CC-13 a route that speaks is not overruled'), async t => {
@@ -108,6 +291,37 @@ for (const [koa, Koa] of KOAS) {
     const dated = await expires.get()
     t.is(dated.headers['cache-control'], undefined)
     t.is(dated.headers.expires, HTTP_DATE)
+  })
+
+  test(of('a context method in front of koaHttpCache is an error of every request'), async t => {
+    const methods: Record<string, (ctx: Koa3.Context) => unknown> = {
+      cacheControl: ctx => ctx.cacheControl('public'),
+      expires: ctx => ctx.expires(60),
+      fresh: ctx => ctx.fresh('x')
+    }
+    for (const [name, call] of Object.entries(methods)) {
+      for (const place of ['before', 'after']) {
+        const app = new Koa()
+        app.use(async (ctx, next) => {
+          if (place === 'before' && ctx.path !== '/fine') await call(ctx)
+          await next()
+          if (place === 'after' && ctx.path !== '/fine') await call(ctx)
+        })
+        app.use(koaHttpCache())
+        app.use(ctx => {
+          ctx.body = 'page'
+        })
+        const site = await open(t, app)
+        t.is((await site.get()).status, 500)
+        t.is((await site.get({}, '/fine')).status, 200)
+        t.is((await site.get()).status, 500)
+        const { headers } = await site.get()
+        t.is(headers['cache-control'], undefined)
+        // Koa's own ctx.fresh is a boolean there, which cannot name anything.
+        const expected = name === 'fresh' ? /fresh is not a function/ : /ctx\.\w+ .*koaHttpCache/
+        t.regex(site.errors.at(-1)?.message ?? '', expected)
+      }
+    }
   })
 
   // ctx.expires

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream'
 
 import test from 'ava'
 
-import { KOAS, openRoute } from './support/cached-site.ts'
+import { koaAssets, koaHttpCache } from '../lib/index.ts'
+import { type Answer, KOAS, open, openRoute } from './support/cached-site.ts'
+import { makeProject } from './support/site.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
@@ -36,10 +38,33 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
-  test(of('HLT-12 a version that is none is an error of the route'), async t => {
-    const site = await route(t, ctx => ctx.fresh('x'), { version: () => undefined as never })
-    t.is((await site.get()).status, 500)
-    t.regex(site.errors[0]?.message ?? '', /version\(ctx\) must be a text, got undefined/)
+  test(of('HLT-12 an empty version is as none, and a date alone has no ETag then'), async t => {
+    for (const version of [() => '', () => undefined]) {
+      const site = await route(t, ctx => ctx.fresh(ctx.path === '/dated' ? DATE : 'x'), { version })
+      t.is((await site.get()).headers.etag, '"x"')
+      const { headers } = await site.get({}, '/dated')
+      t.is(headers.etag, undefined)
+      t.is(headers['last-modified'], HTTP_DATE)
+      t.deepEqual(site.errors, [])
+    }
+  })
+
+  test(of('HLT-12 README’s own version works in development, where it is empty'), async t => {
+    const app = new Koa()
+    app.use(koaAssets({ root: makeProject(t), env: 'development', serve: false }))
+    app.use(koaHttpCache({ version: ctx => ctx.assets.version }))
+    app.use(ctx => ctx.fresh('x'))
+    const site = await open(t, app)
+    t.is((await site.get()).headers.etag, '"x"')
+    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+  })
+
+  test(of('HLT-12 a version that is no text is an error of the route'), async t => {
+    for (const wrong of [7, null, Promise.resolve('1')]) {
+      const site = await route(t, ctx => ctx.fresh('x'), { version: () => wrong as never })
+      t.is((await site.get()).status, 500)
+      t.regex(site.errors[0]?.message ?? '', /version\(ctx\) must be a text or undefined, got/)
+    }
   })
 
   const bodies: Record<string, () => unknown> = {
@@ -80,6 +105,42 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({ 'if-modified-since': HTTP_DATE })).status, 304)
   })
 
+  test(
+    of('HLT-13 autoEtag gives no ETag to what has a date of ctx.fresh, as its 304 has none'),
+    async t => {
+      const site = await route(
+        t,
+        async ctx => {
+          await ctx.fresh(ctx.path === '/null' ? null : DATE, { halt: ctx.path !== '/decides' })
+          ctx.body = 'page'
+        },
+        { autoEtag: true }
+      )
+      const validators = ({ headers }: Answer) => [headers.etag, headers['last-modified']]
+      const first = await site.get()
+      t.deepEqual(validators(first), [undefined, HTTP_DATE])
+      const again = await site.get({ 'if-modified-since': HTTP_DATE })
+      t.is(again.status, 304)
+      t.deepEqual(validators(again), validators(first))
+      t.is((await site.get({}, '/decides')).headers.etag, undefined)
+      const nothing = await site.get({}, '/null')
+      t.regex(nothing.headers.etag ?? '', /^W\//)
+      t.is((await site.get({ 'if-none-match': nothing.headers.etag ?? '' }, '/null')).status, 304)
+    }
+  )
+
+  test(of('HLT-13 PRE-04b autoEtag answers a QUERY as a GET'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        ctx.body = 'found'
+      },
+      { autoEtag: true }
+    )
+    const { etag = '' } = (await site.ask('QUERY')).headers
+    t.is((await site.ask('QUERY', { 'if-none-match': etag })).status, 304)
+  })
+
   test(of('HLT-13 autoEtag leaves alone what it cannot or need not tag'), async t => {
     const site = await route(
       t,
@@ -97,7 +158,9 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({}, '/tagged')).headers.etag, '"own"')
     t.is((await site.get({}, '/201')).headers.etag, undefined)
     t.is((await site.get({}, '/empty')).headers.etag, undefined)
-    t.is((await site.ask('POST')).headers.etag, undefined)
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      t.is((await site.ask(method)).headers.etag, undefined, method)
+    }
   })
 
   test(of('trace says why'), async t => {

@@ -210,6 +210,43 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('POST', { 'if-none-match': '"x"' })).status, 412)
   })
 
+  test(of('PRE-04a a PUT that goes on has no validator of the state before'), async t => {
+    const site = await route(t, async ctx => {
+      if (ctx.path === '/decides')
+        await ctx.fresh({ etag: 'x', lastModified: DATE }, { halt: false })
+      else await ctx.fresh({ etag: 'x', lastModified: DATE })
+      ctx.body = 'stored'
+      if (ctx.path === '/own') ctx.etag = 'new'
+    })
+    for (const method of ['PUT', 'PATCH', 'POST', 'DELETE', 'OPTIONS']) {
+      for (const headers of [{}, { 'if-match': '"x"' }, { 'if-unmodified-since': HTTP_DATE }]) {
+        const answer = await site.ask(method, headers)
+        t.is(answer.status, 200)
+        t.is(answer.headers.etag, undefined, method)
+        t.is(answer.headers['last-modified'], undefined, method)
+      }
+    }
+    t.is((await site.ask('PUT', { 'if-match': '"x"' }, '/own')).headers.etag, '"new"')
+    t.is((await site.ask('PUT', { 'if-match': '"y"' }, '/decides')).headers.etag, undefined)
+    const refused = await site.ask('PUT', { 'if-match': '"y"' })
+    t.is(refused.status, 412)
+    t.is(refused.headers.etag, '"x"')
+    t.is(refused.headers['last-modified'], HTTP_DATE)
+  })
+
+  test(of('PRE-04b a QUERY is safe: 304, with the validators of the state'), async t => {
+    const site = await route(t, async ctx => {
+      await ctx.fresh({ etag: 'x', lastModified: DATE })
+      ctx.body = 'found'
+    })
+    const first = await site.ask('QUERY')
+    t.is(first.headers.etag, '"x"')
+    t.is(first.headers['last-modified'], HTTP_DATE)
+    t.is((await site.ask('QUERY', { 'if-none-match': '"x"' })).status, 304)
+    t.is((await site.ask('QUERY', { 'if-modified-since': HTTP_DATE })).status, 304)
+    t.is((await site.ask('QUERY', { 'if-match': '"y"' })).status, 412)
+  })
+
   test(of('PRE-05 HEAD is answered as GET'), async t => {
     const site = await route(t, async ctx => {
       await ctx.fresh('x')

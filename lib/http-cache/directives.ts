@@ -44,6 +44,8 @@ export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
   readonly extension?: Readonly<Record<string, string | number | true>> | undefined
   /** Write `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. */
   readonly target?: string | undefined
+  /** The cookies that the response sets are for everybody: a shared cache may keep them. */
+  readonly cookies?: 'shared' | undefined
 }
 
 /** One argument of `ctx.cacheControl`. */
@@ -61,7 +63,10 @@ const SECONDS = spellings(SECONDS_DIRECTIVES)
 const FIELD_LISTS = spellings(['no-cache-fields', 'private-fields'])
 const REQUEST_ONLY = spellings(REQUEST_DIRECTIVES)
 const NAMES = [...FLAG_DIRECTIVES, ...SECONDS_DIRECTIVES]
-const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), 'extension', 'target']
+const OTHERS = ['extension', 'target', 'cookies']
+const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), ...OTHERS]
+// What makes shared caches keep a response. `private` with field names keeps only these fields from them.
+const SHARING = new Set(['public', 's-maxage', 'proxy-revalidate', 'private'])
 
 interface Directives {
   readonly values: Map<string, DirectiveValue>
@@ -96,6 +101,30 @@ export function expiryFields(
   return [{ name: 'Expires', value: formatHttpDate(end) }, write(said)]
 }
 
+/**
+ * What these directives come to in a response for one visitor: `private`, and no directive to shared
+ * caches. Without Expires, since a cache of HTTP/1.0 reads it and knows no `private`.
+ */
+export function personalField(
+  directives: readonly CacheDirective[],
+  lifetime: Lifetime | undefined
+): HeaderField {
+  const { values, target } = read(directives)
+  // Directives for one kind of shared cache say nothing to the visitor's own.
+  if (target !== undefined) return write({ values: new Map([['private', true]]) })
+  if (lifetime !== undefined && !values.has('max-age')) {
+    values.set('max-age', readSeconds('the lifetime', lifetime))
+  }
+  if (values.has('no-store') && !values.has('must-understand')) return write({ values })
+  const kept = [...values].filter(([name]) => !SHARING.has(name))
+  return write({ values: new Map([['private', true], ...kept]) })
+}
+
+/** Whether directives that were read say that the cookies of the response are for everybody. */
+export function sharesCookies(directives: readonly CacheDirective[]): boolean {
+  return directives.some(said => typeof said === 'object' && said.cookies === 'shared')
+}
+
 function endOf(lifetime: Lifetime | Date, now: number): number {
   if (!(lifetime instanceof Date)) return now + readSeconds('the lifetime', lifetime) * 1000
   if (!Number.isNaN(lifetime.getTime())) return lifetime.getTime()
@@ -117,6 +146,7 @@ function readOptions(said: Directives, options: CacheDirectiveOptions): void {
     if (value === undefined) continue
     if (name === 'extension') readExtensions(said, value)
     else if (name === 'target') said.target = value
+    else if (name === 'cookies') checkCookies(value)
     else readOption(said, name, value)
   }
 }
@@ -146,6 +176,10 @@ function readFlag({ values }: Directives, name: string, value: unknown): void {
   if (flag === undefined) throw unknown(name)
   if (typeof value !== 'boolean') throw mismatch(flag, 'true or false', value)
   if (value) values.set(flag, true)
+}
+
+function checkCookies(value: unknown): void {
+  if (value !== 'shared') throw mismatch('cookies', "'shared'", value)
 }
 
 function extensionValue(name: string, value: unknown): DirectiveValue {

@@ -1,7 +1,11 @@
-// A question of ctx.fresh that has no answer yet, or that failed: a promise that rejects only towards those
-// who listen to it. So a forgotten await is neither an unhandled rejection nor an error that nobody hears of.
+// A question of ctx.fresh that knows whether anybody waits for its answer: a promise that rejects only towards
+// those who listen to it. So a forgotten await is neither an unhandled rejection nor an error that nobody hears
+// of.
 
-/** What a question came to when it did not come to true or false. */
+/** What `ctx.fresh` resolves to: the status where the route has to respond 304 or 412, else false. */
+export type FreshOutcome = false | 304 | 412
+
+/** What a question came to when it was rejected. */
 export class Rejection {
   readonly reason: unknown
 
@@ -10,18 +14,18 @@ export class Rejection {
   }
 }
 
-export class Question implements Promise<boolean> {
+export class Question implements Promise<FreshOutcome> {
   readonly [Symbol.toStringTag] = 'Promise'
-  readonly answer: Promise<boolean | Rejection>
+  readonly answer: Promise<FreshOutcome | Rejection>
   isAwaited = false
 
-  constructor(answer: Promise<boolean>) {
+  constructor(answer: Promise<FreshOutcome>) {
     this.answer = answer.catch((reason: unknown) => new Rejection(reason))
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
-  then<Value = boolean, Caught = never>(
-    onFulfilled?: ((value: boolean) => Value | PromiseLike<Value>) | null,
+  then<Value = FreshOutcome, Caught = never>(
+    onFulfilled?: ((value: FreshOutcome) => Value | PromiseLike<Value>) | null,
     onRejected?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null
   ): Promise<Value | Caught> {
     this.isAwaited = true
@@ -35,11 +39,11 @@ export class Question implements Promise<boolean> {
 
   catch<Caught = never>(
     onRejected?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null
-  ): Promise<boolean | Caught> {
+  ): Promise<FreshOutcome | Caught> {
     return this.then(undefined, onRejected)
   }
 
-  finally(onFinally?: (() => void) | null): Promise<boolean> {
+  finally(onFinally?: (() => void) | null): Promise<FreshOutcome> {
     return this.then(undefined).finally(onFinally)
   }
 }

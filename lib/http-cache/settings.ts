@@ -1,6 +1,7 @@
 // Options in, frozen settings out: every default and every complaint.
 import type { Context } from 'koa'
 
+import { warnOnce } from '../warn-once.ts'
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
 import {
   type CacheDirective,
@@ -8,7 +9,9 @@ import {
   type Lifetime,
   cacheControlField,
   expiryFields,
-  readSeconds
+  personalField,
+  readSeconds,
+  sharesCookies
 } from './directives.ts'
 
 export interface HttpCacheOptions {
@@ -18,9 +21,10 @@ export interface HttpCacheOptions {
   readonly expires?: Lifetime | undefined
   /**
    * Mixed into every ETag that `ctx.fresh` makes, so that a deploy makes every page new: a deploy's id,
-   * or `ctx.assets.version`. Default: nothing.
+   * `ctx.assets.version`, `versionOf('views')`. A date alone then gets an ETag as well. An empty text or
+   * undefined mixes nothing in. Default: nothing.
    */
-  readonly version?: ((ctx: Context) => string) | undefined
+  readonly version?: ((ctx: Context) => string | undefined) | undefined
   /**
    * What an If-Modified-Since must be for a 304: `exact` is equal to Last-Modified; `before` is also
    * later, as long as it is not in the future. Default `exact`.
@@ -32,13 +36,24 @@ export interface HttpCacheOptions {
   readonly trace?: boolean | undefined
 }
 
+/** The fields of a response whose route wrote nothing about caching. */
+export interface Defaults {
+  /** They depend on the clock. */
+  readonly fields: (now: number) => readonly HeaderField[]
+  /** Those of a response that is for one visitor: no shared cache may keep it. */
+  readonly personal: readonly HeaderField[]
+  readonly sharesCookies: boolean
+}
+
 export interface HttpCacheSettings {
-  /** The headers for an answer whose route was silent; they depend on the clock. */
-  readonly defaults: ((now: number) => readonly HeaderField[]) | undefined
+  readonly defaults: Defaults | undefined
   readonly version: (ctx: Context) => string | undefined
   readonly ifModifiedSince: 'exact' | 'before'
   readonly autoEtag: boolean
   readonly trace: boolean
+  readonly isDevelopment: boolean
+  /** Says each thing once, in development; elsewhere nothing. */
+  readonly warn: (message: string) => void
 }
 
 const KEYS = ['cacheControl', 'expires', 'version', 'ifModifiedSince', 'autoEtag', 'trace'] as const
@@ -56,23 +71,33 @@ export function settle(options: HttpCacheOptions): HttpCacheSettings {
     version: settleVersion(options.version),
     ifModifiedSince,
     autoEtag: settleSwitch('autoEtag', options.autoEtag, false),
-    trace: settleSwitch('trace', options.trace, isDevelopment())
+    trace: settleSwitch('trace', options.trace, isDevelopment()),
+    isDevelopment: isDevelopment(),
+    warn: isDevelopment() ? warnOnce() : ignore
   })
 }
 
-function settleDefaults({
-  cacheControl,
-  expires
-}: HttpCacheOptions): HttpCacheSettings['defaults'] {
+function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults | undefined {
   const directives = [cacheControl ?? []].flat() as readonly CacheDirective[]
-  if (expires !== undefined) {
-    readSeconds('expires', expires)
-    expiryFields(expires, directives, Date.now())
-    return now => expiryFields(expires, directives, now)
+  if (expires === undefined && directives.length === 0) return undefined
+  return Object.freeze({
+    fields: settleFields(directives, expires),
+    personal: [personalField(directives, expires)],
+    sharesCookies: sharesCookies(directives)
+  })
+}
+
+function settleFields(
+  directives: readonly CacheDirective[],
+  expires: Lifetime | undefined
+): Defaults['fields'] {
+  if (expires === undefined) {
+    const fields = [cacheControlField(directives)]
+    return () => fields
   }
-  if (directives.length === 0) return undefined
-  const fields = [cacheControlField(directives)]
-  return () => fields
+  const seconds = readSeconds('expires', expires)
+  expiryFields(seconds, directives, Date.now())
+  return now => expiryFields(seconds, directives, now)
 }
 
 function settleVersion(version: HttpCacheOptions['version']): HttpCacheSettings['version'] {
@@ -80,8 +105,9 @@ function settleVersion(version: HttpCacheOptions['version']): HttpCacheSettings[
   if (typeof version !== 'function') throw mismatch('version', 'a function of ctx', version)
   return ctx => {
     const given: unknown = version(ctx)
-    if (typeof given === 'string' && given !== '') return given
-    throw mismatch('version(ctx)', 'a text', given)
+    if (given === undefined || given === '') return undefined
+    if (typeof given === 'string') return given
+    throw mismatch('version(ctx)', 'a text or undefined', given)
   }
 }
 
@@ -90,6 +116,8 @@ function settleSwitch(name: string, given: unknown, otherwise: boolean): boolean
   if (typeof given === 'boolean') return given
   throw mismatch(name, 'true or false', given)
 }
+
+function ignore(): void {}
 
 function isDevelopment(): boolean {
   return (process.env.NODE_ENV ?? 'development') === 'development'

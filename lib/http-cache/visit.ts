@@ -2,28 +2,35 @@
 import type { Context } from 'koa'
 
 import { formatHttpDate } from '../http/dates.ts'
-import { evaluatePreconditions, type Outcome } from '../http/preconditions.ts'
+import { evaluatePreconditions, isRetrieval, type Outcome } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
-import { halted } from './halt.ts'
+import type { HeaderField } from './directives.ts'
+import { halted, isHalt } from './halt.ts'
 import { type FreshValidators, identify } from './identify.ts'
-import { Question, Rejection } from './question.ts'
+import { type FreshOutcome, Question, Rejection } from './question.ts'
 import type { HttpCacheSettings } from './settings.ts'
 import { explain } from './trace.ts'
 
 export interface FreshOptions {
-  /** `false` resolves to true where the route would be halted, and lets it go on. Default true. */
+  /** `false` resolves to 304 or 412 where the route would be halted, and lets it go on. Default true. */
   readonly halt?: boolean | undefined
 }
 
 /**
- * Sets `ETag` and `Last-Modified`, and answers a conditional request (RFC 9110 section 13.2.2): 304 and
- * 412 halt the route by throwing a `Halt`. Resolves to false where the route has to go on.
+ * Evaluates the preconditions of the request (RFC 9110 section 13.2.2): 304 and 412 halt the route by
+ * throwing a `Halt`, else it resolves to false and the route goes on. For GET, HEAD and QUERY it sets
+ * `ETag` and `Last-Modified`; a response to another method does not describe the state before
+ * (section 9.3.4).
+ *
+ * @throws TypeError for validators that identify nothing or that a header cannot carry
  */
-export type Fresh = (
-  validators: FreshValidators | PromiseLike<FreshValidators>,
-  options?: FreshOptions
-) => Promise<boolean>
+export interface Fresh {
+  (given: GivenValidators, options?: { readonly halt?: true | undefined }): Promise<false>
+  (given: GivenValidators, options: FreshOptions): Promise<FreshOutcome>
+}
+
+type GivenValidators = FreshValidators | PromiseLike<FreshValidators>
 
 /** The answer that is decided, whatever the route still does. */
 export interface Verdict {
@@ -31,9 +38,9 @@ export interface Verdict {
   readonly validators: Validators
 }
 
-// What is decided at once is told by promises made once.
-const YES = Promise.resolve(true)
-const NO = Promise.resolve(false)
+// What is decided at once without a halt is told by promises made once.
+const NO = Promise.resolve(false as const)
+const STATUS = { 304: Promise.resolve(304 as const), 412: Promise.resolve(412 as const) } as const
 
 export class Visit {
   /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
@@ -41,8 +48,15 @@ export class Visit {
   verdict: Verdict | undefined = undefined
   /** Why the last question came out as it did. */
   reason = 'ctx.fresh was not asked'
+  /** Whether the halt ended the route, so that nothing behind it ran. */
+  isHalted = false
+  /** Whether the response has validators of `ctx.fresh`. */
+  hasValidators = false
+  /** Whether the cookies of the response are for everybody, as `{ cookies: 'shared' }` says. */
+  sharesCookies = false
   private readonly ctx: Context
   private questions: Question[] | undefined = undefined
+  private written: HeaderField[] | undefined = undefined
   private uncalled = 0
 
   constructor(ctx: Context) {
@@ -53,11 +67,13 @@ export class Visit {
   get fresh(): Fresh {
     this.uncalled++
     // Not kept: V8 keeps a request alive for a while when a function made for it is stored on an object.
-    return (validators, options) => {
+    const fresh = (given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> => {
       // One who kept the function may call it more often than it was read.
       if (this.uncalled > 0) this.uncalled--
-      return this.ask(validators, options)
+      return this.ask(given, options)
     }
+    // Only `halt: false` resolves to a status.
+    return fresh as Fresh
   }
 
   /** Whether somebody read `ctx.fresh` without calling it, as those who want Koa's boolean do. */
@@ -70,18 +86,40 @@ export class Visit {
     return this.questions !== undefined && this.questions.some(question => !question.isAwaited)
   }
 
-  /** Waits for the questions that the route did not wait for, and throws what they came to. */
+  /** Waits for the questions that the route did not wait for, and throws what they failed with. */
   async settle(): Promise<void> {
     for (const question of this.questions ?? []) {
       const answer = await question.answer
-      if (answer instanceof Rejection && !question.isAwaited) throw answer.reason
+      if (!(answer instanceof Rejection) || question.isAwaited || isHalt(answer.reason)) continue
+      throw answer.reason
     }
   }
 
-  /** Sets the validators and compares the request with them. */
+  /** Sets fields about caching for the route, and remembers those that it wrote before it failed. */
+  write(fields: readonly HeaderField[]): void {
+    for (const { name, value } of fields) this.ctx.set(name, value)
+    if (this.ctx.status < 500) this.written = [...(this.written ?? []), ...fields]
+  }
+
+  /** Removes what `write` set, as far as it is still there; returns whether there was anything. */
+  withdraw(): boolean {
+    const { written = [], ctx } = this
+    this.written = undefined
+    for (const { name, value } of written) {
+      if (ctx.res.getHeader(name) === value) ctx.remove(name)
+    }
+    return written.length > 0
+  }
+
+  /** From now on no question is forgotten: it was said. */
+  forgive(): void {
+    this.questions = undefined
+  }
+
+  /** Sets the validators, if the response may have them, and compares the request with them. */
   judge(validators: Validators, settings: HttpCacheSettings): Outcome {
     const { method, headers } = this.ctx.req
-    this.show(validators)
+    if (isRetrieval(method)) this.show(validators)
     const outcome = evaluatePreconditions(method ?? '', headers, validators, settings)
     if (settings.trace) this.reason = explain(method ?? '', headers, validators, outcome)
     return outcome
@@ -89,7 +127,7 @@ export class Visit {
 
   /** Makes the outcome the answer. The first one counts. */
   latch(outcome: Exclude<Outcome, 'proceed'>, validators: Validators): void {
-    this.verdict ??= { status: outcome === 'failed' ? 412 : 304, validators }
+    this.verdict ??= { status: statusOf(outcome), validators }
   }
 
   /** Sets the headers, unless they are there: a route that was not awaited may have set others. */
@@ -103,21 +141,27 @@ export class Visit {
     if (res.getHeader(name) !== value) response.set(name, value)
   }
 
-  private ask(
-    given: FreshValidators | PromiseLike<FreshValidators>,
-    options?: FreshOptions
-  ): Promise<boolean> {
+  private ask(given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> {
     const { settings } = this
     try {
       const halt = options === undefined || readHalt(options)
-      if (!isPromise(given)) return this.answer(given, halt, settings)
-      return this.track(Promise.resolve(given).then(state => this.answer(state, halt, settings)))
+      if (isPromise(given)) {
+        return this.track(Promise.resolve(given).then(state => this.answer(state, halt, settings)))
+      }
+      const answer = this.answer(given, halt, settings)
+      return this.mustBeAwaited(settings) ? this.track(answer) : answer
     } catch (error) {
       return this.track(Promise.reject(error))
     }
   }
 
-  private track(answer: Promise<boolean>): Question {
+  // Whether it is said that an await was forgotten: in development always; elsewhere where work may run that
+  // the response denies.
+  private mustBeAwaited(settings: HttpCacheSettings | undefined): boolean {
+    return settings?.isDevelopment === true || !isRetrieval(this.ctx.req.method)
+  }
+
+  private track(answer: Promise<FreshOutcome>): Question {
     const question = new Question(answer)
     this.questions ??= []
     this.questions.push(question)
@@ -128,17 +172,32 @@ export class Visit {
     state: FreshValidators,
     halt: boolean,
     settings: HttpCacheSettings | undefined
-  ): Promise<boolean> {
-    // Too late: the answer is on its way, or the request has left.
+  ): Promise<FreshOutcome> {
+    // Too late: the response is on its way, or the request has left.
     if (settings === undefined || this.settings === undefined || this.ctx.res.headersSent) return NO
-    if (this.verdict === undefined) {
-      const validators = identify(state, settings.version(this.ctx))
-      const outcome = this.judge(validators, settings)
-      if (outcome === 'proceed') return NO
-      if (halt) this.latch(outcome, validators)
-    }
-    return halt && this.verdict !== undefined ? halted(this.verdict.status) : YES
+    const status = this.verdict?.status ?? this.decide(state, halt, settings)
+    if (status === undefined) return NO
+    return halt ? halted(status) : STATUS[status]
   }
+
+  private decide(
+    state: FreshValidators,
+    halt: boolean,
+    settings: HttpCacheSettings
+  ): 304 | 412 | undefined {
+    const validators = identify(state, settings.version(this.ctx))
+    const outcome = this.judge(validators, settings)
+    if (validators.etag !== undefined || validators.lastModified !== undefined) {
+      this.hasValidators = true
+    }
+    if (outcome === 'proceed') return undefined
+    if (halt) this.latch(outcome, validators)
+    return statusOf(outcome)
+  }
+}
+
+function statusOf(outcome: Exclude<Outcome, 'proceed'>): 304 | 412 {
+  return outcome === 'failed' ? 412 : 304
 }
 
 function isPromise(given: unknown): given is PromiseLike<FreshValidators> {

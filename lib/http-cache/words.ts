@@ -5,7 +5,8 @@ import {
   type CacheDirective,
   type Lifetime,
   cacheControlField,
-  expiryFields
+  expiryFields,
+  sharesCookies
 } from './directives.ts'
 import { type Fresh, Visit } from './visit.ts'
 
@@ -67,17 +68,27 @@ export function teach(context: object): void {
   })
 }
 
-function cacheControl(this: Context, ...directives: readonly CacheDirective[]): void {
-  const { name, value } = cacheControlField(directives)
-  this.set(name, value)
+function cacheControl(this: Visited, ...directives: readonly CacheDirective[]): void {
+  const visit = visitInside(this, 'cacheControl')
+  visit.write([cacheControlField(directives)])
+  visit.sharesCookies = sharesCookies(directives)
 }
 
 function expires(
-  this: Context,
+  this: Visited,
   lifetime: Lifetime | Date,
   ...directives: readonly CacheDirective[]
-) {
-  for (const { name, value } of expiryFields(lifetime, directives, Date.now())) {
-    this.set(name, value)
-  }
+): void {
+  const visit = visitInside(this, 'expires')
+  visit.write(expiryFields(lifetime, directives, Date.now()))
+  visit.sharesCookies = sharesCookies(directives)
+}
+
+function visitInside(ctx: Visited, method: string): Visit {
+  const visit = ctx[VISIT]
+  if (visit?.settings !== undefined) return visit
+  throw new Error(
+    `ctx.${method} was called outside of koaHttpCache: put app.use(koaHttpCache()) in front of the ` +
+      'middleware that calls it, and call it before that middleware returns'
+  )
 }

@@ -24,6 +24,14 @@ export interface PreconditionOptions {
 }
 
 /**
+ * Whether the response to this method describes the current representation: GET, HEAD, and QUERY
+ * (RFC 10008), which is safe as well.
+ */
+export function isRetrieval(method: string | undefined): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'QUERY'
+}
+
+/**
  * What the preconditions of a request come to, for a resource whose current representation has
  * these validators. None at all says that there is no current representation.
  */
@@ -48,8 +56,9 @@ export function evaluatePreconditions(
     if (isModifiedSince(ifUnmodifiedSince, validators)) return 'failed'
   }
 
-  // Steps 3 and 4: If-Modified-Since counts only without If-None-Match, and for GET and HEAD.
-  const reads = method === 'GET' || method === 'HEAD'
+  // Steps 3 and 4: If-Modified-Since counts only without If-None-Match, and for GET and HEAD. A
+  // conditional QUERY is evaluated as GET is (RFC 10008).
+  const reads = isRetrieval(method)
   if (ifNoneMatch !== undefined) {
     if (matches(ifNoneMatch, validators, 'weak')) return reads ? 'not-modified' : 'failed'
   } else if (ifModifiedSince !== undefined && reads) {

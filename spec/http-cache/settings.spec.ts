@@ -56,7 +56,7 @@ for (const [options, message] of WRONG) {
 
 test('the caller’s options are not written to', t => {
   const options = Object.freeze({ cacheControl: Object.freeze(['public' as const]), expires: 60 })
-  t.deepEqual(settle(options).defaults?.(0), [
+  t.deepEqual(settle(options).defaults?.fields(0), [
     { name: 'Expires', value: 'Thu, 01 Jan 1970 00:01:00 GMT' },
     { name: 'Cache-Control', value: 'public, max-age=60' }
   ])

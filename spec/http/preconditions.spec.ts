@@ -18,9 +18,9 @@ const TABLE: readonly [Truth | ' ', Truth | ' ', Truth | ' ', Truth | ' ', strin
   // If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since, methods, outcome
   ['F', ' ', ' ', ' ', 'any', 'failed'],
   ['-', 'F', ' ', ' ', 'any', 'failed'],
-  [' ', ' ', 'F', ' ', 'GET HEAD', 'not-modified'],
+  [' ', ' ', 'F', ' ', 'GET HEAD QUERY', 'not-modified'],
   [' ', ' ', 'F', ' ', 'PUT POST DELETE', 'failed'],
-  [' ', ' ', '-', 'F', 'GET HEAD', 'not-modified'],
+  [' ', ' ', '-', 'F', 'GET HEAD QUERY', 'not-modified'],
   [' ', ' ', ' ', ' ', 'any', 'proceed']
 ]
 
@@ -89,7 +89,7 @@ const IF_MODIFIED_SINCE: readonly Case<DateRule>[] = [
 ]
 // If-Range speaks of ranges alone and must change nothing here.
 const IF_RANGE = [undefined, '"x"', '"y"']
-const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']
+const METHODS = ['GET', 'HEAD', 'QUERY', 'PUT', 'POST', 'DELETE']
 const CURRENT: readonly Current[] = (['strong', 'weak', 'none'] as const).flatMap(tag => [
   { tag, dated: true },
   { tag, dated: false }

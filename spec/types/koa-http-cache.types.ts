@@ -22,6 +22,12 @@ app.use(async ctx => {
   ctx.expires('1y', 'public')
   const isFresh: boolean = await ctx.fresh('x')
   await ctx.fresh(new Date(), { halt: isFresh })
+  const status: 304 | 412 | false = await ctx.fresh('x', { halt: false })
+  if (status !== false) ctx.status = status
+  // @ts-expect-error it halts, so that it never resolves to a status
+  const halts: 304 = await ctx.fresh('x')
+  ctx.body = halts
+  ctx.cacheControl('public', { cookies: 'shared' })
   await ctx.fresh({ etag: ['a', 1], lastModified: new Date(), weak: true })
   await ctx.fresh(Promise.resolve('x'))
   await ctx.fresh(null)
@@ -85,3 +91,4 @@ app.use(mount('/cached', koaHttpCache()))
 koaHttpCache({ autoETag: true })
 // @ts-expect-error one of two words
 koaHttpCache({ ifModifiedSince: 'after' })
+koaHttpCache({ version: () => undefined })

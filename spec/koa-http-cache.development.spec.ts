@@ -1,0 +1,124 @@
+// What koaHttpCache says in development, once each: mistakes that no response shows.
+import test from 'ava'
+
+import { KOAS, open, openRoute } from './support/cached-site.ts'
+import { warningsAbout } from './support/warnings.ts'
+import { koaHttpCache } from '../lib/index.ts'
+
+process.env.NODE_ENV = 'development'
+
+for (const [koa, Koa] of KOAS) {
+  const of = (title: string) => `${title} (${koa})`
+  const at = (path: string) => `/${koa.at(-1)}/${path}`
+  const route = (
+    t: Parameters<typeof openRoute>[0],
+    middleware: Parameters<typeof openRoute>[1],
+    options?: Parameters<typeof openRoute>[2]
+  ) => openRoute(t, middleware, options, Koa)
+
+  test(
+    of('HLT-04 a forgotten await is said once, whether the route had to stop or not'),
+    async t => {
+      const site = await route(t, ctx => {
+        // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
+        ctx.fresh(ctx.path.endsWith('late') ? Promise.resolve('x') : 'x')
+        ctx.body = 'page'
+      })
+      for (const name of ['forgotten', 'late']) {
+        const path = at(name)
+        t.is((await site.get({}, path)).status, 200)
+        t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, 304)
+        const said = warningsAbout(path)
+        t.is(said.length, 1)
+        t.regex(
+          said[0] ?? '',
+          /: GET \S+: ctx\.fresh was called without await.*write: await ctx\.fresh/
+        )
+      }
+      t.deepEqual(site.errors, [])
+    }
+  )
+
+  test(of('HLT-04 an await that is there is not complained of'), async t => {
+    const site = await route(t, async ctx => {
+      if (ctx.query.way === 'then') return ctx.fresh('x').then(() => void (ctx.body = 'page'))
+      if (ctx.query.way === 'all') await Promise.all([ctx.fresh('x'), Promise.resolve()])
+      else if (ctx.query.way === 'later') {
+        const asked = ctx.fresh('x')
+        await Promise.resolve()
+        await asked
+      } else t.false(await ctx.fresh('x'))
+      ctx.body = 'page'
+      return undefined
+    })
+    for (const way of ['await', 'then', 'all', 'later']) {
+      const path = at(`awaited?way=${way}`)
+      const { status, headers, body } = await site.get({}, path)
+      t.deepEqual([status, body, headers.etag], [200, 'page', '"x"'])
+      t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, 304)
+      t.is((await site.ask('PUT', { 'if-match': '"y"' }, path)).status, 412)
+    }
+    t.deepEqual(warningsAbout(at('awaited')), [])
+    t.deepEqual(site.errors, [])
+  })
+
+  test(of('CC-14 a route’s own public and a cookie is said once, and sent as written'), async t => {
+    const site = await route(t, ctx => {
+      ctx.cookies.set('seen', 'yes')
+      if (ctx.path.endsWith('by-hand')) ctx.set('Cache-Control', 's-maxage=60')
+      else ctx.cacheControl('public', { maxAge: 60 })
+      ctx.body = 'page'
+    })
+    for (const [name, value] of [
+      ['own-public', 'public, max-age=60'],
+      ['by-hand', 's-maxage=60']
+    ] as const) {
+      const path = at(name)
+      for (let round = 0; round < 2; round++) {
+        t.is((await site.get({}, path)).headers['cache-control'], value)
+      }
+      const said = warningsAbout(path)
+      t.is(said.length, 1)
+      t.regex(
+        said[0] ?? '',
+        /: GET \S+ responds with Cache-Control: .*sets a cookie.*cookies: 'shared'/
+      )
+    }
+  })
+
+  test(of('CC-14 nothing is said where the cookie is for everybody, or not kept'), async t => {
+    const site = await route(t, ctx => {
+      const path = ctx.path.slice(at('').length)
+      if (path !== 'silent/no-cookie') ctx.cookies.set('seen', 'yes')
+      if (path === 'silent/private') ctx.cacheControl('private', { maxAge: 60 })
+      else if (path === 'silent/fields')
+        ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
+      else if (path === 'silent/expires') ctx.expires(60, 'public', { cookies: 'shared' })
+      else if (path === 'silent/shared') ctx.cacheControl('public', { cookies: 'shared' })
+      else if (path === 'silent/no-cookie') ctx.cacheControl('public')
+      ctx.body = 'page'
+    })
+    const fields = { ...(await site.get({}, at('silent/shared'))).headers }
+    t.is(fields['cache-control'], 'public')
+    for (const name of ['private', 'fields', 'expires', 'shared', 'no-cookie', 'nothing']) {
+      t.is((await site.get({}, at(`silent/${name}`))).status, 200)
+    }
+    t.deepEqual(warningsAbout(at('silent')), [])
+  })
+
+  test(
+    of('CC-14 a default with shared cookies is not the route’s mistake, nested either'),
+    async t => {
+      const app = new Koa()
+      app.use(koaHttpCache())
+      app.use(koaHttpCache({ cacheControl: ['public', { cookies: 'shared' }] }))
+      app.use(ctx => {
+        ctx.cookies.set('seen', 'yes')
+        ctx.body = 'page'
+      })
+      const site = await open(t, app)
+      t.is((await site.get({}, at('default'))).headers['cache-control'], 'public')
+      t.deepEqual(warningsAbout(at('default')), [])
+    }
+  )
+}
