@@ -51,11 +51,28 @@ export function finishAll(byPath: ReadonlyMap<string, Node>): ReadonlyMap<string
     const unit = isCircle ? unitOf(group, members, assets) : undefined
     const inCircle = (path: string) =>
       unit !== undefined && members.has(path) ? `${encodePath(path)}?${unit}` : undefined
+    const mtimeNs = newestOf(group, assets)
     for (const node of group) {
-      for (const built of finishOne(node, assets, inCircle)) assets.set(built.path, built)
+      for (const built of finishOne(node, assets, inCircle, mtimeNs)) assets.set(built.path, built)
     }
   }
   return assets
+}
+
+/**
+ * The newest mtime of all that the bytes of a group depend on: of its sources, and of what it names by
+ * fingerprint. A stylesheet whose image changed keeps its size; with its old mtime as well, a server
+ * that makes validators of both (nginx) would answer 304 to whoever has the old one.
+ */
+function newestOf(group: readonly Node[], assets: ReadonlyMap<string, Built>): bigint {
+  const times = group.flatMap(({ draft, links }) => [
+    draft.mtimeNs,
+    ...links.flatMap(path => {
+      const named = path === undefined ? undefined : assets.get(path)
+      return named && publishedPath(named) !== named.path ? named.mtimeNs : []
+    })
+  ])
+  return times.reduce((newest, time) => (time > newest ? time : newest), 0n)
 }
 
 /**
@@ -82,12 +99,13 @@ function unitOf(
 function finishOne(
   node: Node,
   assets: ReadonlyMap<string, Built>,
-  inCircle: (path: string) => string | undefined
+  inCircle: (path: string) => string | undefined,
+  mtimeNs: bigint
 ): Built[] {
   const { draft, sums, links: _, ...place } = node
   const urls = urlsOf(node, assets, inCircle)
   const content = finish(draft, urls)
-  const common = { ...place, mtimeNs: draft.mtimeNs }
+  const common = { ...place, mtimeNs }
   if (draft.map !== undefined) return withMap(common, draft, content as Buffer, urls)
   const known = sums ?? sumsOfBytes(content as Uint8Array, node.app.integrity)
   return [{ ...common, content, ...known }]
