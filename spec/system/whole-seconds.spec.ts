@@ -25,7 +25,7 @@ function execute(command: string, args: readonly string[]): void {
   const { status, stderr } = spawnSync(command, args)
   if (status === 0) return
   throw new Error(
-    `${command} ${args.join(' ')} failed: ${stderr}This spec mounts a disk: run it as root, where loop devices are`
+    `${command} ${args.join(' ')} failed: ${String(stderr)}This spec mounts a disk: run it as root, where loop devices are`
   )
 }
 
