@@ -8,9 +8,9 @@ import { MALFORMED } from './assets/canonical-path.ts'
 import { errorCode } from './assets/disk.ts'
 import { makePipeline, type Pipeline } from './assets/pipeline.ts'
 import type { KoaAssetsOptions } from './assets/options.ts'
-import type { PublicFile } from './assets/public-files.ts'
+import type { PublicFile } from './assets/public-file.ts'
 import { isPlain, isUnderPrefix, locate, rawPath, type Wanted } from './assets/request-path.ts'
-import { serve } from './assets/serve.ts'
+import { heedDisconnects, ignoreDisconnects, serve } from './assets/serve.ts'
 import { settle, type Settings } from './assets/settings.ts'
 import { noticesAtStart } from './assets/start-notices.ts'
 import type { ViewHelpers } from './assets/view-helpers.ts'
@@ -89,7 +89,9 @@ async function read(
   pipeline: Pipeline,
   wanted: Wanted
 ): Promise<void> {
+  ignoreDisconnects(ctx)
   if (await answerWithFile(ctx, settings, pipeline, wanted)) return
+  heedDisconnects(ctx)
   await passOn(ctx, next, isUnderPrefix(wanted.path, settings))
 }
 
@@ -111,21 +113,23 @@ function isUriError(error: unknown): boolean {
   return (error as { name?: unknown } | undefined)?.name === 'URIError'
 }
 
-/** Three times at most: a file may be replaced between being found and being opened. */
+/** A file may be replaced, or written to, between being found and being opened. */
 async function answerWithFile(
   ctx: Context,
   settings: Settings,
   pipeline: Pipeline,
   wanted: Wanted
 ): Promise<boolean> {
-  for (let attempt = 0; attempt < 3; attempt++) {
+  for (let attempt = 0; attempt < 2; attempt++) {
     const file = await find(ctx, settings, pipeline, wanted)
     if (file === 'explained') return true
     if (!file) return false
     if (await serve(ctx, file)) return true
     pipeline.forget(wanted)
   }
-  return false
+  // One that changes all the time is described from what is open.
+  const isServed = await pipeline.withOpened(wanted, (file, opened) => serve(ctx, file, opened))
+  return isServed ?? false
 }
 
 /** A source that cannot be published: in development its page, elsewhere the last good copy. */
@@ -198,6 +202,6 @@ async function otherMethod(
   await passOn(ctx, next, isUnderPrefix(wanted.path, settings))
   const isUntouched = ctx.status === 404 && ctx.body == null && !ctx.headerSent
   if (!isUntouched || !(await pipeline.has(wanted))) return
-  ctx.set('Allow', 'GET, HEAD')
+  ctx.set('Allow', 'GET, HEAD, OPTIONS')
   ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
 }

@@ -1,24 +1,12 @@
-import { readdirSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import test from 'ava'
 import type { Context, Middleware } from 'koa'
+import { openDescriptors } from './support/descriptors.ts'
 import { makeSite } from './support/site.ts'
 import { until } from './support/until.ts'
 
 const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
-
-/** How many descriptors of this process are open on files below a directory. */
-function openBelow(directory: string): number {
-  return readdirSync('/proc/self/fd').filter(fd => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(directory)
-    } catch {
-      // It was closed meanwhile.
-      return false
-    }
-  }).length
-}
 
 for (const [way, maxFileBytes] of [
   ['streamed', 1024],
@@ -37,7 +25,7 @@ for (const [way, maxFileBytes] of [
         socket[leave]()
         await once(socket, 'close')
       }
-      await until(() => openBelow(site.root) === 0, 'every descriptor is closed')
+      await until(() => openDescriptors(site.root) === 0, 'every descriptor is closed')
       const whole = await site.ask('/big.bin')
       t.true(whole.bytes.equals(BIG), 'the next visitor gets it whole')
       t.deepEqual(site.errors, [])
@@ -47,10 +35,10 @@ for (const [way, maxFileBytes] of [
 
 test('ANS-12 the spec sees a descriptor that is open', async t => {
   const site = await makeSite(t, { '/public/a.txt': 'a' })
-  t.is(openBelow(site.root), 0)
+  t.is(openDescriptors(site.root), 0)
   const { open } = await import('node:fs/promises')
   const handle = await open(site.at('/public/a.txt'))
-  t.is(openBelow(site.root), 1)
+  t.is(openDescriptors(site.root), 1)
   await handle.close()
 })
 

@@ -75,7 +75,7 @@ for (const [way, options] of [
     const miss = await ask('/assets/b.css')
     t.deepEqual([miss.status, miss.headers['cache-control']], [404, 'no-store'])
     const post = await ask('/assets/a.css', { method: 'POST' })
-    t.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD'])
+    t.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS'])
     const failed = await ask('/assets/a.css', { headers: { 'if-match': '"x"' } })
     t.deepEqual([failed.status, failed.text], [412, ''])
   })

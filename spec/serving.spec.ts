@@ -87,10 +87,13 @@ for (const [way, options] of WAYS) {
     for (const path of ['/assets/a.css', '/form']) {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
         const { status, headers } = await site.ask(path, { method })
-        t.deepEqual([status, headers.allow, headers.etag], [405, 'GET, HEAD', undefined])
+        t.deepEqual([status, headers.allow, headers.etag], [405, 'GET, HEAD, OPTIONS', undefined])
       }
       const options = await site.ask(path, { method: 'OPTIONS' })
-      t.deepEqual([options.status, options.headers.allow, options.text], [204, 'GET, HEAD', ''])
+      t.deepEqual(
+        [options.status, options.headers.allow, options.text],
+        [204, 'GET, HEAD, OPTIONS', '']
+      )
     }
     const missing = await site.ask('/assets/b.css', { method: 'POST' })
     t.deepEqual([missing.status, missing.headers.allow], [404, undefined])

@@ -2,9 +2,9 @@
 // that is watched tells of everything that comes into it, and then nothing is remembered of it any more.
 // What no event tells of (a folder above it was replaced, a link leads elsewhere) is seen after
 // `revalidate`, as with files.
-import { type FSWatcher, watch } from 'node:fs'
+import { type BigIntStats, type FSWatcher, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errorCode, isMiss, statOf, type Mark } from './disk.ts'
+import { errorCode, isMiss, statOf } from './disk.ts'
 import type { Settings } from './settings.ts'
 
 export interface Absent {
@@ -13,14 +13,14 @@ export interface Absent {
   /** Whether it is known that public has no such file. */
   lacks(path: string): boolean
   /** Looks at a file, and remembers for `revalidate` seconds that it is not there. */
-  look(path: string, revalidate: number): Promise<Mark | undefined>
+  look(path: string, revalidate: number): Promise<BigIntStats | undefined>
 }
 
 interface Miss {
   /** In which nothing was found, and what tells of what comes into it. */
   readonly folder: string
   readonly watcher: FSWatcher
-  /** In milliseconds. */
+  /** Milliseconds of the clock that nobody sets. */
   readonly trustedUntil: number
 }
 
@@ -59,18 +59,18 @@ export function makeAbsent({ publicDir, prefix }: Settings): Absent {
   const remember = (path: string, watcher: FSWatcher, revalidate: number): void => {
     if (path.length > MAX_LENGTH) return
     if (misses.size >= MAX_MISSES) misses.clear()
-    const trustedUntil = Date.now() + revalidate * 1000
+    const trustedUntil = performance.now() + revalidate * 1000
     misses.set(path, { folder: dirname(path), watcher, trustedUntil })
   }
 
   const lacks = (path: string): boolean => {
     const miss = misses.get(path)
-    if (!miss || miss.trustedUntil <= Date.now()) return false
+    if (!miss || miss.trustedUntil <= performance.now()) return false
     return folders.get(miss.folder) === miss.watcher
   }
 
   /** Undefined for what is not there: it is remembered, or its folder watched from now on. */
-  const look = async (path: string, revalidate: number): Promise<Mark | undefined> => {
+  const look = async (path: string, revalidate: number): Promise<BigIntStats | undefined> => {
     const watcher = folders.get(dirname(path))
     const stats = await statOf(join(publicDir, path))
     if (stats || revalidate === 0) return stats

@@ -1,10 +1,12 @@
 // Compressed copies, made once when assets are precompiled.
-import type { Transform } from 'node:stream'
+import type { Readable, Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import mime from 'mime-types'
 import { errorCode } from './disk.ts'
+import { digestOfStream } from './fingerprint.ts'
 
 export interface Coding {
   /** The content coding's name in HTTP (RFC 9110 section 8.4.1). */
@@ -75,6 +77,44 @@ export function isCompressible(path: string, size: number): boolean {
 export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer | undefined> {
   const compressed = await COMPRESSORS[coding.name]?.(bytes)
   return compressed && compressed.length <= bytes.length * WORTH ? compressed : undefined
+}
+
+/**
+ * Whether compressed bytes are those of a file of this size and digest. They are expanded no further than
+ * the file is long, so that a bomb does no harm.
+ */
+export async function isCopyOf(
+  original: { readonly size: number; readonly digest: string },
+  compressed: () => Readable,
+  coding: Coding
+): Promise<boolean> {
+  const expanding = decompressor(coding)
+  if (!expanding) return false
+  const reading = compressed()
+  const tooLong = new RangeError('more bytes than the file has')
+  let size = 0
+  const limited = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      size += chunk.length
+      if (size > original.size) throw tooLong
+      yield chunk
+    }
+  }
+  try {
+    const digest = await pipeline(reading, expanding, limited, digestOfStream)
+    return size === original.size && digest === original.digest
+  } catch (error) {
+    if (error === tooLong || isDamage(error)) return false
+    throw error
+  } finally {
+    // It may still be reading.
+    if (!reading.closed) await new Promise(resolve => reading.once('close', resolve))
+  }
+}
+
+/** As zlib calls what is wrong with its input: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1, ZSTD_error_… */
+export function isDamage(error: unknown): boolean {
+  return /^(?:Z_|ERR__|ERR_BROTLI|ZSTD_)/.test(errorCode(error) ?? '')
 }
 
 /** Undefined: bytes of no such coding. */

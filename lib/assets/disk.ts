@@ -84,7 +84,7 @@ export interface Opened {
 }
 
 const openPlain = promisify(fsOpen)
-const statPlain = promisify(fstat)
+export const statOpened = promisify(fstat)
 const readPlain = promisify(read)
 export const closeDescriptor = promisify(close)
 
@@ -93,10 +93,10 @@ export const closeDescriptor = promisify(close)
  * through a FileHandle costs a fifth more.
  */
 export async function openFile(path: string): Promise<Opened | undefined> {
-  const fd = await missing(openPlain(path, READ))
+  const fd = await missing(openPlain(path, READ).catch(unlessSocket))
   if (fd === undefined) return undefined
   try {
-    const stats = await statPlain(fd, { bigint: true })
+    const stats = await statOpened(fd, { bigint: true })
     if (stats.isFile()) return { path, fd, stats }
   } catch (error) {
     await closeDescriptor(fd)
@@ -104,6 +104,11 @@ export async function openFile(path: string): Promise<Opened | undefined> {
   }
   await closeDescriptor(fd)
   return undefined
+}
+
+/** A socket cannot be opened at all. */
+function unlessSocket(error: unknown): undefined {
+  if (errorCode(error) !== 'ENXIO') throw error
 }
 
 /** What `use` makes of an open file, which is closed afterwards; undefined for a miss. */
@@ -135,7 +140,7 @@ export async function readOpened({ fd, stats }: Opened): Promise<Whole> {
   for (let attempt = 0; ; attempt++) {
     const bytes = Buffer.allocUnsafeSlow(Number(before.size))
     const { bytesRead } = await readPlain(fd, bytes, 0, bytes.length, 0)
-    const after = await statPlain(fd, { bigint: true })
+    const after = await statOpened(fd, { bigint: true })
     const settled = sameMark(before, after) && bytesRead === bytes.length
     if (settled || attempt === 4)
       return { bytes: bytes.subarray(0, bytesRead), mark: markOf(before) }

@@ -11,9 +11,13 @@ export function digestOf(bytes: Uint8Array): string {
 }
 
 /** The same of a file, a piece at a time. */
-export async function digestOfFile(path: string): Promise<string> {
+export function digestOfFile(path: string): Promise<string> {
+  return digestOfStream(createReadStream(path))
+}
+
+export async function digestOfStream(chunks: AsyncIterable<Buffer>): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer)
+  for await (const chunk of chunks) hash.update(chunk)
   return hash.digest('hex').slice(0, DIGEST_LENGTH)
 }
 

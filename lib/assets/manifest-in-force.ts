@@ -20,7 +20,7 @@ export class ManifestInForce {
   readonly #settings: Settings
   readonly #warn: (message: string) => void
   #mark: Mark | undefined
-  #checkedAt = 0
+  #checkedAt = -Infinity
   #isBusy = false
 
   /** @throws AssetError for a file that is missing or broken: it names the file and the command */
@@ -36,7 +36,7 @@ export class ManifestInForce {
 
   /** Looks for a newer one behind a request, at most once in `seconds`. */
   refreshBehind(seconds: number): void {
-    const now = Date.now()
+    const now = performance.now()
     if (this.#isBusy || now - this.#checkedAt < seconds * 1000) return
     this.#checkedAt = now
     this.#isBusy = true

@@ -6,7 +6,8 @@ import { splitFingerprint } from './fingerprint.ts'
 import { isLive, makeLiveBuild } from './live-build.ts'
 import type { Manifest } from './manifest.ts'
 import { ManifestInForce } from './manifest-in-force.ts'
-import { makePublicFiles, type PublicFile } from './public-files.ts'
+import type { PublicFile } from './public-file.ts'
+import { makePublicFiles, type PublicFiles } from './public-files.ts'
 import { makePublisher } from './publish.ts'
 import type { Wanted } from './request-path.ts'
 import type { AppSettings, Settings } from './settings.ts'
@@ -33,6 +34,8 @@ export interface Pipeline {
   findPublished(wanted: Wanted): Promise<Found> | Found
   /** Has the next `find` look at the disk, whatever is remembered. */
   forget(wanted: Wanted): void
+  /** What lies in public now, described from its open self and then used; undefined for a miss. */
+  readonly withOpened: PublicFiles['withOpened']
   /** Whether the path is an asset, published or not; nothing is written. */
   has(wanted: Wanted): Promise<boolean>
   /** Makes the manifest current before a page asks for URLs; undefined when there is nothing to wait for. */
@@ -115,6 +118,7 @@ export function makePipeline(settings: Settings): Pipeline {
     },
     findPublished: wanted => publicFiles.find(wanted),
     forget: wanted => publicFiles.forget(wanted),
+    withOpened: publicFiles.withOpened,
     async has(wanted) {
       const { app, name } = wanted
       if (app?.compile && (await sources.find(app, name))) return true

@@ -2,37 +2,19 @@
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeAbsent } from './absent.ts'
-import { chooseCoding } from '../http/content-coding.ts'
-import { CODINGS } from './compress.ts'
-import { sameMark, statOf, type Mark } from './disk.ts'
-import { digestOfFile, splitFingerprint } from './fingerprint.ts'
-import {
-  contentHeaders,
-  contentType,
-  represent,
-  validatorHeaders,
-  type About,
-  type Representation
-} from './representation.ts'
+import { sameMark, statOf, type Mark, type Opened } from './disk.ts'
 import { isPlain, type Wanted } from './request-path.ts'
+import {
+  isUnchanged,
+  load,
+  loadOpened,
+  type IsOrdinary,
+  type PublicFile,
+  type Sendable
+} from './public-file.ts'
 import type { Settings } from './settings.ts'
 import { isWithinPublic } from './within-public.ts'
-import { MAX_WHOLE_BYTES, said, type Answer } from './write-answer.ts'
-
-/** One form of a file, ready to be sent. */
-export interface Sendable extends Omit<Representation, 'digest'> {
-  /** Its Content-Length comes last, so that a part of it can say another. */
-  readonly ok: Answer
-  readonly notModified: Answer
-  readonly failed: Answer
-}
-
-/** A file of `public`, in every form in which it exists. */
-export interface PublicFile {
-  readonly forms: readonly Sendable[]
-  /** Whether the name holds a fingerprint which is the digest of the bytes. */
-  readonly isVerified: boolean
-}
+import { MAX_WHOLE_BYTES } from './write-answer.ts'
 
 type Found = PublicFile | undefined
 
@@ -50,19 +32,18 @@ export interface PublicFiles {
   find(wanted: Wanted, mark?: Mark): Promise<Found> | Found
   /** Has the next `find` look at the disk: the file was not what was remembered of it. */
   forget(wanted: Wanted): void
+  /** The file that is wanted, described from its open self and then used; undefined for a miss. */
+  readonly withOpened: <T>(
+    wanted: Wanted,
+    use: (file: PublicFile, opened: Opened) => Promise<T> | T
+  ) => Promise<T | undefined>
   /** Whether there is a file that could be sent; nothing is read. */
   has(wanted: Wanted): Promise<boolean>
 }
 
-/** The form that a request gets. */
-export function chooseForm({ forms }: PublicFile, acceptEncoding: string | undefined): Sendable {
-  const [identity] = forms
-  return chooseCoding(acceptEncoding, forms) ?? (identity as Sendable)
-}
-
 interface Held extends PublicFile {
   readonly isInMemory: boolean
-  /** Milliseconds; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
+  /** Milliseconds of the clock that nobody sets; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
   trustedUntil: number
 }
 
@@ -75,9 +56,6 @@ function bytesOf({ body }: Sendable): number {
   const length = body?.length ?? 0
   return OVERHEAD_BYTES + (length < MAX_WHOLE_BYTES ? 2 * length : length)
 }
-
-/** Whether 32 hex characters that are not the digest of the bytes belong to the name; `plain` lacks them. */
-export type IsOrdinary = (wanted: Wanted, plain: string) => Promise<boolean>
 
 /** @param isOrdinary by default, whether there is no file without the 32 characters */
 export function makePublicFiles(
@@ -92,14 +70,14 @@ export function makePublicFiles(
   const loads = new Map<string, Promise<Found>>()
   const looks = new Map<string, Promise<Found>>()
 
-  const load = (wanted: Wanted): Promise<Found> => {
-    const loading = prepare(settings, wanted, isOrdinary).finally(() => loads.delete(wanted.path))
+  const loadOnce = (wanted: Wanted): Promise<Found> => {
+    const loading = load(settings, wanted, isOrdinary).finally(() => loads.delete(wanted.path))
     loads.set(wanted.path, loading)
     return loading
   }
 
   const trust = ({ app }: Wanted, { isVerified }: PublicFile): number =>
-    isVerified ? Infinity : Date.now() + (app ?? settings).revalidate * 1000
+    isVerified ? Infinity : performance.now() + (app ?? settings).revalidate * 1000
 
   /** In seconds. What is compiled on request is written, and looked for, within the same request. */
   const trustOfMiss = ({ app }: Wanted): number => (app?.compile ? 0 : (app ?? settings).revalidate)
@@ -108,7 +86,7 @@ export function makePublicFiles(
     const joined = await loads.get(wanted.path)
     // It may have set out before the file was replaced.
     const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
-    const file = isCurrent ? joined : await load(wanted)
+    const file = isCurrent ? joined : await loadOnce(wanted)
     if (file) {
       const isInMemory = file.forms.every(({ body }) => body !== undefined)
       held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted, file) })
@@ -116,8 +94,13 @@ export function makePublicFiles(
     return file
   }
 
+  const lookForFile = async (wanted: Wanted): Promise<Mark | undefined> => {
+    const stats = await absent.look(wanted.path, trustOfMiss(wanted))
+    return stats?.isFile() ? stats : undefined
+  }
+
   const look = async (wanted: Wanted, known: Held | undefined, mark: Mark | undefined) => {
-    const stats = mark ?? (await absent.look(wanted.path, trustOfMiss(wanted)))
+    const stats = mark ?? (await lookForFile(wanted))
     if (!stats) {
       held.delete(wanted.path)
       return undefined
@@ -143,12 +126,12 @@ export function makePublicFiles(
     isMissing: rawPath => absent.lacks(rawPath) && isPlain(rawPath),
     recall(rawPath) {
       const known = held.get(rawPath)
-      if (!known || known.trustedUntil <= Date.now()) return undefined
+      if (!known || known.trustedUntil <= performance.now()) return undefined
       return known.isInMemory && isPlain(rawPath) ? known : undefined
     },
     find(wanted, mark) {
       const known = held.get(wanted.path)
-      if (known && !mark && known.trustedUntil > Date.now()) return known
+      if (known && !mark && known.trustedUntil > performance.now()) return known
       if (mark || trustOfMiss(wanted) === 0) return look(wanted, known, mark)
       return absent.lacks(wanted.path) ? undefined : lookTogether(wanted, known)
     },
@@ -156,94 +139,11 @@ export function makePublicFiles(
       held.delete(path)
       looks.delete(path)
     },
+    withOpened: (wanted, use) => loadOpened(settings, wanted, isOrdinary, use),
     async has({ path }) {
       const file = join(settings.publicDir, path)
       const stats = await statOf(file)
       return stats !== undefined && stats.isFile() && isWithinPublic(settings, file)
     }
-  }
-}
-
-/** While a file is compiled on request its compressed copies are none of its own. */
-function codingsFor({ app }: Wanted, settings: Settings) {
-  return (app ?? settings).compile ? [] : CODINGS
-}
-
-/** Undefined: no regular file, a link that leads out, or other bytes than the fingerprint says. */
-async function prepare(settings: Settings, wanted: Wanted, isOrdinary: IsOrdinary): Promise<Found> {
-  const path = join(settings.publicDir, wanted.path)
-  const stats = await statOf(path)
-  if (!stats?.isFile() || !(await isWithinPublic(settings, path))) return undefined
-  const { maxFileBytes } = settings.memory
-  const identity = await represent('identity', path, stats, maxFileBytes)
-  if (!identity) return undefined
-  const print = wanted.app && splitFingerprint(wanted.path)
-  const isVerified =
-    print !== undefined && print.digest === (identity.digest ?? (await digestOfFile(path)))
-  if (print && !isVerified && !(await isOrdinary(wanted, print.name))) return undefined
-  const coded = await Promise.all(
-    codingsFor(wanted, settings).map(async ({ name, extension }) => {
-      const file = path + extension
-      const mark = await codedMark(settings, file, identity.mark)
-      return mark && represent(name, file, mark, maxFileBytes)
-    })
-  )
-  const forms = [identity, ...coded.filter(form => form !== undefined)]
-  const about = describe(settings, wanted, forms.length > 1, isVerified)
-  return { forms: forms.map(form => sendable(form, about)), isVerified }
-}
-
-/** A compressed copy that is older than its file is a copy of something else. */
-async function codedMark(
-  settings: Settings,
-  file: string,
-  identity: Mark
-): Promise<Mark | undefined> {
-  const stats = await statOf(file)
-  if (!stats?.isFile() || stats.mtimeNs < identity.mtimeNs) return undefined
-  return (await isWithinPublic(settings, file)) ? stats : undefined
-}
-
-async function isUnchanged(
-  settings: Settings,
-  wanted: Wanted,
-  { forms }: PublicFile,
-  stats: Mark
-): Promise<boolean> {
-  const [identity] = forms
-  if (!identity || !sameMark(identity.mark, stats)) return false
-  const checks = codingsFor(wanted, settings).map(async ({ name, extension }) => {
-    const known = forms.find(form => form.coding === name)
-    const mark = await codedMark(settings, identity.file + extension, identity.mark)
-    return known && mark ? sameMark(known.mark, mark) : known === mark
-  })
-  return (await Promise.all(checks)).every(Boolean)
-}
-
-function describe(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {
-  const { compile } = wanted.app ?? settings
-  const revalidated = compile ? 'no-cache' : 'public, max-age=0, must-revalidate'
-  const underPrefix = wanted.path.startsWith(`${settings.prefix}/`)
-  return {
-    type: contentType(wanted.path),
-    cacheControl: verified ? 'public, max-age=31536000, immutable' : revalidated,
-    varies,
-    crossOrigin: settings.host !== undefined && underPrefix
-  }
-}
-
-// 412 and 416 say only this.
-const FAILED = said(412, ['Content-Length', '0'])
-const FAILED_VARYING = said(412, ['Vary', 'Accept-Encoding', 'Content-Length', '0'])
-
-function sendable(form: Representation, about: About): Sendable {
-  const { digest: _, ...kept } = form
-  const validators = validatorHeaders(form, about)
-  const content = contentHeaders(form, about)
-  return {
-    ...kept,
-    ok: said(200, [...validators, ...content, 'Content-Length', String(form.size)]),
-    notModified: said(304, validators),
-    failed: about.varies ? FAILED_VARYING : FAILED
   }
 }

@@ -2,8 +2,9 @@
 import mime from 'mime-types'
 import { formatHttpDate } from '../http/dates.ts'
 import { formatEtag, type Validators } from '../http/validators.ts'
-import { readWhole, type Mark } from './disk.ts'
-import { digestOf } from './fingerprint.ts'
+import { markOf, readOpened, type Mark, type Opened } from './disk.ts'
+import { isAsOpened, streamOf } from './file-stream.ts'
+import { digestOf, digestOfStream } from './fingerprint.ts'
 
 /** Name, value, name, value … as `res.writeHead` takes them. */
 export type Headers = readonly string[]
@@ -16,7 +17,7 @@ export interface Representation extends Validators {
   /** In bytes. */
   readonly size: number
   readonly etag: string
-  /** The digest of its bytes; undefined for what is too big for memory. */
+  /** The digest of its bytes; undefined for what is too big for memory and was not read. */
   readonly digest: string | undefined
   /** Undefined: too big for memory. */
   readonly body: Buffer | undefined
@@ -25,37 +26,58 @@ export interface Representation extends Validators {
 /** Reads one form of a file; what is bigger than `maxBytes` stays on the disk. */
 export async function represent(
   coding: Representation['coding'],
-  file: string,
-  stats: Mark,
+  opened: Opened,
   maxBytes: number
-): Promise<Representation | undefined> {
-  if (stats.size > maxBytes) return describe(coding, file, stats, undefined)
-  const read = await readWhole(file)
-  return read && describe(coding, file, read.mark, read.bytes)
+): Promise<Representation> {
+  if (opened.stats.size > maxBytes) return describe(coding, opened)
+  const { bytes, mark } = await readOpened(opened)
+  return describe(coding, opened, { mark, body: bytes, digest: digestOf(bytes) })
+}
+
+/** What is read once for its digest, although it is too big for memory; undefined: it changed meanwhile. */
+export async function withDigest(
+  form: Representation,
+  opened: Opened
+): Promise<Verified | undefined> {
+  const digest = form.digest ?? (await digestOfStream(streamOf(opened)))
+  if (form.digest === undefined && !(await isAsOpened(opened))) return undefined
+  return { ...form, digest, etag: etagOf(form.coding, digest) }
+}
+
+/** One whose digest is known. */
+export interface Verified extends Representation {
+  readonly digest: string
 }
 
 function describe(
   coding: Representation['coding'],
-  file: string,
-  { dev, ino, size, mtimeNs, ctimeNs }: Mark,
-  body: Buffer | undefined
+  { path, stats }: Opened,
+  read?: { readonly mark: Mark; readonly body: Buffer; readonly digest: string }
 ): Representation {
-  const mark = { dev, ino, size, mtimeNs, ctimeNs }
-  const digest = body && digestOf(body)
-  const suffix = coding === 'identity' ? '' : `-${coding}`
-  // What is never read whole is told by size and time, in milliseconds.
-  const state = digest ?? `${size.toString(16)}-${(mtimeNs / 1_000_000n).toString(16)}`
+  const mark = read?.mark ?? markOf(stats)
   return {
     coding,
-    file,
+    file: path,
     mark,
     // A file that shrank while it was read: what there is of it is what is announced.
-    size: body?.length ?? Number(size),
-    etag: formatEtag(state + suffix),
-    lastModified: lastModifiedOf(mtimeNs),
-    digest,
-    body
+    size: read?.body.length ?? Number(mark.size),
+    etag: etagOf(coding, read?.digest ?? stateOf(mark)),
+    lastModified: lastModifiedOf(mark.mtimeNs),
+    digest: read?.digest,
+    body: read?.body
   }
+}
+
+/**
+ * What tells one state of a file from another whose bytes are not read: an mtime can be set, an inode and a
+ * ctime cannot.
+ */
+function stateOf({ size, mtimeNs, ctimeNs, ino }: Mark): string {
+  return [size, mtimeNs, ctimeNs, ino].map(number => number.toString(16)).join('-')
+}
+
+function etagOf(coding: Representation['coding'], state: string): string {
+  return formatEtag(coding === 'identity' ? state : `${state}-${coding}`)
 }
 
 /**

@@ -5,8 +5,10 @@ import type { Context } from 'koa'
 import send from 'send'
 import { evaluatePreconditions } from '../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../http/ranges.ts'
-import { closeDescriptor, openFile, sameMark, type Opened } from './disk.ts'
-import { chooseForm, type PublicFile, type Sendable } from './public-files.ts'
+import { connected, cut, isOfConnection, isWanted } from './connection.ts'
+import { sameMark, withFile, type Opened } from './disk.ts'
+import { BORROWED, readUnchanged } from './file-stream.ts'
+import { chooseForm, type PublicFile, type Sendable } from './public-file.ts'
 import type { Headers } from './representation.ts'
 import { said, withVary, writeAnswer, type Answer } from './write-answer.ts'
 
@@ -14,10 +16,11 @@ import { said, withVary, writeAnswer, type Answer } from './write-answer.ts'
 const FILE = { ifModifiedSince: 'before' } as const
 
 /**
- * Answers with a file. Koa writes nothing any more afterwards.
+ * Responds with a file. Koa writes nothing any more afterwards.
+ * @param opened the file itself, where it was described from what is open
  * @returns false when the file has been replaced since it was found: it must be found again
  */
-export function serve(ctx: Context, file: PublicFile): boolean | Promise<boolean> {
+export function serve(ctx: Context, file: PublicFile, opened?: Opened): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
   const form = chooseForm(file, headers['accept-encoding'])
@@ -28,13 +31,18 @@ export function serve(ctx: Context, file: PublicFile): boolean | Promise<boolean
   if (range === 'unsatisfiable') {
     return answer(ctx, said(416, ['Content-Range', `bytes */${form.size}`, ...form.failed.fields]))
   }
-  if (range !== 'whole') return sendRange(ctx, form, range)
+  if (range !== 'whole') return sendRange(ctx, form, range, opened)
   if (method === 'HEAD') return answer(ctx, form.ok)
-  return form.body ? answer(ctx, form.ok, form.body) : stream(ctx, form)
+  return form.body ? answer(ctx, form.ok, form.body) : stream(ctx, form, opened)
 }
 
-function sendRange(ctx: Context, form: Sendable, range: ByteRange): boolean | Promise<boolean> {
-  if (!form.body) return stream(ctx, form, range)
+function sendRange(
+  ctx: Context,
+  form: Sendable,
+  range: ByteRange,
+  opened: Opened | undefined
+): boolean | Promise<boolean> {
+  if (!form.body) return stream(ctx, form, opened, range)
   const part = form.body.subarray(range.start, range.end + 1)
   const fields = [
     ...withoutLength(form.ok),
@@ -50,38 +58,67 @@ function withoutLength({ fields }: Answer): Headers {
 
 function answer(ctx: Context, given: Answer, body?: Buffer): true {
   takeOver(ctx)
-  writeAnswer(ctx.res, given, body)
+  // A time limit in front may have answered meanwhile.
+  if (!ctx.res.headersSent) writeAnswer(ctx.res, given, body)
   return true
 }
 
 /** From here on the response is ours. */
 function takeOver(ctx: Context): void {
   ctx.respond = false
+  ignoreDisconnects(ctx)
+}
+
+/** A client that goes away is no error of the application. */
+export function ignoreDisconnects(ctx: Context): void {
   // The same function every time: one made for the request keeps the request alive, at V8's whim.
   if (!Object.hasOwn(ctx, 'onerror')) ctx.onerror = handleError
 }
 
-/** A client that goes away is no error of the application. */
-function handleError(this: Context, error: Error): void {
-  if (error !== this.req.socket.errored) this.app.context.onerror.call(this, error)
+/** The request goes on to others, whose errors they may want to see. */
+export function heedDisconnects(ctx: Context): void {
+  if (ctx.onerror === handleError) Reflect.deleteProperty(ctx, 'onerror')
 }
 
-/** Through `send`, on one open file: what replaces its name meanwhile does not mix with it. */
-async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<boolean> {
-  const opened = await openFile(form.file)
-  if (!opened || !sameMark(opened.stats, form.mark)) {
-    if (opened) await closeDescriptor(opened.fd)
-    return false
+function handleError(this: Context, error: Error): void {
+  if (!isOfConnection(this.res, error)) this.app.context.onerror.call(this, error)
+}
+
+/**
+ * Through `send`, on one open file: what replaces its name meanwhile does not mix with it. Nothing is
+ * opened before there is somebody to send it to: thousands of responses may wait for one connection.
+ */
+async function stream(
+  ctx: Context,
+  form: Sendable,
+  given: Opened | undefined,
+  range?: ByteRange
+): Promise<boolean> {
+  if (!(await connected(ctx.res))) {
+    takeOver(ctx)
+    return true
   }
+  const send = (opened: Opened) => streamOpened(ctx, form, opened, range)
+  return given?.path === form.file ? send(given) : ((await withFile(form.file, send)) ?? false)
+}
+
+async function streamOpened(
+  ctx: Context,
+  form: Sendable,
+  opened: Opened,
+  range: ByteRange | undefined
+): Promise<boolean> {
+  if (!sameMark(opened.stats, form.mark)) return false
   const { res } = ctx
   takeOver(ctx)
+  if (!isWanted(res)) return true
   // Koa starts at 404, and send never resets it.
   res.statusCode = 200
   const headers = withVary(res, withoutLength(form.ok))
   for (let at = 0; at < headers.length; at += 2) {
     res.setHeader(headers[at] as string, headers[at + 1] as string)
   }
-  await sendThrough(res, form.file, opened, range)
+  await sendThrough(res, opened, form.size, range)
   return true
 }
 
@@ -91,22 +128,26 @@ async function stream(ctx: Context, form: Sendable, range?: ByteRange): Promise<
  */
 function sendThrough(
   res: ServerResponse,
-  path: string,
-  { fd, stats }: Opened,
+  opened: Opened,
+  size: number,
   range: ByteRange | undefined
 ): Promise<void> {
-  const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
-  const length = range ? range.end - range.start + 1 : Number(stats.size)
-  const options = { cacheControl: false, etag: false, lastModified: false, fd }
-  const sending = send({ method: 'GET', headers } as IncomingMessage, path, options)
+  const { start, end } = range ?? { start: 0, end: size - 1 }
+  const headers = range ? { range: `bytes=${start}-${end}` } : {}
+  const fs = { ...BORROWED, read: readUnchanged(opened, end) }
+  const options = { cacheControl: false, etag: false, lastModified: false, fd: opened.fd, fs }
+  const sending = send({ method: 'GET', headers } as IncomingMessage, opened.path, options)
   return new Promise(resolve => {
-    sending.on('error', () => res.destroy())
+    let isReading = false
+    sending.on('error', () => cut(res))
     sending.on('stream', (file: ReadStream) => {
+      isReading = true
       // A file that shrank would leave the client waiting for the rest.
-      file.once('end', () => file.bytesRead < length && res.destroy())
+      file.once('end', () => file.bytesRead <= end - start && cut(res))
       file.once('close', resolve)
     })
     Object.assign(sending, { res })
-    sending.send(path, { size: Number(stats.size) } as Stats)
+    sending.send(opened.path, { size } as Stats)
+    if (!isReading) resolve()
   })
 }

@@ -4,8 +4,8 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { canonicalSegments } from './canonical-path.ts'
-import { CODINGS, decompressor, type Coding } from './compress.ts'
-import { errorCode, sameBytes, statOf, type Mark } from './disk.ts'
+import { CODINGS, decompressor, isDamage, type Coding } from './compress.ts'
+import { sameBytes, statOf, type Mark } from './disk.ts'
 import { DIGEST_LENGTH, splitFingerprint } from './fingerprint.ts'
 import { inParallel } from './in-parallel.ts'
 import type { ManifestEntry } from './manifest.ts'
@@ -148,9 +148,4 @@ async function judgeCopy(file: string, original: Mark, coding: Coding) {
     if (!isDamage(error)) throw error
     return 'cannot be decompressed'
   }
-}
-
-/** As zlib calls what is wrong with its input: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1, ZSTD_error_… */
-function isDamage(error: unknown): boolean {
-  return /^(?:Z_|ERR__|ERR_BROTLI|ZSTD_)/.test(errorCode(error) ?? '')
 }

@@ -1,11 +1,11 @@
 // Ranges of every size, and clients that go away: S27, S48.
-import { readdirSync, readlinkSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import { chooseRange } from '../../lib/http/ranges.ts'
+import { openDescriptors } from '../support/descriptors.ts'
 import { ENVIRONMENTS, makeFront, type Front } from '../support/front.ts'
 import { ask, request } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
@@ -78,19 +78,6 @@ test('S27 reading a Range takes time in proportion to its length', t => {
     t.true(Math.min(...times) < 5, `${what} took ${Math.min(...times)} ms`)
   }
 })
-
-/** How many descriptors are open; those of this file alone where a file is given. */
-function openDescriptors(file?: string): number {
-  return readdirSync('/proc/self/fd').filter(name => {
-    if (file === undefined) return true
-    try {
-      return readlinkSync(`/proc/self/fd/${name}`) === file
-    } catch {
-      // The descriptor of the listing itself is closed by now.
-      return false
-    }
-  }).length
-}
 
 async function until(holds: () => boolean, what: string): Promise<void> {
   const end = Date.now() + 10_000

@@ -1,0 +1,165 @@
+// Responses that have no connection yet, or nobody who waits for them any more: S51.
+import { once } from 'node:events'
+import { connect as connectHttp2, constants, createServer as createHttp2 } from 'node:http2'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { openDescriptors } from '../support/descriptors.ts'
+import { makeFront, type Front } from '../support/front.ts'
+import { ask } from '../support/raw.ts'
+import { makeProject } from '../support/site.ts'
+import { until } from '../support/until.ts'
+
+const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
+const { NGHTTP2_CANCEL } = constants
+
+interface Counted extends Front {
+  readonly file: string
+  /** Requests that came to the application, and those that it is done with. */
+  readonly seen: { came: number; left: number }
+  readonly http2Port: number
+}
+
+async function makeCounted(t: ExecutionContext, inFront: readonly Middleware[] = []) {
+  const root = makeProject(t, { 'public/big.bin': BIG })
+  const seen = { came: 0, left: 0 }
+  const count: Middleware = async (_, next) => {
+    seen.came++
+    try {
+      await next()
+    } finally {
+      seen.left++
+    }
+  }
+  const options = { root, env: 'production', compile: false, fingerprint: false }
+  const front = await makeFront(t, { ...options, inFront: [...inFront, count] })
+  const server = createHttp2((req, res) => void front.app.callback()(req, res))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const http2Port = (server.address() as AddressInfo).port
+  // What is needed once in the life of a process is open from here on.
+  await ask(front.port, 'HEAD', '/big.bin')
+  return { ...front, file: join(root, 'public/big.bin'), seen, http2Port } satisfies Counted
+}
+
+/** A connection that asks, and reads nothing of what is sent. */
+async function pipeline(port: number, requests: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.on('error', () => undefined)
+  socket.pause()
+  socket.write('GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests))
+  return socket
+}
+
+test.serial(
+  'S51 64 KiB of pipelined requests open one file at a time, and none for ever',
+  async t => {
+    const warnings: string[] = []
+    const note = (warning: Error) => warnings.push(warning.name)
+    process.on('warning', note)
+    t.teardown(() => process.off('warning', note))
+    const { port, file, seen, errors } = await makeCounted(t)
+    const before = openDescriptors()
+    const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
+    const sockets = await Promise.all([1, 2, 3].map(() => pipeline(port, requests)))
+    await until(() => seen.came > 3 * requests, 'every request has come')
+    await until(() => openDescriptors(file) === 3, 'each connection has its first download')
+    for (const socket of sockets) socket.destroy()
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+    await until(() => openDescriptors() <= before, 'as few descriptors as before')
+    await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
+    t.deepEqual([errors, warnings], [[], []])
+  }
+)
+
+test.serial('S51 pipelined downloads that are read arrive whole, one after the other', async t => {
+  const { port, file } = await makeCounted(t)
+  const socket = connect(port, '127.0.0.1')
+  const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
+  socket.write(`${requests}GET /big.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  let length = 0
+  let most = 0
+  for await (const chunk of socket) {
+    length += (chunk as Buffer).length
+    most = Math.max(most, openDescriptors(file))
+  }
+  t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
+  t.is(most, 1)
+  await until(() => openDescriptors(file) === 0, 'the file is closed')
+})
+
+test.serial('S51 HTTP/2 streams that are cancelled at any moment leave no descriptor', async t => {
+  const { http2Port, file, seen, errors } = await makeCounted(t)
+  const before = openDescriptors()
+  for (let batch = 0; batch < 30; batch++) {
+    // Node ends a session of too many resets.
+    const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+    await once(session, 'connect')
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, at) => {
+        const headers = at % 2 ? { range: 'bytes=1000-' } : {}
+        const stream = session.request({ ':path': '/big.bin', ...headers })
+        stream.on('error', () => undefined)
+        const closed = new Promise(resolve => stream.once('close', resolve))
+        // The request leaves with the next turn; its stages take a few.
+        for (let turn = 0; turn < at % 10; turn++) {
+          await new Promise(resolve => setImmediate(resolve))
+        }
+        stream.close(NGHTTP2_CANCEL)
+        await closed
+      })
+    )
+    await new Promise<void>(resolve => session.close(resolve))
+  }
+  await until(() => seen.left === seen.came, 'the application is done with every request')
+  await until(() => openDescriptors(file) === 0, 'the file is closed')
+  await until(() => openDescriptors() <= before, 'as few descriptors as before')
+  t.true(seen.came > 100)
+  t.deepEqual(errors, [])
+})
+
+const late: Promise<unknown>[] = []
+
+/** A time limit that is always over. */
+const timeLimit: Middleware = (ctx, next) => {
+  late.push(next())
+  ctx.status = 503
+  ctx.body = 'too late'
+}
+
+/** One that knows nothing of Koa. */
+const endedInFront: Middleware = (ctx, next) => {
+  ctx.respond = false
+  ctx.res.statusCode = 503
+  ctx.res.end('too late')
+  late.push(next())
+}
+
+for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
+  test.serial(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
+    const { port, http2Port, file, errors } = await makeCounted(t, [front])
+    const before = openDescriptors()
+    for (let batch = 0; batch < 20; batch++) {
+      const answers = Array.from({ length: 25 }, () => ask(port, 'GET', '/big.bin'))
+      for (const { status, text } of await Promise.all(answers)) {
+        t.deepEqual([status, text], [503, 'too late'])
+      }
+    }
+    const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+    for (let batch = 0; batch < 20; batch++) {
+      const streams = Array.from({ length: 25 }, () => session.request({ ':path': '/big.bin' }))
+      for (const stream of streams) {
+        const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
+        t.is(headers[':status'], 503)
+        stream.resume()
+      }
+    }
+    await new Promise<void>(resolve => session.close(resolve))
+    await Promise.all(late.splice(0))
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+    await until(() => openDescriptors() <= before, 'as few descriptors as before')
+    t.deepEqual(errors, [])
+  })
+}
