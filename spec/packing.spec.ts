@@ -1,0 +1,58 @@
+// What is published to a registry: package.json without what runs in this repository alone.
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { makeProject } from './support/site.ts'
+
+const run = promisify(execFile)
+const ours = readFileSync('package.json', 'utf8')
+const parsed = JSON.parse(ours) as Record<string, unknown> & { scripts: Record<string, string> }
+
+/** A copy of this package whose build has been done. */
+function makeCopy(t: ExecutionContext): { root: string; text: string } {
+  const scripts = { ...parsed.scripts, build: 'node --version' }
+  const text = `${JSON.stringify({ ...parsed, scripts }, undefined, 2)}\n\n`
+  const root = makeProject(t, {
+    'package.json': text,
+    'pack.js': readFileSync('pack.js'),
+    'dist/index.js': '',
+    'lib/index.ts': ''
+  })
+  return { root, text }
+}
+
+const read = (root: string) => readFileSync(join(root, 'package.json'), 'utf8')
+
+test('the packed package.json has no script, and this one is as before', async t => {
+  const { root, text } = makeCopy(t)
+  await run('npm', ['pack', '--offline', '--loglevel=error'], { cwd: root })
+  const tarball = join(root, `koa-fresh-assets-${String(parsed['version'])}.tgz`)
+  const packed = execFileSync('tar', ['xzOf', tarball, 'package/package.json'], {
+    encoding: 'utf8'
+  })
+  const { scripts, devDependencies, ava, c8, prettier, ...rest } = parsed
+  t.deepEqual(JSON.parse(packed), rest)
+  for (const part of [scripts, devDependencies, ava, c8, prettier]) t.truthy(part)
+  t.is(read(root), text)
+  const names = execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
+  t.deepEqual(
+    names.toSorted((a, b) => (a < b ? -1 : 1)),
+    ['package/dist/index.js', 'package/package.json']
+  )
+})
+
+test('a pack that was killed loses nothing: the next one, or restoring, gives it back', async t => {
+  const { root, text } = makeCopy(t)
+  const pack = (word: string) => run(process.execPath, ['pack.js', word], { cwd: root })
+  await pack('strip')
+  t.not(read(root), text)
+  await pack('strip')
+  t.false(read(root).includes('"scripts"'))
+  await pack('restore')
+  t.is(read(root), text)
+  t.false(existsSync(join(root, 'package.json.whole')))
+  await pack('restore')
+  t.is(read(root), text)
+})
