@@ -1,4 +1,6 @@
 // What a route says about caching: names in three spellings, options in an object.
+import { types } from 'node:util'
+
 import {
   type DirectiveValue,
   FLAG_DIRECTIVES,
@@ -126,7 +128,7 @@ export function sharesCookies(directives: readonly CacheDirective[]): boolean {
 }
 
 function endOf(lifetime: Lifetime | Date, now: number): number {
-  if (!(lifetime instanceof Date)) return now + readSeconds('the lifetime', lifetime) * 1000
+  if (!types.isDate(lifetime)) return now + readSeconds('the lifetime', lifetime) * 1000
   if (!Number.isNaN(lifetime.getTime())) return lifetime.getTime()
   throw mismatch('the lifetime', 'a duration or a valid Date', lifetime)
 }

@@ -1,23 +1,34 @@
 // From what a route knows of its resource to the validators of the answer.
+import { types } from 'node:util'
+
 import { formatHttpDate } from '../http/dates.ts'
 import { formatEtag, type Validators } from '../http/validators.ts'
-import { checkKeys, isRecord, mismatch } from './complaints.ts'
+import { checkKeys, isPlain, isRecord, kindOf, mismatch } from './complaints.ts'
 import { digest, digestOf } from './digest.ts'
 
 /** The state of a resource: one of the two must be there. */
 export interface ResourceState {
-  /** An identifier as it is, or a list or object whose content is digested. */
+  /**
+   * An identifier as it is, or an array or object whose content is digested: plain objects, arrays, dates,
+   * bytes and what has `toJSON`. Everything else is a TypeError.
+   */
   readonly etag?: string | readonly unknown[] | object | undefined
   /** The last modification. Milliseconds are cut off. */
   readonly lastModified?: Date | undefined
-  /** Answers are equal in meaning but not byte for byte: `W/"…"`. Default false. */
+  /** The same in the spelling of a database's column. `lastModified` wins. */
+  readonly last_modified?: Date | undefined
+  /** Responses are equal in meaning but not byte for byte: `W/"…"`. Default false. */
   readonly weak?: boolean | undefined
 }
 
 /** An ETag, a Last-Modified, both, or `null` where there is nothing yet. */
 export type FreshValidators = string | Date | ResourceState | null
 
-const KEYS = ['etag', 'lastModified', 'weak'] as const
+const KEYS = ['etag', 'lastModified', 'last_modified', 'weak'] as const
+
+const REMEDY =
+  'write what tells one state from another: ctx.fresh({ lastModified: book.updatedAt }) or ' +
+  'ctx.fresh({ etag: [book.id, book.revision] })'
 
 /**
  * @param version is mixed into the ETag; a Last-Modified that stands alone gets an ETag of both, since a
@@ -26,7 +37,7 @@ const KEYS = ['etag', 'lastModified', 'weak'] as const
  */
 export function identify(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
-  const { etag, lastModified, weak } = settle(given)
+  const { etag, last_modified, lastModified = last_modified, weak } = settle(given)
   const seconds = lastModified && wholeSeconds(lastModified)
   const identity = etag ?? (version === undefined ? undefined : String(seconds))
   return {
@@ -37,15 +48,17 @@ export function identify(given: FreshValidators, version: string | undefined): V
 
 function settle(given: Exclude<FreshValidators, null>): ResourceState {
   if (typeof given === 'string') return { etag: given }
-  if (given instanceof Date) return { lastModified: given }
+  if (types.isDate(given)) return { lastModified: given }
   if (!isRecord(given)) {
     throw mismatch('what ctx.fresh is given', 'an ETag, a Date or { etag, lastModified }', given)
   }
-  checkKeys('key of ctx.fresh', given, KEYS)
-  if (given.etag == null && given.lastModified == null) {
-    throw mismatch('what ctx.fresh is given', 'an etag, a lastModified, or null', given)
-  }
-  return given
+  // Not its keys alone: a class may have them as accessors.
+  const isKnown = (key: string) => (KEYS as readonly string[]).includes(key)
+  const hasValidator = KEYS.some(key => key !== 'weak' && given[key] != null)
+  if (hasValidator && Object.keys(given).every(isKnown)) return given
+  if (!isPlain(given)) throw new TypeError(`ctx.fresh was given ${kindOf(given)}; ${REMEDY}`)
+  checkKeys('key of ctx.fresh', given, KEYS, REMEDY)
+  throw mismatch('what ctx.fresh is given', 'an etag, a lastModified, or null', given)
 }
 
 function tagOf(identity: string | object, weak: boolean | undefined): string {
@@ -60,7 +73,7 @@ function withVersion(tag: string, version: string | undefined): string {
 }
 
 function wholeSeconds(date: Date): number {
-  if (!(date instanceof Date)) throw mismatch('lastModified', 'a Date', date)
+  if (!types.isDate(date)) throw mismatch('lastModified', 'a Date', date)
   const milliseconds = Math.floor(date.getTime() / 1000) * 1000
   formatHttpDate(milliseconds)
   return milliseconds

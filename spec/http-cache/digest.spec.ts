@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream'
+import { runInNewContext } from 'node:vm'
+
 import test from 'ava'
 import * as fc from 'fast-check'
 
@@ -50,10 +53,13 @@ test('different contents have different digests', t => {
     new Date(0),
     0,
     '',
-    new Set([1, 2]),
-    new Map([['a', 1]]),
+    1n,
+    [undefined],
     new Uint8Array([7]),
-    Buffer.from('a')
+    [7],
+    Buffer.from('a'),
+    new Uint16Array([7]),
+    new DataView(new ArrayBuffer(3))
   ]
   t.is(new Set(contents.map(digestOf)).size, contents.length)
 })
@@ -62,8 +68,69 @@ test('what says itself as JSON is digested so, and undefined is as if it were no
   t.is(digestOf({ toJSON: () => ({ a: 1 }) }), digestOf({ a: 1, b: undefined }))
 })
 
-test('what nobody knows the content of is refused', t => {
-  for (const wrong of [() => 1, Symbol('a'), Promise.resolve(1), new Date(Number.NaN)]) {
-    t.throws(() => digestOf([wrong]), { instanceOf: TypeError, message: /no content to digest/ })
-  }
+test('ETG-07 bytes are digested as they are, whatever views them', t => {
+  const buffer = new Uint8Array([0, 1, 2, 3, 4]).buffer
+  t.is(digestOf(new Uint8Array(buffer, 1, 3)), digestOf(Buffer.from([1, 2, 3])))
+  t.is(digestOf(new DataView(buffer, 1, 3)), digestOf(Buffer.from([1, 2, 3])))
+  t.not(digestOf(new Uint8Array(buffer, 1, 3)), digestOf(new Uint8Array(buffer)))
 })
+
+test('ETG-07 what comes from another realm is digested as from this one', t => {
+  const content = () => ({ a: [1, new Date(7), new Uint8Array([1])], b: null })
+  const other: unknown = runInNewContext(`(${String(content)})()`)
+  t.is(digestOf(other), digestOf(content()))
+  t.is(digestOf(Object.assign(Object.create(null), content())), digestOf(content()))
+})
+
+test('ETG-07 one part may stand in two places', t => {
+  const part = { a: 1 }
+  t.is(digestOf([part, part]), digestOf([{ a: 1 }, { a: 1 }]))
+})
+
+class Book {
+  readonly #revision: number
+  constructor(revision: number) {
+    this.#revision = revision
+  }
+  get revision() {
+    return this.#revision
+  }
+}
+class Row {
+  readonly id = 1
+}
+const itself: Record<string, unknown> = {}
+itself.itself = itself
+
+const UNKNOWN: readonly [name: string, value: unknown, message: RegExp][] = [
+  ['a function', () => 1, /a function has no content to digest/],
+  ['a symbol', Symbol('a'), /a symbol has no content to digest/],
+  ['a promise', Promise.resolve(1), /a Promise has no content to digest: await it/],
+  ['an invalid Date', new Date(Number.NaN), /an invalid Date has no content to digest/],
+  ['an ArrayBuffer', new ArrayBuffer(4), /an ArrayBuffer .* write new Uint8Array\(value\)/],
+  ['a SharedArrayBuffer', new SharedArrayBuffer(4), /write new Uint8Array\(value\)/],
+  ['private fields', new Book(7), /a Book .* name the parts that matter/],
+  ['a class without them', new Row(), /a Row has no content to digest/],
+  ['a RegExp', /a/, /a RegExp has no content to digest/],
+  ['a Blob', new Blob(['a']), /a Blob has no content to digest/],
+  ['a boxed number', Object(7), /a Number has no content to digest: write value\.valueOf\(\)/],
+  ['an Error', new Error('a'), /an Error has no content to digest/],
+  ['a Map', new Map([['a', 1]]), /a Map has no content to digest: write \[\.\.\.value\]/],
+  ['a Set', new Set([1]), /a Set has no content to digest: write \[\.\.\.value\]/],
+  ['a Map of another realm', runInNewContext('new Map()'), /write \[\.\.\.value\]/],
+  ['a class of another realm', runInNewContext('new (class A {})()'), /an A has no content/],
+  ['a WeakMap', new WeakMap(), /a WeakMap has no content to digest/],
+  ['a generator', [1].values(), /no content to digest/],
+  ['a stream', Readable.from([]), /a Readable has no content to digest/],
+  ['URLSearchParams', new URLSearchParams('a=1'), /a URLSearchParams has no content to digest/],
+  ['a hidden prototype', Object.create(Object.create(null, { a: { value: 1 } })), /no content/],
+  ['symbols as keys', { [Symbol('a')]: 1 }, /symbols as keys/],
+  ['a cycle', itself, /contains itself/]
+]
+for (const [name, value, message] of UNKNOWN) {
+  test(`ETG-07 the content of ${name} is unknown: refused, at any depth`, t => {
+    t.throws(() => digestOf([value]), { instanceOf: TypeError, message })
+    t.throws(() => digestOf({ a: { b: value } }), { instanceOf: TypeError, message })
+    t.throws(() => digestOf({ toJSON: () => value }), { instanceOf: TypeError, message })
+  })
+}

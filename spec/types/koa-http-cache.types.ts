@@ -30,6 +30,7 @@ app.use(async ctx => {
   ctx.cacheControl('public', { cookies: 'shared' })
   await ctx.fresh({ etag: ['a', 1], lastModified: new Date(), weak: true })
   await ctx.fresh(Promise.resolve('x'))
+  await ctx.fresh({ last_modified: new Date() })
   await ctx.fresh(null)
   // Koa's own reading stays possible.
   const koas: boolean = ctx.request.fresh

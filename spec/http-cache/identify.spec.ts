@@ -1,0 +1,70 @@
+import { runInNewContext } from 'node:vm'
+
+import test from 'ava'
+
+import { identify } from '../../lib/http-cache/identify.ts'
+
+const DATE = new Date('2020-01-01T00:00:00.789Z')
+const SECONDS = Date.UTC(2020, 0, 1)
+const validators = (given: unknown) => identify(given as never, undefined)
+
+test('last_modified is understood as lastModified', t => {
+  t.deepEqual(validators({ last_modified: DATE }), { etag: undefined, lastModified: SECONDS })
+  t.deepEqual(validators({ last_modified: new Date(0), lastModified: DATE, etag: 'x' }), {
+    etag: '"x"',
+    lastModified: SECONDS
+  })
+})
+
+test('a Date of another realm is a Date', t => {
+  const date: unknown = runInNewContext('new Date(1577836800789)')
+  t.is(validators(date).lastModified, SECONDS)
+  t.is(validators({ lastModified: date }).lastModified, SECONDS)
+})
+
+test('an object of a class of one’s own may hold the validators, also as accessors', t => {
+  class State {
+    get etag() {
+      return 'x'
+    }
+  }
+  class Fields {
+    readonly lastModified = DATE
+  }
+  t.is(validators(new State()).etag, '"x"')
+  t.is(validators(new Fields()).lastModified, SECONDS)
+})
+
+class Book {
+  id = 1
+  title = 'A book'
+  updatedAt = DATE
+}
+class Article extends Book {
+  etag = 'column'
+}
+class Empty {}
+
+for (const [name, model, message] of [
+  [
+    'a model',
+    new Book(),
+    /^ctx\.fresh was given a Book; write what tells .*lastModified: book\.updatedAt/
+  ],
+  ['a model with a column etag', new Article(), /^ctx\.fresh was given an Article; write/],
+  ['an object of a class', new Empty(), /^ctx\.fresh was given an Empty; write/],
+  ['a Map', new Map([['etag', 'x']]), /^ctx\.fresh was given a Map; write/],
+  [
+    'a row',
+    { ...new Book() },
+    /^unknown key of ctx\.fresh id; write .*lastModified: book\.updatedAt/
+  ],
+  ['a typing error', { lastmodified: DATE }, /lastmodified; did you mean lastModified\?/],
+  ['nothing', {}, /must be an etag, a lastModified, or null, got \{\}/],
+  ['weak alone', { weak: true }, /must be an etag, a lastModified, or null/],
+  ['a list', ['x'], /must be an ETag, a Date or \{ etag, lastModified \}/]
+] as const) {
+  test(`ctx.fresh of ${name} is refused, and told what to write`, t => {
+    t.throws(() => validators(model), { instanceOf: TypeError, message })
+  })
+}
