@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
+import { ownerOf } from './support/owner.ts'
 import { startProcess, startSite } from './support/processes.ts'
 import { ask } from './support/raw.ts'
 import type { Readings } from './support/reader-process.ts'
@@ -114,16 +115,10 @@ test.serial('the temporary file of a process that is alive is left alone', async
   const second = await startSite(t, { root, env: 'development' })
   writeFileSync(join(root, 'apps/web/assets/x/app.css'), 'b{}')
   // As that process would name it; another, of a process that cannot be, is swept.
-  const host = await hostMark()
-  const alive = `.koa-fresh-assets-${host}-${child.pid}-deadbeef-0.tmp`
-  const dead = `.koa-fresh-assets-${host}-4194305-deadbeef-0.tmp`
+  const owner = ownerOf(child.pid ?? 0)
+  const alive = `.koa-fresh-assets-${owner}-deadbeef-0.tmp`
+  const dead = `.koa-fresh-assets-${owner.replace(`-${child.pid}-`, '-4194305-')}-deadbeef-0.tmp`
   for (const name of [alive, dead]) writeFileSync(join(directory, name), '')
   t.is((await ask(second.port, 'GET', '/assets/app.css')).text, 'b{}')
   t.deepEqual(temporaries(directory), [alive])
 })
-
-async function hostMark(): Promise<string> {
-  const { hostname } = await import('node:os')
-  const { digestOf } = await import('../lib/assets/fingerprint.ts')
-  return digestOf(Buffer.from(hostname())).slice(0, 8)
-}

@@ -56,13 +56,14 @@ export async function clean(
   if (dryRun) return sort(settings, keep, age).then(({ kept, old }) => report(old, kept, true))
   // Read first, so that a directory without a manifest is left as it is.
   await readManifest(manifestFile(settings))
-  const unlock = await lock(join(settings.publicDir, settings.prefix))
+  const held = await lock(join(settings.publicDir, settings.prefix))
   try {
     const { kept, old } = await sort(settings, keep, age)
+    await held.check()
     await inParallel(old, LANES, remove)
     return report(old, kept, false)
   } finally {
-    await unlock()
+    await held.release()
   }
 }
 

@@ -21,7 +21,7 @@ import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
 import { once, warnOnce } from '../warn-once.ts'
 import { writeUnlessWritten } from './write-build.ts'
-import { sweep } from './write-whole.ts'
+import { sweep } from './temporary.ts'
 
 export interface Progress {
   readonly stage: 'compile' | 'write'
@@ -94,7 +94,7 @@ export async function precompile(
   const warn = say ? once(say) : warnOnce()
   signal?.throwIfAborted()
   const minifier = minify ? await loadMinifier(undefined, settings.root) : undefined
-  const unlock = await lock(directory).catch(rethrow(settings, settings.prefix))
+  const held = await lock(directory).catch(rethrow(settings, settings.prefix))
   try {
     await sweepAll(directory)
     const sources = makeSources(settings, warn)
@@ -122,7 +122,7 @@ export async function precompile(
     const seconds = (performance.now() - startedAt) / 1000
     return { ...report(settings, entries, before), compressedBytes, seconds }
   } finally {
-    await unlock()
+    await held.release()
   }
 }
 

@@ -1,31 +1,8 @@
 // Writes a file whole or not at all: a temporary file in the same directory, then a rename.
-import { randomBytes } from 'node:crypto'
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  stat,
-  unlink,
-  utimes
-} from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { chmod, copyFile, mkdir, open, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { digestOf } from './fingerprint.ts'
-import { errorCode, isMiss, missing, statOf, type Mark } from './disk.ts'
-
-// A dotfile, so that no request finds it. It tells whose it is, so that it can be swept once that
-// process is gone: host, process, and a token, since a container's processes all have number 1.
-const PREFIX = '.koa-fresh-assets-'
-export const HOST = digestOf(Buffer.from(hostname())).slice(0, 8)
-const TOKEN = randomBytes(4).toString('hex')
-let count = 0
-
-export function temporaryName(): string {
-  return `${PREFIX}${HOST}-${process.pid}-${TOKEN}-${count++}.tmp`
-}
+import { isMiss, missing, statOf, type Mark } from './disk.ts'
+import { sweepOnce, temporaryName } from './temporary.ts'
 
 /** Bytes, or the path of a file to copy. */
 export type Content = Uint8Array | { readonly copyOf: string }
@@ -89,47 +66,6 @@ async function makeDirectory(directory: string): Promise<void> {
   if (first === undefined) return
   for (let path = directory; path.length >= first.length; path = dirname(path)) {
     await chmod(path, 0o755)
-  }
-}
-
-const swept = new Set<string>()
-const MAX_SWEPT = 10_000
-const HOUR_MS = 3_600_000
-
-/** Removes what killed processes left in a directory, once in the life of this one. */
-async function sweepOnce(directory: string): Promise<void> {
-  if (swept.has(directory)) return
-  if (swept.size >= MAX_SWEPT) swept.clear()
-  swept.add(directory)
-  await sweep(directory)
-}
-
-export async function sweep(directory: string): Promise<void> {
-  const names = (await missing(readdir(directory))) ?? []
-  const left = names.filter(name => name.startsWith(PREFIX))
-  await Promise.all(
-    left.map(async name => {
-      const path = join(directory, name)
-      if (await isAbandoned(path, name)) await missing(unlink(path))
-    })
-  )
-}
-
-async function isAbandoned(path: string, name: string): Promise<boolean> {
-  const [host, pid, token] = name.slice(PREFIX.length).split('-')
-  if (host !== HOST) {
-    const stats = await statOf(path)
-    return stats !== undefined && Date.now() - Number(stats.mtimeNs / 1_000_000n) > HOUR_MS
-  }
-  if (Number(pid) === process.pid) return token !== TOKEN
-  return !isAlive(Number(pid))
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH'
   }
 }
 

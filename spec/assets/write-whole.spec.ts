@@ -1,11 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { asyncProperty, assert, bigInt } from 'fast-check'
-import { isStamped, remove, stamp, sweep, writeWhole } from '../../lib/assets/write-whole.ts'
+import { isStamped, remove, stamp, writeWhole } from '../../lib/assets/write-whole.ts'
 import { makeProject } from '../support/site.ts'
 
 const THEN = 1_700_000_000_123_456_789n
@@ -79,45 +76,6 @@ test('an mtime that differs by two microseconds is another', t => {
   t.true(isStamped(mark, THEN))
   t.false(isStamped(mark, THEN + 2000n))
   t.false(isStamped(mark, THEN - 2000n))
-})
-
-const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
-const nameOf = (pid: number, token = 'cafecafe', host = HOST) =>
-  `.koa-fresh-assets-${host}-${pid}-${token}-0.tmp`
-
-test('temporary files of processes that are gone are swept, those of living ones stay', async t => {
-  const { pid: gone } = spawnSync(process.execPath, ['-e', ''])
-  const old = nameOf(1, 'cafecafe', '00000000')
-  const young = nameOf(2, 'cafecafe', '00000000')
-  const names = {
-    [nameOf(gone)]: 'a process that is gone',
-    [nameOf(process.pid)]: 'this process number in a former life',
-    [nameOf(process.ppid)]: 'a process that lives',
-    [old]: 'another machine, hours ago',
-    [young]: 'another machine, now',
-    'app.css': 'no temporary file',
-    '.hidden': 'no temporary file'
-  }
-  const root = makeProject(t, names)
-  const hours = Date.now() / 1000 - 7200
-  utimesSync(join(root, old), hours, hours)
-  await sweep(root)
-  t.deepEqual(
-    readdirSync(root).toSorted(),
-    ['.hidden', 'app.css', nameOf(process.ppid), young].toSorted()
-  )
-})
-
-test('a folder that is not there is swept without complaint', async t => {
-  await t.notThrowsAsync(sweep(join(makeProject(t), 'nowhere')))
-})
-
-test('what a killed process left is swept by the next that writes there', async t => {
-  const root = makeProject(t)
-  const { pid: gone } = spawnSync(process.execPath, ['-e', ''])
-  writeFileSync(join(root, nameOf(gone)), 'half a fi')
-  await writeWhole(join(root, 'a.css'), Buffer.from('a{}'), THEN)
-  t.deepEqual(readdirSync(root), ['a.css'])
 })
 
 test('a file that is gone already can be removed', async t => {

@@ -25,6 +25,9 @@ export async function bundle(t: ExecutionContext): Promise<string> {
     platform: 'node',
     format: 'cjs',
     external: PEERS,
+    // CommonJS has names of its own for these.
+    define: { 'import.meta.dirname': '__dirname', 'import.meta.url': '__url' },
+    banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href" },
     logLevel: 'error'
   })
   return outfile
