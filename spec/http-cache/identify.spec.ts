@@ -43,7 +43,12 @@ class Book {
 class Article extends Book {
   etag = 'column'
 }
-class Empty {}
+class Nothing {
+  readonly #id = 1
+  get id() {
+    return this.#id
+  }
+}
 
 for (const [name, model, message] of [
   [
@@ -52,11 +57,11 @@ for (const [name, model, message] of [
     /^ctx\.fresh was given a Book; write what tells .*lastModified: book\.updatedAt/
   ],
   ['a model with a column etag', new Article(), /^ctx\.fresh was given an Article; write/],
-  ['an object of a class', new Empty(), /^ctx\.fresh was given an Empty; write/],
+  ['an object of a class', new Nothing(), /^ctx\.fresh was given a Nothing; write/],
   ['a Map', new Map([['etag', 'x']]), /^ctx\.fresh was given a Map; write/],
   [
     'a row',
-    { ...new Book() },
+    { id: 1, title: 'A book', updatedAt: DATE },
     /^unknown key of ctx\.fresh id; write .*lastModified: book\.updatedAt/
   ],
   ['a typing error', { lastmodified: DATE }, /lastmodified; did you mean lastModified\?/],
