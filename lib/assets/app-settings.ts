@@ -84,7 +84,7 @@ function settleApp(
   const own = settlePath(app.path ?? (alone || name === 'web' ? '/' : `/${name}`), 'path', place)
   const layers = [...shared, ...layersOf(app, env)]
   const settled = settleLayers(layers, env, defaults, options)
-  const extra = extraSources(layers, dir)
+  const extra = extraSources(layers, dir, settled.compile)
   const expected = options.apps !== undefined && settled.compile && extra.length === 0
   if (expected && !isDirectory(dir)) {
     throw new AssetError(
@@ -135,11 +135,12 @@ export function settleLayers(
   }
 }
 
-function extraSources(layers: readonly LayeredOptions[], dir: string): string[] {
+/** They need not be there where nothing reads them: a server may have `public` alone. */
+function extraSources(layers: readonly LayeredOptions[], dir: string, isRead: boolean): string[] {
   const given = layers.flatMap(layer => layer.sources ?? [])
   return given.map(source => {
     const path = isAbsolute(source) ? resolve(source) : resolve(dir, source)
-    if (isDirectory(path)) return path
+    if (!isRead || isDirectory(path)) return path
     throw new AssetError(
       'source-missing',
       `sources names ${source}, but ${path} is not a directory: create it or take it out of sources`

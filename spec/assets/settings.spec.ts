@@ -163,6 +163,16 @@ test('SET-09 an extra source that is missing is an error at start', t => {
   }
 })
 
+test('SET-09 an extra source need not be there where nothing reads it', t => {
+  const root = makeProject(t)
+  const options = { root, sources: ['more'], apps: { web: {} } }
+  const sources = ['assets', 'more'].map(name => join(root, 'apps/web', name))
+  t.deepEqual(webOf({ ...options, env: 'production', compile: false }).sources, sources)
+  t.throws(() => settle({ ...options, env: 'production', compile: true }), {
+    code: 'source-missing'
+  })
+})
+
 test('SET-09 an app without an assets folder is fine', t => {
   const root = makeProject(t, { 'apps/web/app.js': '' })
   t.deepEqual(webOf({ root, apps: { web: {} } }).sources, [join(root, 'apps/web/assets')])

@@ -81,8 +81,8 @@ test('FPR-17c public alone, without apps, has the helpers of every app as before
     '/apps/shop/assets/app.css': 'shop'
   })
   const apps = { web: {}, admin: {}, shop: { path: '/till' } }
-  for (const options of [{}, { apps }, { prefix: '/static/files' }]) {
-    const whole = makeProject(t, files)
+  for (const options of [{}, { apps }, { prefix: '/static/files' }, { sources: '../more' }]) {
+    const whole = makeProject(t, { ...files, 'apps/more/images/more.png': 'more' })
     const { manifest } = await run({ root: whole, ...options })
     const bytes = readFileSync(manifest)
     await run({ root: whole, ...options })
@@ -101,9 +101,9 @@ test('FPR-17c public alone, without apps, has the helpers of every app as before
       return { pages, admin: (await site.ask(href)).text }
     }
     const before = await linked(whole, options)
-    const { prefix = '/assets' } = options as KoaAssetsOptions
+    const { prefix, sources } = options as KoaAssetsOptions
     t.is(before.admin, 'admin')
-    t.deepEqual(await linked(image, { prefix }), before)
+    t.deepEqual(await linked(image, { prefix, sources }), before)
   }
 })
 
