@@ -1,13 +1,22 @@
 // An open file as a stream, and whether what came of it is one state of the file.
-import { createReadStream, fstat, read, type BigIntStats, type ReadStream } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { createReadStream, read, type BigIntStats, type ReadStream } from 'node:fs'
+import { callbackify } from 'node:util'
 import { statOpened, type Opened } from './disk.ts'
+import { DIGEST_LENGTH, digestOfStream } from './fingerprint.ts'
 
 /** For `fs.createReadStream`: a stream that leaves closing to who opened the file. */
 export const BORROWED = { read, close: (_fd: number, done: () => void) => done() }
 
-/** All of an open file, a piece at a time. */
-export function streamOf({ path, fd }: Opened): ReadStream {
-  return createReadStream(path, { fd, start: 0, fs: BORROWED })
+/** The bytes of an open file, all of them or from one to another, a piece at a time. */
+export function streamOf({ path, fd }: Opened, range: Span = { start: 0 }): ReadStream {
+  return createReadStream(path, { fd, ...range, fs: BORROWED })
+}
+
+/** Both inclusive; without an end, to the end of the file. */
+interface Span {
+  readonly start: number
+  readonly end?: number
 }
 
 /** Whether an open file holds what it held when it was opened. */
@@ -31,25 +40,40 @@ type Read = (
 ) => void
 
 /**
- * Reads an open file, and fails at the last piece when somebody has written to the file since it was opened.
- * @param end the last byte that will be read
+ * Reads a part of an open file from its start to its end, and fails at the last piece when somebody has
+ * written over the file since it was opened. What was only added behind its end does no harm.
  */
-export function readUnchanged(opened: Opened, end: number): Read {
+export function readUnchanged(opened: Opened, span: Required<Span>): Read {
+  const hash = mayGrow(opened.stats) ? createHash('sha256') : undefined
+  const isIntact = callbackify(async (): Promise<boolean> => {
+    const digest = hash?.digest('hex').slice(0, DIGEST_LENGTH)
+    if (await isAsOpened(opened)) return true
+    return digest !== undefined && digest === (await digestOfStream(streamOf(opened, span)))
+  })
   return (fd, buffer, offset, length, position, done) => {
-    if (position + length <= end) {
+    if (!hash && position + length <= span.end) {
       read(fd, buffer, offset, length, position, done)
       return
     }
     read(fd, buffer, offset, length, position, (error, bytesRead) => {
-      if (error || position + bytesRead <= end) done(error, bytesRead, buffer)
-      else judge(opened, failure => done(failure, bytesRead, buffer))
+      hash?.update(buffer.subarray(offset, offset + bytesRead))
+      if (error || position + bytesRead <= span.end) done(error, bytesRead, buffer)
+      else {
+        isIntact((failure, intact) =>
+          done(intact ? null : (failure ?? changed(opened)), bytesRead, buffer)
+        )
+      }
     })
   }
 }
 
-function judge({ path, fd, stats }: Opened, done: (error: Error | null) => void): void {
-  fstat(fd, { bigint: true }, (error, now) => {
-    const isChanged = !error && !isSame(stats, now)
-    done(isChanged ? new Error(`${path} changed while it was sent`) : error)
-  })
+const GROWING_MS = 60_000
+
+/** Whether it was written to so lately that it may be a log or a download which goes on growing. */
+function mayGrow({ mtimeNs }: BigIntStats): boolean {
+  return Date.now() - Number(mtimeNs / 1_000_000n) < GROWING_MS
+}
+
+function changed({ path }: Opened): Error {
+  return new Error(`${path} changed while it was sent`)
 }

@@ -134,7 +134,7 @@ function sendThrough(
 ): Promise<void> {
   const { start, end } = range ?? { start: 0, end: size - 1 }
   const headers = range ? { range: `bytes=${start}-${end}` } : {}
-  const fs = { ...BORROWED, read: readUnchanged(opened, end) }
+  const fs = { ...BORROWED, read: readUnchanged(opened, { start, end }) }
   const options = { cacheControl: false, etag: false, lastModified: false, fd: opened.fd, fs }
   const sending = send({ method: 'GET', headers } as IncomingMessage, opened.path, options)
   return new Promise(resolve => {
