@@ -8,6 +8,7 @@ export {
 } from './assets/precompile.ts'
 export { verify, type VerifyProblem, type VerifyReport } from './assets/verify.ts'
 export { clean, type CleanOptions, type CleanReport } from './assets/clean.ts'
+export { versionOf, type VersionOfOptions } from './assets/version-of.ts'
 export { assetSources } from './assets/sources.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compiler.ts'

@@ -14,6 +14,7 @@ import {
 } from './http-cache/shared-caches.ts'
 import type { Verdict, Visit } from './http-cache/visit.ts'
 import { teach, visitOf } from './http-cache/words.ts'
+import { refreshAll } from './kept-current.ts'
 
 export type {
   CacheDirective,
@@ -50,6 +51,10 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     teach(ctx.app.context)
     const visit = visitOf(ctx)
     const outer = visit.settings
+    if (outer === undefined) {
+      const refreshing = refreshAll()
+      if (refreshing !== undefined) await refreshing
+    }
     visit.settings = settings
     try {
       await next()

@@ -178,7 +178,8 @@ test('index exports these names', t => {
     'koaAssets',
     'koaHttpCache',
     'precompile',
-    'verify'
+    'verify',
+    'versionOf'
   ])
 })
 

@@ -1,6 +1,7 @@
 // Options in, frozen settings out: every default and every complaint.
 import type { Context } from 'koa'
 
+import { isDevelopment } from '../environment.ts'
 import { warnOnce } from '../warn-once.ts'
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
 import {
@@ -118,7 +119,3 @@ function settleSwitch(name: string, given: unknown, otherwise: boolean): boolean
 }
 
 function ignore(): void {}
-
-function isDevelopment(): boolean {
-  return (process.env.NODE_ENV ?? 'development') === 'development'
-}
