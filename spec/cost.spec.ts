@@ -102,24 +102,28 @@ for (const method of ['GET', 'HEAD']) {
   )
 }
 
-test.serial('a compiled asset costs one stat more for each file it was compiled from', async t => {
-  const site = await makeSettledSite(t, {
-    'css/_one.scss': 'a { b: c }',
-    'css/_two.scss': "@use 'one';",
-    'css/app.css.scss': "@use 'two';"
-  })
-  t.deepEqual(await costOf(site, '/assets/app.css'), {
-    calls: 4,
-    stats: [
-      'apps/web/assets/css/_one.scss',
-      'apps/web/assets/css/_two.scss',
-      'apps/web/assets/css/app.css.scss',
-      'public/assets/app.css'
-    ],
-    sync: [],
-    status: 200
-  })
-})
+test.serial(
+  'a compiled asset costs one stat more for each file it was compiled from, and for each folder searched',
+  async t => {
+    const site = await makeSettledSite(t, {
+      'css/_one.scss': 'a { b: c }',
+      'css/_two.scss': "@use 'one';",
+      'css/app.css.scss': "@use 'two';"
+    })
+    t.deepEqual(await costOf(site, '/assets/app.css'), {
+      calls: 5,
+      stats: [
+        'apps/web/assets/css',
+        'apps/web/assets/css/_one.scss',
+        'apps/web/assets/css/_two.scss',
+        'apps/web/assets/css/app.css.scss',
+        'public/assets/app.css'
+      ],
+      sync: [],
+      status: 200
+    })
+  }
+)
 
 test.serial('a route costs one stat, of what public might hold for it', async t => {
   const options: SiteOptions = { routes: ctx => void (ctx.body = 'page') }

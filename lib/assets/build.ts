@@ -1,6 +1,7 @@
 // The whole tree: every asset of every app, read, compiled and led to what it refers to.
 import { relative } from 'node:path'
 import { AssetError } from '../errors.ts'
+import { missing } from './disk.ts'
 import { finishAll, MAP, type Built, type Drafted, type Node } from './finish-build.ts'
 import { inParallel } from './in-parallel.ts'
 import { isMinifiable, type Minify } from './minify.ts'
@@ -108,7 +109,26 @@ function asCollision({ path, name, source, rivals }: Place): Problem {
   return { path, error: new AssetError('name-taken', message) }
 }
 
+/** Of several sources the next comes forward when the first went away since the listing was read. */
 async function read(
+  settings: Settings,
+  sources: Sources,
+  place: Place,
+  options: BuildOptions
+): Promise<Node | undefined> {
+  for (let chosen: Place | undefined = place, attempt = 0; chosen && attempt < 3; attempt++) {
+    // Whatever is missing here is the source: a compiler's failure is a CompileError.
+    const node = await missing(readPlace(settings, sources, chosen, options))
+    if (node) return node
+    await sources.verify(place.app)
+    const again = await sources.list(place.app)
+    const next = again.find(({ name }) => name === place.name)
+    chosen = next && { ...next, app: place.app, path: place.path }
+  }
+  return undefined
+}
+
+async function readPlace(
   settings: Settings,
   sources: Sources,
   place: Place,

@@ -15,6 +15,8 @@ import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
 import { contentOf, writeVerified } from './write-build.ts'
 import { statOf } from './disk.ts'
+import { leavesPublic, mustLieInPublic, wouldLieInPublic } from './within-public.ts'
+import { remove } from './write-whole.ts'
 
 export interface LiveBuild {
   readonly manifest: Manifest
@@ -24,6 +26,10 @@ export interface LiveBuild {
   problemOf(path: string): AssetError | undefined
   /** Writes an asset's files again, where somebody took them away or changed them. */
   restore(path: string): Promise<void>
+  /** Whether it published an asset under this plain path, whose source may be gone since. */
+  has(path: string): boolean
+  /** Whether no source came or went since the last `refresh`; no look at the disk. */
+  readonly isCurrent: boolean
 }
 
 // As many files open at once, of thousands.
@@ -33,15 +39,18 @@ export function isLive({ compile, fingerprint }: AppSettings): boolean {
   return compile && fingerprint
 }
 
+/** @param forget hears the path of each file that is removed */
 export function makeLiveBuild(
   settings: Settings,
   sources: Sources,
-  warn: (message: string) => void
+  warn: (message: string) => void,
+  forget: (path: string) => void
 ): LiveBuild {
   const drafts = new Map<string, { source: Source; generation: number; drafted: Drafted }>()
   let assets: ReadonlyMap<string, Built> = new Map()
   let problems: ReadonlyMap<string, AssetError> = new Map()
   let manifest = new Manifest(new Map())
+  let builtFrom: number | undefined
 
   const generationOf = () => settings.apps.reduce((sum, app) => sum + sources.generation(app), 0)
 
@@ -57,7 +66,19 @@ export function makeLiveBuild(
     else drafts.set(path, { source, generation: generationOf(), drafted })
   }
 
+  /** What this process made goes with its source; what is another's, or of an earlier source, stays. */
+  const withdraw = async ({ path, digest }: Built): Promise<void> => {
+    const named = withFingerprint(path, digest)
+    for (const each of new Set([path, named])) {
+      const file = join(settings.publicDir, each)
+      const isOurs = (await statOf(file))?.isFile() && (await digestOfFile(file)) === digest
+      if (isOurs && (await wouldLieInPublic(settings, file))) await remove(file)
+      forget(each)
+    }
+  }
+
   const refresh = oneAtATime(async () => {
+    const generation = generationOf()
     const built = await build(settings, sources, { warn, only: isLive, reuse, keep })
     const changed = [...built.assets.values()].filter(
       asset => assets.get(asset.path)?.digest !== asset.digest
@@ -74,8 +95,11 @@ export function makeLiveBuild(
     // What cannot be published keeps its last good copy.
     const kept = [...assets].filter(([path]) => problems.has(path))
     const good = [...built.assets].filter(([path]) => !problems.has(path))
+    const gone = [...assets].filter(([path]) => !problems.has(path) && !built.assets.has(path))
+    await inParallel(gone, LANES, ([, asset]) => withdraw(asset))
     assets = new Map([...kept, ...good])
     for (const path of drafts.keys()) if (!assets.has(path)) drafts.delete(path)
+    builtFrom = generation
     manifest = new Manifest(entriesOf(assets.values()))
   })
 
@@ -85,6 +109,11 @@ export function makeLiveBuild(
     },
     refresh,
     problemOf: path => problems.get(path),
+    has: path => assets.has(path),
+    get isCurrent() {
+      if (builtFrom === undefined) return true
+      return builtFrom === generationOf() && settings.apps.every(app => sources.isCurrent(app))
+    },
     async restore(path) {
       const asset = assets.get(path)
       if (!asset) return
@@ -97,9 +126,16 @@ export function makeLiveBuild(
 
 async function writeBoth(settings: Settings, asset: Built): Promise<void> {
   const printed = join(settings.publicDir, withFingerprint(asset.path, asset.digest))
+  if (!(await wouldLieInPublic(settings, printed))) throw leavesPublic(settings, printed)
   const isThere = await statOf(printed)
   if (!isThere || (await digestOfFile(printed)) !== asset.digest) {
     await writeVerified(settings, printed, asset)
   }
-  await write(join(settings.publicDir, asset.path), contentOf(asset, printed), asset.mtimeNs)
+  await write(
+    join(settings.publicDir, asset.path),
+    contentOf(asset, printed),
+    asset.mtimeNs,
+    undefined,
+    mustLieInPublic(settings)
+  )
 }

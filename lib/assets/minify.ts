@@ -4,11 +4,11 @@
 // digests of others become, and esbuild tells of faults where they stand in the source. The URLs move
 // what follows them in the map; finish-build.ts moves it as well (shift-map.ts).
 import { isUtf8 } from 'node:buffer'
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../errors.ts'
+import { readOpened } from './disk.ts'
 import { scriptError } from './compile-script.ts'
 import { mendMap } from './mend-map.ts'
 import { ESBUILD, loadPeer, type Load } from './peers.ts'
@@ -17,7 +17,7 @@ import { draft, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
-import type { Content } from './write-whole.ts'
+import { withCopied, type Content } from './write-whole.ts'
 
 /** Where a draft comes from. */
 interface Place {
@@ -138,5 +138,6 @@ function asText({ root }: Settings, { source }: Place, { text, location }: Esbui
 }
 
 async function bytesOf(content: Content): Promise<Uint8Array> {
-  return 'copyOf' in content ? readFile(content.copyOf) : content
+  if (!('copyOf' in content)) return content
+  return withCopied(content, async opened => (await readOpened(opened)).bytes)
 }

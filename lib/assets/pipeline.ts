@@ -48,7 +48,9 @@ export function makePipeline(settings: Settings): Pipeline {
   const sources = makeSources(settings, warn)
   const publisher = makePublisher(settings, sources, warn)
   const publicFiles = makePublicFiles(settings, (wanted, plain) => isOrdinary(wanted, plain))
-  const live = settings.apps.some(isLive) ? makeLiveBuild(settings, sources, warn) : undefined
+  const live = settings.apps.some(isLive)
+    ? makeLiveBuild(settings, sources, warn, path => publicFiles.forget({ path }))
+    : undefined
   const fixed = settings.apps.some(isFixed) ? new ManifestInForce(settings, warn) : undefined
 
   const checkName =
@@ -65,13 +67,17 @@ export function makePipeline(settings: Settings): Pipeline {
   }
 
   const buildAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> => {
-    const current = splitFingerprint(wanted.name) && (await publicFiles.find(wanted))
-    if (current?.isVerified) return current
-    // What has no source is not worth a look at all the others.
+    const plain = splitFingerprint(wanted.name)?.name
+    if (plain !== undefined && (await sources.find(app, plain))) {
+      const current = await publicFiles.find(wanted)
+      if (current?.isVerified) return current
+    }
     const name = await sourcedName(app, wanted.name)
-    if (name === undefined) return publicFiles.find(wanted)
+    // What has no source, and had none, is not worth a look at all the others.
+    const isKnown = [wanted.name, plain].some(each => live?.has(`${app.urlPrefix}/${each}`))
+    if (name === undefined && !isKnown) return publicFiles.find(wanted)
     await live?.refresh()
-    const path = `${app.urlPrefix}/${name}`
+    const path = `${app.urlPrefix}/${name ?? wanted.name}`
     const problem = live?.problemOf(path)
     if (problem) throw problem
     await live?.restore(path)
@@ -110,7 +116,8 @@ export function makePipeline(settings: Settings): Pipeline {
   return {
     isAbsent: rawPath => publicFiles.isAbsent(rawPath),
     isMissing: rawPath => publicFiles.isMissing(rawPath),
-    recall: rawPath => publicFiles.recall(rawPath),
+    // A fingerprint is trusted for good; but what has lost its source goes at once.
+    recall: rawPath => (live?.isCurrent === false ? undefined : publicFiles.recall(rawPath)),
     find(wanted) {
       const { app } = wanted
       if (!app?.compile) return publicFiles.find(wanted)

@@ -31,7 +31,7 @@ export interface PublicFiles {
    */
   find(wanted: Wanted, mark?: Mark): Promise<Found> | Found
   /** Has the next `find` look at the disk: the file was not what was remembered of it. */
-  forget(wanted: Wanted): void
+  forget(wanted: Pick<Wanted, 'path'>): void
   /** The file that is wanted, described from its open self and then used; undefined for a miss. */
   readonly withOpened: <T>(
     wanted: Wanted,

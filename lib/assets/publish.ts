@@ -2,7 +2,16 @@
 import { lstat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { errorCode, missing, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
+import {
+  errorCode,
+  isMiss,
+  missing,
+  readWhole,
+  sameBytes,
+  statOf,
+  type Mark,
+  type Opened
+} from './disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -10,7 +19,7 @@ import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
 import type { Reference } from './references.ts'
 import { encodePath } from './asset-url.ts'
-import { wouldLieInPublic } from './within-public.ts'
+import { leavesPublic, mustLieInPublic, wouldLieInPublic } from './within-public.ts'
 import { isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
 
 export interface Publisher {
@@ -58,23 +67,50 @@ export function makePublisher(
     const target = join(settings.publicDir, app.urlPrefix, name)
     // What was known has changed; who knows what else was put in the place of another.
     if (index.get(key)) await sources.verify(app)
-    const source = await sources.find(app, name)
-    const generation = sources.generation(app)
-    const drafted = source && (await draft(settings, sources.loadPaths(app), name, source))
-    if (!drafted) return withdraw(key, target)
+    const passedOver = new Set<string>()
+    for (;;) {
+      const source = await sources.find(app, name, passedOver)
+      if (!source) return withdraw(key, target)
+      const generation = passedOver.size > 0 ? NEVER : sources.generation(app)
+      const mark = await publishFrom({ app, name, source }, key, target, generation)
+      if (mark !== 'gone') return mark
+      // It went away since the listing was read: the next source of that name comes forward.
+      passedOver.add(source.file)
+      await sources.verify(app)
+    }
+  }
+
+  const publishFrom = async (
+    asker: Asker,
+    key: string,
+    target: string,
+    generation: number
+  ): Promise<Mark | 'gone' | undefined> => {
+    const { app, name, source } = asker
+    const drafted = await draft(settings, sources.loadPaths(app), name, source)
+    if (!drafted) return 'gone'
     if (!(await wouldLieInPublic(settings, target))) {
-      warn(`${relative(settings.root, target)} is not written: a link leads out of public there`)
+      warn(leavesPublic(settings, target).message)
       return undefined
     }
-    const urls = await urlsOf({ app, name, source, draft: drafted })
-    const mark = await write(target, finish(drafted, urls), drafted.mtimeNs)
-    if (mark) {
+    const content = finish(drafted, await urlsOf({ ...asker, draft: drafted }))
+    const mark = await writeUnlessGone(target, content, drafted.mtimeNs)
+    if (mark === 'gone') return 'gone'
+    if (!mark) index.delete(key)
+    else {
       const valid = drafted.isSettled ? generation : NEVER
       index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation: valid })
-    } else {
-      index.delete(key)
     }
     return mark ?? statOf(target)
+  }
+
+  const writeUnlessGone = async (target: string, content: Content, mtimeNs: bigint) => {
+    try {
+      return await write(target, content, mtimeNs, undefined, mustLieInPublic(settings))
+    } catch (error) {
+      if (isMiss(error) && 'copyOf' in content && !(await statOf(content.copyOf))) return 'gone'
+      throw error
+    }
   }
 
   const urlsOf = ({ draft, ...asker }: Referrer): Promise<(string | undefined)[]> =>
@@ -157,19 +193,22 @@ export async function write(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  beforeReplacing?: () => Promise<unknown>
+  beforeReplacing?: () => Promise<unknown>,
+  judge?: (opened: Opened) => Promise<void>
 ): Promise<Mark | undefined> {
   const existing = await missing(lstat(target, { bigint: true }))
   if (!existing?.isFile() || !(await holds(target, content))) {
     await beforeReplacing?.()
-    return writeWhole(target, content, mtimeNs)
+    return writeWhole(target, content, mtimeNs, undefined, judge)
   }
   if (isStamped(existing, mtimeNs)) return existing
   try {
     await stamp(target, mtimeNs)
   } catch (error) {
     // Another user's file can be replaced, but not touched.
-    if (errorCode(error) === 'EPERM') return writeWhole(target, content, mtimeNs)
+    if (errorCode(error) === 'EPERM') {
+      return writeWhole(target, content, mtimeNs, undefined, judge)
+    }
     throw error
   }
   return statOf(target)

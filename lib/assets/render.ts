@@ -1,16 +1,26 @@
 // From a source to the bytes of its target, with all that these bytes were made from.
 import { isUtf8 } from 'node:buffer'
-import { extname, join } from 'node:path'
+import { extname } from 'node:path'
 import { inspect } from 'node:util'
 import { CompileError, AssetError } from '../errors.ts'
 import { isUnchangedSince } from './clock.ts'
 import type { CompilerInput, CompilerOutput } from './compiler.ts'
-import { isInside, markOf, readWhole, realpathOf, statOf, type Mark } from './disk.ts'
+import {
+  markOf,
+  readOpened,
+  readWhole,
+  realpathOf,
+  statOf,
+  withFile,
+  type Mark,
+  type Opened
+} from './disk.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
 import type { Settings } from './settings.ts'
 import { isFile, newestOf, seen, seenLacking, type Seen, type SeenFile } from './seen.ts'
 import type { Source } from './sources.ts'
-import type { Content } from './write-whole.ts'
+import { liesIn } from './within-public.ts'
+import type { Content, Copy } from './write-whole.ts'
 
 /** A source read and compiled, its references found but not yet replaced. */
 export interface Draft {
@@ -47,16 +57,16 @@ export async function draft(
   source: Source,
   sourceMap?: boolean
 ): Promise<Draft | undefined> {
-  if (!(await isAllowed(settings, source))) return undefined
   const type = textType(name)
-  if (!type && !source.compiler) {
-    const stats = await statOf(source.file)
-    if (!stats?.isFile()) return undefined
-    if (stats.size > COPY_FROM) return copy(source, stats)
-  }
+  const isAllowed = judgeOf(settings, source)
   const readAt = Date.now()
-  const read = await readWhole(source.file)
+  const read = await withFile(source.file, async opened => {
+    if (!(await isAllowed(opened))) return undefined
+    const isBig = !type && !source.compiler && opened.stats.size > COPY_FROM
+    return isBig ? opened.stats : readOpened(opened)
+  })
   if (!read) return undefined
+  if (!('bytes' in read)) return copy(source, read, isAllowed)
   const input = seen(source.file, read.mark, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
   const given = { path: source.file, loadPaths, env: settings.env, ...(sourceMap && { sourceMap }) }
@@ -70,11 +80,17 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
   return Buffer.from(replaceReferences(text.code, text.references, urls))
 }
 
-function copy(source: Source, mark: Mark): Draft {
+function copy(source: Source, mark: Mark, isAllowed: Copy['isAllowed']): Draft {
   const inputs = [{ path: source.file, mark: markOf(mark) }]
   const { mtimeNs } = mark
   const isSettled = isUnchangedSince(mark, Date.now())
-  return { content: { copyOf: source.file }, text: undefined, inputs, mtimeNs, isSettled }
+  return {
+    content: { copyOf: source.file, isAllowed },
+    text: undefined,
+    inputs,
+    mtimeNs,
+    isSettled
+  }
 }
 
 function plain(content: Buffer, input: SeenFile): Draft {
@@ -89,12 +105,13 @@ function textType(name: string): 'css' | 'js' | undefined {
   return extension === '.js' || extension === '.mjs' ? 'js' : undefined
 }
 
-/** Judged on real paths, at the moment of reading: a link may have been swapped since the listing. */
-async function isAllowed({ symlinks }: Settings, source: Source): Promise<boolean> {
-  if (symlinks === 'follow') return true
-  const [real, top] = await Promise.all([realpathOf(source.file), realpathOf(source.directory)])
-  if (real === undefined || top === undefined) return false
-  return symlinks === 'deny' ? real === join(top, source.path) : isInside(top, real)
+/** What was opened is judged, wherever a link that is swapped meanwhile leads. */
+function judgeOf({ symlinks }: Settings, { directory }: Source) {
+  return async (opened: Opened): Promise<boolean> => {
+    if (symlinks === 'follow') return true
+    const real = await realpathOf(directory)
+    return real !== undefined && liesIn({ symlinks }, { path: directory, real }, opened)
+  }
 }
 
 interface Read {

@@ -41,8 +41,15 @@ export const assetSources = Object.freeze({
 })
 
 export interface Sources {
-  /** The source of a name; the listing is brought up to date first. */
-  find(app: AppSettings, name: string): Promise<Source | undefined>
+  /**
+   * The source of a name; the listing is brought up to date first.
+   * @param passedOver files that turned out not to be readable
+   */
+  find(
+    app: AppSettings,
+    name: string,
+    passedOver?: ReadonlySet<string>
+  ): Promise<Source | undefined>
   /** The source that has just this tail, or path, in one directory. */
   findTail(app: AppSettings, directory: string, tail: string): Promise<Source | undefined>
   /** What each directory has for a name, in the order in which they are searched. */
@@ -53,6 +60,8 @@ export interface Sources {
   directories(app: AppSettings): readonly string[]
   /** One number for one state of all that the app searches. */
   generation(app: AppSettings): number
+  /** Whether the listing is known to be up to date, without a look at the disk. */
+  isCurrent(app: AppSettings): boolean
   /** Brings the listing up to date; where events tell of nothing it costs no look at the disk. */
   refresh(app: AppSettings): Promise<void>
   /** The same, but asks the disk about every folder: a link may lead elsewhere without an event. */
@@ -110,8 +119,13 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
       return { directory, named: byName.get(name) ?? [], tailed }
     })
 
-  const lookUp = (app: AppSettings, name: string): Source | undefined => {
-    const { source, warning } = choose(name, candidatesOf(app, name))
+  const lookUp = (
+    app: AppSettings,
+    name: string,
+    passedOver?: ReadonlySet<string>
+  ): Source | undefined => {
+    const all = candidatesOf(app, name)
+    const { source, warning } = choose(name, passedOver?.size ? without(all, passedOver) : all)
     if (warning) warn(warning)
     return source
   }
@@ -121,12 +135,12 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
   }
 
   return {
-    async find(app, name) {
+    async find(app, name, passedOver) {
       await refresh(app, false)
-      const found = lookUp(app, name)
+      const found = lookUp(app, name, passedOver)
       if (found) return found
       await refresh(app, true)
-      return lookUp(app, name)
+      return lookUp(app, name, passedOver)
     },
     async candidates(app, name) {
       await refresh(app, true)
@@ -150,6 +164,7 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
     },
     directories: app => treesOf(app).map(tree => tree.directory),
     generation: app => treesOf(app).reduce((sum, tree) => sum + tree.version + 1, 0),
+    isCurrent: app => treesOf(app).every(tree => tree.isCurrent),
     refresh: app => refresh(app, false),
     verify: app => refresh(app, true),
     loadPaths(app) {
@@ -160,4 +175,13 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
       return [...directories, join(settings.root, 'node_modules')]
     }
   }
+}
+
+function without(all: readonly Candidates[], passedOver: ReadonlySet<string>): Candidates[] {
+  const isLeft = ({ file }: Source) => !passedOver.has(file)
+  return all.map(({ directory, named, tailed }) => ({
+    directory,
+    named: named.filter(isLeft),
+    tailed: tailed.filter(isLeft)
+  }))
 }

@@ -1,9 +1,8 @@
 // The checksums of an asset's bytes.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { DIGEST_LENGTH } from './fingerprint.ts'
 import type { IntegrityAlgorithm } from './options.ts'
-import type { Content } from './write-whole.ts'
+import { streamOf, withCopied, type Content } from './write-whole.ts'
 
 export interface Sums {
   readonly digest: string
@@ -19,10 +18,12 @@ export async function sumsOf(
   if (!('copyOf' in content)) return sumsOfBytes(content, algorithms)
   const hashes = ['sha256', ...algorithms].map(name => createHash(name))
   let size = 0
-  for await (const chunk of createReadStream(content.copyOf)) {
-    size += (chunk as Buffer).length
-    for (const hash of hashes) hash.update(chunk as Buffer)
-  }
+  await withCopied(content, async opened => {
+    for await (const chunk of streamOf(opened)) {
+      size += (chunk as Buffer).length
+      for (const hash of hashes) hash.update(chunk as Buffer)
+    }
+  })
   const [digest, ...others] = hashes.map(hash => hash.digest())
   return {
     digest: (digest as Buffer).toString('hex').slice(0, DIGEST_LENGTH),

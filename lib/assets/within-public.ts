@@ -1,6 +1,7 @@
 // What lies in a directory, judged on real paths: a link may lead out of it.
 import { lstat, readlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { AssetError } from '../errors.ts'
 import { isInside, missing, realpathOf, type Opened } from './disk.ts'
 import type { Settings } from './settings.ts'
 
@@ -91,4 +92,27 @@ export async function wouldLieInPublic(settings: Settings, file: string): Promis
     if ((await realpathOf(at)) !== undefined) return isWithinPublic(settings, at)
   }
   return true
+}
+
+/**
+ * Judges a file that was opened to be written, before anything is written into it: without `openat` a
+ * folder above it may have become a link since its path was looked at.
+ * @returns what rejects for one that does not lie in public
+ */
+export function mustLieInPublic(settings: Settings): (opened: Opened) => Promise<void> {
+  return async opened => {
+    const directory = await publicDirectory(settings)
+    if (directory && (await liesIn(settings, directory, opened))) return
+    throw leavesPublic(settings, dirname(opened.path))
+  }
+}
+
+/** @param path absolute; what was not written, or the folder of it */
+export function leavesPublic({ root, symlinks }: Settings, path: string): AssetError {
+  const what =
+    symlinks === 'deny' ? 'a symbolic link is on the way' : 'a symbolic link leads out of public'
+  return new AssetError(
+    'publish-failed',
+    `${relative(root, path)} is not written: ${what}; remove the link, or set symlinks to 'follow'`
+  )
 }

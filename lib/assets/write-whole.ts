@@ -1,30 +1,64 @@
 // Writes a file whole or not at all: a temporary file in the same directory, then a rename.
-import { chmod, copyFile, mkdir, open, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { createReadStream, type ReadStream } from 'node:fs'
+import { chmod, mkdir, open, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isMiss, missing, statOf, type Mark } from './disk.ts'
+import { isMiss, missing, statOf, withFile, type Mark, type Opened } from './disk.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
 
-/** Bytes, or the path of a file to copy. */
-export type Content = Uint8Array | { readonly copyOf: string }
+/** Bytes, or a file to copy. */
+export type Content = Uint8Array | Copy
+
+export interface Copy {
+  readonly copyOf: string
+  /** Judges what was opened under that name, which may be a link that was swapped meanwhile. */
+  readonly isAllowed?: ((opened: Opened) => Promise<boolean>) | undefined
+}
+
+/**
+ * What `use` makes of the file to copy.
+ * @throws ENOENT when it is gone, or leads to what may not be copied
+ */
+export async function withCopied<T>(
+  { copyOf, isAllowed }: Copy,
+  use: (opened: Opened) => Promise<T>
+): Promise<T> {
+  const used = await withFile(copyOf, async opened => {
+    const isFit = !isAllowed || (await isAllowed(opened))
+    return isFit ? { result: await use(opened) } : undefined
+  })
+  if (used) return used.result
+  const error = new Error(`ENOENT: no such file to copy, open '${copyOf}'`)
+  throw Object.assign(error, { code: 'ENOENT', syscall: 'open', path: copyOf })
+}
+
+/** The bytes of what `withCopied` opened. */
+export function streamOf({ path, fd }: Opened): ReadStream {
+  return createReadStream(path, { fd, start: 0, autoClose: false, highWaterMark: PIECE })
+}
+
+// Big pieces: each is a call of the system.
+const PIECE = 1024 * 1024
 
 /**
  * Writes a target with mode 0644 and the given mtime, and returns the mark that it has then;
  * undefined when another process has replaced it meanwhile.
  *
  * @param check rejects for a written file that must not get the target's name
+ * @param judge rejects for a file that must not be written where it was opened
  */
 export async function writeWhole(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  check?: (temporary: string) => Promise<void>
+  check?: (temporary: string) => Promise<void>,
+  judge?: (opened: Opened) => Promise<void>
 ): Promise<Mark | undefined> {
   const directory = dirname(target)
   await makeDirectory(directory)
   await sweepOnce(directory)
   const temporary = join(directory, temporaryName())
   try {
-    await fill(temporary, content)
+    await fill(temporary, content, judge)
     await check?.(temporary)
     await chmod(temporary, 0o644)
     await stamp(temporary, mtimeNs)
@@ -38,11 +72,16 @@ export async function writeWhole(
   }
 }
 
-async function fill(path: string, content: Content): Promise<void> {
-  if ('copyOf' in content) return copyFile(content.copyOf, path)
+async function fill(
+  path: string,
+  content: Content,
+  judge?: (opened: Opened) => Promise<void>
+): Promise<void> {
   const handle = await open(path, 'wx')
   try {
-    await handle.writeFile(content)
+    await judge?.({ path, fd: handle.fd, stats: await handle.stat({ bigint: true }) })
+    if (!('copyOf' in content)) return await handle.writeFile(content)
+    await withCopied(content, opened => writeFile(handle, streamOf(opened)))
   } finally {
     await handle.close()
   }

@@ -1,9 +1,10 @@
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 import test from 'ava'
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFingerprinted } from '../support/fingerprinted.ts'
-import { makeProject } from '../support/site.ts'
+import { filesBelow, makeFingerprinted } from '../support/fingerprinted.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
+import { until } from '../support/until.ts'
 
 test('a live site keeps the last good copy of what cannot be published, and mends itself', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
@@ -33,4 +34,42 @@ test('a live site with a target that cannot be written serves the others', async
   await t.throwsAsync(() => site.path('bad.js'), { code: 'publish-failed' })
   t.true(statSync(join(root, 'public/assets/bad.js')).isDirectory())
   t.deepEqual(readdirSync(join(root, 'public/assets/bad.js')), ['x'])
+})
+
+test('a deleted source of a live site is 404 at once, and its older fingerprints stay', async t => {
+  const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/other.css': 'other' })
+  const older = await site.path('app.css')
+  await site.edit({ 'x/app.css': 'two' })
+  const current = await site.path('app.css')
+  const statusOf = async (path: string) => (await site.ask(path)).status
+  for (const path of [older, current, '/assets/app.css']) t.is(await statusOf(path), 200, path)
+  unlinkSync(site.at('x/app.css'))
+  await t.throwsAsync(() => site.path('app.css'), { code: 'asset-unknown' })
+  t.is(await statusOf('/assets/app.css'), 404)
+  t.is(await statusOf(current), 404)
+  t.is(await statusOf(older), 200)
+  t.is(await statusOf('/assets/other.css'), 200)
+  await site.edit({ 'x/app.css': 'two' })
+  t.is(await statusOf(current), 200, 'and back again')
+})
+
+for (const first of ['plain', 'current'] as const) {
+  test(`a deleted source of a live site is 404 when its ${first} URL is what is asked for first`, async t => {
+    const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one' })
+    const paths = { plain: '/assets/app.css', current: await site.path('app.css') }
+    for (const path of Object.values(paths)) t.is((await site.ask(path)).status, 200)
+    unlinkSync(site.at('x/app.css'))
+    await until(async () => (await site.ask(paths[first])).status === 404, 'the event arrives')
+    for (const path of Object.values(paths)) t.is((await site.ask(path)).status, 404)
+    t.deepEqual(filesBelow(join(site.root, 'public')), [])
+  })
+}
+
+test('what a person put in place of a target stays when the source goes', async t => {
+  const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/b.css': 'b' })
+  await site.path('app.css')
+  unlinkSync(site.at('x/app.css'))
+  writeFiles(site.root, { 'public/assets/app.css': 'by hand' })
+  await site.path('b.css')
+  t.is((await site.ask('/assets/app.css')).text, 'by hand')
 })
