@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 /** Everything this package throws on purpose, apart from a TypeError for a wrong option or argument. */
 export class AssetError extends Error {
   override name = 'AssetError'
@@ -54,4 +56,10 @@ export class CompileError extends AssetError {
     this.location = location
     this.reason = reason
   }
+}
+
+/** What a failure says, whatever was thrown. Not by `instanceof Error`, which is another in each realm. */
+export function reasonOf(error: unknown): string {
+  const message = (error as { message?: unknown } | null | undefined)?.message
+  return typeof message === 'string' ? message : inspect(error)
 }

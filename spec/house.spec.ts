@@ -159,6 +159,14 @@ test('no failure is swallowed by an empty catch', t => {
   )
 })
 
+test('a failure is recognised by its code, in whichever realm it was made', t => {
+  const asked = [...files].filter(([, text]) => /instanceof Error\b/.test(withoutComments(text)))
+  t.deepEqual(
+    asked.map(([file]) => file),
+    []
+  )
+})
+
 test('every file is under 250 lines', t => {
   const long = [...files].map(([file, text]) => [file, text.split('\n').length - 1] as const)
   t.deepEqual(

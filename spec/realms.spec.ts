@@ -4,6 +4,7 @@ import { createContext, runInContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
 import { build } from 'esbuild'
 import Koa from 'koa'
+import type { Compiler } from '../lib/index.ts'
 import type { koaAssets } from '../lib/koa-assets.ts'
 import { listen } from './support/front.ts'
 import { ask } from './support/raw.ts'
@@ -33,12 +34,12 @@ async function loadElsewhere(): Promise<typeof koaAssets> {
   return module.exports.koaAssets
 }
 
-const serve = async (t: ExecutionContext, root: string) => {
+const serve = async (t: ExecutionContext, root: string, compilers: Compiler[] = []) => {
   const elsewhere = await loadElsewhere()
   const app = new Koa()
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
-  app.use(elsewhere({ root, env: 'development', serve: true }))
+  app.use(elsewhere({ root, env: 'development', serve: true, compilers }))
   return { port: await listen(t, app.callback()), errors }
 }
 
@@ -67,4 +68,14 @@ test('in another realm a disk that refuses is told like in this one', async t =>
   t.is(status, 500)
   t.true(text.includes('a directory stands where the file belongs'), text)
   t.is(errors.length, 1)
+})
+
+test('in another realm what a compiler throws is told without its stack', async t => {
+  const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css.own': '' })
+  const compile = () => {
+    throw new Error('no luck')
+  }
+  const { port } = await serve(t, root, [{ extensions: '.own', target: '.css', compile }])
+  const { text } = await ask(port, 'GET', '/assets/app.css')
+  t.true(text.endsWith('app.css.own\n\nno luck\n'), text)
 })

@@ -1,7 +1,7 @@
 // From the bytes of public/assets.json to a manifest, a piece at a time, since it may be of any size.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { AssetError } from '../errors.ts'
+import { AssetError, reasonOf } from '../errors.ts'
 import { missing } from './disk.ts'
 import { DIGEST_LENGTH } from './fingerprint.ts'
 import { atOnce, type Sliced } from './in-slices.ts'
@@ -32,10 +32,8 @@ export function* parsing(bytes: Buffer, file: string, maxBytes = Infinity): Slic
     const assets = (yield* parsePieces(bytes)) ?? parseWhole(bytes, maxBytes)
     return new Manifest(assets, { file, version: yield* digesting(bytes) })
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new AssetError('manifest-broken', `${file} is no manifest (${reason}): ${REMEDY}`, {
-      cause: error
-    })
+    const message = `${file} is no manifest (${reasonOf(error)}): ${REMEDY}`
+    throw new AssetError('manifest-broken', message, { cause: error })
   }
 }
 

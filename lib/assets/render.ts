@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { extname } from 'node:path'
 import { inspect } from 'node:util'
-import { CompileError, AssetError } from '../errors.ts'
+import { AssetError, CompileError, reasonOf } from '../errors.ts'
 import { isUnchangedSince } from './clock.ts'
 import type { CompilerInput, CompilerOutput } from './compiler.ts'
 import {
@@ -176,8 +176,7 @@ function checked(output: unknown, source: Source): Required<CompilerOutput> {
 
 /** Whatever a compiler throws, a string or nothing at all, becomes an error that names the source. */
 function asCompileError(error: unknown, source: Source): CompileError {
-  const reason = error instanceof Error ? error.message : inspect(error)
-  return new CompileError(reason, { file: source.file }, { cause: error })
+  return new CompileError(reasonOf(error), { file: source.file }, { cause: error })
 }
 
 async function lookAt(dependencies: readonly string[], source: Source): Promise<Seen[]> {

@@ -5,6 +5,7 @@ import { basename, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import type { KoaAssetsOptions } from '../assets/options.ts'
+import { reasonOf } from '../errors.ts'
 import { UsageError, type Values } from './command.ts'
 import { learnTypeScript } from './typescript.ts'
 
@@ -42,8 +43,7 @@ async function load(file: string): Promise<KoaAssetsOptions> {
     const exported = extname(file) === '.json' ? await readJson(file) : await importDefault(file)
     return checked(await (typeof exported === 'function' ? exported() : exported))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : inspect(error)
-    throw new Error(`${basename(file)} cannot be loaded: ${reason}`, { cause: error })
+    throw new Error(`${basename(file)} cannot be loaded: ${reasonOf(error)}`, { cause: error })
   }
 }
 

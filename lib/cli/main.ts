@@ -1,5 +1,6 @@
 // Reads the line, runs the command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
+import { reasonOf } from '../errors.ts'
 import { readLine, type Line } from './arguments.ts'
 import { FINE, FOUND_SOMETHING, UsageError, WRONG_USE } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
@@ -40,6 +41,6 @@ async function version(): Promise<string> {
 
 /** The message is for whoever mends a source, the stack for whoever mends this program. */
 function tell(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return process.env.DEBUG ? (error.stack ?? error.message) : error.message
+  const { stack } = (error ?? {}) as { stack?: unknown }
+  return process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
 }
