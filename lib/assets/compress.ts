@@ -28,8 +28,13 @@ const gzip = promisify(zlib.gzip)
 
 // In Node since 22.15.
 const { zstdCompress, createZstdDecompress, constants } = zlib as typeof zlib & {
-  zstdCompress?: typeof zlib.gzip
+  zstdCompress?: (
+    bytes: Uint8Array,
+    options: { params: Record<number, number> },
+    callback: (error: Error | null, result: Buffer) => void
+  ) => void
   createZstdDecompress?: () => Transform
+  constants: { ZSTD_c_compressionLevel?: number }
 }
 const zstd = zstdCompress && promisify(zstdCompress)
 
@@ -42,7 +47,9 @@ const COMPRESSORS: Readonly<Record<Coding['name'], Compress | undefined>> = {
         [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length
       }
     }),
-  zstd: zstd && (bytes => zstd(bytes, { level: 19 })),
+  // It reads no `level`, and takes 3 for what it does not know.
+  zstd:
+    zstd && (bytes => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel ?? NaN]: 19 } })),
   gzip: bytes => gzip(bytes, { level: 9 })
 }
 

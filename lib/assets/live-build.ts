@@ -8,8 +8,9 @@ import { digestOfFile, withFingerprint } from './fingerprint.ts'
 import { inParallel } from './in-parallel.ts'
 import { Manifest } from './manifest.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { entriesOf } from './precompile.ts'
-import { explained, write } from './publish.ts'
+import { entriesOf } from './publish-build.ts'
+import { explained } from './publish.ts'
+import { write } from './replacement.ts'
 import { lookAgain } from './seen.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
@@ -135,7 +136,6 @@ async function writeBoth(settings: Settings, asset: Built): Promise<void> {
     join(settings.publicDir, asset.path),
     contentOf(asset, printed),
     asset.mtimeNs,
-    undefined,
     mustLieInPublic(settings)
   )
 }

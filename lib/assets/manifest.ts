@@ -21,6 +21,9 @@ export interface ManifestEntry {
   readonly from?: number
 }
 
+/** By plain URL path. */
+export type ManifestEntries = ReadonlyMap<string, ManifestEntry>
+
 type Entry = readonly [path: string, entry: ManifestEntry]
 
 interface About {
@@ -47,13 +50,13 @@ const MAX_COMPARED = 30_000
 const MAX_HINTS = 1000
 
 export class Manifest {
-  readonly assets: ReadonlyMap<string, ManifestEntry>
+  readonly assets: ManifestEntries
   readonly #about: About
   #version: string | undefined
   readonly #indexes = new Map<string, Index>()
   readonly #hints = new Map<string, string>()
 
-  constructor(assets: ReadonlyMap<string, ManifestEntry>, about: About = {}) {
+  constructor(assets: ManifestEntries, about: About = {}) {
     this.assets = assets
     this.#about = about
     this.#version = about.version
@@ -128,7 +131,7 @@ export class Manifest {
 }
 
 /** Tails lead where they lead in development: to the first directory that has one. */
-function* index(assets: ReadonlyMap<string, ManifestEntry>, urlPrefix: string): Sliced<Index> {
+function* index(assets: ManifestEntries, urlPrefix: string): Sliced<Index> {
   const prefix = encodePath(`${urlPrefix}/`)
   const names: string[] = []
   const tails = new Map<string, ManifestEntry | undefined>()
@@ -161,7 +164,7 @@ function* tailsOf({ source }: ManifestEntry, name: string): Generator<string> {
 }
 
 /** Keys sorted, so that identical sources make an identical file. */
-export function serialize(assets: ReadonlyMap<string, ManifestEntry>, apps?: ManifestApps): string {
+export function serialize(assets: ManifestEntries, apps?: ManifestApps): string {
   const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }
   return `${JSON.stringify(whole, undefined, 2)}\n`

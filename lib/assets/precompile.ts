@@ -1,27 +1,25 @@
 // The whole tree at once, for production: built, compressed, written, and the manifest last.
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { AssetError } from '../errors.ts'
-import { encodePath } from './asset-url.ts'
+import { once, warnOnce } from '../warn-once.ts'
 import { build, type Problem } from './build.ts'
-import { publishedUrl, type Built } from './finish-build.ts'
 import { missing } from './disk.ts'
 import { inParallel } from './in-parallel.ts'
-import { openLastBuild, type LastBuild } from './last-build.ts'
+import { openLastBuild } from './last-build.ts'
 import { lock } from './lock.ts'
+import { manifestFile } from './manifest-file.ts'
 import { loadMinifier } from './minify.ts'
-import { atOnce } from './in-slices.ts'
-import { serialize, type ManifestEntry } from './manifest.ts'
-import { parsing } from './read-manifest.ts'
-import { describeApps, manifestFile } from './manifest-file.ts'
 import type { KoaAssetsOptions } from './options.ts'
-import { explained, write } from './publish.ts'
+import { reportOn, type PrecompileReport } from './precompile-report.ts'
+import { explained } from './publish.ts'
+import { publishBuild } from './publish-build.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
-import { once, warnOnce } from '../warn-once.ts'
-import { writeUnlessWritten } from './write-build.ts'
 import { sweep } from './temporary.ts'
+
+export type { PrecompileReport } from './precompile-report.ts'
 
 export interface Progress {
   readonly stage: 'compile' | 'write'
@@ -44,24 +42,6 @@ export interface PrecompileOptions {
   readonly warn?: ((message: string) => void) | undefined
 }
 
-export interface PrecompileReport {
-  /** Absolute path of the manifest. */
-  readonly manifest: string
-  readonly assets: number
-  /** Bytes of all assets, and of the smallest representation of each. */
-  readonly bytes: number
-  readonly compressedBytes: number
-  readonly seconds: number
-  /** The five largest, by URL path. */
-  readonly largest: readonly { readonly path: string; readonly size: number }[]
-  /** URL paths, against the manifest of before. */
-  readonly changes: {
-    readonly added: readonly string[]
-    readonly changed: readonly string[]
-    readonly removed: readonly string[]
-  }
-}
-
 /** Everything that is wrong, at once. */
 export class PrecompileError extends AssetError {
   override name = 'PrecompileError'
@@ -74,7 +54,6 @@ export class PrecompileError extends AssetError {
   }
 }
 
-// Compression runs on the thread pool, four at a time.
 const LANES = 8
 
 /**
@@ -109,18 +88,12 @@ export async function precompile(
       onProgress: progress('compile')
     })
     if (problems.length > 0) throw new PrecompileError(inOrder(problems))
-    const compressedBytes = await writeAll(settings, assets, last, progress('write'), signal)
-    signal?.throwIfAborted()
-    const file = manifestFile(settings)
-    const unlessWritten = rethrow(settings, `${settings.prefix}.json`)
-    const before = await lastEntries(file).catch(unlessWritten)
-    const entries = entriesOf(assets.values())
-    await write(file, Buffer.from(serialize(entries, describeApps(settings.apps))), now()).catch(
-      unlessWritten
-    )
+    const work = { last, lock: held, signal, onProgress: progress('write') }
+    const { entries, before, compressedBytes } = await publishBuild(settings, assets, work)
     await last.save()
     const seconds = (performance.now() - startedAt) / 1000
-    return { ...report(settings, entries, before), compressedBytes, seconds }
+    const manifest = manifestFile(settings)
+    return { manifest, ...reportOn(entries, before), compressedBytes, seconds }
   } finally {
     await held.release()
   }
@@ -132,79 +105,9 @@ function inOrder(problems: readonly Problem[]): AssetError[] {
   return sorted.map(({ error }) => error)
 }
 
-function now(): bigint {
-  return BigInt(Date.now()) * 1_000_000n
-}
-
-async function writeAll(
-  settings: Settings,
-  assets: ReadonlyMap<string, Built>,
-  last: LastBuild,
-  onProgress: (done: number, total: number, path: string) => void,
-  signal: AbortSignal | undefined
-): Promise<number> {
-  let done = 0
-  const isAsset = (path: string) => assets.has(path)
-  const sizes = await inParallel(
-    [...assets.values()],
-    LANES,
-    async built => {
-      const writing = writeUnlessWritten(settings, built, isAsset, last)
-      const { smallest } = await writing.catch(rethrow(settings, built.path))
-      onProgress(++done, assets.size, built.path)
-      return smallest
-    },
-    signal
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
-}
-
 function rethrow(settings: Settings, path: string) {
   return (error: unknown): never => {
     throw explained(settings, path, error)
-  }
-}
-
-export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
-  return new Map(
-    Array.from(assets, built => {
-      const { path, source, integrity, size, from } = built
-      const entry = { target: publishedUrl(built), source: source.path, integrity, size }
-      return [encodePath(path), { ...entry, ...(from > 0 && { from }) }]
-    })
-  )
-}
-
-type Entries = ReadonlyMap<string, ManifestEntry>
-
-async function lastEntries(file: string): Promise<Entries> {
-  const bytes = await missing(readFile(file))
-  if (bytes === undefined) return new Map()
-  try {
-    return atOnce(parsing(bytes, file)).assets
-  } catch (error) {
-    // It is about to be replaced by a good one.
-    if (error instanceof AssetError) return new Map()
-    throw error
-  }
-}
-
-function report(settings: Settings, entries: Entries, before: Entries) {
-  const paths = [...entries.keys()].toSorted()
-  const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
-  return {
-    manifest: manifestFile(settings),
-    assets: entries.size,
-    bytes: sized.reduce((sum, { size }) => sum + size, 0),
-    largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
-    changes: {
-      added: paths.filter(path => !before.has(path)),
-      changed: paths.filter(path => {
-        const old = before.get(path)
-        return old !== undefined && old.target !== entries.get(path)?.target
-      }),
-      removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
-    }
   }
 }
 

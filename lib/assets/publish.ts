@@ -1,17 +1,7 @@
 // Brings a target up to date with its source: copied or compiled, written whole, stamped.
-import { lstat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import {
-  errorCode,
-  isMiss,
-  missing,
-  readWhole,
-  sameBytes,
-  statOf,
-  type Mark,
-  type Opened
-} from './disk.ts'
+import { errorCode, isMiss, statOf, type Mark } from './disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -20,7 +10,8 @@ import type { Source, Sources } from './sources.ts'
 import type { Reference } from './references.ts'
 import { encodePath } from './asset-url.ts'
 import { leavesPublic, mustLieInPublic, wouldLieInPublic } from './within-public.ts'
-import { isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
+import { write } from './replacement.ts'
+import { remove, type Content } from './write-whole.ts'
 
 export interface Publisher {
   /**
@@ -106,7 +97,7 @@ export function makePublisher(
 
   const writeUnlessGone = async (target: string, content: Content, mtimeNs: bigint) => {
     try {
-      return await write(target, content, mtimeNs, undefined, mustLieInPublic(settings))
+      return await write(target, content, mtimeNs, mustLieInPublic(settings))
     } catch (error) {
       if (isMiss(error) && 'copyOf' in content && !(await statOf(content.copyOf))) return 'gone'
       throw error
@@ -187,38 +178,6 @@ export function makePublisher(
 
 /** Who started the flight hears of its failure. */
 function ignore(): void {}
-
-/** Writes only when the bytes differ; sets the mtime only when that differs. A link is no target. */
-export async function write(
-  target: string,
-  content: Content,
-  mtimeNs: bigint,
-  beforeReplacing?: () => Promise<unknown>,
-  judge?: (opened: Opened) => Promise<void>
-): Promise<Mark | undefined> {
-  const existing = await missing(lstat(target, { bigint: true }))
-  if (!existing?.isFile() || !(await holds(target, content))) {
-    await beforeReplacing?.()
-    return writeWhole(target, content, mtimeNs, undefined, judge)
-  }
-  if (isStamped(existing, mtimeNs)) return existing
-  try {
-    await stamp(target, mtimeNs)
-  } catch (error) {
-    // Another user's file can be replaced, but not touched.
-    if (errorCode(error) === 'EPERM') {
-      return writeWhole(target, content, mtimeNs, undefined, judge)
-    }
-    throw error
-  }
-  return statOf(target)
-}
-
-async function holds(target: string, content: Content): Promise<boolean> {
-  if ('copyOf' in content) return sameBytes(content.copyOf, target)
-  const existing = await readWhole(target)
-  return existing?.bytes.equals(content) ?? false
-}
 
 /** An error of the disk says which asset it is about, and what to do; any other stays what it is. */
 export function explained({ root }: Settings, path: string, error: unknown): unknown {

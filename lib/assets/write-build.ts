@@ -1,37 +1,24 @@
 // From a build to the disk: fingerprinted files, their compressed copies, the plain names.
-import { readFile, unlink } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { publishedPath, type Built } from './finish-build.ts'
-import { compress, expand, isCompressible, WRITABLE_CODINGS, type Coding } from './compress.ts'
+import {
+  CODINGS,
+  compress,
+  expand,
+  isCompressible,
+  WRITABLE_CODINGS,
+  type Coding
+} from './compress.ts'
 import { missing, statOf } from './disk.ts'
 import { digestOf, digestOfFile } from './fingerprint.ts'
-import { write } from './publish.ts'
-import type { LastBuild } from './last-build.ts'
+import { prepareRemoval, prepareReplacement, type Replacement } from './replacement.ts'
 import type { Settings } from './settings.ts'
-import { isStamped, stamp, writeWhole, type Content } from './write-whole.ts'
+import { isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
 
 /** Bytes that may lie in memory while they are written. */
 const SMALL = 1024 * 1024
-
-/** What nobody touched since it was written is not even read. */
-export async function writeUnlessWritten(
-  settings: Settings,
-  built: Built,
-  isAsset: (path: string) => boolean,
-  last: LastBuild
-): Promise<Written> {
-  const known = await last.written(built)
-  if (known) return known
-  const written = await writeBuilt(settings, built, isAsset)
-  const files = [built.path, publishedPath(built)].flatMap(path =>
-    ['', ...WRITABLE_CODINGS.map(({ extension }) => extension)].map(extension =>
-      join(settings.publicDir, path + extension)
-    )
-  )
-  await last.keepWritten(built, written, files)
-  return written
-}
 
 export interface Written {
   /** Bytes of the smallest representation. */
@@ -40,32 +27,51 @@ export interface Written {
   readonly isNew: boolean
 }
 
+/** Whether a path belongs to an asset: `data.json.gz` may be one beside `data.json`. */
+export type IsAsset = (path: string) => boolean
+
 /**
- * Writes one asset. What is there under its fingerprint is looked at, not trusted: a file that somebody
- * damaged is written again, and only what holds the right bytes is neither written nor compressed again.
+ * Writes what one asset has under its fingerprint, and prepares what it has under its plain name. What
+ * is there is looked at, not trusted: a file that somebody damaged is written again, and only what holds
+ * the right bytes is neither written nor compressed again.
  *
- * @param isAsset whether a path belongs to an asset: `data.json.gz` may be one beside `data.json`
+ * @param replacements gets what is left to be done, in its order
  */
 export async function writeBuilt(
   settings: Settings,
   asBuilt: Built,
-  isAsset: (path: string) => boolean
+  isAsset: IsAsset,
+  replacements: Replacement[]
 ): Promise<Written> {
   const built = await inMemory(settings, asBuilt)
   const plain = join(settings.publicDir, built.path)
   const printed = join(settings.publicDir, publishedPath(built))
   const isThere = await holdsDigest(printed, built)
-  if (!isThere && built.app.fingerprint) await writeVerified(settings, printed, built)
-  else if (isThere) await stampIfOther(printed, built.mtimeNs)
-  const codings = WRITABLE_CODINGS.filter(({ extension }) => !isAsset(built.path + extension))
-  // A compressed copy of former bytes would be sent for the new ones.
-  await write(plain, contentOf(built, printed), built.mtimeNs, () =>
-    isCompressible(built.path, Infinity)
-      ? Promise.all(codings.map(({ extension }) => missing(unlink(plain + extension))))
-      : Promise.resolve()
+  if (built.app.fingerprint) {
+    if (!isThere) await writeVerified(settings, printed, built)
+    else await stampIfOther(printed, built.mtimeNs)
+  }
+  const copies = await codeAll(built, printed, isAsset, isThere)
+  const replacement = await prepareReplacement(plain, contentOf(built, printed), built.mtimeNs)
+  replacements.push(replacement)
+  for (const { extension, content } of copies) {
+    const path = plain + extension
+    const copy = content && (await prepareReplacement(path, content, built.mtimeNs))
+    if (copy) replacements.push(copy)
+    // One of former bytes would be sent for the new ones.
+    const removal =
+      copy && !(replacement.isNew && copy.isNew) ? undefined : await prepareRemoval(path)
+    if (removal) replacements.unshift(removal)
+  }
+  return { smallest: Math.min(built.size, ...copies.map(({ size }) => size)), isNew: !isThere }
+}
+
+/** Every file that an asset may have. */
+export function filesOf({ publicDir }: Settings, built: Built): string[] {
+  const extensions = ['', ...CODINGS.map(({ extension }) => extension)]
+  return [built.path, publishedPath(built)].flatMap(path =>
+    extensions.map(extension => join(publicDir, path + extension))
   )
-  const sizes = await Promise.all(codings.map(coding => writeCoded(built, plain, printed, coding)))
-  return { smallest: Math.min(built.size, ...sizes), isNew: !isThere }
 }
 
 /** What is small is read once, and checked once, for all that is written of it. */
@@ -100,9 +106,11 @@ export async function writeVerified(
   built: Built
 ): Promise<void> {
   const { content, digest, mtimeNs } = built
-  await writeWhole(printed, content, mtimeNs, async temporary => {
-    if ('copyOf' in content && (await digestOfFile(temporary)) !== digest) {
-      throw edited(settings, built)
+  await writeWhole(printed, content, mtimeNs, {
+    async check(temporary) {
+      if ('copyOf' in content && (await digestOfFile(temporary)) !== digest) {
+        throw edited(settings, built)
+      }
     }
   })
 }
@@ -112,25 +120,65 @@ function edited({ root }: Settings, { source }: Built): AssetError {
   return new AssetError('publish-failed', `${file} was edited while it was published: run again`)
 }
 
-/** The size of the compressed copy; Infinity without one. */
-async function writeCoded(
+interface Coded {
+  readonly extension: Coding['extension']
+  /** Undefined: there is no such copy. */
+  readonly content: Content | undefined
+  readonly size: number
+}
+
+/** The compressed copies; nothing for what does not compress, beside which a person may put what he likes. */
+async function codeAll(
   built: Built,
-  plain: string,
   printed: string,
-  coding: Coding
-): Promise<number> {
-  if (!isCompressible(built.path, built.size)) return Infinity
-  const [coded, plainCoded] = [printed + coding.extension, plain + coding.extension]
-  if (await isCodedOf(built, coded, coding)) {
+  isAsset: IsAsset,
+  isThere: boolean
+): Promise<readonly Coded[]> {
+  if (!isCompressible(built.path, Infinity)) return []
+  const codings = CODINGS.filter(({ extension }) => !isAsset(built.path + extension))
+  return Promise.all(
+    codings.map(async coding => {
+      const content = await code(built, printed, coding, isThere)
+      const size = content && ('copyOf' in content ? await sizeOf(content.copyOf) : content.length)
+      return { extension: coding.extension, content, size: size ?? Infinity }
+    })
+  )
+}
+
+async function code(
+  built: Built,
+  printed: string,
+  coding: Coding,
+  isThere: boolean
+): Promise<Content | undefined> {
+  const { fingerprint } = built.app
+  const coded = printed + coding.extension
+  if (!WRITABLE_CODINGS.includes(coding)) {
+    // What this runtime cannot read may be a copy of what was there before.
+    if (fingerprint && !isThere) await remove(coded)
+    return undefined
+  }
+  const isRight = isCompressible(built.path, built.size) && (await isCodedOf(built, coded, coding))
+  if (isRight && fingerprint) {
     // One that is older than its file is taken for a copy of something else.
     await stampIfOther(coded, built.mtimeNs)
-  } else {
-    const bytes = await compress(await bytesOf(contentOf(built, printed)), coding)
-    if (!bytes) return Infinity
-    await writeWhole(coded, bytes, built.mtimeNs)
   }
-  await write(plainCoded, { copyOf: coded }, built.mtimeNs)
-  return Number((await statOf(coded))?.size ?? Infinity)
+  if (isRight) return { copyOf: coded }
+  const bytes = await compressed(built, printed, coding)
+  if (!fingerprint) return bytes
+  if (!bytes) await remove(coded)
+  else await writeWhole(coded, bytes, built.mtimeNs)
+  return bytes && { copyOf: coded }
+}
+
+async function compressed(built: Built, printed: string, coding: Coding) {
+  if (!isCompressible(built.path, built.size)) return undefined
+  return compress(await bytesOf(contentOf(built, printed)), coding)
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  const stats = await statOf(file)
+  return stats && Number(stats.size)
 }
 
 /** Expanding is a hundred times as fast as compressing. */

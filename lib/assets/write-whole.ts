@@ -39,20 +39,40 @@ export function streamOf({ path, fd }: Opened): ReadStream {
 // Big pieces: each is a call of the system.
 const PIECE = 1024 * 1024
 
+/** A file that is written, and bears a temporary name still. */
+export interface Prepared {
+  readonly temporary: string
+  readonly target: string
+  readonly mark: Mark
+}
+
+export interface Checks {
+  /** Rejects for a written file that must not get the target's name. */
+  readonly check?: ((temporary: string) => Promise<void>) | undefined
+  /** Rejects for a file that must not be written where it was opened. */
+  readonly judge?: ((opened: Opened) => Promise<void>) | undefined
+}
+
 /**
  * Writes a target with mode 0644 and the given mtime, and returns the mark that it has then;
  * undefined when another process has replaced it meanwhile.
- *
- * @param check rejects for a written file that must not get the target's name
- * @param judge rejects for a file that must not be written where it was opened
  */
 export async function writeWhole(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  check?: (temporary: string) => Promise<void>,
-  judge?: (opened: Opened) => Promise<void>
+  checks: Checks = {}
 ): Promise<Mark | undefined> {
+  return put(await prepare(target, content, mtimeNs, checks))
+}
+
+/** Everything but giving it the target's name. */
+export async function prepare(
+  target: string,
+  content: Content,
+  mtimeNs: bigint,
+  { check, judge }: Checks = {}
+): Promise<Prepared> {
   const directory = dirname(target)
   await makeDirectory(directory)
   await sweepOnce(directory)
@@ -62,21 +82,25 @@ export async function writeWhole(
     await check?.(temporary)
     await chmod(temporary, 0o644)
     await stamp(temporary, mtimeNs)
-    const { ino, dev } = await stat(temporary, { bigint: true })
-    await rename(temporary, target)
-    const mark = await statOf(target)
-    return mark?.ino === ino && mark.dev === dev ? mark : undefined
+    return { temporary, target, mark: await stat(temporary, { bigint: true }) }
   } catch (error) {
     await missing(unlink(temporary))
     throw error
   }
 }
 
-async function fill(
-  path: string,
-  content: Content,
-  judge?: (opened: Opened) => Promise<void>
-): Promise<void> {
+export async function put({ temporary, target, mark }: Prepared): Promise<Mark | undefined> {
+  try {
+    await rename(temporary, target)
+  } catch (error) {
+    await missing(unlink(temporary))
+    throw error
+  }
+  const stats = await statOf(target)
+  return stats?.ino === mark.ino && stats.dev === mark.dev ? stats : undefined
+}
+
+async function fill(path: string, content: Content, judge: Checks['judge']): Promise<void> {
   const handle = await open(path, 'wx')
   try {
     await judge?.({ path, fd: handle.fd, stats: await handle.stat({ bigint: true }) })

@@ -16,7 +16,7 @@ import {
   run,
   snapshot
 } from '../support/fingerprinted.ts'
-import { begin, bundle } from '../support/precompile-in-child.ts'
+import { begin, bundle, runInChild } from '../support/precompile-in-child.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
 
 const KILLS = 50
@@ -92,6 +92,48 @@ test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the ne
   await Promise.all(Array.from({ length: LANES }, lane))
   t.log(`${interrupted} of ${killed} were at work`)
   t.true(interrupted > 0)
+})
+
+const MOMENTS = ['compile 1', 'compile 25', 'write 1', 'write 13', 'write 25']
+
+for (const [signal, moments] of [
+  ['SIGINT', MOMENTS],
+  ['SIGKILL', [...MOMENTS, 'commit 1']]
+] as const) {
+  test(`FPR-17 until everything is written, ${signal} leaves manifest, files and plain names as they were`, async t => {
+    t.timeout(60_000)
+    const program = await bundle(t)
+    const root = makeProject(t, deploy(0))
+    const directory = join(root, 'public')
+    await run({ root })
+    writeFiles(root, deploy(1))
+    const before = snapshot(directory)
+    for (const moment of moments) {
+      const ended = await runInChild(program, root, ':', [...moment.split(' '), signal])
+      t.is(ended.signal, signal, `${moment} ${ended.said}`)
+      const after = snapshot(directory)
+      for (const [path, digest] of before) t.is(after.get(path), digest, `${path} at ${moment}`)
+    }
+    await run({ root })
+    checkManifest(t, root)
+    checkPlain(t, root)
+  })
+}
+
+test('FPR-17 a signal that comes while plain names are replaced waits until all of them are', async t => {
+  t.timeout(60_000)
+  const program = await bundle(t)
+  const root = makeProject(t, deploy(0))
+  await run({ root })
+  for (const [number, moment] of ['commit 1', 'commit 10'].entries()) {
+    writeFiles(root, deploy(number + 1))
+    const manifest = readManifest(root)
+    const { signal } = await runInChild(program, root, ':', [...moment.split(' '), 'SIGINT'])
+    t.is(signal, 'SIGINT')
+    t.notDeepEqual(readManifest(root), manifest, moment)
+    checkManifest(t, root)
+    checkPlain(t, root)
+  }
 })
 
 type Asserts = Pick<Parameters<typeof makeProject>[0], 'is' | 'true'>

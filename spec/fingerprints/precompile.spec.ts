@@ -1,7 +1,7 @@
 // What a deploy leaves in the public directory.
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { PrecompileError } from '../../lib/assets/precompile.ts'
@@ -263,4 +263,46 @@ test('an app that makes no fingerprints gets plain names and compressed copies a
     names,
     ['', ...COPIES].map(extension => `menu.js${extension}`)
   )
+})
+
+test('no compressed copy of former bytes stays, whatever codings this Node can write', async t => {
+  const before = 'a { color: red }'.repeat(50)
+  const root = makeProject(t, placed({ 'app.css': before }))
+  await run({ root })
+  const css = 'b { color: blue }'.repeat(50)
+  writeFiles(root, placed({ 'app.css': css }))
+  const plain = join(root, 'public/assets/app.css')
+  const printed = join(root, `public/assets/app-${digestOf(css)}.css`)
+  const stale = ['.br', '.gz', '.zst'].flatMap(extension => [
+    plain + extension,
+    printed + extension
+  ])
+  // Under the fingerprint as well, whose file is broken.
+  writeFileSync(printed, css.slice(1))
+  for (const file of stale) writeFileSync(file, 'stale')
+  await run({ root })
+  t.is(readFileSync(plain, 'utf8'), css)
+  t.is(readFileSync(printed, 'utf8'), css)
+  for (const file of stale)
+    t.false(existsSync(file) && readFileSync(file, 'utf8') === 'stale', file)
+  writeFileSync(`${plain}.zst`, 'stale')
+  await run({ root })
+  t.false(existsSync(`${plain}.zst`) && readFileSync(`${plain}.zst`, 'utf8') === 'stale')
+})
+
+test('no compressed copy stays beside a file that has become too short for one', async t => {
+  for (const fingerprint of [true, false]) {
+    const root = makeProject(t, placed({ 'app.css': 'a { color: red }'.repeat(50) }))
+    await run({ root, fingerprint })
+    t.true(existsSync(join(root, 'public/assets/app.css.br')))
+    writeFiles(root, placed({ 'app.css': 'a{}' }))
+    await run({ root, fingerprint })
+    for (const extension of ['.br', '.gz', '.zst']) {
+      t.false(existsSync(join(root, `public/assets/app.css${extension}`)), extension)
+    }
+    writeFiles(root, placed({ 'app.css': 'c { color: green }'.repeat(50) }))
+    await run({ root, fingerprint })
+    t.deepEqual((await verify({ root, fingerprint })).problems, [])
+    t.true(existsSync(join(root, 'public/assets/app.css.br')))
+  }
 })

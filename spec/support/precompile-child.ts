@@ -1,22 +1,39 @@
 // Precompiles in a process of its own, which a spec may kill or put under a limit.
-// Argument: the project's root. Exit status 1 and the message on stderr when it fails.
-import { precompile } from '../../lib/assets/precompile.ts'
+// Arguments: the project's root, and perhaps a moment at which it sends itself a signal:
+// `write 3 SIGKILL`, or `commit 2 SIGINT` for the second file that a plain name is given.
+// Exit status 1 and the message on stderr when it fails.
+import fs from 'node:fs/promises'
+import { precompile, type Progress } from '../../lib/assets/precompile.ts'
 
-async function main(root: string): Promise<void> {
+const [root = '', stage = '', count = '', signal = ''] = process.argv.slice(2)
+let reached = 0
+
+function reach(what: Progress['stage'] | 'commit'): void {
+  if (what === stage && ++reached === Number(count)) process.kill(process.pid, signal)
+}
+
+const { rename } = fs
+fs.rename = (from, to) => {
+  if (!/-[0-9a-f]{32}\.\w+$|-[0-9a-f]{32}\.\w+\.(?:br|gz|zst)$/.test(String(to))) reach('commit')
+  return rename(from, to)
+}
+
+async function main(): Promise<void> {
   let begun = false
   await precompile(
     { root },
     {
       warn: message => console.error(message),
-      onProgress() {
+      onProgress({ stage: at }) {
         if (!begun) console.log('begun')
         begun = true
+        reach(at)
       }
     }
   )
 }
 
-main(process.argv[2] ?? '').catch((error: unknown) => {
+main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 })

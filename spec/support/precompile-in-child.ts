@@ -42,18 +42,28 @@ export async function begin(program: string, root: string): Promise<ChildProcess
 
 export interface Ended {
   readonly status: number | null
+  readonly signal: NodeJS.Signals | null
   readonly said: string
 }
 
-/** The same to its end; `shell` is what a shell runs before it: `ulimit -f 100`. */
-export async function runInChild(program: string, root: string, shell = ':'): Promise<Ended> {
+/**
+ * The same to its end; `shell` is what a shell runs before it: `ulimit -f 100`.
+ * @param moment at which it sends itself a signal: `['write', '3', 'SIGKILL']`
+ */
+export async function runInChild(
+  program: string,
+  root: string,
+  shell = ':',
+  moment: readonly string[] = []
+): Promise<Ended> {
   const script = `${shell}; exec "$0" "$@"`
-  const child = spawn('/bin/sh', ['-c', script, process.execPath, program, root], {
+  const words = ['-c', script, process.execPath, program, root, ...moment]
+  const child = spawn('/bin/sh', words, {
     stdio: ['ignore', 'ignore', 'pipe']
   })
-  const [said, [status]] = await Promise.all([
+  const [said, [status, signal]] = await Promise.all([
     text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>
+    once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   ])
-  return { status, said }
+  return { status, signal, said }
 }
