@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import test from 'ava'
 import type { Context, Middleware } from 'koa'
+import type { Compiler } from '../lib/assets/compiler.ts'
 import { openDescriptors } from './support/descriptors.ts'
 import { makeSite } from './support/site.ts'
 import { until } from './support/until.ts'
@@ -66,4 +67,54 @@ test('an onerror that somebody put on the context stays there', async t => {
   // Koa tells of the end of every answer, null where nothing went wrong.
   await until(() => seen.length > 0, 'the end of the answer')
   t.deepEqual([seen, site.errors], [[null], []])
+})
+
+for (const reset of [true, false]) {
+  const how = reset ? 'resets its connection' : 'goes away'
+  test(`a client that ${how} before the response begins is no error of the application`, async t => {
+    const compiling = new EventEmitter()
+    const compiler: Compiler = {
+      extensions: ['.slow'],
+      target: '.css',
+      async compile({ code }) {
+        compiling.emit('begun')
+        await once(compiling, 'go on')
+        return { code }
+      }
+    }
+    const gone = new EventEmitter()
+    const front: Middleware = (ctx, next) => {
+      ctx.req.socket.once('close', () => gone.emit('close'))
+      return next()
+    }
+    const files = { 'a.css.slow': 'a{}', '/public/b.txt': 'b' }
+    const site = await makeSite(t, files, { compilers: [compiler], front })
+    for (let times = 0; times < 5; times++) {
+      site.write('a.css.slow', `a { times: ${times} }`)
+      const [socket, begun] = [connect(site.port, '127.0.0.1'), once(compiling, 'begun')]
+      socket.on('error', () => {})
+      socket.write('GET /assets/a.css HTTP/1.1\r\nHost: x\r\n\r\n')
+      await begun
+      const closed = once(gone, 'close')
+      if (reset) socket.resetAndDestroy()
+      else socket.destroy()
+      await closed
+      compiling.emit('go on')
+    }
+    t.is((await site.ask('/b.txt')).text, 'b')
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('a request that goes on to others keeps the onerror of its application', async t => {
+  const seen: boolean[] = []
+  const routes: Middleware = ctx => {
+    seen.push(Object.hasOwn(ctx, 'onerror'))
+    ctx.body = 'a page'
+  }
+  const site = await makeSite(t, {}, { routes, revalidate: 0 })
+  for (const path of ['/none.css', '/assets/none.css', '/page']) {
+    t.is((await site.ask(path)).text, 'a page')
+  }
+  t.deepEqual(seen, [false, false, false])
 })

@@ -14,7 +14,7 @@ import type { KoaAssetsOptions } from './options.ts'
 import { manifestFile } from './manifest-file.ts'
 import { explainFile } from './explain-file.ts'
 import type { Explanation, Step } from './explanation.ts'
-import { isUnderPrefix, locate, rawPath, type Wanted } from './request-path.ts'
+import { isManifest, isUnderPrefix, locate, rawPath, type Wanted } from './request-path.ts'
 import { settle, type AppSettings, type Settings } from './settings.ts'
 import { makeSources, type Source, type Sources } from './sources.ts'
 
@@ -54,8 +54,10 @@ function describeSettings({ env, root, serve, publicDir }: Settings): Step {
   return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
 }
 
-function describePath(path: string, { prefix }: Settings): Step {
-  const reason = whyNotCanonical(path)
+function describePath(path: string, settings: Settings): Step {
+  const { prefix } = settings
+  const isKept = isManifest(path, settings)
+  const reason = isKept ? 'the manifest is never served' : whyNotCanonical(path)
   const finding = reason === undefined ? `${path} is canonical` : `${path} is not ours: ${reason}`
   return { subject: 'path', finding, details: [`prefix: ${prefix}`] }
 }

@@ -36,8 +36,19 @@ export function locate(raw: string, settings: Settings): Wanted | typeof MALFORM
   if (segments === undefined) return undefined
   if (segments === MALFORMED) return isUnderPrefix(raw, settings) ? MALFORMED : undefined
   const path = `/${segments.join('/')}`
+  if (isManifest(path, settings)) return undefined
   const app = settings.apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
   return { path, app, name: app ? path.slice(app.urlPrefix.length + 1) : '' }
+}
+
+const COPY = /\.(?:br|gz|zst)$/
+
+/** The manifest tells the paths of sources, so nobody is sent it, compressed or in other letters either. */
+export function isManifest(path: string, { prefix }: Settings): boolean {
+  // Some file systems take other letters for the same name.
+  const name = path.toLowerCase()
+  const manifest = `${prefix.toLowerCase()}.json`
+  return name.startsWith(manifest) && name.replace(COPY, '') === manifest
 }
 
 /** Whether a path, as it was sent, begins with the prefix; the prefix ends at a segment. */

@@ -10,7 +10,7 @@ import { sameMark, withFile, type Opened } from './disk.ts'
 import { BORROWED, readUnchanged } from './file-stream.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-file.ts'
 import type { Headers } from './representation.ts'
-import { said, withVary, writeAnswer, type Answer } from './write-answer.ts'
+import { forgetOtherBody, said, withVary, writeAnswer, type Answer } from './write-answer.ts'
 
 // RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
 const FILE = { ifModifiedSince: 'before' } as const
@@ -112,6 +112,7 @@ async function streamOpened(
   const { res } = ctx
   takeOver(ctx)
   if (!isWanted(res)) return true
+  forgetOtherBody(res)
   // Koa starts at 404, and send never resets it.
   res.statusCode = 200
   const headers = withVary(res, withoutLength(form.ok))

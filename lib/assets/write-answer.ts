@@ -3,7 +3,7 @@
 // the same fields within the same second is what it would make again, so that is kept, a small body behind
 // it, and put in place.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
-import { IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { Headers } from './representation.ts'
 
@@ -25,11 +25,20 @@ interface Head {
   whole: string | undefined
 }
 
-/** Where Node keeps a head that is made but not sent, and what it was told to leave out of it. */
-interface Response {
+/** Where Node keeps a head that is made but not sent, and what else takes part in the making of it. */
+interface Internals {
   _header?: string | null
+  readonly _hasBody?: boolean
+  readonly _keepAliveTimeout?: number
+  readonly _maxRequestsPerSocket?: number | null
+  readonly _defaultKeepAlive?: boolean
   readonly _removedConnection?: boolean
+  readonly _removedContLen?: boolean
+  readonly _removedTE?: boolean
+  readonly maxRequestsOnConnectionReached?: boolean
 }
+
+type Response = ServerResponse & Internals
 
 /** Up to here, in bytes, Node writes a string without asking for memory, in one call of the kernel. */
 export const MAX_WHOLE_BYTES = 16 * 1024
@@ -42,22 +51,22 @@ export function said(status: number, fields: Headers): Answer {
  * As `res.writeHead` and `res.end`, at a fraction of the cost where the same has just been said.
  * @param body the same for an answer every time, or none
  */
-export function writeAnswer(res: ServerResponse, answer: Answer, body?: Buffer): void {
-  const server = serverOf(res)
-  if (!server || !isPlain(res)) {
+export function writeAnswer(res: Response, answer: Answer, body?: Buffer): void {
+  if (!isPlain(res)) {
+    forgetOtherBody(res)
     res.writeHead(answer.status, withVary(res, answer.fields) as string[])
     res.end(body)
     return
   }
   const { head } = answer
   const second = Math.floor(Date.now() / 1000)
-  const { keepAliveTimeout } = server
+  const keepAliveTimeout = res._keepAliveTimeout ?? 0
   if (head?.second === second && head.keepAliveTimeout === keepAliveTimeout) {
     place(res, answer.status, head, body)
     return
   }
   res.writeHead(answer.status, answer.fields as string[])
-  const text = (res as Response)._header
+  const text = res._header
   if (typeof text === 'string' && isReusable()) {
     const reason = res.statusMessage
     answer.head = { text, reason, second, keepAliveTimeout, whole: undefined }
@@ -65,26 +74,20 @@ export function writeAnswer(res: ServerResponse, answer: Answer, body?: Buffer):
   res.end(body)
 }
 
-function place(res: ServerResponse, status: number, head: Head, body: Buffer | undefined): void {
+function place(res: Response, status: number, head: Head, body: Buffer | undefined): void {
   res.statusCode = status
   res.statusMessage = head.reason
   const isSmall = body !== undefined && head.text.length + body.length <= MAX_WHOLE_BYTES
-  if (!isSmall || res.end !== own.end) {
-    ;(res as Response)._header = head.text
+  if (!isSmall || !res._hasBody || res.end !== own.end) {
+    res._header = head.text
     res.end(body)
     return
   }
   head.whole ??= head.text + body.toString('latin1')
-  ;(res as Response)._header = head.whole
+  res._header = head.whole
   res.end()
   // It is on its way; loggers show what stands here.
-  ;(res as Response)._header = head.text
-}
-
-/** Undefined: not a connection of Node's over HTTP/1, or one that counts its requests. */
-function serverOf({ req }: { readonly req?: { readonly socket?: object } }): Server | undefined {
-  const { server }: { readonly server?: Server } = req?.socket ?? {}
-  return server?.maxRequestsPerSocket === 0 ? server : undefined
+  res._header = head.text
 }
 
 // Who wants to see every head or body puts others in their place, before this is loaded or after.
@@ -96,14 +99,24 @@ function nodesOwn(name: 'writeHead' | 'end'): unknown {
   return String(method).includes('this._header') ? method : undefined
 }
 
-/** Whether nothing but the answer, the date and the server's timeout makes the head what it is. */
-function isPlain(res: ServerResponse): boolean {
+/**
+ * Whether nothing but the answer, the date and the server's timeout makes the head what it is: all else that
+ * `_storeHeader` and `writeHead` of Node 20 to 24 look at is as Node leaves it.
+ */
+function isPlain(res: Response): boolean {
   return (
     res.writeHead === own.writeHead &&
     res.shouldKeepAlive &&
+    res.useChunkedEncodingByDefault &&
+    !res.chunkedEncoding &&
     res.sendDate &&
     !res.statusMessage &&
-    !(res as Response)._removedConnection &&
+    res._defaultKeepAlive === true &&
+    !res._maxRequestsPerSocket &&
+    !res.maxRequestsOnConnectionReached &&
+    !res._removedConnection &&
+    !res._removedContLen &&
+    !res._removedTE &&
     res.req.httpVersion === '1.1' &&
     res.req.headers.expect === undefined &&
     res.getHeaderNames().length === 0
@@ -119,20 +132,20 @@ function isReusable(): boolean {
   let text = ''
   const made = sent(res => {
     res.writeHead(200, ['Content-Length', '4'])
-    text = String((res as Response)._header)
+    text = String(res._header)
     res.end(body)
   })
   const placed = (header: string, rest?: Buffer) =>
     sent(res => {
-      ;(res as Response)._header = header
+      res._header = header
       res.end(rest)
-      ;(res as Response)._header = text
+      res._header = text
     })
   const whole = text + body.toString('latin1')
   return (reusable = made === whole && placed(text, body) === made && placed(whole) === made)
 }
 
-function sent(answer: (res: ServerResponse) => void): string {
+function sent(answer: (res: Response) => void): string {
   let bytes = ''
   const socket = new Socket()
   socket.write = (chunk: Buffer | string, encoding?: unknown) => {
@@ -147,6 +160,19 @@ function sent(answer: (res: ServerResponse) => void): string {
   answer(res)
   socket.destroy()
   return bytes
+}
+
+// RFC 9110 section 8: what is said of content, and what tells one state of it from another.
+const ABOUT_CONTENT = [
+  ...['Content-Type', 'Content-Encoding', 'Content-Language', 'Content-Length', 'Content-Range'],
+  ...['Transfer-Encoding', 'ETag', 'Last-Modified']
+]
+
+/** What was said in front spoke of some other body, and so did the reason phrase. */
+export function forgetOtherBody(res: ServerResponse): void {
+  for (const name of ABOUT_CONTENT) if (res.hasHeader(name)) res.removeHeader(name)
+  // HTTP/2 has no reason phrase, and Node warns of one.
+  if (res.req.httpVersionMajor < 2) res.statusMessage = ''
 }
 
 /** `res.writeHead` keeps what was set before, but replaces it by what has the same name. */

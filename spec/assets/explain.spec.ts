@@ -108,7 +108,8 @@ for (const [path, reason] of [
   ['/assets/a%5Cb.css', 'it holds a backslash, a colon, a control character or an encoded slash'],
   ['/assets/a%2Fb.css', 'it holds a backslash, a colon, a control character or an encoded slash'],
   ['/assets/é.css', 'it holds a character that has to be percent-encoded'],
-  ['/assets/aux.css', 'Windows reads one of its segments as another name']
+  ['/assets/aux.css', 'Windows reads one of its segments as another name'],
+  ['/assets.json', 'the manifest is never served']
 ] as const) {
   test(`explain tells why ${path} is not ours`, async t => {
     const explanation = await makeExplainer(t).ask(path)

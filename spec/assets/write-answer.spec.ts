@@ -190,13 +190,49 @@ const CASES: Readonly<Record<string, Case>> = {
   'a Date of one’s own': { prepare: res => res.setHeader('Date', 'yesterday') },
   'no Date': { prepare: res => (res.sendDate = false) },
   'no Connection': { prepare: res => res.removeHeader('Connection') },
-  'words of one’s own': { prepare: res => (res.statusMessage = 'Fine') },
   'a connection that the server ends': { prepare: res => (res.shouldKeepAlive = false) },
   'a server that counts requests': { prepare: (_, server) => (server.maxRequestsPerSocket = 100) },
   'another timeout': {
     prepare: (_, server) => (server.keepAliveTimeout = 1000 * (1 + (changes++ % 3)))
   }
 }
+
+// What takes part in a head (`_storeHeader` and `writeHead` of Node 20 to 24), and a value of its own for each.
+const FLAGS: Readonly<Record<string, unknown>> = {
+  shouldKeepAlive: false,
+  useChunkedEncodingByDefault: false,
+  sendDate: false,
+  chunkedEncoding: true,
+  maxRequestsOnConnectionReached: true,
+  _defaultKeepAlive: false,
+  _hasBody: false,
+  _keepAliveTimeout: 7000,
+  _maxRequestsPerSocket: 7,
+  _removedConnection: true,
+  _removedContLen: true,
+  _removedTE: true
+}
+
+for (const [flag, value] of Object.entries(FLAGS)) {
+  test(`what one response makes of ${flag} does not reach another`, async t => {
+    for (const rest of [0, 1, 2]) {
+      const prepare = (res: ServerResponse) => {
+        if (changes++ % 3 === rest) Reflect.set(res, flag, value)
+      }
+      changes = 0
+      const expected = await sent(t, usual, { prepare })
+      changes = 0
+      t.deepEqual(await sent(t, writeAnswer, { prepare }), expected)
+    }
+  })
+}
+
+test('the reason phrase is that of the status, whatever was set before', async t => {
+  const prepare = (res: ServerResponse) => (res.statusMessage = 'Not Found')
+  const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
+  const lines = new Set(bytes.match(/HTTP\/1\.1 .*/g))
+  t.deepEqual(lines, new Set(['HTTP/1.1 200 OK', 'HTTP/1.1 304 Not Modified']))
+})
 
 for (const [title, one] of Object.entries(CASES)) {
   test(`what is kept heeds ${title}`, async t => {
