@@ -1,9 +1,11 @@
 // Takes away what earlier deploys published and nobody is likely to ask for any more.
 import { readdir, unlink } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { inspect } from 'node:util'
+import { secondsOf, type Duration } from '../duration.ts'
 import { encodePath } from './asset-url.ts'
 import { CODINGS } from './compress.ts'
-import { missing, statOf } from './disk.ts'
+import { errorCode, missing, statOf } from './disk.ts'
 import { digestOfFile, splitFingerprint } from './fingerprint.ts'
 import { inParallel } from './in-parallel.ts'
 import { lock } from './lock.ts'
@@ -11,12 +13,16 @@ import { readManifest } from './read-manifest.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { manifestFile } from './manifest-file.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
+import { nowOnDisk } from './temporary.ts'
 
 export interface CleanOptions {
   /** How many versions of each name stay, the newest first. Default: 3. */
   readonly keep?: number | undefined
-  /** Seconds. A version younger than this stays, however many there are. Default: 604,800, a week. */
-  readonly age?: number | undefined
+  /**
+   * Seconds, or a duration such as `'12h'`, `'1d'` or `'2w'`. A version that the manifest named at
+   * any time since then stays, however many there are. Default: `'7d'`.
+   */
+  readonly age?: number | Duration | undefined
   /** Tells what would be removed, and removes nothing. Default: false. */
   readonly dryRun?: boolean | undefined
 }
@@ -32,33 +38,34 @@ export interface CleanReport {
 }
 
 export const KEEP = 3
-export const AGE_SECONDS = 7 * 24 * 3600
+export const AGE = '7d' satisfies Duration
 
 const LANES = 8
 
 /**
  * Removes fingerprinted files with their compressed copies. A file goes when the manifest does not
- * name it, when it is not among the newest `keep` of its name, and when it is older than `age`, by
- * its mtime. A file whose bytes do not have the digest that its name tells is not ours and stays.
+ * name it, when it is not among the newest `keep` of its name, and when the last manifest that named
+ * it, or its publication, is longer ago than `age`, on the clock of its disk. A file whose bytes do not
+ * have the digest that its name tells is not ours and stays.
  *
  * @throws TypeError for a wrong option; AssetError for a manifest that is missing or broken, or when
  *   a precompile is under way
  */
 export async function clean(
   options: KoaAssetsOptions = {},
-  { keep = KEEP, age = AGE_SECONDS, dryRun = false }: CleanOptions = {}
+  { keep = KEEP, age = AGE, dryRun = false }: CleanOptions = {}
 ): Promise<CleanReport> {
   if (!Number.isSafeInteger(keep) || keep < 0) {
     throw new TypeError(`keep must be a whole number of versions, got ${keep}`)
   }
-  if (!(age >= 0)) throw new TypeError(`age must be a number of seconds, 0 or more, got ${age}`)
+  const rule = { keep, ageMs: readAge(age) * 1000 }
   const settings = settleForPrecompile(options)
-  if (dryRun) return sort(settings, keep, age).then(({ kept, old }) => report(old, kept, true))
+  if (dryRun) return sort(settings, rule).then(({ kept, old }) => report(old, kept, true))
   // Read first, so that a directory without a manifest is left as it is.
   await readManifest(manifestFile(settings))
   const held = await lock(join(settings.publicDir, settings.prefix))
   try {
-    const { kept, old } = await sort(settings, keep, age)
+    const { kept, old } = await sort(settings, rule)
     await held.check()
     await inParallel(old, LANES, remove)
     return report(old, kept, false)
@@ -67,34 +74,68 @@ export async function clean(
   }
 }
 
+function readAge(age: unknown): number {
+  const seconds = typeof age === 'string' ? secondsOf(age) : age
+  if (typeof seconds === 'number' && seconds >= 0) return seconds
+  throw new TypeError(
+    `age must be a number of seconds, 0 or more, or a duration such as '12h', '1d' or '2w', got ${inspect(age)}`
+  )
+}
+
 /** A fingerprinted file that we made. */
 interface Version {
   readonly path: string
   readonly file: string
   /** The path without its fingerprint. */
   readonly plain: string
-  readonly mtimeMs: number
+  /** When the disk says that it was changed last: written, or dropped from the manifest. */
+  readonly changedMs: number
   readonly copies: readonly string[]
   /** With its copies. */
   readonly bytes: number
   readonly isCurrent: boolean
 }
 
+interface Rule {
+  readonly keep: number
+  readonly ageMs: number
+}
+
 async function sort(
   settings: Settings,
-  keep: number,
-  age: number
+  rule: Rule
 ): Promise<{ kept: number; old: readonly Version[] }> {
   const versions = await findVersions(settings)
-  const before = Date.now() - age * 1000
+  const old = outdated(versions, rule, await clockOf(join(settings.publicDir, settings.prefix)))
+  return { kept: versions.length - old.length, old }
+}
+
+/** What goes, of all there is. What the manifest names is the newest of its name, and never goes. */
+export function outdated<T extends Pick<Version, 'plain' | 'changedMs' | 'isCurrent'>>(
+  versions: readonly T[],
+  { keep, ageMs }: Rule,
+  now: number
+): readonly T[] {
   const ranks = new Map<string, number>()
-  const newestFirst = versions.toSorted((a, b) => b.mtimeMs - a.mtimeMs)
-  const old = newestFirst.filter(({ plain, isCurrent, mtimeMs }) => {
+  const newestFirst = versions.toSorted(
+    (a, b) => Number(b.isCurrent) - Number(a.isCurrent) || b.changedMs - a.changedMs
+  )
+  return newestFirst.filter(({ plain, isCurrent, changedMs }) => {
     const rank = ranks.get(plain) ?? 0
     ranks.set(plain, rank + 1)
-    return rank >= keep && !isCurrent && mtimeMs < before
+    return rank >= keep && !isCurrent && changedMs <= now - ageMs
   })
-  return { kept: versions.length - old.length, old }
+}
+
+/** In milliseconds. That of the disk, which is another machine's perhaps. */
+async function clockOf(directory: string): Promise<number> {
+  try {
+    return Number((await nowOnDisk(directory)) / 1_000_000n)
+  } catch (error) {
+    // A dry run needs no right to write.
+    if (errorCode(error) === undefined) throw error
+    return Date.now()
+  }
 }
 
 async function findVersions(settings: Settings): Promise<readonly Version[]> {
@@ -126,8 +167,8 @@ async function asVersion(
   if (!stats) return undefined
   const copies = CODINGS.filter((_, at) => copied[at]?.isFile()).map(({ extension }) => extension)
   const bytes = [stats, ...copied].reduce((sum, one) => sum + Number(one?.size ?? 0), 0)
-  const mtimeMs = Number(stats.mtimeNs / 1_000_000n)
-  return { path, file, plain: print.name, mtimeMs, copies, bytes, isCurrent }
+  const changedMs = Number(stats.ctimeNs / 1_000_000n)
+  return { path, file, plain: print.name, changedMs, copies, bytes, isCurrent }
 }
 
 /** The file last: while it is there, a run that was broken off can be repeated. */

@@ -49,7 +49,7 @@ test.serial('verify without a manifest names the command that makes one', async 
   })
 })
 
-test.serial('FPR-15 clean --keep 2 --age 1d names what it removes', async t => {
+test.serial('FPR-15 clean --keep 2 names what it removes, and --age 1d keeps what was published today', async t => {
   const root = makeShop(t, { 'a.txt': '' })
   const source = join(root, 'apps/web/assets/a.txt')
   for (const [text, days] of [
@@ -67,8 +67,9 @@ test.serial('FPR-15 clean --keep 2 --age 1d names what it removes', async t => {
     stdout: `${one}\n${two}\n2 files ${verb}, 6 B; 2 kept\n`,
     stderr: ''
   })
-  t.deepEqual(await run(root, 'clean --keep 2 --age 1d --dry-run'), told('would be removed'))
-  t.deepEqual(await run(root, 'clean --keep 2 --age 1d'), told('removed'))
+  t.is((await run(root, 'clean --keep 2 --age 1d')).stdout, '0 files removed, 0 B; 4 kept\n')
+  t.deepEqual(await run(root, 'clean --keep 2 --age 0s --dry-run'), told('would be removed'))
+  t.deepEqual(await run(root, 'clean --keep 2 --age 0s'), told('removed'))
   const { stdout } = await run(root, 'clean --json')
   t.deepEqual(JSON.parse(stdout) as CleanReport, { removed: [], bytes: 0, kept: 2, dryRun: false })
 })

@@ -1,5 +1,6 @@
 // The command `clean`.
-import { AGE_SECONDS, clean as prune, KEEP } from '../../assets/clean.ts'
+import { AGE, clean as prune, KEEP } from '../../assets/clean.ts'
+import { secondsOf } from '../../duration.ts'
 import { FINE, UsageError, type Call, type Command } from '../command.ts'
 import { count, formatBytes } from '../format.ts'
 
@@ -8,9 +9,10 @@ export const clean: Command = {
   summary: 'remove what earlier deploys left behind',
   about: `Removes old fingerprinted files with their compressed copies. A file goes when all
 of this holds: the manifest does not name it, it is not among the newest ${KEEP}
-(--keep) of its name, and it is older than 7 days (--age), by its mtime, which is
-that of the source it was made from. A file whose bytes do not have the checksum
-in its name was not made by precompile, and stays, like everything else.
+(--keep) of its name, and for 7 days (--age) no manifest has named it, as far as
+the disk tells: copying a file there counts, its mtime does not. A file whose
+bytes do not have the checksum in its name was not made by precompile, and stays,
+like everything else.
 
 Run it some time after a deploy, when no page of the old version is open any more.`,
   options: {
@@ -31,7 +33,7 @@ Run it some time after a deploy, when no page of the old version is open any mor
 
 async function run({ output, loadOptions, values }: Call): Promise<number> {
   const keep = readCount(values.text('keep') ?? String(KEEP))
-  const age = readAge(values.text('age') ?? `${AGE_SECONDS}s`)
+  const age = readAge(values.text('age') ?? AGE)
   const report = await prune(await loadOptions(), { keep, age, dryRun: values.flag('dry-run') })
   if (output.isJson) output.json(report)
   const { removed, bytes, kept, dryRun } = report
@@ -46,10 +48,8 @@ function readCount(text: string): number {
   throw new UsageError(`--keep must be a whole number of versions such as 3, got '${text}'`)
 }
 
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
 function readAge(text: string): number {
-  const [, number, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? []
-  if (number !== undefined) return Number(number) * (SECONDS[unit] ?? 1)
+  const seconds = secondsOf(text)
+  if (seconds !== undefined) return seconds
   throw new UsageError(`--age must be a number and a unit such as 12h, 1d or 2w, got '${text}'`)
 }
