@@ -21,12 +21,12 @@ export type {
   CacheDirectiveName,
   CacheDirectiveOptions,
   Lifetime
-} from './http-cache/directives.ts'
+} from './http-cache/cache-directive.ts'
+export type { Fresh, FreshOptions } from './http-cache/fresh.ts'
 export { Halt } from './http-cache/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/identify.ts'
 export type { FreshOutcome } from './http-cache/question.ts'
 export type { HttpCacheOptions } from './http-cache/settings.ts'
-export type { Fresh, FreshOptions } from './http-cache/visit.ts'
 // Exported also because it carries the types of ctx into whoever imports this file.
 export type { HttpCacheWords } from './http-cache/words.ts'
 

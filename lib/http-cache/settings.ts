@@ -3,11 +3,9 @@ import type { Context } from 'koa'
 
 import { isDevelopment } from '../environment.ts'
 import { warnOnce } from '../warn-once.ts'
+import type { CacheDirective, HeaderField, Lifetime } from './cache-directive.ts'
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
 import {
-  type CacheDirective,
-  type HeaderField,
-  type Lifetime,
   cacheControlField,
   expiryFields,
   personalField,

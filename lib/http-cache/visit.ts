@@ -4,33 +4,19 @@ import type { Context } from 'koa'
 import { formatHttpDate } from '../http/dates.ts'
 import { evaluatePreconditions, isRetrieval, type Outcome } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
-import { checkKeys, isRecord, mismatch } from './complaints.ts'
-import type { HeaderField } from './directives.ts'
+import type { HeaderField } from './cache-directive.ts'
+import {
+  type Fresh,
+  type FreshOptions,
+  type GivenValidators,
+  isPromise,
+  readHalt
+} from './fresh.ts'
 import { halted, isHalt } from './halt.ts'
 import { type FreshValidators, identify } from './identify.ts'
 import { type FreshOutcome, Question, Rejection } from './question.ts'
 import type { HttpCacheSettings } from './settings.ts'
 import { explain } from './trace.ts'
-
-export interface FreshOptions {
-  /** `false` resolves to 304 or 412 where the route would be halted, and lets it go on. Default true. */
-  readonly halt?: boolean | undefined
-}
-
-/**
- * Evaluates the preconditions of the request (RFC 9110 section 13.2.2): 304 and 412 halt the route by
- * throwing a `Halt`, else it resolves to false and the route goes on. For GET, HEAD and QUERY it sets
- * `ETag` and `Last-Modified`; a response to another method does not describe the state before
- * (section 9.3.4).
- *
- * @throws TypeError for validators that identify nothing or that a header cannot carry
- */
-export interface Fresh {
-  (given: GivenValidators, options?: { readonly halt?: true | undefined }): Promise<false>
-  (given: GivenValidators, options: FreshOptions): Promise<FreshOutcome>
-}
-
-type GivenValidators = FreshValidators | PromiseLike<FreshValidators>
 
 /** The answer that is decided, whatever the route still does. */
 export interface Verdict {
@@ -198,15 +184,4 @@ export class Visit {
 
 function statusOf(outcome: Exclude<Outcome, 'proceed'>): 304 | 412 {
   return outcome === 'failed' ? 412 : 304
-}
-
-function isPromise(given: unknown): given is PromiseLike<FreshValidators> {
-  return typeof given === 'object' && given !== null && 'then' in given
-}
-
-function readHalt(options: FreshOptions): boolean {
-  if (!isRecord(options)) throw mismatch('the options of ctx.fresh', 'an object', options)
-  checkKeys('option of ctx.fresh', options, ['halt'])
-  if (typeof (options.halt ?? true) === 'boolean') return options.halt ?? true
-  throw mismatch('halt', 'true or false', options.halt)
 }

@@ -1,14 +1,10 @@
 // The three words that a route has: ctx.cacheControl, ctx.expires and ctx.fresh.
 import type { Context, ExtendableContext } from 'koa'
 
-import {
-  type CacheDirective,
-  type Lifetime,
-  cacheControlField,
-  expiryFields,
-  sharesCookies
-} from './directives.ts'
-import { type Fresh, Visit } from './visit.ts'
+import type { CacheDirective, Lifetime } from './cache-directive.ts'
+import { cacheControlField, expiryFields, sharesCookies } from './directives.ts'
+import type { Fresh } from './fresh.ts'
+import { Visit } from './visit.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */
 export interface HttpCacheWords {

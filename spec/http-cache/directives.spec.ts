@@ -1,6 +1,7 @@
 import test from 'ava'
 
-import { type Lifetime, cacheControlField, expiryFields } from '../../lib/http-cache/directives.ts'
+import type { Lifetime } from '../../lib/http-cache/cache-directive.ts'
+import { cacheControlField, expiryFields } from '../../lib/http-cache/directives.ts'
 
 type Directives = Parameters<typeof cacheControlField>[0]
 
