@@ -24,6 +24,26 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/**
+ * The same of paths: one that differs in its first folders alone comes before any that is spelled alike,
+ * the longest that both have in common first.
+ */
+export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined
+  let common = 0
+  for (const candidate of candidates) {
+    const length = Math.min(candidate.length, path.length)
+    if (length <= common || !(isTail(path, candidate) || isTail(candidate, path))) continue
+    best = candidate
+    common = length
+  }
+  return best ?? nearest(path, candidates)
+}
+
+function isTail(tail: string, path: string): boolean {
+  return path.endsWith(tail) && path[path.length - tail.length - 1] === '/'
+}
+
 /** The code of a letter, in lower case. */
 function letterAt(text: string, at: number): number {
   const code = text.charCodeAt(at)

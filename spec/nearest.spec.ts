@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import fc from 'fast-check'
-import { nearest } from '../lib/nearest.ts'
+import { nearest, nearestPath } from '../lib/nearest.ts'
 
 const NAMES = ['fingerprint', 'root', 'env', 'serve', 'public']
 
@@ -25,6 +25,16 @@ test('finds nothing where nothing is near', t => {
 test('prefers the nearest, and of equals the first', t => {
   t.is(nearest('band', ['bond', 'bands', 'band']), 'band')
   t.is(nearest('bxnd', ['bond', 'band']), 'bond')
+})
+
+test('of paths one that differs in its first folders alone comes first, the longest before others', t => {
+  const paths = ['menu.cs', 'admin/menu.css', 'a/b/app.css', 'b/app.css', 'x.svg', 'icons/x.svg']
+  t.is(nearestPath('menu.css', paths), 'admin/menu.css')
+  t.is(nearestPath('stylesheets/admin/menu.css', paths), 'admin/menu.css')
+  t.is(nearestPath('a/b/app.css', ['app.css', 'b/app.css']), 'b/app.css')
+  t.is(nearestPath('images/icons/x.svg', paths), 'icons/x.svg')
+  t.is(nearestPath('enu.css', paths), 'menu.cs', 'a tail begins at a segment')
+  t.is(nearestPath('nowhere.png', paths), undefined)
 })
 
 test('it is the first of those with the fewest edits, whatever the letters', t => {

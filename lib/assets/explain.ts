@@ -1,7 +1,7 @@
 // How a URL path is resolved, told step by step by the very functions that resolve it.
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
+import { nearestPath } from '../nearest.ts'
 import { encodePath } from './asset-url.ts'
 import { MALFORMED, whyNotCanonical } from './canonical-path.ts'
 import { choose, type Candidates } from './choose-source.ts'
@@ -142,7 +142,7 @@ async function adviseOn(sources: Sources, app: AppSettings, name: string): Promi
   const last = name.slice(name.lastIndexOf('/') + 1)
   if (last.startsWith('_')) return ['a name that starts with _ is a partial, and is not published']
   const names = listed.map(one => one.name)
-  const near = nearest(name, names)
+  const near = nearestPath(name, names)
   return near === undefined ? [] : [`did you mean ${near}?`]
 }
 

@@ -1,6 +1,6 @@
 // public/assets.json: from the name that a page asks for to the file that is sent.
 import { AssetError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
+import { nearestPath } from '../nearest.ts'
 import { encodePath } from './asset-url.ts'
 import { digestOf } from './fingerprint.ts'
 import { atOnce, type Sliced } from './in-slices.ts'
@@ -122,7 +122,7 @@ export class Manifest {
     const key = `${app.name}\0${name}`
     const known = this.#hints.get(key)
     if (known !== undefined) return known
-    const near = nearest(name, this.#indexOf(app).names.slice(0, MAX_COMPARED))
+    const near = nearestPath(name, this.#indexOf(app).names.slice(0, MAX_COMPARED))
     const hint = near === undefined ? '' : `; did you mean '${near}'?`
     if (this.#hints.size >= MAX_HINTS) this.#hints.clear()
     this.#hints.set(key, hint)

@@ -48,6 +48,13 @@ test('REN-14 what a source, a tail or a file of public answers is not logged', a
   t.is(warningsAbout('known').length, 1)
 })
 
+test('REN-14 with tails: false the log tells the name of what a tail means', async t => {
+  const site = await makePages(t, { 'css/menus/top.css': 'a{}' }, { tails: false })
+  await site.ask('/?top.css')
+  await until(() => warningsAbout('/assets/top.css').length > 0, 'the tail is logged')
+  t.true(warningsAbout('/assets/top.css')[0]?.endsWith("; did you mean 'menus/top.css'?"))
+})
+
 test('REN-14 of an ambiguous tail the log says which names there are, and that alone', async t => {
   const site = await makePages(t, { 'css/one/twice.css': 'a{}', 'css/two/twice.css': 'b{}' })
   await site.ask('/?twice.css')
