@@ -49,30 +49,38 @@ test.serial('verify without a manifest names the command that makes one', async 
   })
 })
 
-test.serial('FPR-15 clean --keep 2 names what it removes, and --age 1d keeps what was published today', async t => {
-  const root = makeShop(t, { 'a.txt': '' })
-  const source = join(root, 'apps/web/assets/a.txt')
-  for (const [text, days] of [
-    ['one', 3],
-    ['two', 2],
-    ['three', 1.5],
-    ['four', 0]
-  ] as const) {
-    makeText(source, text, days)
-    t.is((await run(root, 'precompile --quiet')).status, 0)
+test.serial(
+  'FPR-15 clean --keep 2 names what it removes, and --age 1d keeps what was published today',
+  async t => {
+    const root = makeShop(t, { 'a.txt': '' })
+    const source = join(root, 'apps/web/assets/a.txt')
+    for (const [text, days] of [
+      ['one', 3],
+      ['two', 2],
+      ['three', 1.5],
+      ['four', 0]
+    ] as const) {
+      makeText(source, text, days)
+      t.is((await run(root, 'precompile --quiet')).status, 0)
+    }
+    const [one, two] = [printed('a.txt', 'one'), printed('a.txt', 'two')].toSorted()
+    const told = (verb: string) => ({
+      status: 0,
+      stdout: `${one}\n${two}\n2 files ${verb}, 6 B; 2 kept\n`,
+      stderr: ''
+    })
+    t.is((await run(root, 'clean --keep 2 --age 1d')).stdout, '0 files removed, 0 B; 4 kept\n')
+    t.deepEqual(await run(root, 'clean --keep 2 --age 0s --dry-run'), told('would be removed'))
+    t.deepEqual(await run(root, 'clean --keep 2 --age 0s'), told('removed'))
+    const { stdout } = await run(root, 'clean --json')
+    t.deepEqual(JSON.parse(stdout) as CleanReport, {
+      removed: [],
+      bytes: 0,
+      kept: 2,
+      dryRun: false
+    })
   }
-  const [one, two] = [printed('a.txt', 'one'), printed('a.txt', 'two')].toSorted()
-  const told = (verb: string) => ({
-    status: 0,
-    stdout: `${one}\n${two}\n2 files ${verb}, 6 B; 2 kept\n`,
-    stderr: ''
-  })
-  t.is((await run(root, 'clean --keep 2 --age 1d')).stdout, '0 files removed, 0 B; 4 kept\n')
-  t.deepEqual(await run(root, 'clean --keep 2 --age 0s --dry-run'), told('would be removed'))
-  t.deepEqual(await run(root, 'clean --keep 2 --age 0s'), told('removed'))
-  const { stdout } = await run(root, 'clean --json')
-  t.deepEqual(JSON.parse(stdout) as CleanReport, { removed: [], bytes: 0, kept: 2, dryRun: false })
-})
+)
 
 function makeText(file: string, text: string, days: number): void {
   writeFileSync(file, text)
