@@ -134,7 +134,7 @@ async function writeBoth(settings: Settings, asset: Built): Promise<void> {
   }
   await write(
     join(settings.publicDir, asset.path),
-    contentOf(asset, printed),
+    contentOf(settings, asset, printed),
     asset.mtimeNs,
     mustLieInPublic(settings)
   )

@@ -8,7 +8,6 @@ import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'nod
 import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../errors.ts'
-import { readOpened } from './disk.ts'
 import { scriptError } from './compile-script.ts'
 import { mendMap } from './mend-map.ts'
 import { ESBUILD, loadPeer, type Load } from './peers.ts'
@@ -17,7 +16,7 @@ import { draft, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
-import { withCopied, type Content } from './write-whole.ts'
+import { bytesOf } from './write-whole.ts'
 
 /** Where a draft comes from. */
 interface Place {
@@ -135,9 +134,4 @@ function asText({ root }: Settings, { source }: Place, { text, location }: Esbui
   const file = relative(root, source.file)
   if (!location || source.compiler) return `${file}: ${text}`
   return `${file}:${location.line}:${location.column + 1}: ${text}`
-}
-
-async function bytesOf(content: Content): Promise<Uint8Array> {
-  if (!('copyOf' in content)) return content
-  return withCopied(content, async opened => (await readOpened(opened)).bytes)
 }

@@ -1,6 +1,6 @@
 // The whole tree at once, for production: built, compressed, written, and the manifest last.
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { AssetError } from '../errors.ts'
 import { once, warnOnce } from '../warn-once.ts'
@@ -17,6 +17,7 @@ import { explained } from './publish.ts'
 import { publishBuild } from './publish-build.ts'
 import { settleForPrecompile, type Settings } from './settings.ts'
 import { makeSources } from './sources.ts'
+import { leavesPublic, wouldLieInPublic } from './within-public.ts'
 import { sweep } from './temporary.ts'
 
 export type { PrecompileReport } from './precompile-report.ts'
@@ -73,6 +74,7 @@ export async function precompile(
   const warn = say ? once(say) : warnOnce()
   signal?.throwIfAborted()
   const minifier = minify ? await loadMinifier(undefined, settings.root) : undefined
+  await refuseToLeave(settings, [join(directory, 'any')])
   const held = await lock(directory).catch(rethrow(settings, settings.prefix))
   try {
     await sweepAll(directory)
@@ -88,6 +90,10 @@ export async function precompile(
       onProgress: progress('compile')
     })
     if (problems.length > 0) throw new PrecompileError(inOrder(problems))
+    await refuseToLeave(
+      settings,
+      Array.from(assets.keys(), path => join(settings.publicDir, path))
+    )
     const work = { last, lock: held, signal, onProgress: progress('write') }
     const { entries, before, compressedBytes } = await publishBuild(settings, assets, work)
     await last.save()
@@ -103,6 +109,15 @@ export async function precompile(
 function inOrder(problems: readonly Problem[]): AssetError[] {
   const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return sorted.map(({ error }) => error)
+}
+
+/** Nothing is written where a link leads out of public, and nothing at all when any of it would be. */
+async function refuseToLeave(settings: Settings, files: readonly string[]): Promise<void> {
+  const folders = [...new Set(files.map(file => dirname(file)))].toSorted()
+  const problems = await inParallel(folders, LANES, async folder =>
+    (await wouldLieInPublic(settings, join(folder, 'any'))) ? [] : leavesPublic(settings, folder)
+  )
+  if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
 }
 
 function rethrow(settings: Settings, path: string) {

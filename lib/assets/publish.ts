@@ -99,7 +99,8 @@ export function makePublisher(
     try {
       return await write(target, content, mtimeNs, mustLieInPublic(settings))
     } catch (error) {
-      if (isMiss(error) && 'copyOf' in content && !(await statOf(content.copyOf))) return 'gone'
+      const { path } = error as NodeJS.ErrnoException
+      if (isMiss(error) && 'copyOf' in content && path === content.copyOf) return 'gone'
       throw error
     }
   }

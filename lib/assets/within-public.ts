@@ -94,16 +94,23 @@ export async function wouldLieInPublic(settings: Settings, file: string): Promis
   return true
 }
 
+/** Tells whether an open file lies in public, as far as `symlinks` cares. */
+export function liesInPublic(settings: Settings): (opened: Opened) => Promise<boolean> {
+  return async opened => {
+    const directory = await publicDirectory(settings)
+    return directory !== undefined && liesIn(settings, directory, opened)
+  }
+}
+
 /**
  * Judges a file that was opened to be written, before anything is written into it: without `openat` a
  * folder above it may have become a link since its path was looked at.
  * @returns what rejects for one that does not lie in public
  */
 export function mustLieInPublic(settings: Settings): (opened: Opened) => Promise<void> {
+  const isAllowed = liesInPublic(settings)
   return async opened => {
-    const directory = await publicDirectory(settings)
-    if (directory && (await liesIn(settings, directory, opened))) return
-    throw leavesPublic(settings, dirname(opened.path))
+    if (!(await isAllowed(opened))) throw leavesPublic(settings, dirname(opened.path))
   }
 }
 

@@ -15,7 +15,8 @@ import { missing, statOf } from './disk.ts'
 import { digestOf, digestOfFile } from './fingerprint.ts'
 import { prepareRemoval, prepareReplacement, type Replacement } from './replacement.ts'
 import type { Settings } from './settings.ts'
-import { isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
+import { liesInPublic, mustLieInPublic } from './within-public.ts'
+import { bytesOf, isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
 
 /** Bytes that may lie in memory while they are written. */
 const SMALL = 1024 * 1024
@@ -44,6 +45,7 @@ export async function writeBuilt(
   replacements: Replacement[]
 ): Promise<Written> {
   const built = await inMemory(settings, asBuilt)
+  const judge = mustLieInPublic(settings)
   const plain = join(settings.publicDir, built.path)
   const printed = join(settings.publicDir, publishedPath(built))
   const isThere = await holdsDigest(printed, built)
@@ -51,12 +53,17 @@ export async function writeBuilt(
     if (!isThere) await writeVerified(settings, printed, built)
     else await stampIfOther(printed, built.mtimeNs)
   }
-  const copies = await codeAll(built, printed, isAsset, isThere)
-  const replacement = await prepareReplacement(plain, contentOf(built, printed), built.mtimeNs)
+  const copies = await codeAll(settings, built, printed, isAsset, isThere)
+  const replacement = await prepareReplacement(
+    plain,
+    contentOf(settings, built, printed),
+    built.mtimeNs,
+    judge
+  )
   replacements.push(replacement)
   for (const { extension, content } of copies) {
     const path = plain + extension
-    const copy = content && (await prepareReplacement(path, content, built.mtimeNs))
+    const copy = content && (await prepareReplacement(path, content, built.mtimeNs, judge))
     if (copy) replacements.push(copy)
     // One of former bytes would be sent for the new ones.
     const removal =
@@ -78,7 +85,7 @@ export function filesOf({ publicDir }: Settings, built: Built): string[] {
 async function inMemory(settings: Settings, built: Built): Promise<Built> {
   const { content, size, digest } = built
   if (!('copyOf' in content) || size > SMALL) return built
-  const bytes = await readFile(content.copyOf)
+  const bytes = await bytesOf(content)
   if (digestOf(bytes) !== digest) throw edited(settings, built)
   return { ...built, content: bytes }
 }
@@ -95,8 +102,9 @@ async function stampIfOther(file: string, mtimeNs: bigint): Promise<void> {
 }
 
 /** What was copied once is copied from there: its source may have been edited meanwhile. */
-export function contentOf({ content, app }: Built, printed: string): Content {
-  return 'copyOf' in content && app.fingerprint ? { copyOf: printed } : content
+export function contentOf(settings: Settings, { content, app }: Built, printed: string): Content {
+  if (!('copyOf' in content) || !app.fingerprint) return content
+  return { copyOf: printed, isAllowed: liesInPublic(settings) }
 }
 
 /** A source that is edited between being read and being copied must not get the digest of before. */
@@ -107,6 +115,7 @@ export async function writeVerified(
 ): Promise<void> {
   const { content, digest, mtimeNs } = built
   await writeWhole(printed, content, mtimeNs, {
+    judge: mustLieInPublic(settings),
     async check(temporary) {
       if ('copyOf' in content && (await digestOfFile(temporary)) !== digest) {
         throw edited(settings, built)
@@ -129,6 +138,7 @@ interface Coded {
 
 /** The compressed copies; nothing for what does not compress, beside which a person may put what he likes. */
 async function codeAll(
+  settings: Settings,
   built: Built,
   printed: string,
   isAsset: IsAsset,
@@ -138,7 +148,7 @@ async function codeAll(
   const codings = CODINGS.filter(({ extension }) => !isAsset(built.path + extension))
   return Promise.all(
     codings.map(async coding => {
-      const content = await code(built, printed, coding, isThere)
+      const content = await code(settings, built, printed, coding, isThere)
       const size = content && ('copyOf' in content ? await sizeOf(content.copyOf) : content.length)
       return { extension: coding.extension, content, size: size ?? Infinity }
     })
@@ -146,6 +156,7 @@ async function codeAll(
 }
 
 async function code(
+  settings: Settings,
   built: Built,
   printed: string,
   coding: Coding,
@@ -164,16 +175,21 @@ async function code(
     await stampIfOther(coded, built.mtimeNs)
   }
   if (isRight) return { copyOf: coded }
-  const bytes = await compressed(built, printed, coding)
+  const bytes = await compressed(settings, built, printed, coding)
   if (!fingerprint) return bytes
   if (!bytes) await remove(coded)
-  else await writeWhole(coded, bytes, built.mtimeNs)
+  else await writeWhole(coded, bytes, built.mtimeNs, { judge: mustLieInPublic(settings) })
   return bytes && { copyOf: coded }
 }
 
-async function compressed(built: Built, printed: string, coding: Coding) {
+async function compressed(
+  settings: Settings,
+  built: Built,
+  printed: string,
+  coding: Coding
+): Promise<Uint8Array | undefined> {
   if (!isCompressible(built.path, built.size)) return undefined
-  return compress(await bytesOf(contentOf(built, printed)), coding)
+  return compress(await bytesOf(contentOf(settings, built, printed)), coding)
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {
@@ -186,8 +202,4 @@ async function isCodedOf({ digest }: Built, coded: string, coding: Coding): Prom
   const bytes = await missing(readFile(coded))
   const expanded = bytes && (await expand(bytes, coding))
   return expanded !== undefined && digestOf(expanded) === digest
-}
-
-async function bytesOf(content: Content): Promise<Uint8Array> {
-  return 'copyOf' in content ? readFile(content.copyOf) : content
 }

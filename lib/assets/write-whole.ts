@@ -2,7 +2,7 @@
 import { createReadStream, type ReadStream } from 'node:fs'
 import { chmod, mkdir, open, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isMiss, missing, statOf, withFile, type Mark, type Opened } from './disk.ts'
+import { isMiss, missing, readOpened, statOf, withFile, type Mark, type Opened } from './disk.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
 
 /** Bytes, or a file to copy. */
@@ -29,6 +29,11 @@ export async function withCopied<T>(
   if (used) return used.result
   const error = new Error(`ENOENT: no such file to copy, open '${copyOf}'`)
   throw Object.assign(error, { code: 'ENOENT', syscall: 'open', path: copyOf })
+}
+
+export async function bytesOf(content: Content): Promise<Uint8Array> {
+  if (!('copyOf' in content)) return content
+  return withCopied(content, async opened => (await readOpened(opened)).bytes)
 }
 
 /** The bytes of what `withCopied` opened. */

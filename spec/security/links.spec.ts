@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { openFile, readWhole } from '../../lib/assets/disk.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
+import { filesBelow, makeFingerprinted, run } from '../support/fingerprinted.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
@@ -212,3 +213,37 @@ test('S47 a file that becomes a FIFO, and a FIFO in the place of a target, hold 
   writeFiles(root, { 'apps/web/assets/stylesheets/app.css': 'b{}' })
   t.is((await ask(front.port, 'GET', '/assets/app.css')).text, 'b{}')
 })
+
+for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
+  test(`S24 precompile writes nothing through ${folder} of public when that is a link out`, async t => {
+    const root = makeProject(t, {
+      'apps/web/assets/stylesheets/app.css': 'a{}',
+      'apps/web/assets/stylesheets/sub/deeper/x.css': 'x{}',
+      'public/y': ''
+    })
+    const outside = makeProject(t, { precious: 'precious' })
+    mkdirSync(join(root, 'public', folder, '..'), { recursive: true })
+    symlinkSync(outside, join(root, 'public', folder))
+    const before = filesBelow(join(root, 'public'))
+    const error = await t.throwsAsync(() => run({ root }), { code: 'precompile-failed' })
+    t.true(error?.message.includes(`public/${folder}`), error?.message)
+    t.true(error?.message.includes('is not written: a symbolic link leads out of public'))
+    t.deepEqual(filesBelow(outside), ['precious'])
+    t.deepEqual(filesBelow(join(root, 'public')), before)
+    await run({ root, symlinks: 'follow' })
+    t.true(filesBelow(outside).length > 1, 'unless links are followed')
+  })
+
+  test(`S24 a live build writes nothing through ${folder} of public when that is a link out`, async t => {
+    const outside = makeProject(t, { precious: 'precious' })
+    const root = makeProject(t)
+    mkdirSync(join(root, 'public', folder, '..'), { recursive: true })
+    symlinkSync(outside, join(root, 'public', folder))
+    const site = await makeFingerprinted(t, 'live', { 'x/sub/deeper/x.css': 'x{}' }, { root })
+    const error = await t.throwsAsync(() => site.path('sub/deeper/x.css'), {
+      code: 'publish-failed'
+    })
+    t.regex(error?.message ?? '', /is not written: a symbolic link leads out of public/)
+    t.deepEqual(filesBelow(outside), ['precious'])
+  })
+}

@@ -1,96 +1,90 @@
-// Links that are swapped between inside and outside while they are read: S52.
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+// S52: links that are swapped between inside and outside all the time, while sources are published.
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import test, { type ExecutionContext } from 'ava'
-import { makeFront, type Front } from '../support/front.ts'
-import { ask } from '../support/raw.ts'
-import { makeProject, type Files } from '../support/site.ts'
+import { makePublisher } from '../../lib/assets/publish.ts'
+import { precompile } from '../../lib/assets/precompile.ts'
+import { settle } from '../../lib/assets/settings.ts'
+import { makeSources } from '../../lib/assets/sources.ts'
+import { filesBelow } from '../support/fingerprinted.ts'
+import { makeProject } from '../support/site.ts'
+import { readFileSync } from 'node:fs'
 import { SECRET } from './stronghold.ts'
 
-const SMALL = 1000
-const BIG = 200_000
+const BIG = 1_100_000
 
-/** A file for memory and one that is streamed. */
-function filesBelow(folder: string, text: string): Files {
-  return {
-    [`${folder}small.txt`]: text.repeat(SMALL / text.length),
-    [`${folder}big.txt`]: text.repeat(BIG / text.length)
-  }
+/** Points a link at one place and the other by turns, as fast as a thread can, until the spec is over. */
+async function swap(t: ExecutionContext, link: string, places: readonly string[]): Promise<void> {
+  symlinkSync(places[0] ?? '', link)
+  const worker = new Worker(
+    `const { renameSync, symlinkSync } = require('node:fs')
+     const { parentPort, workerData: { link, places } } = require('node:worker_threads')
+     for (let at = 0; ; at++) {
+       symlinkSync(places[at % places.length], link + '.swap')
+       renameSync(link + '.swap', link)
+       if (at === 10) parentPort.postMessage('swapping')
+     }`,
+    { eval: true, workerData: { link, places } }
+  )
+  t.teardown(() => worker.terminate())
+  await new Promise(resolve => worker.once('message', resolve))
 }
 
-const GOOD = 'good'.padEnd(20, '.')
-const BAD = SECRET.slice(0, 20).padEnd(20, '!')
-
-/** Points a link to the one and the other, as long as others ask. */
-async function swapping(at: string, targets: readonly string[], asking: Promise<unknown>) {
-  const race = { isOver: false }
-  const stop = () => (race.isOver = true)
-  asking.then(stop, stop)
-  for (let round = 0; !race.isOver; round++) {
-    symlinkSync(targets[round % targets.length] ?? '', `${at}.new`)
-    renameSync(`${at}.new`, at)
-    await new Promise(resolve => setImmediate(resolve))
-  }
+function tellsSecret(root: string): string[] {
+  const folder = join(root, 'public')
+  return filesBelow(folder).filter(file => readFileSync(join(folder, file)).includes(SECRET))
 }
 
-async function askAll(t: ExecutionContext, { port }: Front, paths: readonly string[]) {
-  const seen = { good: 0, none: 0 }
-  for (let batch = 0; batch < 50; batch++) {
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, at) => ask(port, 'GET', paths[at % paths.length] ?? ''))
-    )
-    for (const { status, text } of answers) {
-      t.false(text.includes(BAD), 'a byte of the outside')
-      if (status === 200) seen.good++
-      else seen.none++
+for (const what of ['a file', 'a big file', 'a folder'] as const) {
+  test.serial(
+    `S52 ${what} of a source that is a swapped link never publishes what lies outside`,
+    async t => {
+      const size = what === 'a big file' ? BIG : 100
+      const inside = Buffer.alloc(size, 'inside ')
+      const outside = makeProject(t, { 'x.bin': Buffer.alloc(size, SECRET) })
+      const root = makeProject(t, {
+        'apps/web/assets/images/good/x.bin': inside,
+        'apps/web/assets/images/y': ''
+      })
+      const images = join(root, 'apps/web/assets/images')
+      if (what === 'a folder') await swap(t, join(images, 'link'), ['good', outside])
+      else await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
+      const name = what === 'a folder' ? 'link/x.bin' : 'link.bin'
+      const settings = settle({ root, env: 'test' })
+      const [app] = settings.apps
+      if (!app) throw new Error('there is no app')
+      const publisher = makePublisher(
+        settings,
+        makeSources(settings, () => {}),
+        () => {}
+      )
+      let published = 0
+      for (let round = 0; round < 1000; round++) {
+        if (await publisher.publish(app, name)) published++
+        t.deepEqual(tellsSecret(root), [], `round ${round}`)
+      }
+      t.true(published > 0, 'what lies inside is published')
     }
+  )
+}
+
+test.serial('S52 a precompile publishes nothing from outside while links are swapped', async t => {
+  const files = (folder: string, text: string) =>
+    Object.fromEntries([
+      [`${folder}x.bin`, Buffer.alloc(BIG, text)],
+      ...Array.from({ length: 40 }, (_, at) => [`${folder}small${at}.css`, `/*! ${text} */`])
+    ])
+  const outside = makeProject(t, files('', SECRET))
+  const root = makeProject(t, files('apps/web/assets/images/good/', 'inside '))
+  const images = join(root, 'apps/web/assets/images')
+  await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
+  await swap(t, join(images, 'link'), ['good', outside])
+  for (let round = 0; round < 20; round++) {
+    await precompile({ root, integrity: false }, { warn: () => {} }).catch((error: unknown) => {
+      // What was published may be found to be another than what was digested.
+      t.like(error, { name: /AssetError|PrecompileError/.exec(String(error))?.[0] ?? 'AssetError' })
+    })
+    t.deepEqual(tellsSecret(root), [], `round ${round}`)
   }
-  return seen
-}
-
-// Nothing is held, so that every request looks, opens and judges.
-const ALWAYS_LOOK = { memory: { maxBytes: 1, maxFileBytes: 100_000 }, revalidate: 0 }
-
-for (const env of ['production', 'development'] as const) {
-  const options = { ...ALWAYS_LOOK, env, compile: env === 'development', fingerprint: false }
-
-  test(`S52 a link to a file that is swapped while it is read serves nothing from outside, in ${env}`, async t => {
-    const outside = makeProject(t, filesBelow('', BAD))
-    const inside = makeProject(t, filesBelow('public/', GOOD))
-    const front = await makeFront(t, { root: inside, ...options })
-    for (const name of ['small', 'big']) {
-      const at = join(inside, `public/${name}-link.txt`)
-      const targets = [`${name}.txt`, join(outside, `${name}.txt`)]
-      const asking = askAll(t, front, [`/${name}-link.txt`])
-      await swapping(at, targets, asking)
-      const { good, none } = await asking
-      t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
-    }
-    t.deepEqual(front.errors, [])
-  })
-
-  test(`S52 a folder that is swapped for a link while it is read serves nothing from outside, in ${env}`, async t => {
-    const inside = makeProject(t, filesBelow('public/real/', GOOD))
-    const outside = makeProject(t, filesBelow('', BAD))
-    const front = await makeFront(t, { root: inside, ...options })
-    const asking = askAll(t, front, ['/folder/small.txt', '/folder/big.txt'])
-    await swapping(join(inside, 'public/folder'), ['real', outside], asking)
-    const { good, none } = await asking
-    t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
-    t.deepEqual(front.errors, [])
-  })
-
-  test(`S52 public itself, swapped for a link while it is read, serves nothing from outside, in ${env}`, async t => {
-    const inside = makeProject(t, filesBelow('real/', GOOD))
-    const outside = makeProject(t, filesBelow('', BAD))
-    symlinkSync('real', join(inside, 'public'))
-    mkdirSync(join(outside, 'assets'))
-    const front = await makeFront(t, { root: inside, ...options })
-    t.is((await ask(front.port, 'GET', '/small.txt')).status, 200)
-    const asking = askAll(t, front, ['/small.txt', '/big.txt'])
-    await swapping(join(inside, 'public'), ['real', outside], asking)
-    const { good, none } = await asking
-    t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
-    t.deepEqual(front.errors, [])
-  })
-}
+})
