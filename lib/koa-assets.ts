@@ -16,6 +16,29 @@ import { noticesAtStart } from './assets/start-notices.ts'
 import type { ViewHelpers } from './assets/view-helpers.ts'
 import { warnOnce } from './warn-once.ts'
 
+export {
+  precompile,
+  PrecompileError,
+  type PrecompileOptions,
+  type PrecompileReport,
+  type Progress
+} from './assets/precompile.ts'
+export { verify, type VerifyProblem, type VerifyReport } from './assets/verify.ts'
+export { clean, type CleanOptions, type CleanReport } from './assets/clean.ts'
+export { versionOf, type VersionOfOptions } from './assets/version-of.ts'
+export { assetSources } from './assets/sources.ts'
+export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
+export type { Compiler, CompilerInput, CompilerOutput } from './assets/compiler.ts'
+export type {
+  AppOptions,
+  Configure,
+  IntegrityAlgorithm,
+  KoaAssetsOptions,
+  LayeredOptions
+} from './assets/options.ts'
+export type { NamesThenPreloadOptions, Preload } from './assets/early-hints.ts'
+export type { PreloadOptions, ViewHelpers } from './assets/view-helpers.ts'
+
 declare module 'koa' {
   interface ExtendableContext {
     /** The view helpers of the app that the request's path belongs to. */

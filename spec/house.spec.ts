@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import test from 'ava'
 import * as face from '../lib/index.ts'
+import * as assets from '../lib/koa-assets.ts'
+import * as httpCache from '../lib/koa-http-cache.ts'
 
 const files = new Map(
   readdirSync('lib', { recursive: true, encoding: 'utf8' })
@@ -175,29 +177,34 @@ test('every file is under 250 lines', t => {
   )
 })
 
-test('index exports these names', t => {
-  t.deepEqual(Object.keys(face).toSorted(), [
-    'AssetError',
-    'CompileError',
-    'Halt',
-    'PrecompileError',
-    'assetSources',
-    'clean',
-    'koaAssets',
-    'koaHttpCache',
-    'precompile',
-    'verify',
-    'versionOf'
-  ])
+const ASSETS = [
+  'AssetError',
+  'CompileError',
+  'PrecompileError',
+  'assetSources',
+  'clean',
+  'koaAssets',
+  'precompile',
+  'verify',
+  'versionOf'
+]
+const HTTP_CACHE = ['Halt', 'koaHttpCache']
+
+test('the entries export these names', t => {
+  t.deepEqual(Object.keys(assets).toSorted(), ASSETS)
+  t.deepEqual(Object.keys(httpCache).toSorted(), HTTP_CACHE)
+  t.deepEqual(Object.keys(face).toSorted(), [...ASSETS, ...HTTP_CACHE].toSorted())
 })
 
-test('the package says what it runs on, and shows one door', t => {
+test('the package says what it runs on, and has an entry for both halves and one for each', t => {
   const { type, engines, exports, files: packed, license } = readPackage()
   t.is(type, 'module')
   t.is(license, 'MIT')
   t.deepEqual(engines, { node: '>=20.19' })
   t.deepEqual(exports, {
     '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './assets': { types: './dist/koa-assets.d.ts', default: './dist/koa-assets.js' },
+    './http-cache': { types: './dist/koa-http-cache.d.ts', default: './dist/koa-http-cache.js' },
     './package.json': './package.json'
   })
   t.true(packed.includes('dist'))
