@@ -29,7 +29,9 @@ export type AssetErrorCode =
   | 'asset-unknown'
   | 'reference-missing'
   | 'name-taken'
+  | 'name-unusable'
   | 'precompile-failed'
+  | 'precompile-empty'
   | 'precompile-busy'
 
 /** Where in a source a compiler gave up. Lines and columns count from 1. */

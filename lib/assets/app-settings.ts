@@ -32,6 +32,7 @@ export interface AppSettings {
   /** By extension, with its dot. */
   readonly compilers: ReadonlyMap<string, Compiler>
   readonly missing: Missing
+  readonly minify: boolean
   /** Seconds. */
   readonly revalidate: number
   /** Whether a tail of an asset's path finds it. */
@@ -130,6 +131,7 @@ export function settleLayers(
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     compilers: compilerTable(last('compilers') ?? []),
     missing: last('missing') ?? defaults.missing,
+    minify: last('minify') ?? false,
     revalidate: top.revalidate ?? (compile ? 0 : 1),
     tails: top.tails ?? true
   }

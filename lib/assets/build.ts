@@ -1,6 +1,8 @@
 // The whole tree: every asset of every app, read, compiled and led to what it refers to.
 import { relative } from 'node:path'
 import { AssetError } from '../errors.ts'
+import { encodePath } from './asset-url.ts'
+import { whyNotCanonical } from './canonical-path.ts'
 import { missing } from './disk.ts'
 import { finishAll, MAP, type Built, type Drafted, type Node } from './finish-build.ts'
 import { inParallel } from './in-parallel.ts'
@@ -29,8 +31,8 @@ export interface BuildOptions {
   readonly only?: (app: AppSettings) => boolean
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
-  /** Makes stylesheets and scripts smaller, and gives each a map. */
-  readonly minify?: Minify | undefined
+  /** Makes stylesheets and scripts of an app smaller, and gives each a map. */
+  readonly minifierOf?: (app: AppSettings) => Minify | undefined
   /** What an earlier build has read of an asset, when nothing of it changed since. */
   readonly reuse?: (path: string, source: Listed['source']) => Promise<Drafted | undefined>
   readonly keep?: (path: string, source: Listed['source'], drafted: Drafted) => void
@@ -46,7 +48,7 @@ export async function build(
   options: BuildOptions
 ): Promise<Build> {
   const listed = await listPlaces(settings, sources, options.only)
-  const problems = listed.filter(isTaken).map(asCollision)
+  const problems = [...listed.filter(isTaken).map(asCollision), ...refusals(settings, listed)]
   let done = 0
   const nodes = await inParallel(
     listed,
@@ -109,6 +111,16 @@ function asCollision({ path, name, source, rivals }: Place): Problem {
   return { path, error: new AssetError('name-taken', message) }
 }
 
+/** What no request reaches would be missing on the page that names it. */
+function refusals({ root }: Settings, places: readonly Place[]): Problem[] {
+  return places.flatMap(({ path, source }) => {
+    const reason = whyNotCanonical(encodePath(path))
+    if (reason === undefined) return []
+    const message = `${relative(root, source.file)} is published as ${path}, which cannot be requested: ${reason}; rename it`
+    return [{ path, error: new AssetError('name-unusable', message) }]
+  })
+}
+
 /** Of several sources the next comes forward when the first went away since the listing was read. */
 async function read(
   settings: Settings,
@@ -137,7 +149,7 @@ async function readPlace(
   const { app, name, path, source } = place
   const known = await options.reuse?.(path, source)
   if (known) return { ...place, ...known, links: [] }
-  const minify = isMinifiable(name) ? options.minify : undefined
+  const minify = isMinifiable(name) ? options.minifierOf?.(app) : undefined
   const whole = await draft(settings, sources.loadPaths(app), name, source, minify && true)
   if (!whole) return undefined
   const { draft: drafted, warnings } = minify

@@ -15,7 +15,7 @@ import type { Reference } from './references.ts'
 import type { Draft } from './render.ts'
 import { asKept, lookAtKept, wordOf, type Kept } from './kept-marks.ts'
 import { isFile, newestOf, type Seen } from './seen.ts'
-import type { Settings } from './settings.ts'
+import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
 import type { Sums } from './sums.ts'
 import type { Written } from './write-build.ts'
@@ -65,12 +65,12 @@ const MAX_CODE = 256 * 1024
 export async function openLastBuild(
   settings: Settings,
   sources: Sources,
-  minify: boolean
+  minifies: (app: AppSettings) => boolean
 ): Promise<LastBuild> {
   const folder = nodeModulesAbove(settings.root)
   const name = digestOf(Buffer.from(join(settings.publicDir, settings.prefix)))
   const file = folder && join(folder, '.cache/koa-fresh-assets', `${name}.json`)
-  const [key, ground] = [keyOf(settings, sources, minify), await groundOf(settings, sources)]
+  const [key, ground] = [keyOf(settings, sources, minifies), await groundOf(settings, sources)]
   const known = await load(file, key)
   const openedAt = Date.now()
   const read = new Map<string, Read>()
@@ -186,17 +186,19 @@ async function load(file: string | undefined, key: string) {
   }
 }
 
-function keyOf(settings: Settings, sources: Sources, minify: boolean): string {
+function keyOf(
+  settings: Settings,
+  sources: Sources,
+  minifies: (app: AppSettings) => boolean
+): string {
   const apps = settings.apps.map(app => [
-    ...[app.name, app.urlPrefix, app.integrity, app.fingerprint],
+    ...[app.name, app.urlPrefix, app.integrity, app.fingerprint, minifies(app)],
     sources.directories(app)
   ])
   const codings = WRITABLE_CODINGS.map(({ name }) => name)
   const { env, symlinks, root } = settings
   return digestOf(
-    Buffer.from(
-      JSON.stringify([FORMAT, process.version, minify, root, env, symlinks, codings, apps])
-    )
+    Buffer.from(JSON.stringify([FORMAT, process.version, root, env, symlinks, codings, apps]))
   )
 }
 

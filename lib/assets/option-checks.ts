@@ -42,7 +42,8 @@ export const LAYERED = {
     expected: 'a list of { extensions, target, compile }',
     holds: (value: unknown) => Array.isArray(value) && value.every(isCompiler)
   },
-  missing: oneOf('ignore', 'warn', 'error')
+  missing: oneOf('ignore', 'warn', 'error'),
+  minify: flag
 } satisfies Record<string, Expectation>
 
 export const APP = { ...LAYERED, dir: text, path: text, configure: table }

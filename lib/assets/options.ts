@@ -20,6 +20,12 @@ export interface LayeredOptions {
   compilers?: readonly Compiler[] | undefined
   /** What to do when a referenced asset does not exist. Default: `warn`; `error` in precompile. */
   missing?: 'ignore' | 'warn' | 'error' | undefined
+  /**
+   * precompile makes stylesheets and scripts smaller with esbuild, and publishes a source map of each
+   * at `<name>.map`; `*.min.*` stays as it is. Error in precompile when esbuild is not installed.
+   * Default: false.
+   */
+  minify?: boolean | undefined
 }
 
 /** Options that hold in the environment of that name only. */

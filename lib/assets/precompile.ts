@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { AssetError } from '../errors.ts'
 import { once, warnOnce } from '../warn-once.ts'
-import { build, type Problem } from './build.ts'
+import { build, listPlaces, type Problem } from './build.ts'
 import { missing } from './disk.ts'
 import { inParallel } from './in-parallel.ts'
 import { openLastBuild } from './last-build.ts'
@@ -15,8 +15,8 @@ import type { KoaAssetsOptions } from './options.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
 import { explained } from './publish.ts'
 import { publishBuild } from './publish-build.ts'
-import { settleForPrecompile, type Settings } from './settings.ts'
-import { makeSources } from './sources.ts'
+import { settleForPrecompile, type AppSettings, type Settings } from './settings.ts'
+import { makeSources, type Sources } from './sources.ts'
 import { leavesPublic, wouldLieInPublic } from './within-public.ts'
 import { sweep } from './temporary.ts'
 
@@ -32,10 +32,7 @@ export interface Progress {
 
 export interface PrecompileOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /**
-   * Makes stylesheets and scripts smaller with esbuild, and publishes a source map of each at
-   * `<name>.map`; `*.min.*` stays as it is. Default: false. Error when esbuild is not installed.
-   */
+  /** Beats the option `minify` of every app. */
   readonly minify?: boolean | undefined
   /** Aborting it rejects with its reason; the old manifest and its files stay. */
   readonly signal?: AbortSignal | undefined
@@ -50,7 +47,8 @@ export class PrecompileError extends AssetError {
 
   constructor(problems: readonly AssetError[]) {
     const list = problems.map(problem => `\n- ${problem.message}`).join('')
-    super('precompile-failed', `nothing was published: ${problems.length} to mend${list}`)
+    const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
+    super('precompile-failed', `precompile failed with ${errors}; nothing was published${list}`)
     this.problems = problems
   }
 }
@@ -62,29 +60,34 @@ const LANES = 8
  * compressed copies, and writes the manifest last. What earlier deploys published stays.
  *
  * @throws TypeError for a wrong option; PrecompileError that lists every broken source, in which case
- *   nothing was changed; AssetError when the disk refuses or another precompile is under way
+ *   nothing was changed; AssetError when there is no asset, when the disk refuses, or when another
+ *   precompile is under way
  */
 export async function precompile(
   options: KoaAssetsOptions = {},
-  { onProgress, minify = false, signal, warn: say }: PrecompileOptions = {}
+  { onProgress, minify, signal, warn: say }: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
   const settings = settleForPrecompile(options)
   const directory = join(settings.publicDir, settings.prefix)
   const warn = say ? once(say) : warnOnce()
   signal?.throwIfAborted()
-  const minifier = minify ? await loadMinifier(undefined, settings.root) : undefined
+  const sources = makeSources(settings, warn)
+  await refuseEmpty(settings, sources)
+  const minifies = (app: AppSettings) => minify ?? app.minify
+  const minifier = settings.apps.some(minifies)
+    ? await loadMinifier(undefined, settings.root)
+    : undefined
   await refuseToLeave(settings, [join(directory, 'any')])
   const held = await lock(directory).catch(rethrow(settings, settings.prefix))
   try {
     await sweepAll(directory)
-    const sources = makeSources(settings, warn)
     const progress = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
       onProgress?.({ stage, done, total, path })
-    const last = await openLastBuild(settings, sources, minify)
+    const last = await openLastBuild(settings, sources, minifies)
     const { assets, problems } = await build(settings, sources, {
       ...last,
-      minify: minifier,
+      minifierOf: app => (minifies(app) ? minifier : undefined),
       warn,
       signal,
       onProgress: progress('compile')
@@ -103,6 +106,17 @@ export async function precompile(
   } finally {
     await held.release()
   }
+}
+
+/** Most likely it was started in the wrong directory, and would leave an empty public there. */
+async function refuseEmpty(settings: Settings, sources: Sources): Promise<void> {
+  const places = await listPlaces(settings, sources)
+  if (places.length > 0) return
+  const searched = new Set(settings.apps.flatMap(app => sources.directories(app)))
+  throw new AssetError(
+    'precompile-empty',
+    `no asset was found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${settings.root}, or say with root or apps where the assets are`
+  )
 }
 
 /** The order in which they were found is chance. */

@@ -123,7 +123,7 @@ apps/web/assets/javascripts/app.js.ts:2:7: Unexpected "="
     2 | let = = 2
               ^
 
-Nothing was published: 2 problems to mend.
+Precompile failed with 2 errors; nothing was published.
 `
     )
     t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
@@ -139,6 +139,21 @@ test.serial('precompile says in one line what is wrong, and with DEBUG where', a
   t.is(stderr, "koa-fresh-assets: unknown option 'fingerprints': did you mean 'fingerprint'?\n")
   t.regex((await run(root, 'precompile', { DEBUG: '1' })).stderr, /\n +at /)
 })
+
+test.serial(
+  'precompile with nothing to do says where it looked, exits 1 and creates nothing',
+  async t => {
+    const root = makeShop(t, { '/package.json': '{}' })
+    const { status, stdout, stderr } = await run(root, 'precompile')
+    t.is(status, 1)
+    t.is(stdout, '')
+    t.is(
+      stderr,
+      `koa-fresh-assets: no asset was found in ${root}/apps/web/assets: create apps/web/assets or assets in ${root}, or say with root or apps where the assets are\n`
+    )
+    t.deepEqual(readdirSync(root), ['package.json'])
+  }
+)
 
 for (const [signal, status] of [
   ['SIGINT', 130],
@@ -172,11 +187,7 @@ for (const [signal, status] of [
       const ended = await outcome
       t.is(ended.status, status)
       t.is(ended.stdout, '')
-      t.true(
-        ended.stderr.endsWith(
-          `Stopped by ${signal}: the manifest and what it names are as before.\n`
-        )
-      )
+      t.true(ended.stderr.endsWith(`Stopped by ${signal}; nothing was published.\n`))
       t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
       t.deepEqual(
         readdirSync(join(root, 'public/assets')).filter(name => name.startsWith('.')),

@@ -53,6 +53,30 @@ test('stylesheets and scripts get smaller; without minify they stay as they are'
   ])
 })
 
+test('the option minify is layered as others are, and the argument beats it', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/a.css': CSS,
+    'apps/admin/assets/a.css': CSS
+  })
+  const small = /^\.a\{color:red\}/
+  const isSmall = (path: string) => small.test(readPublic(root, path).toString())
+  const both = () => [isSmall('/assets/a.css'), isSmall('/assets/admin/a.css')]
+  const apps = { web: {}, admin: { minify: false } }
+  const configure = { test: { minify: true } }
+  await precompile({ root, apps, configure, env: 'test' })
+  t.deepEqual(both(), [true, false])
+  await precompile({ root, apps, configure, env: 'test' }, { minify: false })
+  t.deepEqual(both(), [false, false])
+  await precompile({ root, apps }, { minify: true })
+  t.deepEqual(both(), [true, true])
+  await precompile({ root, apps, minify: true })
+  t.deepEqual(both(), [true, false])
+  await t.throwsAsync(() => precompile({ root, minify: 'yes' as never }), {
+    instanceOf: TypeError,
+    message: "minify must be true or false, got 'yes'"
+  })
+})
+
 test('a map is an asset: in the manifest, under both names, compressed, named by its text', async t => {
   const { root, assets } = await makeMinified(t, {
     'app.css': CSS.repeat(9),

@@ -306,3 +306,51 @@ test('no compressed copy stays beside a file that has become too short for one',
     t.true(existsSync(join(root, 'public/assets/app.css.br')))
   }
 })
+
+test('FPR-05 what cannot be requested is refused, with the reason, and nothing is published', async t => {
+  const names = [
+    'scripts/aux.js',
+    'images/con.svg',
+    'images/a:b.png',
+    'x/ends.',
+    'x/docs./a.txt',
+    'a\nb.txt'
+  ]
+  const root = makeProject(t, placed({ 'fine.js': 'fine()' }))
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  writeFiles(
+    root,
+    placed({ 'fine.js': 'finer()', ...Object.fromEntries(names.map(name => [name, 'x'])) })
+  )
+  const error = await t.throwsAsync(() => run({ root }), { instanceOf: PrecompileError })
+  const { problems, message } = error as PrecompileError
+  t.deepEqual(
+    problems.map(({ code }) => code),
+    Array.from({ length: 6 }, () => 'name-unusable')
+  )
+  t.true(message.startsWith('precompile failed with 6 errors; nothing was published\n- '), message)
+  t.true(
+    message.includes(
+      '- apps/web/assets/scripts/aux.js is published as /assets/aux.js, which cannot be requested: Windows reads one of its segments as another name; rename it'
+    )
+  )
+  for (const name of ['con.svg', 'a:b.png', 'ends.', 'docs./a.txt']) {
+    t.true(message.includes(`published as /assets/${name}, `), name)
+  }
+  t.deepEqual(snapshot(join(root, 'public')), before)
+})
+
+test('FPR-10 a project without any asset is an error, and nothing is created', async t => {
+  for (const files of [{}, { 'apps/web/assets/_part.scss': 'a{}' }]) {
+    const root = makeProject(t, { 'package.json': '{}', ...files })
+    const before = filesBelow(root)
+    const error = await t.throwsAsync(() => run({ root }), { code: 'precompile-empty' })
+    t.is(
+      error?.message,
+      `no asset was found in ${root}/apps/web/assets: create apps/web/assets or assets in ${root}, or say with root or apps where the assets are`
+    )
+    t.deepEqual(filesBelow(root), before)
+    t.false(existsSync(join(root, 'public')))
+  }
+})

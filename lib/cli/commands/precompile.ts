@@ -20,12 +20,14 @@ under its plain name and under one that bears the checksum of its content, with
 compressed copies (.br, .gz) where they pay, and writes the manifest
 public/assets.json last. Run it in every deploy, before the application starts.
 
-With --minify, stylesheets and scripts are made smaller, each with a source map that
-leads back to what you wrote (app.css.map); *.min.css and *.min.js stay as they are.
+With --minify, or the option minify, stylesheets and scripts are made smaller, each
+with a source map that leads back to what you wrote (app.css.map); *.min.css and
+*.min.js stay as they are.
 
 What did not change is not written again. What earlier deploys published stays,
-so that pages which are open now keep working; 'clean' prunes it. When a source is
-broken, or Ctrl-C is pressed, the manifest and what it names stay as they were.
+so that pages which are open now keep working; 'clean' prunes it. Plain names and
+the manifest are replaced together at the end: when a source is broken, or Ctrl-C
+is pressed before that, all of them stay as they were.
 
 It builds for production, unless NODE_ENV or --env says otherwise.`,
   options: {
@@ -48,7 +50,7 @@ async function run({ output, loadOptions, values }: Call, signal: AbortSignal): 
   const progress = makeProgress(output, values.flag('verbose'))
   const warn = (text: string) => progress.interrupt(() => output.warn(text))
   try {
-    const minify = values.flag('minify')
+    const minify = values.flag('minify') || undefined
     const report = await build(options, { onProgress: progress.update, minify, signal, warn })
     progress.end()
     if (output.isJson) output.json(report)
@@ -75,7 +77,7 @@ async function describe({ problems }: PrecompileError, options: KoaAssetsOptions
     const heading = [place, reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading
   })
-  const verdict = `Nothing was published: ${count(problems.length, 'problem')} to mend.`
+  const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`
   return `${told.join('\n')}\n${verdict}`
 }
 
@@ -94,7 +96,7 @@ async function untilInterrupted(
   } catch (error) {
     const { reason } = controller.signal as { reason?: NodeJS.Signals }
     if (reason === undefined || error !== reason) throw error
-    output.error(`Stopped by ${reason}: the manifest and what it names are as before.`)
+    output.error(`Stopped by ${reason}; nothing was published.`)
     // As shells do it.
     return 128 + constants.signals[reason]
   } finally {
