@@ -324,7 +324,7 @@ test('FPR-05 what cannot be requested is refused, with the reason, and nothing i
     placed({ 'fine.js': 'finer()', ...Object.fromEntries(names.map(name => [name, 'x'])) })
   )
   const error = await t.throwsAsync(() => run({ root }), { instanceOf: PrecompileError })
-  const { problems, message } = error as PrecompileError
+  const { problems, message } = error
   t.deepEqual(
     problems.map(({ code }) => code),
     Array.from({ length: 6 }, () => 'name-unusable')
