@@ -16,7 +16,7 @@ function makeCopy(t: ExecutionContext): { root: string; text: string } {
   const text = `${JSON.stringify({ ...parsed, scripts }, undefined, 2)}\n\n`
   const root = makeProject(t, {
     'package.json': text,
-    'pack.js': readFileSync('pack.js'),
+    '.ci/pack.js': readFileSync('.ci/pack.js'),
     'dist/index.js': '',
     'lib/index.ts': ''
   })
@@ -45,7 +45,7 @@ test('the packed package.json has no script, and this one is as before', async t
 
 test('a pack that was killed loses nothing: the next one, or restoring, gives it back', async t => {
   const { root, text } = makeCopy(t)
-  const pack = (word: string) => run(process.execPath, ['pack.js', word], { cwd: root })
+  const pack = (word: string) => run(process.execPath, ['.ci/pack.js', word], { cwd: root })
   await pack('strip')
   t.not(read(root), text)
   await pack('strip')
