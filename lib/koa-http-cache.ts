@@ -93,10 +93,15 @@ function conclude(ctx: Context, visit: Visit, settings: HttpCacheSettings): void
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${visit.reason}`)
 }
 
+// As it was asked for, whatever a mount made of it, without the query, which may hold what no log should.
+function nameOf({ method, req }: Context): string {
+  return `${method} ${(req.url ?? '').replace(/\?.*/s, '')}`
+}
+
 // Work that the response denies is reported everywhere; what costs nothing but time, in development.
 function reportForgotten(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
   visit.forgive()
-  const message = `${ctx.method} ${ctx.path}: ctx.fresh was called without await, so that the route did not stop`
+  const message = `${nameOf(ctx)}: ctx.fresh was called without await, so that the route did not stop`
   const isDenied = visit.verdict?.status === 412 && !visit.isHalted && !isRetrieval(ctx.method)
   const remedy = 'write: await ctx.fresh(…)'
   if (!isDenied) return settings.warn(`${message} where it may have to; ${remedy}`)
@@ -106,7 +111,7 @@ function reportForgotten(ctx: Context, visit: Visit, settings: HttpCacheSettings
 
 function reportSharedCookie(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
   const problem = sharedCookie(ctx, visit)
-  if (problem !== undefined) settings.warn(`${ctx.method} ${ctx.path} ${problem}`)
+  if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
 }
 
 // Whoever takes ctx.fresh, a function in here, for Koa's boolean answers 304 to everybody.

@@ -65,23 +65,25 @@ for (const [koa, Koa] of KOAS) {
   test(of('CC-14 a route’s own public and a cookie is said once, and sent as written'), async t => {
     const site = await route(t, ctx => {
       ctx.cookies.set('seen', 'yes')
-      if (ctx.path.endsWith('by-hand')) ctx.set('Cache-Control', 's-maxage=60')
+      if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
+      else if (ctx.path.endsWith('by-hand')) ctx.set('Cache-Control', 's-maxage=60')
       else ctx.cacheControl('public', { maxAge: 60 })
       ctx.body = 'page'
     })
-    for (const [name, value] of [
-      ['own-public', 'public, max-age=60'],
-      ['by-hand', 's-maxage=60']
+    for (const [name, field, value] of [
+      ['own-public', 'cache-control', 'public, max-age=60'],
+      ['by-hand', 'cache-control', 's-maxage=60'],
+      ['edge', 'cdn-cache-control', 'max-age=60']
     ] as const) {
       const path = at(name)
       for (let round = 0; round < 2; round++) {
-        t.is((await site.get({}, path)).headers['cache-control'], value)
+        t.is((await site.get({}, path)).headers[field], value)
       }
       const said = warningsAbout(path)
       t.is(said.length, 1)
       t.regex(
         said[0] ?? '',
-        /: GET \S+ responds with Cache-Control: .*sets a cookie.*cookies: 'shared'/
+        /: GET \S+ responds with \S*cache-control: .*sets a cookie.*cookies: 'shared'/
       )
     }
   })
@@ -94,13 +96,14 @@ for (const [koa, Koa] of KOAS) {
       else if (path === 'silent/fields')
         ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
       else if (path === 'silent/expires') ctx.expires(60, 'public', { cookies: 'shared' })
+      else if (path === 'silent/edge') ctx.cacheControl({ target: 'CDN' }, 'private')
       else if (path === 'silent/shared') ctx.cacheControl('public', { cookies: 'shared' })
       else if (path === 'silent/no-cookie') ctx.cacheControl('public')
       ctx.body = 'page'
     })
     const fields = { ...(await site.get({}, at('silent/shared'))).headers }
     t.is(fields['cache-control'], 'public')
-    for (const name of ['private', 'fields', 'expires', 'shared', 'no-cookie', 'nothing']) {
+    for (const name of ['private', 'fields', 'edge', 'expires', 'shared', 'no-cookie', 'nothing']) {
       t.is((await site.get({}, at(`silent/${name}`))).status, 200)
     }
     t.deepEqual(warningsAbout(at('silent')), [])

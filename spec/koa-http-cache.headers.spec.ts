@@ -170,6 +170,38 @@ for (const [koa, Koa] of KOAS) {
     }
   )
 
+  test(of('CC-14 CC-15 what comes between two koaHttpCache is seen by the outer one'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(async (ctx, next) => {
+      await next()
+      if (ctx.path === '/cookie') ctx.cookies.set('seen', 'yes')
+      if (ctx.path === '/fails') ctx.status = 500
+      if (ctx.path === '/throws') throw new Error('database')
+      if (ctx.path === '/by-hand') {
+        ctx.cookies.set('seen', 'yes')
+        ctx.set('Cache-Control', 'public, max-age=5')
+      }
+    })
+    app.use(koaHttpCache({ cacheControl: 'public', expires: 60 }))
+    app.use(ctx => {
+      ctx.body = 'page'
+    })
+    const site = await open(t, app)
+    const expected = {
+      '/': 'public, max-age=60',
+      '/cookie': 'private, max-age=60',
+      '/fails': 'no-store',
+      '/throws': 'no-store',
+      '/by-hand': 'public, max-age=5'
+    }
+    for (const [path, value] of Object.entries(expected)) {
+      const { headers } = await site.get({}, path)
+      t.is(headers['cache-control'], value, path)
+      t.is(headers.expires !== undefined, path === '/', path)
+    }
+  })
+
   test(of('CC-14 what the route says to Authorization stands'), async t => {
     const site = await route(
       t,

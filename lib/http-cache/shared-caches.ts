@@ -2,7 +2,7 @@
 // visitor, nor a failure.
 import type { Context } from 'koa'
 
-import type { HttpCacheSettings } from './settings.ts'
+import type { Defaults, HttpCacheSettings } from './settings.ts'
 import type { Visit } from './visit.ts'
 
 // Only what a cache may reuse as it is. Not 404 and 410, since what is missing now may be there in a moment.
@@ -10,15 +10,31 @@ const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
 
 /** Writes the defaults where the route wrote nothing about caching. */
 export function fillSilence(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
+  if (visit.filled !== undefined) return refill(ctx, visit, visit.filled.defaults)
   const { defaults } = settings
-  if (defaults === undefined || !STATUSES_WITH_DEFAULTS.has(ctx.status)) return
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return
-  if (ctx.res.hasHeader('Cache-Control') || ctx.res.hasHeader('Expires')) return
-  const setsCookie = !defaults.sharesCookies && ctx.res.hasHeader('Set-Cookie')
-  const isPersonal = setsCookie || ctx.req.headers.authorization !== undefined
-  const fields = isPersonal ? defaults.personal : defaults.fields(Date.now())
-  for (const { name, value } of fields) ctx.set(name, value)
+  if (defaults === undefined || !STATUSES_WITH_DEFAULTS.has(ctx.status)) return undefined
+  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return undefined
+  if (ctx.res.hasHeader('Cache-Control') || ctx.res.hasHeader('Expires')) return undefined
+  return fill(ctx, visit, defaults)
+}
+
+function fill(ctx: Context, visit: Visit, defaults: Defaults): void {
+  const fields = isPersonal(ctx, defaults) ? defaults.personal : defaults.fields(Date.now())
+  visit.write(fields)
+  visit.filled = { defaults, fields }
   visit.sharesCookies = defaults.sharesCookies
+}
+
+// A middleware between two koaHttpCache, a session for one, may have set a cookie since.
+function refill(ctx: Context, visit: Visit, defaults: Defaults): void {
+  if (visit.filled?.fields === defaults.personal || !isPersonal(ctx, defaults)) return
+  visit.remove(visit.filled?.fields ?? [])
+  if (!ctx.res.hasHeader('Cache-Control')) fill(ctx, visit, defaults)
+}
+
+function isPersonal(ctx: Context, { sharesCookies }: Defaults): boolean {
+  if (ctx.req.headers.authorization !== undefined) return true
+  return !sharesCookies && ctx.res.hasHeader('Set-Cookie')
 }
 
 /** In place of the lifetime that the route wrote for its success, a failure of the server has none. */
@@ -52,12 +68,20 @@ function withdraw(ctx: Context, visit: Visit): boolean {
 
 /** What is wrong with a response that every visitor may get and that sets a cookie, if it is one. */
 export function sharedCookie(ctx: Context, visit: Visit): string | undefined {
-  if (visit.sharesCookies || !ctx.res.hasHeader('Set-Cookie')) return undefined
-  const said = ctx.response.get('Cache-Control')
-  if (!/(?:^|[ ,])(?:public|s-maxage=)/i.test(said) || /"[^"]*set-cookie/i.test(said))
-    return undefined
+  if (visit.sharesCookies || visit.filled !== undefined) return undefined
+  if (!ctx.res.hasHeader('Set-Cookie')) return undefined
+  const name = ctx.res.getHeaderNames().find(name => isShared(name, ctx.response.get(name)))
+  if (name === undefined) return undefined
   return (
-    `responds with Cache-Control: ${said} and sets a cookie, which a shared cache may give to other ` +
-    `visitors: write 'private' instead of 'public', or add { cookies: 'shared' } if every visitor may have it`
+    `responds with ${name}: ${ctx.response.get(name)} and sets a cookie, which a shared cache may give to ` +
+    `other visitors: write 'private' instead, or add { cookies: 'shared' } if every visitor may have it`
   )
+}
+
+// A targeted field (RFC 9213) speaks to shared caches alone.
+function isShared(name: string, value: string): boolean {
+  if (!name.endsWith('cache-control') || /"[^"]*set-cookie/i.test(value)) return false
+  return name === 'cache-control'
+    ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
+    : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)
 }

@@ -15,13 +15,18 @@ import {
 import { halted, isHalt } from './halt.ts'
 import { type FreshValidators, identify } from './identify.ts'
 import { type FreshOutcome, Question, Rejection } from './question.ts'
-import type { HttpCacheSettings } from './settings.ts'
+import type { Defaults, HttpCacheSettings } from './settings.ts'
 import { explain } from './trace.ts'
 
 /** The answer that is decided, whatever the route still does. */
 export interface Verdict {
   readonly status: 304 | 412
   readonly validators: Validators
+}
+
+interface Filled {
+  readonly defaults: Defaults
+  readonly fields: readonly HeaderField[]
 }
 
 // What is decided at once without a halt is told by promises made once.
@@ -40,6 +45,8 @@ export class Visit {
   hasValidators = false
   /** Whether the cookies of the response are for everybody, as `{ cookies: 'shared' }` says. */
   sharesCookies = false
+  /** What the innermost koaHttpCache wrote because the route did not. */
+  filled: Filled | undefined = undefined
   private readonly ctx: Context
   private questions: Question[] | undefined = undefined
   private written: HeaderField[] | undefined = undefined
@@ -87,14 +94,18 @@ export class Visit {
     if (this.ctx.status < 500) this.written = [...(this.written ?? []), ...fields]
   }
 
-  /** Removes what `write` set, as far as it is still there; returns whether there was anything. */
+  /** Removes what `write` set; returns whether there was anything. */
   withdraw(): boolean {
-    const { written = [], ctx } = this
+    const { written = [] } = this
     this.written = undefined
-    for (const { name, value } of written) {
-      if (ctx.res.getHeader(name) === value) ctx.remove(name)
-    }
+    this.remove(written)
     return written.length > 0
+  }
+
+  /** Removes fields, as far as they have these values still. */
+  remove(fields: readonly HeaderField[]): void {
+    const { ctx } = this
+    for (const { name, value } of fields) if (ctx.res.getHeader(name) === value) ctx.remove(name)
   }
 
   /** From now on no question is forgotten: it was said. */
