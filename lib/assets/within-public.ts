@@ -1,5 +1,5 @@
 // What lies in a directory, judged on real paths: a link may lead out of it.
-import { lstat, readlink } from 'node:fs/promises'
+import { lstat, readlink, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { isInside, missing, realpathOf, type Opened } from './disk.ts'
@@ -104,13 +104,17 @@ export function liesInPublic(settings: Settings): (opened: Opened) => Promise<bo
 
 /**
  * Judges a file that was opened to be written, before anything is written into it: without `openat` a
- * folder above it may have become a link since its path was looked at.
+ * folder above it may have become a link since its path was looked at. One that lies elsewhere is removed.
  * @returns what rejects for one that does not lie in public
  */
 export function mustLieInPublic(settings: Settings): (opened: Opened) => Promise<void> {
   const isAllowed = liesInPublic(settings)
   return async opened => {
-    if (!(await isAllowed(opened))) throw leavesPublic(settings, dirname(opened.path))
+    if (await isAllowed(opened)) return
+    // By its name it may not be found any more.
+    const real = await realPathOfOpened(opened)
+    if (real !== undefined) await missing(unlink(real))
+    throw leavesPublic(settings, dirname(opened.path))
   }
 }
 
