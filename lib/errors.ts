@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { printableLines } from './printable.ts'
 
 /** Everything this package throws on purpose, apart from a TypeError for a wrong option or argument. */
 export class AssetError extends Error {
@@ -11,7 +12,8 @@ export class AssetError extends Error {
   readonly expose = false
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
+    // It is logged, and names files.
+    super(printableLines(message), options)
     this.code = code
     this.status = 500
   }

@@ -1,3 +1,5 @@
+import { printable } from './printable.ts'
+
 const MAX_REMEMBERED = 1000
 
 /** A log that says each thing once, so that a warning per request does not bury the rest. */
@@ -11,6 +13,6 @@ export function once(log: (message: string) => void): (message: string) => void 
     if (said.has(message)) return
     if (said.size >= MAX_REMEMBERED) said.clear()
     said.add(message)
-    log(message)
+    log(printable(message))
   }
 }

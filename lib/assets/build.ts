@@ -1,6 +1,7 @@
 // The whole tree: every asset of every app, read, compiled and led to what it refers to.
 import { relative } from 'node:path'
 import { AssetError } from '../errors.ts'
+import { printable } from '../printable.ts'
 import { encodePath } from './asset-url.ts'
 import { whyNotCanonical } from './canonical-path.ts'
 import { missing } from './disk.ts'
@@ -116,7 +117,8 @@ function refusals({ root }: Settings, places: readonly Place[]): Problem[] {
   return places.flatMap(({ path, source }) => {
     const reason = whyNotCanonical(encodePath(path))
     if (reason === undefined) return []
-    const message = `${relative(root, source.file)} is published as ${path}, which cannot be requested: ${reason}; rename it`
+    const [file, name] = [relative(root, source.file), path].map(printable)
+    const message = `${file} is published as ${name}, which cannot be requested: ${reason}; rename it`
     return [{ path, error: new AssetError('name-unusable', message) }]
   })
 }

@@ -1,5 +1,6 @@
 // Reads the line, runs the command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
+import { printableLines } from '../printable.ts'
 import { reasonOf } from '../errors.ts'
 import { readLine, type Line } from './arguments.ts'
 import { FINE, FOUND_SOMETHING, UsageError, WRONG_USE } from './command.ts'
@@ -13,7 +14,7 @@ export async function main(words: readonly string[]): Promise<number> {
   try {
     return await run(readLine(words, COMMANDS))
   } catch (error) {
-    process.stderr.write(`koa-fresh-assets: ${tell(error)}\n`)
+    process.stderr.write(`koa-fresh-assets: ${printableLines(tell(error))}\n`)
     return error instanceof UsageError ? WRONG_USE : FOUND_SOMETHING
   }
 }
@@ -39,7 +40,7 @@ async function version(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version
 }
 
-/** The message is for whoever mends a source, the stack for whoever mends this program. */
+/** The message is for whoever fixes a source, the stack for whoever fixes this program. */
 function tell(error: unknown): string {
   const { stack } = (error ?? {}) as { stack?: unknown }
   return process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)

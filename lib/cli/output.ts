@@ -1,4 +1,5 @@
 // Where a command writes: results to stdout, news and errors to stderr.
+import { printableLines } from '../printable.ts'
 
 /** As much of a terminal as a bar needs. */
 export interface Terminal {
@@ -29,11 +30,11 @@ export function makeOutput({ isJson, isQuiet }: OutputOptions): Output {
   const isSilent = isJson || isQuiet
   const { stdout, stderr } = process
   return {
-    say: text => void (isSilent || stdout.write(`${text}\n`)),
+    say: text => void (isSilent || stdout.write(`${printableLines(text)}\n`)),
     json: value => void stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
-    note: text => void (isSilent || stderr.write(`${text}\n`)),
-    warn: text => void (isQuiet || stderr.write(`warning: ${text}\n`)),
-    error: text => void stderr.write(`${text}\n`),
+    note: text => void (isSilent || stderr.write(`${printableLines(text)}\n`)),
+    warn: text => void (isQuiet || stderr.write(`warning: ${printableLines(text)}\n`)),
+    error: text => void stderr.write(`${printableLines(text)}\n`),
     isJson,
     terminal: isSilent || !canDraw(process.env) ? undefined : terminalOf(stderr)
   }

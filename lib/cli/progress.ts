@@ -1,5 +1,6 @@
 // How a long run shows that it moves: a bar on a terminal, a few lines in a log.
 import type { Progress } from '../assets/precompile.ts'
+import { printable } from '../printable.ts'
 import { count } from './format.ts'
 import type { Output, Terminal } from './output.ts'
 
@@ -14,7 +15,8 @@ const VERBS = { compile: 'Building', write: 'Writing' } as const
 
 /** @param everyAsset a line for each, whatever the terminal */
 export function makeProgress(output: Output, everyAsset: boolean): ProgressView {
-  if (everyAsset) return lines(({ stage, path }) => output.note(`${VERBS[stage]} ${path}`))
+  if (everyAsset)
+    return lines(({ stage, path }) => output.note(`${VERBS[stage]} ${printable(path)}`))
   return output.terminal ? bar(output.terminal) : lines(perStage(output))
 }
 
@@ -73,6 +75,6 @@ function bar(terminal: Terminal): ProgressView {
 function line({ stage, done, total, path }: Progress, columns: number): string {
   const filled = Math.round((WIDTH * done) / Math.max(1, total))
   const drawn = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)
-  const text = `${VERBS[stage].padEnd(8)} ${drawn} ${done}/${total}  ${path}`
+  const text = `${VERBS[stage].padEnd(8)} ${drawn} ${done}/${total}  ${printable(path)}`
   return text.slice(0, Math.max(0, (columns || 80) - 1))
 }

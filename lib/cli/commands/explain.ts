@@ -1,8 +1,8 @@
 // The command `explain`.
 import { explain as resolve } from '../../assets/explain.ts'
 import type { Explanation } from '../../assets/explanation.ts'
+import { printable } from '../../printable.ts'
 import { FINE, FOUND_SOMETHING, type Call, type Command } from '../command.ts'
-import { indent } from '../format.ts'
 
 export const explain: Command = {
   name: 'explain',
@@ -34,9 +34,10 @@ const WIDTH = 10
 
 function describe({ steps, outcome }: Explanation): string {
   const told = steps.map(({ subject, finding, details }) =>
-    [subject.padEnd(WIDTH) + finding, ...details.map(line => indent(line, ' '.repeat(WIDTH)))].join(
-      '\n'
-    )
+    [
+      subject.padEnd(WIDTH) + printable(finding),
+      ...details.map(line => ' '.repeat(WIDTH) + printable(line))
+    ].join('\n')
   )
   return [...told, 'answer'.padEnd(WIDTH) + outcome].join('\n')
 }

@@ -1,5 +1,6 @@
 // The command `list`.
 import { listAssets } from '../../assets/list-assets.ts'
+import { printable } from '../../printable.ts'
 import { FINE, type Call, type Command } from '../command.ts'
 import { formatBytes, table } from '../format.ts'
 
@@ -22,7 +23,7 @@ async function run({ output, loadOptions }: Call): Promise<number> {
   if (output.isJson) output.json(assets)
   const rows = assets.map(({ path, source, target, size }) => [
     path,
-    source,
+    printable(source),
     size === undefined ? '-' : formatBytes(size),
     target ?? '-'
   ])

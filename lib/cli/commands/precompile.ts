@@ -6,6 +6,7 @@ import { explainError } from '../../assets/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/options.ts'
 import { precompile as build, PrecompileError } from '../../assets/precompile.ts'
 import { settleForPrecompile } from '../../assets/settings.ts'
+import { printable } from '../../printable.ts'
 import { FINE, FOUND_SOMETHING, type Call, type Command } from '../command.ts'
 import { count, indent } from '../format.ts'
 import type { Output } from '../output.ts'
@@ -74,7 +75,7 @@ async function describe({ problems }: PrecompileError, options: KoaAssetsOptions
   const settings = settleForPrecompile(options)
   const explained = await Promise.all(problems.map(problem => explainError(problem, settings)))
   const told = explained.map(({ place, reason, excerpt }) => {
-    const heading = [place, reason].filter(Boolean).join(': ')
+    const heading = [printable(place), reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading
   })
   const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`
