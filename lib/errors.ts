@@ -16,6 +16,9 @@ export class AssetError extends Error {
     super(printableLines(message), options)
     this.code = code
     this.status = 500
+    // Koa logs the stack. Where the message says what to mend in a source or on a disk, frames of this
+    // package would only hide it.
+    if (ABOUT_FILES.has(code)) this.stack = `${new.target.name}: ${message}`
   }
 }
 
@@ -35,6 +38,16 @@ export type AssetErrorCode =
   | 'precompile-failed'
   | 'precompile-empty'
   | 'precompile-busy'
+
+const ABOUT_FILES: ReadonlySet<AssetErrorCode> = new Set([
+  'compile-failed',
+  'compiler-missing',
+  'publish-failed',
+  'reference-missing',
+  'name-taken',
+  'precompile-failed',
+  'precompile-busy'
+] as const)
 
 /** Where in a source a compiler gave up. Lines and columns count from 1. */
 export interface SourceLocation {
@@ -59,7 +72,14 @@ export class CompileError extends AssetError {
     super('compile-failed', `${place}: ${reason}`, options)
     this.location = location
     this.reason = reason
+    if (line !== undefined) dropFrames(options?.cause)
   }
+}
+
+/** A mistake in a source, found where it stands, is none of the compiler that found it. */
+function dropFrames(cause: unknown): void {
+  if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return
+  Object.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
 }
 
 /** What a failure says, whatever was thrown. Not by `instanceof Error`, which is another in each realm. */

@@ -1,7 +1,8 @@
+import { inspect } from 'node:util'
 import test from 'ava'
 import { errorPage } from '../lib/assets/error-page.ts'
 import type { Settings } from '../lib/assets/settings.ts'
-import { assetSources, CompileError } from '../lib/index.ts'
+import { AssetError, assetSources, CompileError } from '../lib/index.ts'
 import { makeProject, makeSite } from './support/site.ts'
 
 const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }
@@ -201,4 +202,45 @@ test('a project at the root of the file system has its paths shown whole', async
     await errorPage(error, settings, 'text'),
     'This source does not compile\n\napps/web/a.css.scss:1\n\nbad\n'
   )
+})
+
+for (const [extension, code] of [
+  ['css.scss', 'a {\n  color: $nowhere;\n}\n'],
+  ['css.less', 'a {\n  color: @nowhere;\n}\n'],
+  ['js.ts', 'let a = 1\nlet b = ;\n']
+] as const) {
+  test(`a mistake in a ${extension} is logged without a frame of any library`, async t => {
+    const site = await makeSite(t, { [`code/app.${extension}`]: code })
+    await site.ask(`/assets/app.${extension.replace(/\.[a-z]+$/, '')}`)
+    const [error] = site.errors
+    t.is(error?.stack, `CompileError: ${error?.message}`, 'as Koa logs it')
+    t.notRegex(inspect(error), /^\s+at /m, 'as console.error logs it, with its cause')
+    t.truthy(error?.cause)
+  })
+}
+
+test("what a compiler of the user's own says of a source has no frames, a bug in it has its own", async t => {
+  for (const [thrown, frames] of [
+    [() => new Error('unexpected token'), false],
+    [() => new TypeError('x is not a function'), true]
+  ] as const) {
+    const compilers = [{ extensions: '.x', target: '.css', compile: throwing(thrown) }]
+    const site = await makeSite(t, { 'css/a.css.x': '' }, { compilers })
+    await site.ask('/assets/a.css')
+    const { message, stack = '' } = site.errors[0] ?? {}
+    t.true(stack.startsWith(`CompileError: ${message}`))
+    t.is(stack.includes('compile-errors.spec.ts'), frames, stack)
+    t.is(/^\s+at /m.test(stack), frames)
+  }
+})
+
+function throwing(make: () => Error) {
+  return () => {
+    throw make()
+  }
+}
+
+test('what a helper is asked for in vain still tells which view asked', t => {
+  const error = new AssetError('asset-unknown', 'nope.css is not in the manifest')
+  t.regex(error.stack ?? '', /compile-errors\.spec\.ts/)
 })

@@ -7,6 +7,7 @@ import { whyNotCanonical } from './canonical-path.ts'
 import { missing } from './disk.ts'
 import { finishAll, MAP, type Built, type Drafted, type Node } from './finish-build.ts'
 import { inParallel } from './in-parallel.ts'
+import { isReported, makeMissingReference } from './missing-reference.ts'
 import { isMinifiable, type Minify } from './minify.ts'
 import { draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
@@ -180,6 +181,7 @@ async function link(
   { warn }: BuildOptions
 ): Promise<(string | undefined)[]> {
   const { text } = node.draft
+  const missingReference = makeMissingReference(settings, node.source, node.draft)
   const links = (text?.references ?? []).map(async reference => {
     const asker = { ...node, dependencies: text?.dependencies ?? [] }
     const found = await resolveReference(settings, sources, asker, reference)
@@ -191,12 +193,10 @@ async function link(
       const source = await sources.find(found.app, found.name)
       return source && `${found.app.urlPrefix}/${source.name}`
     }
-    if (reference.kind === 'source-map' || node.app.missing === 'ignore') return undefined
-    const where = relative(settings.root, node.source.file)
-    const message = `${where} refers to ${reference.path}, which leads to no asset`
-    if (node.app.missing === 'error') {
-      problems.push({ path: node.path, error: new AssetError('reference-missing', message) })
-    } else warn(message)
+    if (!isReported(node.app, reference)) return undefined
+    const error = await missingReference(reference)
+    if (node.app.missing === 'error') problems.push({ path: node.path, error })
+    else warn(error.message)
     return undefined
   })
   return Promise.all(links)

@@ -4,10 +4,10 @@ import { AssetError } from '../errors.ts'
 import { errorCode, isMiss, statOf, type Mark } from './disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from './render.ts'
+import { isReported, makeMissingReference } from './missing-reference.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
-import type { Reference } from './references.ts'
 import { encodePath } from './asset-url.ts'
 import { leavesPublic, mustLieInPublic, wouldLieInPublic } from './within-public.ts'
 import { write } from './replacement.ts'
@@ -105,24 +105,22 @@ export function makePublisher(
     }
   }
 
-  const urlsOf = ({ draft, ...asker }: Referrer): Promise<(string | undefined)[]> =>
-    Promise.all(
-      (draft.text?.references ?? []).map(async reference => {
-        const dependencies = draft.text?.dependencies ?? []
+  const urlsOf = ({ draft, ...asker }: Referrer): Promise<(string | undefined)[]> => {
+    const { references = [], dependencies = [] } = draft.text ?? {}
+    const missingReference = makeMissingReference(settings, asker.source, draft)
+    return Promise.all(
+      references.map(async reference => {
         const asking = { ...asker, dependencies }
         const found = await resolveReference(settings, sources, asking, reference)
-        if (found === undefined) reportMissing(asker, reference)
+        if (found === undefined && isReported(asker.app, reference)) {
+          const error = await missingReference(reference)
+          if (asker.app.missing === 'error') throw error
+          warn(error.message)
+        }
         if (found === undefined || found === 'elsewhere' || found.isDirect) return undefined
         return encodePath(`${found.app.urlPrefix}/${found.name}`)
       })
     )
-
-  const reportMissing = ({ app, source }: Asker, { kind, path }: Reference): void => {
-    if (kind === 'source-map' || app.missing === 'ignore') return
-    const where = relative(settings.root, source.file)
-    const message = `${where} refers to ${path}, which leads to no asset`
-    if (app.missing === 'error') throw new AssetError('reference-missing', message)
-    warn(message)
   }
 
   /** A target that this process made goes with its source; what a person put there stays. */

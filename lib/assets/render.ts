@@ -176,8 +176,14 @@ function checked(output: unknown, source: Source): Required<CompilerOutput> {
 
 /** Whatever a compiler throws, a string or nothing at all, becomes an error that names the source. */
 function asCompileError(error: unknown, source: Source): CompileError {
-  return new CompileError(reasonOf(error), { file: source.file }, { cause: error })
+  const failure = new CompileError(reasonOf(error), { file: source.file }, { cause: error })
+  const { name, stack } = (error ?? {}) as Partial<Error>
+  // A bug in a compiler of the user's own is found by where it was thrown.
+  if (stack !== undefined && BUGS.has(name ?? '')) failure.stack += `\n[cause]: ${stack}`
+  return failure
 }
+
+const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
 
 async function lookAt(dependencies: readonly string[], source: Source): Promise<Seen[]> {
   const others = new Set(dependencies)

@@ -105,7 +105,7 @@ test('a reference that leads nowhere is a warning that names the source, once', 
   }
   await site.ask('/assets/lonely.js')
   t.deepEqual(warningsAbout('lonely'), [
-    'koa-fresh-assets: apps/web/assets/stylesheets/lonely.css refers to gone.png, which leads to no asset'
+    'koa-fresh-assets: apps/web/assets/stylesheets/lonely.css:1:9 refers to gone.png, which is not found'
   ])
 })
 
@@ -116,8 +116,25 @@ test("with missing: 'error' it is an error instead", async t => {
   t.is(status, 500)
   t.is(
     text,
-    'This asset cannot be published\n\napps/web/assets/css/strict.css refers to gone.png, which leads to no asset\n'
+    'This asset cannot be published\n\napps/web/assets/css/strict.css:1:9 refers to gone.png, which is not found\n'
   )
+})
+
+test('a missing reference is named with its line and column, in the file where it was written', async t => {
+  const site = await makeSite(t, {
+    'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png)\n}',
+    'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
+    'css/_part.scss': '// not placed.png2\na {\n  b: url(images/placed.png);\n}',
+    'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }'
+  })
+  for (const name of ['plain.css', 'sheet.css', 'sheet2.css']) await site.ask(`/assets/${name}`)
+  const said = (path: string) => `koa-fresh-assets: apps/web/assets/css/${path}, which is not found`
+  t.deepEqual(warningsAbout('placed').toSorted(), [
+    said('_part.scss:3:10 refers to images/placed.png'),
+    said('plain.css:4:10 refers to placed.png'),
+    said('sheet.css.scss refers to placed/computed.png'),
+    said('sheet2.css.less:2:12 refers to less-placed.png')
+  ])
 })
 
 test("with missing: 'ignore' nothing is said, on request and in precompile", async t => {

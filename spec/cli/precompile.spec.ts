@@ -206,7 +206,7 @@ test.serial('a warning is told once, on stderr', async t => {
   t.is(status, 0)
   t.true(
     stderr.includes(
-      'warning: apps/web/assets/app.css refers to nowhere.png, which leads to no asset\n'
+      'warning: apps/web/assets/app.css:1:21 refers to nowhere.png, which is not found\n'
     )
   )
 })

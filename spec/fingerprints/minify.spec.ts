@@ -369,3 +369,10 @@ test('what is odd is a warning with its place, each time', async t => {
   }
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
 })
+
+test('a missing reference of a minified stylesheet is named with its line in the source', async t => {
+  const css = 'a {\n  color: red;\n  background: url(gone.png);\n}\n'
+  const root = makeProject(t, placed({ 'app.css': css }))
+  const error = await t.throwsAsync(() => minify({ root }))
+  t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
+})
