@@ -1,0 +1,36 @@
+// Two containers over one public directory: one host name, other numbers of processes.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { makeProject } from '../support/site.ts'
+import { program } from './program.ts'
+
+const CHILD = fileURLToPath(new URL('../support/container-child.ts', import.meta.url))
+
+/** A process with the number 1, in a process namespace of its own. */
+function startContained(...words: readonly string[]) {
+  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
+  const namespace = [...asRoot, '--pid', '--fork', '--mount-proc', '--kill-child']
+  const command = [process.execPath, '--import', import.meta.resolve('tsx'), CHILD, ...words]
+  return spawn(program('unshare', 'util-linux'), [...namespace, ...command], {
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
+}
+
+test("a container leaves another's temporary files and lock alone", async t => {
+  const directory = makeProject(t)
+  const holder = startContained('hold', directory)
+  t.teardown(() => holder.kill('SIGKILL'))
+  const [said] = (await once(holder.stdout, 'data')) as [Buffer]
+  t.is(String(said), 'process 1\n')
+  const files = readdirSync(directory)
+  t.is(files.length, 2)
+  t.is(await text(startContained('visit', directory).stdout), 'process 1 precompile-busy\n')
+  t.deepEqual(readdirSync(directory), files)
+  holder.stdin.end()
+  await once(holder, 'close')
+  t.is(await text(startContained('visit', directory).stdout), 'process 1 undefined\n')
+})
