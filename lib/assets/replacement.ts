@@ -2,10 +2,11 @@
 import { lstat } from 'node:fs/promises'
 import { errorCode, missing, readWhole, sameBytes, statOf, type Mark } from './disk.ts'
 import {
-  isStamped,
+  later,
   prepare,
   put,
   remove,
+  secondsLater,
   stamp,
   writeWhole,
   type Checks,
@@ -20,25 +21,40 @@ export interface Replacement {
   discard(): Promise<void>
 }
 
-/** Compares first, so that what is there already is not written again. A link is no target. */
+export interface ContentReplacement extends Replacement {
+  /** The mtime that the target has then. */
+  readonly mtimeNs: bigint
+}
+
+/**
+ * Compares first, so that what is there already is not written again. A link is no target.
+ *
+ * Other bytes never get the second of the former ones: an image may be replaced by an older one, and
+ * packages have one mtime in every version. Servers that make validators of size and mtime (nginx) would
+ * answer 304 to whoever has the former ones. They are a second later each time, and stay so.
+ */
 export async function prepareReplacement(
   target: string,
   content: Content,
   mtimeNs: bigint,
   judge?: Checks['judge']
-): Promise<Replacement> {
-  const existing = await missing(lstat(target, { bigint: true }))
-  if (existing?.isFile() && (await holds(target, content))) {
+): Promise<ContentReplacement> {
+  const stats = await missing(lstat(target, { bigint: true }))
+  const existing = stats?.isFile() ? stats : undefined
+  const seconds = existing && secondsLater(existing, mtimeNs)
+  if (existing && (await holds(target, content))) {
     return {
       isNew: false,
-      commit: async () =>
-        isStamped(existing, mtimeNs) ? existing : restamp(target, mtimeNs, judge),
+      mtimeNs: later(mtimeNs, seconds ?? 0),
+      commit: async () => (seconds === undefined ? restamp(target, mtimeNs, judge) : existing),
       discard: async () => undefined
     }
   }
-  const prepared = await prepare(target, content, mtimeNs, { judge })
+  const free = seconds === undefined ? mtimeNs : later(mtimeNs, seconds + 1)
+  const prepared = await prepare(target, content, free, { judge })
   return {
     isNew: true,
+    mtimeNs: free,
     commit: () => put(prepared),
     discard: () => remove(prepared.temporary)
   }

@@ -63,7 +63,7 @@ export async function writeBuilt(
   replacements.push(replacement)
   for (const { extension, content } of copies) {
     const path = plain + extension
-    const copy = content && (await prepareReplacement(path, content, built.mtimeNs, judge))
+    const copy = content && (await prepareReplacement(path, content, replacement.mtimeNs, judge))
     if (copy) replacements.push(copy)
     // One of former bytes would be sent for the new ones.
     const removal =

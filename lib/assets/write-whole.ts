@@ -123,9 +123,26 @@ export async function stamp(path: string, mtimeNs: bigint): Promise<void> {
 }
 
 /** Seconds travel as a double and are cut to microseconds: what comes back is less than two off. */
-export function isStamped({ mtimeNs }: Mark, wanted: bigint): boolean {
+export function isStamped({ mtimeNs }: Pick<Mark, 'mtimeNs'>, wanted: bigint): boolean {
   const difference = mtimeNs - wanted
   return difference < 2000n && difference > -2000n
+}
+
+// As often a target may get other bytes while what it is made of keeps its mtime.
+const MAX_LATER = 300
+
+/**
+ * By how many whole seconds a target is later than the mtime that is wanted; undefined when it is not
+ * that. So the target itself tells that it was once given other bytes of the same mtime.
+ */
+export function secondsLater({ mtimeNs }: Mark, wanted: bigint): number | undefined {
+  const seconds = Math.round(Number(mtimeNs - wanted) / 1e9)
+  if (seconds < 0 || seconds > MAX_LATER) return undefined
+  return isStamped({ mtimeNs }, later(wanted, seconds)) ? seconds : undefined
+}
+
+export function later(mtimeNs: bigint, seconds: number): bigint {
+  return mtimeNs + BigInt(seconds) * 1_000_000_000n
 }
 
 /** Readable by a front web server, whatever the umask. */

@@ -55,3 +55,53 @@ test('FPR-17a a second precompile neither writes nor touches anything', async t 
   t.deepEqual(marks(), before)
   t.is(statSync(join(site.root, 'public', targetOf(site.root, '/assets/page.css'))).mtimeMs, 19e11)
 })
+
+for (const mode of MODES) {
+  test(`FPR-17a other bytes never have the second of the former ones, whatever the sources' mtimes (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, FILES)
+    const secondOf = (path: string) =>
+      statSync(join(site.root, 'public', path), { bigint: true }).mtimeNs / 1_000_000_000n
+    const seen = new Set<string>()
+    // The mtime of all files that npm unpacks.
+    const NPM = 499_162_500
+    site.write('stylesheets/app.css', FILES['stylesheets/app.css'], NPM)
+    for (const image of ['two', 'six', 'ten', 'two']) {
+      site.write('images/logo.png', image, NPM - seen.size)
+      await site.edit({})
+      if (mode === 'live') await site.path('app.css')
+      for (const path of ['/assets/app.css', '/assets/logo.png']) {
+        const state = `${path} ${secondOf(path)}`
+        t.false(seen.has(state), `${state} for ${image}`)
+        seen.add(state)
+      }
+    }
+    t.true(secondOf('/assets/app.css') < NPM + 10)
+  })
+}
+
+test('FPR-17a what became a second later stays so, and its compressed copies are sent', async t => {
+  const css = (color: string) => `a { color: ${color} }\n`.repeat(200)
+  const site = await makeFingerprinted(t, 'precompiled', { 'app.css': css('red') })
+  const encoded = async () => {
+    const answer = await site.ask('/assets/app.css', { headers: { 'accept-encoding': 'gzip' } })
+    return answer.headers['content-encoding']
+  }
+  for (const color of ['tan', 'ash']) {
+    site.write('app.css', css(color), 1e9)
+    await site.edit({})
+    const marks = () =>
+      filesBelow(join(site.root, 'public/assets'))
+        .filter(file => file.startsWith('app.css'))
+        .map(file => {
+          const { ino, mtimeNs } = statSync(join(site.root, 'public/assets', file), {
+            bigint: true
+          })
+          return [file, ino, mtimeNs]
+        })
+    const before = marks()
+    t.is(new Set(before.map(([, , mtime]) => mtime)).size, 1, 'all representations are of one age')
+    t.is(await encoded(), 'gzip')
+    await site.edit({})
+    t.deepEqual(marks(), before)
+  }
+})
