@@ -139,6 +139,10 @@ test('what is neither a name nor an object is refused', t => {
     t.throws(() => value(wrong as never), { instanceOf: TypeError, message: /a name or an object/ })
   }
   t.throws(() => value({ public: 1 as never }), { message: /public must be true or false, got 1/ })
+  t.throws(() => value('public', { cookies: true as never }), {
+    message: /cookies must be 'shared'/
+  })
+  t.is(value('public', { cookies: 'shared' }), 'public')
   t.throws(() => value(), { message: /at least one directive/ })
 })
 
