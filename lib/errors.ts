@@ -16,9 +16,9 @@ export class AssetError extends Error {
     super(printableLines(message), options)
     this.code = code
     this.status = 500
-    // Koa logs the stack. Where the message says what to mend in a source or on a disk, frames of this
+    // Koa logs the stack. Where the message says what to fix in a source or on a disk, frames of this
     // package would only hide it.
-    if (ABOUT_FILES.has(code)) this.stack = `${new.target.name}: ${message}`
+    if (ABOUT_FILES.has(code)) this.stack = `${new.target.name}: ${this.message}`
   }
 }
 
@@ -45,7 +45,9 @@ const ABOUT_FILES: ReadonlySet<AssetErrorCode> = new Set([
   'publish-failed',
   'reference-missing',
   'name-taken',
+  'name-unusable',
   'precompile-failed',
+  'precompile-empty',
   'precompile-busy'
 ] as const)
 

@@ -14,7 +14,8 @@ import { write } from './replacement.ts'
 import { lookAgain } from './seen.ts'
 import type { AppSettings, Settings } from './settings.ts'
 import type { Source, Sources } from './sources.ts'
-import { contentOf, writeVerified } from './write-build.ts'
+import { contentOf } from './compressed-copies.ts'
+import { writeVerified } from './write-build.ts'
 import { statOf } from './disk.ts'
 import { leavesPublic, mustLieInPublic, wouldLieInPublic } from './within-public.ts'
 import { remove } from './write-whole.ts'
@@ -134,7 +135,7 @@ async function writeBoth(settings: Settings, asset: Built): Promise<void> {
   }
   await write(
     join(settings.publicDir, asset.path),
-    contentOf(settings, asset, printed),
+    contentOf({ settings, built: asset, printed }),
     asset.mtimeNs,
     mustLieInPublic(settings)
   )

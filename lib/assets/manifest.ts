@@ -29,7 +29,7 @@ type Entry = readonly [path: string, entry: ManifestEntry]
 interface About {
   /** Undefined: kept in memory only. */
   readonly file?: string | undefined
-  /** Default: the digest of what precompile would write. */
+  /** Of its own entries. Default: the digest of what precompile would write. */
   readonly version?: string | undefined
   /** Finds what this one lacks. */
   readonly kept?: Manifest | undefined
@@ -59,16 +59,18 @@ export class Manifest {
   constructor(assets: ManifestEntries, about: About = {}) {
     this.assets = assets
     this.#about = about
-    this.#version = about.version
   }
 
   /**
    * One digest of everything that a page may name: what is published now, and what is kept of before.
    */
   get version(): string {
-    const { kept } = this.#about
-    const own = (this.#version ??= digestOf(Buffer.from(serialize(this.assets))))
-    return kept ? digestOf(Buffer.from(`${own} ${kept.version}`)) : own
+    return (this.#version ??= this.#digest())
+  }
+
+  #digest(): string {
+    const { kept, version = digestOf(Buffer.from(serialize(this.assets))) } = this.#about
+    return kept ? digestOf(Buffer.from(`${version} ${kept.version}`)) : version
   }
 
   /** The same, with entries of an earlier one behind its own: they are found only where these are not. */

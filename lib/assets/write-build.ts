@@ -1,22 +1,16 @@
-// From a build to the disk: fingerprinted files, their compressed copies, the plain names.
+// From a build to the disk: fingerprinted files at once, plain names when everything is written.
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { publishedPath, type Built } from './finish-build.ts'
-import {
-  CODINGS,
-  compress,
-  expand,
-  isCompressible,
-  WRITABLE_CODINGS,
-  type Coding
-} from './compress.ts'
-import { missing, statOf } from './disk.ts'
+import { CODINGS } from './compress.ts'
+import { contentOf, writeCopies } from './compressed-copies.ts'
+import { statOf } from './disk.ts'
 import { digestOf, digestOfFile } from './fingerprint.ts'
 import { prepareRemoval, prepareReplacement, type Replacement } from './replacement.ts'
 import type { Settings } from './settings.ts'
-import { liesInPublic, mustLieInPublic } from './within-public.ts'
-import { bytesOf, isStamped, remove, stamp, writeWhole, type Content } from './write-whole.ts'
+import { mustLieInPublic } from './within-public.ts'
+import { bytesOf, stampIfOther, writeWhole } from './write-whole.ts'
 
 /** Bytes that may lie in memory while they are written. */
 const SMALL = 1024 * 1024
@@ -53,13 +47,9 @@ export async function writeBuilt(
     if (!isThere) await writeVerified(settings, printed, built)
     else await stampIfOther(printed, built.mtimeNs)
   }
-  const copies = await codeAll(settings, built, printed, isAsset, isThere)
-  const replacement = await prepareReplacement(
-    plain,
-    contentOf(settings, built, printed),
-    built.mtimeNs,
-    judge
-  )
+  const place = { settings, built, printed, isNew: !isThere }
+  const copies = await writeCopies(place, extension => isAsset(built.path + extension))
+  const replacement = await prepareReplacement(plain, contentOf(place), built.mtimeNs, judge)
   replacements.push(replacement)
   for (const { extension, content } of copies) {
     const path = plain + extension
@@ -96,17 +86,6 @@ async function holdsDigest(printed: string, { size, digest }: Built): Promise<bo
   return (size > SMALL ? await digestOfFile(printed) : digestOf(await readFile(printed))) === digest
 }
 
-async function stampIfOther(file: string, mtimeNs: bigint): Promise<void> {
-  const stats = await statOf(file)
-  if (stats && !isStamped(stats, mtimeNs)) await stamp(file, mtimeNs)
-}
-
-/** What was copied once is copied from there: its source may have been edited meanwhile. */
-export function contentOf(settings: Settings, { content, app }: Built, printed: string): Content {
-  if (!('copyOf' in content) || !app.fingerprint) return content
-  return { copyOf: printed, isAllowed: liesInPublic(settings) }
-}
-
 /** A source that is edited between being read and being copied must not get the digest of before. */
 export async function writeVerified(
   settings: Settings,
@@ -127,79 +106,4 @@ export async function writeVerified(
 function edited({ root }: Settings, { source }: Built): AssetError {
   const file = relative(root, source.file)
   return new AssetError('publish-failed', `${file} was edited while it was published: run again`)
-}
-
-interface Coded {
-  readonly extension: Coding['extension']
-  /** Undefined: there is no such copy. */
-  readonly content: Content | undefined
-  readonly size: number
-}
-
-/** The compressed copies; nothing for what does not compress, beside which a person may put what he likes. */
-async function codeAll(
-  settings: Settings,
-  built: Built,
-  printed: string,
-  isAsset: IsAsset,
-  isThere: boolean
-): Promise<readonly Coded[]> {
-  if (!isCompressible(built.path, Infinity)) return []
-  const codings = CODINGS.filter(({ extension }) => !isAsset(built.path + extension))
-  return Promise.all(
-    codings.map(async coding => {
-      const content = await code(settings, built, printed, coding, isThere)
-      const size = content && ('copyOf' in content ? await sizeOf(content.copyOf) : content.length)
-      return { extension: coding.extension, content, size: size ?? Infinity }
-    })
-  )
-}
-
-async function code(
-  settings: Settings,
-  built: Built,
-  printed: string,
-  coding: Coding,
-  isThere: boolean
-): Promise<Content | undefined> {
-  const { fingerprint } = built.app
-  const coded = printed + coding.extension
-  if (!WRITABLE_CODINGS.includes(coding)) {
-    // What this runtime cannot read may be a copy of what was there before.
-    if (fingerprint && !isThere) await remove(coded)
-    return undefined
-  }
-  const isRight = isCompressible(built.path, built.size) && (await isCodedOf(built, coded, coding))
-  if (isRight && fingerprint) {
-    // One that is older than its file is taken for a copy of something else.
-    await stampIfOther(coded, built.mtimeNs)
-  }
-  if (isRight) return { copyOf: coded }
-  const bytes = await compressed(settings, built, printed, coding)
-  if (!fingerprint) return bytes
-  if (!bytes) await remove(coded)
-  else await writeWhole(coded, bytes, built.mtimeNs, { judge: mustLieInPublic(settings) })
-  return bytes && { copyOf: coded }
-}
-
-async function compressed(
-  settings: Settings,
-  built: Built,
-  printed: string,
-  coding: Coding
-): Promise<Uint8Array | undefined> {
-  if (!isCompressible(built.path, built.size)) return undefined
-  return compress(await bytesOf(contentOf(settings, built, printed)), coding)
-}
-
-async function sizeOf(file: string): Promise<number | undefined> {
-  const stats = await statOf(file)
-  return stats && Number(stats.size)
-}
-
-/** Expanding is a hundred times as fast as compressing. */
-async function isCodedOf({ digest }: Built, coded: string, coding: Coding): Promise<boolean> {
-  const bytes = await missing(readFile(coded))
-  const expanded = bytes && (await expand(bytes, coding))
-  return expanded !== undefined && digestOf(expanded) === digest
 }

@@ -145,6 +145,11 @@ export function later(mtimeNs: bigint, seconds: number): bigint {
   return mtimeNs + BigInt(seconds) * 1_000_000_000n
 }
 
+export async function stampIfOther(file: string, mtimeNs: bigint): Promise<void> {
+  const stats = await statOf(file)
+  if (stats && !isStamped(stats, mtimeNs)) await stamp(file, mtimeNs)
+}
+
 /** Readable by a front web server, whatever the umask. */
 async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true })

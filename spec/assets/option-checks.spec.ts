@@ -87,7 +87,7 @@ for (const [options, message] of WRONG) {
   })
 }
 
-const LAYERED = 'compile, fingerprint, sources, integrity, compilers, missing'
+const LAYERED = 'compile, fingerprint, sources, integrity, compilers, missing, minify'
 
 for (const [options, message] of [
   [{ fingerprints: true }, "unknown option 'fingerprints': did you mean 'fingerprint'?"],
