@@ -41,20 +41,22 @@ export const loadPeer: Load = async (names, source, from) => {
  * does not: a peer that is being installed works as soon as it is complete.
  */
 export async function findPeer(name: string, from?: string): Promise<Peer | undefined> {
-  const bases = from === undefined ? [import.meta.dirname] : [from, import.meta.dirname]
-  for (const base of bases) {
+  // A bundle in CommonJS does not know where this package was.
+  const here = import.meta.dirname as string | undefined
+  for (const base of new Set([from, here ?? process.cwd()])) {
+    if (base === undefined) continue
     const require = createRequire(join(base, 'peer.js'))
     for (const folder of require.resolve.paths(name) ?? []) {
       const file = join(folder, name, 'package.json')
       if (await statOf(file)) return { file, load: () => require(name) as unknown }
     }
   }
-  return process.versions['pnp'] === undefined ? undefined : findPlugAndPlay(name)
+  return process.versions['pnp'] === undefined ? undefined : findPlugAndPlay(name, from)
 }
 
 /** Yarn's Plug'n'Play knows of packages that lie in no `node_modules`. */
-function findPlugAndPlay(name: string): Peer | undefined {
-  const require = createRequire(import.meta.url)
+function findPlugAndPlay(name: string, from = process.cwd()): Peer | undefined {
+  const require = createRequire(join(from, 'peer.js'))
   try {
     require.resolve(name)
   } catch (error) {
