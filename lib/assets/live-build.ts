@@ -99,10 +99,12 @@ export function makeLiveBuild(
     const good = [...built.assets].filter(([path]) => !problems.has(path))
     const gone = [...assets].filter(([path]) => !problems.has(path) && !built.assets.has(path))
     await inParallel(gone, LANES, ([, asset]) => withdraw(asset))
+    const before = assets
     assets = new Map([...kept, ...good])
     for (const path of drafts.keys()) if (!assets.has(path)) drafts.delete(path)
     builtFrom = generation
-    manifest = new Manifest(entriesOf(assets.values()))
+    // One that is as before has its digest and its index already.
+    if (!isSame(before, assets)) manifest = new Manifest(entriesOf(assets.values()))
   })
 
   return {
@@ -124,6 +126,17 @@ export function makeLiveBuild(
       })
     }
   }
+}
+
+type Assets = ReadonlyMap<string, Built>
+
+/** Whether a manifest of the one is that of the other. */
+function isSame(one: Assets, other: Assets): boolean {
+  if (one.size !== other.size) return false
+  return [...one].every(([path, { digest, from, source }]) => {
+    const twin = other.get(path)
+    return twin?.digest === digest && twin.from === from && twin.source.path === source.path
+  })
 }
 
 async function writeBoth(settings: Settings, asset: Built): Promise<void> {

@@ -1,8 +1,11 @@
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 import test from 'ava'
-import { mkdirSync, readdirSync, statSync, unlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { filesBelow, makeFingerprinted } from '../support/fingerprinted.ts'
+import { makeLiveBuild } from '../../lib/assets/live-build.ts'
+import { settle } from '../../lib/assets/settings.ts'
+import { makeSources } from '../../lib/assets/sources.ts'
+import { filesBelow, makeFingerprinted, placed } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
 
@@ -72,4 +75,29 @@ test('what a person put in place of a target stays when the source goes', async 
   writeFiles(site.root, { 'public/assets/app.css': 'by hand' })
   await site.path('b.css')
   t.is((await site.ask('/assets/app.css')).text, 'by hand')
+})
+
+test('the manifest of a live site is made anew when something changed, and only then', async t => {
+  const root = makeProject(t, placed({ 'one/a.css': 'a{}', 'one/b.js': 'b()' }))
+  const settings = settle({ root, env: 'production', compile: true })
+  const ignore = () => undefined
+  const live = makeLiveBuild(settings, makeSources(settings, ignore), ignore, ignore)
+  const [app] = settings.apps
+  const refreshed = async () => {
+    await live.refresh()
+    return live.manifest
+  }
+  const first = await refreshed()
+  t.is(await refreshed(), first)
+  writeFiles(root, placed({ 'one/b.js': 'changed()' }))
+  const second = await refreshed()
+  t.not(second, first)
+  t.is(await refreshed(), second)
+  // The same bytes under the same name, of another folder: other tails.
+  mkdirSync(join(root, 'apps/web/assets/two'))
+  renameSync(join(root, 'apps/web/assets/one/a.css'), join(root, 'apps/web/assets/two/a.css'))
+  const third = await refreshed()
+  t.truthy(app && third.find(app, 'two/a.css'))
+  t.falsy(app && third.find(app, 'one/a.css'))
+  t.is(third.version === second.version, false)
 })

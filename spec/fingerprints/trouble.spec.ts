@@ -1,6 +1,6 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
 import test from 'ava'
-import { chmodSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { precompile } from '../../lib/assets/precompile.ts'
 import { bundle, runInChild } from '../support/precompile-in-child.ts'
@@ -175,6 +175,41 @@ test('ten processes that precompile at once make one good deploy, and each ends 
   }
   t.true(ends.some(({ status }) => status === 0))
   checkUsable(t, root)
+})
+
+test('a precompile that lost its lock while it was paused replaces nothing', async t => {
+  const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()' }))
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  writeFiles(root, placed({ 'a.js': 'A()', 'b.js': 'B()' }))
+  const directory = join(root, 'public/assets')
+  const lock = join(directory, '.koa-fresh-assets.lock')
+  const error = await t.throwsAsync(
+    () =>
+      precompile(
+        { root },
+        {
+          onProgress({ stage, done }) {
+            if (stage !== 'write' || done !== 2) return
+            // As another machine does it, to which this process has been silent for a minute.
+            rmSync(lock)
+            writeFileSync(lock, "another's")
+          }
+        }
+      ),
+    { code: 'precompile-busy' }
+  )
+  t.is(
+    error?.message,
+    `another precompile took over ${directory} while this one was paused: run again`
+  )
+  const after = snapshot(join(root, 'public'))
+  for (const [path, digest] of before) t.is(after.get(path), digest, path)
+  t.is(readFileSync(lock, 'utf8'), "another's")
+  t.deepEqual(
+    filesBelow(directory).filter(path => path.startsWith('.')),
+    ['.koa-fresh-assets.lock']
+  )
 })
 
 for (const [whose, text] of Object.entries({
