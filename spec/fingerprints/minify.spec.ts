@@ -1,6 +1,6 @@
 // Smaller files in production, and maps that lead back to what a person wrote.
 import test from 'ava'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInThisContext } from 'node:vm'
 import { loadPeer } from '../../lib/assets/peers.ts'
@@ -22,6 +22,7 @@ import {
 } from '../support/fingerprinted.ts'
 import { makeProject, writeFiles, type Files } from '../support/site.ts'
 import { readMapped } from '../support/source-map.ts'
+import { untilSettled } from '../support/until.ts'
 
 async function minify(options: KoaAssetsOptions) {
   const warnings: string[] = []
@@ -376,3 +377,31 @@ test('a missing reference of a minified stylesheet is named with its line in the
   const error = await t.throwsAsync(() => minify({ root }))
   t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
 })
+
+for (const folder of ['js', 'maps']) {
+  test(`CMP-06a a map that comes later into ${folder}/ is followed by the second precompile`, async t => {
+    const root = makeProject(t, {
+      ...placed({ 'js/app.js': 'go( 1 );\n//# sourceMappingURL=app.js.map' }),
+      'node_modules/.keep': ''
+    })
+    await untilSettled()
+    await minify({ root })
+    const map = {
+      version: 3,
+      sources: ['written.ts'],
+      sourcesContent: ['go(1 as number)'],
+      names: [],
+      mappings: 'AAAA'
+    }
+    writeFiles(root, placed({ [`${folder}/app.js.map`]: JSON.stringify(map) }))
+    await minify({ root })
+    const remembered = snapshot(join(root, 'public'))
+    t.true(readPublic(root, '/assets/app.js.map').toString().includes('written.ts'))
+    rmSync(join(root, 'public'), { recursive: true })
+    rmSync(join(root, 'node_modules'), { recursive: true })
+    await minify({ root })
+    for (const [path, digest] of snapshot(join(root, 'public'))) {
+      t.is(remembered.get(path), digest, path)
+    }
+  })
+}

@@ -8,7 +8,8 @@ import { precompile } from '../../lib/assets/precompile.ts'
 import { settle } from '../../lib/assets/settings.ts'
 import { makeSources } from '../../lib/assets/sources.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
-import { makeProject } from '../support/site.ts'
+import type { AssetError } from '../../lib/errors.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
 import { readFileSync } from 'node:fs'
 import { SECRET } from './stronghold.ts'
 
@@ -88,3 +89,32 @@ test.serial('S52 a precompile publishes nothing from outside while links are swa
     t.deepEqual(tellsSecret(root), [], `round ${round}`)
   }
 })
+
+test.serial(
+  'S52 nothing is written outside while a folder of public is a swapped link',
+  async t => {
+    const outside = makeProject(t)
+    const source = 'apps/web/assets/x/sub/app.txt'
+    const root = makeProject(t, { [source]: 'a', 'public/assets/real/y': '' })
+    await swap(t, join(root, 'public/assets/sub'), ['real', outside])
+    const settings = settle({ root, env: 'test' })
+    const [app] = settings.apps
+    if (!app) throw new Error('there is no app')
+    const publisher = makePublisher(
+      settings,
+      makeSources(settings, () => {}),
+      () => {}
+    )
+    let published = 0
+    for (let round = 0; round < 1000; round++) {
+      writeFiles(root, { [source]: `round ${round}` })
+      try {
+        if (await publisher.publish(app, 'sub/app.txt')) published++
+      } catch (error) {
+        t.is((error as AssetError).code, 'publish-failed')
+      }
+      t.deepEqual(filesBelow(outside), [], `round ${round}`)
+    }
+    t.true(published > 0)
+  }
+)
