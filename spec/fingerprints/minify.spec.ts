@@ -381,7 +381,10 @@ test('a missing reference of a minified stylesheet is named with its line in the
 for (const folder of ['js', 'maps']) {
   test(`CMP-06a a map that comes later into ${folder}/ is followed by the second precompile`, async t => {
     const root = makeProject(t, {
-      ...placed({ 'js/app.js': 'go( 1 );\n//# sourceMappingURL=app.js.map' }),
+      ...placed({
+        'js/app.js': 'go( 1 );\n//# sourceMappingURL=app.js.map',
+        'maps/other.txt': ''
+      }),
       'node_modules/.keep': ''
     })
     await untilSettled()
