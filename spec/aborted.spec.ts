@@ -1,4 +1,5 @@
-import { connect } from 'node:net'
+import { connect as connectHttp2, constants, createServer } from 'node:http2'
+import { connect, type AddressInfo } from 'node:net'
 import { EventEmitter, once } from 'node:events'
 import test from 'ava'
 import type { Context, Middleware } from 'koa'
@@ -69,26 +70,30 @@ test('an onerror that somebody put on the context stays there', async t => {
   t.deepEqual([seen, site.errors], [[null], []])
 })
 
+/** One that waits until it is told to go on. */
+function slowCompiler(compiling: EventEmitter): Compiler {
+  return {
+    extensions: ['.slow'],
+    target: '.css',
+    async compile({ code }) {
+      compiling.emit('begun')
+      await once(compiling, 'go on')
+      return { code }
+    }
+  }
+}
+
 for (const reset of [true, false]) {
   const how = reset ? 'resets its connection' : 'goes away'
   test(`a client that ${how} before the response begins is no error of the application`, async t => {
     const compiling = new EventEmitter()
-    const compiler: Compiler = {
-      extensions: ['.slow'],
-      target: '.css',
-      async compile({ code }) {
-        compiling.emit('begun')
-        await once(compiling, 'go on')
-        return { code }
-      }
-    }
     const gone = new EventEmitter()
     const front: Middleware = (ctx, next) => {
       ctx.req.socket.once('close', () => gone.emit('close'))
       return next()
     }
     const files = { 'a.css.slow': 'a{}', '/public/b.txt': 'b' }
-    const site = await makeSite(t, files, { compilers: [compiler], front })
+    const site = await makeSite(t, files, { compilers: [slowCompiler(compiling)], front })
     for (let times = 0; times < 5; times++) {
       site.write('a.css.slow', `a { times: ${times} }`)
       const [socket, begun] = [connect(site.port, '127.0.0.1'), once(compiling, 'begun')]
@@ -105,6 +110,32 @@ for (const reset of [true, false]) {
     t.deepEqual(site.errors, [])
   })
 }
+
+test('an HTTP/2 stream that is reset before the response begins is no error of the application', async t => {
+  const compiling = new EventEmitter()
+  const front: Middleware = async (ctx, next) => {
+    const closed = once(ctx.res, 'close')
+    const passed = next()
+    await closed
+    compiling.emit('go on')
+    await passed
+    compiling.emit('over')
+  }
+  const options = { compilers: [slowCompiler(compiling)], front }
+  const site = await makeSite(t, { 'a.css.slow': 'a{}' }, options)
+  const server = createServer((req, res) => void site.app.callback()(req, res))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const stream = session.request({ ':path': '/assets/a.css' })
+  stream.on('error', () => {})
+  const over = once(compiling, 'over')
+  await once(compiling, 'begun')
+  stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  await over
+  session.close()
+  t.deepEqual(site.errors, [])
+})
 
 test('a request that goes on to others keeps the onerror of its application', async t => {
   const seen: boolean[] = []
