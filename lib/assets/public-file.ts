@@ -17,7 +17,7 @@ import {
 } from './representation.ts'
 import type { Wanted } from './request-path.ts'
 import type { Settings } from './settings.ts'
-import { liesIn, publicDirectory, type Directory } from './within-public.ts'
+import { liesInPublic } from './within-public.ts'
 import { said, type Answer } from './write-answer.ts'
 
 /** One form of a file, ready to be sent. */
@@ -56,28 +56,25 @@ export function load(
 }
 
 /** The same, and what `use` makes of it while it is open. */
-export async function loadOpened<T>(
+export function loadOpened<T>(
   settings: Settings,
   wanted: Wanted,
   isOrdinary: IsOrdinary,
   use: (file: PublicFile, opened: Opened) => Promise<T> | T
 ): Promise<T | undefined> {
-  const directory = await publicDirectory(settings)
-  if (!directory) return undefined
   return withFile(join(settings.publicDir, wanted.path), async opened => {
-    const file = await prepare(settings, directory, wanted, isOrdinary, opened)
+    const file = await prepare(settings, wanted, isOrdinary, opened)
     return file && use(file, opened)
   })
 }
 
 async function prepare(
   settings: Settings,
-  directory: Directory,
   wanted: Wanted,
   isOrdinary: IsOrdinary,
   opened: Opened
 ): Promise<PublicFile | undefined> {
-  if (!(await liesIn(settings, directory, opened))) return undefined
+  if (!(await liesInPublic(settings)(opened))) return undefined
   const read = await represent('identity', opened, settings.memory.maxFileBytes)
   const print = wanted.app && splitFingerprint(wanted.path)
   const copies = await copiesOf(settings, wanted, opened.path, read.mark)
@@ -86,7 +83,7 @@ async function prepare(
   const isVerified = print !== undefined && print.digest === identity?.digest
   if (print && !isVerified && !(await isOrdinary(wanted, print.name))) return undefined
   const coded = await Promise.all(
-    [...copies.keys()].map(coding => copy(settings, directory, identity, coding))
+    [...copies.keys()].map(coding => copy(settings, identity, coding))
   )
   const forms = [identity ?? read, ...coded.filter(form => form !== undefined)]
   const about = describe(settings, wanted, forms.length > 1, isVerified)
@@ -116,14 +113,13 @@ async function copiesOf(
 /** A compressed copy, if it is one: it is expanded and compared, once for each time that it is loaded. */
 function copy(
   settings: Settings,
-  directory: Directory,
   identity: Representation | undefined,
   coding: Coding
 ): Promise<Representation | undefined> {
   const { digest, size } = identity ?? {}
   if (!identity || digest === undefined || size === undefined) return Promise.resolve(undefined)
   return withFile(identity.file + coding.extension, async opened => {
-    if (!(await liesIn(settings, directory, opened))) return undefined
+    if (!(await liesInPublic(settings)(opened))) return undefined
     const form = await represent(coding.name, opened, settings.memory.maxFileBytes)
     const bytes = () => (form.body ? Readable.from([form.body]) : streamOf(opened))
     return (await isCopyOf({ size, digest }, bytes, coding)) ? form : undefined

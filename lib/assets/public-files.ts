@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeAbsent } from './absent.ts'
+import { isUnchangedSince } from './clock.ts'
 import { sameMark, statOf, type Mark, type Opened } from './disk.ts'
 import { isPlain, type Wanted } from './request-path.ts'
 import {
@@ -43,6 +44,8 @@ export interface PublicFiles {
 
 interface Held extends PublicFile {
   readonly isInMemory: boolean
+  /** False for a file that changed so recently that it may change again without another stamp. */
+  readonly hasRested: boolean
   /** Milliseconds of the clock that nobody sets; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
   trustedUntil: number
 }
@@ -83,13 +86,15 @@ export function makePublicFiles(
   const trustOfMiss = ({ app }: Wanted): number => (app?.compile ? 0 : (app ?? settings).revalidate)
 
   const loadCurrent = async (wanted: Wanted, mark: Mark): Promise<Found> => {
+    const loadedAt = Date.now()
     const joined = await loads.get(wanted.path)
     // It may have set out before the file was replaced.
     const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
     const file = isCurrent ? joined : await loadOnce(wanted)
     if (file) {
       const isInMemory = file.forms.every(({ body }) => body !== undefined)
-      held.set(wanted.path, { ...file, isInMemory, trustedUntil: trust(wanted, file) })
+      const hasRested = file.forms.every(form => isUnchangedSince(form.mark, loadedAt))
+      held.set(wanted.path, { ...file, isInMemory, hasRested, trustedUntil: trust(wanted, file) })
     } else held.delete(wanted.path)
     return file
   }
@@ -105,7 +110,7 @@ export function makePublicFiles(
       held.delete(wanted.path)
       return undefined
     }
-    if (!known || !(await isUnchanged(settings, wanted, known, stats))) {
+    if (!known?.hasRested || !(await isUnchanged(settings, wanted, known, stats))) {
       return loadCurrent(wanted, stats)
     }
     known.trustedUntil = trust(wanted, known)

@@ -13,19 +13,48 @@ export interface Directory {
   readonly real: string
 }
 
-// Where `public` lay when it was first seen. A link that is put in its place later leads out of it.
-const publicDirectories = new WeakMap<Settings, Directory>()
+/** Where `public` lies, and where `root` did when that was found out. */
+interface Placed extends Directory {
+  readonly realRoot: string | undefined
+}
 
-/** Undefined: it does not exist yet. */
-export async function publicDirectory(settings: Settings): Promise<Directory | undefined> {
-  const known = publicDirectories.get(settings)
+const placed = new WeakMap<Settings, Placed>()
+
+/**
+ * Where `public` lay when it was first seen: a link that is put in its place later leads out of it.
+ * Undefined: it does not exist yet.
+ */
+async function publicDirectory(settings: Settings): Promise<Placed | undefined> {
+  const known = placed.get(settings)
   if (known) return known
-  const real = await realpathOf(settings.publicDir)
+  const [real, realRoot] = await Promise.all([settings.publicDir, settings.root].map(realpathOf))
   if (real === undefined) return undefined
   // Of two that look at once the first one counts.
-  const first = publicDirectories.get(settings) ?? { path: settings.publicDir, real }
-  publicDirectories.set(settings, first)
+  const first = placed.get(settings) ?? { path: settings.publicDir, real, realRoot }
+  placed.set(settings, first)
   return first
+}
+
+/** Where it lies in another release: links above `root` are those of a deploy, as in `/srv/app/current`. */
+async function moved(settings: Settings, before: Placed): Promise<Placed | undefined> {
+  const realRoot = await realpathOf(settings.root)
+  if (realRoot === undefined || before.realRoot === undefined) return undefined
+  if (realRoot === before.realRoot || !isInside(before.realRoot, before.real)) return undefined
+  const now = { ...before, realRoot, real: join(realRoot, relative(before.realRoot, before.real)) }
+  placed.set(settings, now)
+  return now
+}
+
+async function isAllowedInPublic(
+  settings: Settings,
+  isAllowed: (directory: Directory) => Promise<boolean> | boolean
+): Promise<boolean> {
+  if (settings.symlinks === 'follow') return true
+  const directory = await publicDirectory(settings)
+  if (!directory) return false
+  if (await isAllowed(directory)) return true
+  const now = await moved(settings, directory)
+  return now !== undefined && isAllowed(now)
 }
 
 /**
@@ -80,10 +109,10 @@ async function isAt(path: string, { stats }: Opened): Promise<boolean> {
 
 /** Whether a file or folder that exists lies in public, as far as `symlinks` cares. */
 export async function isWithinPublic(settings: Settings, path: string): Promise<boolean> {
-  if (settings.symlinks === 'follow') return true
-  const [real, directory] = await Promise.all([realpathOf(path), publicDirectory(settings)])
-  if (real === undefined || directory === undefined) return false
-  return isAllowedAt(settings.symlinks, directory, path, real)
+  return isAllowedInPublic(settings, async directory => {
+    const real = await realpathOf(path)
+    return real !== undefined && isAllowedAt(settings.symlinks, directory, path, real)
+  })
 }
 
 /** Whether a file would lie in public once it is written: the folders that are there already tell. */
@@ -96,10 +125,7 @@ export async function wouldLieInPublic(settings: Settings, file: string): Promis
 
 /** Tells whether an open file lies in public, as far as `symlinks` cares. */
 export function liesInPublic(settings: Settings): (opened: Opened) => Promise<boolean> {
-  return async opened => {
-    const directory = await publicDirectory(settings)
-    return directory !== undefined && liesIn(settings, directory, opened)
-  }
+  return opened => isAllowedInPublic(settings, directory => liesIn(settings, directory, opened))
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { closeDescriptor, openFile, type Opened } from '../../lib/assets/disk.ts'
 import { settle } from '../../lib/assets/settings.ts'
-import { liesIn, publicDirectory, realPathByName } from '../../lib/assets/within-public.ts'
+import { isWithinPublic, liesIn, realPathByName } from '../../lib/assets/within-public.ts'
 import { makeProject } from '../support/site.ts'
 
 function makeGround(t: ExecutionContext) {
@@ -84,13 +84,38 @@ test('without the kernel’s word the name is looked at again', async t => {
   t.is(await realPathByName(removed), undefined)
 })
 
+function pointAt(place: string, link: string): void {
+  symlinkSync(place, `${link}.new`)
+  renameSync(`${link}.new`, link)
+}
+
 test('S52 public is where it was when it was first seen', async t => {
   const root = makeProject(t, { 'one/a.txt': 'a', 'other/a.txt': 'a' })
   const settings = settle({ root })
-  t.is(await publicDirectory(settings), undefined)
-  symlinkSync('one', join(root, 'public'))
-  t.is((await publicDirectory(settings))?.real, join(root, 'one'))
-  unlinkSync(join(root, 'public'))
-  symlinkSync('other', join(root, 'public'))
-  t.is((await publicDirectory(settings))?.real, join(root, 'one'))
+  const file = join(root, 'public/a.txt')
+  t.false(await isWithinPublic(settings, file))
+  pointAt('one', join(root, 'public'))
+  t.true(await isWithinPublic(settings, file))
+  pointAt('other', join(root, 'public'))
+  t.false(await isWithinPublic(settings, file))
+  pointAt('one', join(root, 'public'))
+  t.true(await isWithinPublic(settings, file))
+})
+
+test('a deploy that leads a link to another release takes public along', async t => {
+  const above = makeProject(t, {
+    'releases/1/public/a.txt': 'a',
+    'releases/2/public/a.txt': 'a',
+    'releases/3/elsewhere/a.txt': 'a'
+  })
+  const root = join(above, 'current')
+  pointAt('releases/1', root)
+  const settings = settle({ root })
+  const file = join(root, 'public/a.txt')
+  t.true(await isWithinPublic(settings, file))
+  pointAt('releases/2', root)
+  t.true(await isWithinPublic(settings, file))
+  symlinkSync('elsewhere', join(above, 'releases/3/public'))
+  pointAt('releases/3', root)
+  t.false(await isWithinPublic(settings, file))
 })

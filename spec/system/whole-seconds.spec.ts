@@ -106,3 +106,18 @@ test.serial(
     t.regex((await site.ask('/assets/app.css')).text, /order: 1/)
   }
 )
+
+test.serial('PUB-05a edits of a file of public within one second are in the next GET', async t => {
+  const root = mountDisk(t)
+  const files = { '/public/a.txt': '10' }
+  const site = await makeSite(t, files, {
+    root,
+    env: 'production',
+    fingerprint: false,
+    revalidate: 0
+  })
+  for (let edit = 11; edit < 11 + ROUNDS; edit++) {
+    site.write('/public/a.txt', `${edit}`)
+    t.is((await site.ask('/a.txt')).text, `${edit}`)
+  }
+})
