@@ -66,8 +66,11 @@ async function makeSettledSite(...[t, files, options]: Parameters<typeof makeSit
   await untilSettled()
   for (const path of Object.keys(files ?? {})) {
     const url = `/assets/${path.slice(path.indexOf('/') + 1).replace('.scss', '')}`
-    if (!path.includes('/_')) for (let i = 0; i < 3; i++) await site.ask(url)
+    if (path.includes('/_')) continue
+    for (let i = 0; i < 3; i++) await site.ask(url)
     await untilSettled()
+    // What was young when it was read is read once more.
+    await site.ask(url)
   }
   return site
 }
