@@ -8,11 +8,16 @@ function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
   return (res as { readonly stream?: ServerHttp2Stream }).stream
 }
 
+/** Undefined where an adapter made the response without a connection, as those of serverless platforms do. */
+function socketOf({ req }: ServerResponse): Socket | undefined {
+  return (req as { readonly socket?: Socket }).socket
+}
+
 /** Whether nobody has begun or ended a response, and its client has not gone away. */
 export function isWanted(res: ServerResponse): boolean {
   if (res.headersSent || res.writableEnded || res.destroyed) return false
   const stream = streamOf(res)
-  return stream ? !stream.closed && !stream.destroyed : !res.req.socket.destroyed
+  return stream ? !stream.closed && !stream.destroyed : !socketOf(res)?.destroyed
 }
 
 /**
@@ -20,7 +25,8 @@ export function isWanted(res: ServerResponse): boolean {
  * @returns whether it has got one and is still wanted
  */
 export async function connected(res: ServerResponse): Promise<boolean> {
-  if (isWanted(res) && !res.socket && !streamOf(res)) await assigned(res)
+  const socket = socketOf(res)
+  if (isWanted(res) && socket && !res.socket && !streamOf(res)) await assigned(res, socket)
   return isWanted(res)
 }
 
@@ -28,8 +34,8 @@ export async function connected(res: ServerResponse): Promise<boolean> {
 // connection, since thousands may wait.
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
-function assigned(res: ServerResponse): Promise<void> {
-  const waiters = waitersOn(res.req.socket)
+function assigned(res: ServerResponse, socket: Socket): Promise<void> {
+  const waiters = waitersOn(socket)
   return new Promise(resolve => {
     const stop = () => {
       waiters.delete(stop)
@@ -65,5 +71,5 @@ export function cut(res: ServerResponse): void {
 
 /** Whether an error is that of the response's connection: a client that went away. */
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
-  return error === (streamOf(res) ?? res.req.socket).errored
+  return error === (streamOf(res) ?? socketOf(res))?.errored
 }
