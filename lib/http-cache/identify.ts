@@ -37,8 +37,10 @@ const REMEDY =
  */
 export function identify(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
-  const { etag, last_modified, lastModified = last_modified, weak } = settle(given)
-  const seconds = lastModified && wholeSeconds(lastModified)
+  const { etag, lastModified, last_modified, weak } = settle(given)
+  const date = lastModified ?? last_modified
+  // A column of a database may be null.
+  const seconds = date == null ? undefined : wholeSeconds(date)
   const identity = etag ?? (version === undefined ? undefined : String(seconds))
   return {
     etag: identity === undefined ? undefined : withVersion(tagOf(identity, weak), version),

@@ -16,6 +16,25 @@ test('last_modified is understood as lastModified', t => {
   })
 })
 
+test('a validator that is null is not given, as in a row of a database', t => {
+  t.deepEqual(validators({ etag: 'x', lastModified: null }), {
+    etag: '"x"',
+    lastModified: undefined
+  })
+  t.is(validators({ lastModified: null, last_modified: DATE }).lastModified, SECONDS)
+  t.is(validators({ etag: null, lastModified: DATE }).etag, undefined)
+})
+
+for (const wrong of [0, '', false, 1577836800789, '2020-01-01']) {
+  test(`a lastModified of ${JSON.stringify(wrong)} is refused, beside an etag as well`, t => {
+    const message = /^lastModified must be a Date, got /
+    t.throws(() => validators({ etag: 'x', lastModified: wrong }), {
+      instanceOf: TypeError,
+      message
+    })
+  })
+}
+
 test('a Date of another realm is a Date', t => {
   const date: unknown = runInNewContext('new Date(1577836800789)')
   t.is(validators(date).lastModified, SECONDS)
