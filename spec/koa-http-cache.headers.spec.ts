@@ -202,6 +202,19 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
+  test(of('CC-13 what the route says to one kind of cache is not overruled either'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        if (ctx.path === '/edge') ctx.cacheControl({ target: 'CDN', maxAge: 5 })
+        ctx.body = 'page'
+      },
+      { cacheControl: { target: 'CDN', maxAge: 600 } }
+    )
+    t.is((await site.get({}, '/edge')).headers['cdn-cache-control'], 'max-age=5')
+    t.is((await site.get()).headers['cdn-cache-control'], 'max-age=600')
+  })
+
   test(of('CC-14 what the route says to Authorization stands'), async t => {
     const site = await route(
       t,

@@ -20,6 +20,8 @@ export function fillSilence(ctx: Context, visit: Visit, settings: HttpCacheSetti
 
 function fill(ctx: Context, visit: Visit, defaults: Defaults): void {
   const fields = isPersonal(ctx, defaults) ? defaults.personal : defaults.fields(Date.now())
+  // The route may have spoken to one kind of cache alone (RFC 9213).
+  if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
   visit.write(fields)
   visit.filled = { defaults, fields }
   visit.sharesCookies = defaults.sharesCookies
