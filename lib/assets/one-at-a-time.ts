@@ -15,8 +15,10 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   }
 
   return () => {
+    // Between two runs none is running, but the next one is on its way.
+    if (next) return next
     if (!running) return run()
-    next ??= running.then(run, run)
+    next = running.then(run, run)
     return next
   }
 }

@@ -72,3 +72,20 @@ test('a run that fails fails for those who wait for it, and the next one runs', 
   runs[2]?.resolve()
   await t.notThrowsAsync(third)
 })
+
+test('whoever asks between two runs starts no third one beside them', async t => {
+  const { runs, ask } = makeWork()
+  const asked = [ask(), ask()]
+  runs[0]?.resolve()
+  // One question in every turn of the promises until the next run has begun.
+  for (let at = 0; at < 20; at++) {
+    await Promise.resolve()
+    asked.push(ask())
+    t.true(runs.length <= 2)
+  }
+  runs[1]?.resolve()
+  await turn()
+  t.is(runs.length, 3)
+  runs[2]?.resolve()
+  await Promise.all(asked)
+})
