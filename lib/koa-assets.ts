@@ -211,7 +211,8 @@ async function passOn(ctx: Context, next: Next, underPrefix: boolean): Promise<v
 function forbidStoring(error: unknown): void {
   const thrown = error as { status?: number; headers?: object } | undefined
   if (thrown?.status !== 404) return
-  thrown.headers = { ...thrown.headers, 'Cache-Control': 'no-store' }
+  // An error that is frozen stays as it is.
+  Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
 }
 
 /** RFC 9110 15.5.6: an asset that nobody else handles can be read, and that is all. */
