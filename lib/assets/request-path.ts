@@ -45,10 +45,14 @@ const COPY = /\.(?:br|gz|zst)$/
 
 /** The manifest tells the paths of sources, so nobody is sent it, compressed or in other letters either. */
 export function isManifest(path: string, { prefix }: Settings): boolean {
-  // Some file systems take other letters for the same name.
-  const name = path.toLowerCase()
-  const manifest = `${prefix.toLowerCase()}.json`
+  const name = folded(path)
+  const manifest = `${folded(prefix)}.json`
   return name.startsWith(manifest) && name.replace(COPY, '') === manifest
+}
+
+/** Some file systems take other letters for the same name: `A` for `a`, APFS also `\u017f` for `s`. */
+function folded(path: string): string {
+  return path.normalize('NFD').toUpperCase().toLowerCase()
 }
 
 /** Whether a path, as it was sent, begins with the prefix; the prefix ends at a segment. */

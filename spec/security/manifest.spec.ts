@@ -12,12 +12,15 @@ test('S54 a manifest is not ours', async t => {
     'public/assets.json.gz': SECRET,
     'public/assets.json.zst': SECRET,
     'public/ASSETS.json': SECRET,
+    'public/a\u017f\u017fets.json': SECRET,
     'public/.vite/manifest.json': SECRET
   })
   const fronts = await makeFronts(t, root)
   for (const target of [
     ...['/assets.json', '/assets.json?x', '/assets.json.br', '/assets.json.gz', '/assets.json.zst'],
-    ...['/ASSETS.json', '/assets%2ejson', '/.vite/manifest.json', 'http://localhost/assets.json']
+    ...['/ASSETS.json', '/assets%2ejson', '/.vite/manifest.json', 'http://localhost/assets.json'],
+    // APFS takes the long s for an s.
+    '/a%C5%BF%C5%BFets.json'
   ]) {
     await isNotOurs(t, fronts, target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
   }
