@@ -55,17 +55,32 @@ export function load(
   return loadOpened(settings, wanted, isOrdinary, file => file)
 }
 
-/** The same, and what `use` makes of it while it is open. */
-export function loadOpened<T>(
+const ATTEMPTS = 3
+
+/**
+ * The same, and what `use` makes of it while it is open. A file that is replaced before it is judged is opened
+ * again: not every system tells where a file lies that has lost its name.
+ */
+export async function loadOpened<T>(
   settings: Settings,
   wanted: Wanted,
   isOrdinary: IsOrdinary,
   use: (file: PublicFile, opened: Opened) => Promise<T> | T
 ): Promise<T | undefined> {
-  return withFile(join(settings.publicDir, wanted.path), async opened => {
-    const file = await prepare(settings, wanted, isOrdinary, opened)
-    return file && use(file, opened)
-  })
+  const path = join(settings.publicDir, wanted.path)
+  for (let attempt = 1; ; attempt++) {
+    const loaded = await withFile(path, async opened => {
+      const file = await prepare(settings, wanted, isOrdinary, opened)
+      if (file) return { made: await use(file, opened), isReplaced: false }
+      return { made: undefined, isReplaced: !(await isNamed(path, opened)) }
+    })
+    if (!loaded?.isReplaced || attempt === ATTEMPTS) return loaded?.made
+  }
+}
+
+async function isNamed(path: string, { stats }: Opened): Promise<boolean> {
+  const now = await statOf(path)
+  return now?.ino === stats.ino && now.dev === stats.dev
 }
 
 async function prepare(
