@@ -46,7 +46,7 @@ interface Held extends PublicFile {
   readonly isInMemory: boolean
   /** False for a file that changed so recently that it may change again without another stamp. */
   readonly hasRested: boolean
-  /** Milliseconds of the clock that nobody sets; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
+  /** Milliseconds of the monotonic clock; Infinity for a verified fingerprint, which is trusted until it leaves memory. */
   trustedUntil: number
 }
 
@@ -72,6 +72,7 @@ export function makePublicFiles(
   const absent = makeAbsent(settings)
   const loads = new Map<string, Promise<Found>>()
   const looks = new Map<string, Promise<Found>>()
+  let forgets = 0
 
   const loadOnce = (wanted: Wanted): Promise<Found> => {
     const loading = load(settings, wanted, isOrdinary).finally(() => loads.delete(wanted.path))
@@ -86,16 +87,18 @@ export function makePublicFiles(
   const trustOfMiss = ({ app }: Wanted): number => (app?.compile ? 0 : (app ?? settings).revalidate)
 
   const loadCurrent = async (wanted: Wanted, mark: Mark): Promise<Found> => {
-    const loadedAt = Date.now()
+    const [loadedAt, forgetsBefore] = [Date.now(), forgets]
     const joined = await loads.get(wanted.path)
     // It may have set out before the file was replaced.
     const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
     const file = isCurrent ? joined : await loadOnce(wanted)
-    if (file) {
+    if (!file) held.delete(wanted.path)
+    // What was forgotten meanwhile may have been read before.
+    else if (forgets === forgetsBefore) {
       const isInMemory = file.forms.every(({ body }) => body !== undefined)
       const hasRested = file.forms.every(form => isUnchangedSince(form.mark, loadedAt))
       held.set(wanted.path, { ...file, isInMemory, hasRested, trustedUntil: trust(wanted, file) })
-    } else held.delete(wanted.path)
+    }
     return file
   }
 
@@ -141,6 +144,7 @@ export function makePublicFiles(
       return absent.lacks(wanted.path) ? undefined : lookTogether(wanted, known)
     },
     forget({ path }) {
+      forgets++
       held.delete(path)
       looks.delete(path)
     },
