@@ -20,7 +20,7 @@ interface Miss {
   /** In which nothing was found, and what tells of what comes into it. */
   readonly folder: string
   readonly watcher: FSWatcher
-  /** Milliseconds of the clock that nobody sets. */
+  /** Milliseconds of the monotonic clock. */
   readonly trustedUntil: number
 }
 

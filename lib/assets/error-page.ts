@@ -123,7 +123,7 @@ function asHtml({ title, place, reason, excerpt }: Explanation): string {
 ${where ? `<p><strong><code>${where}</code></strong></p>` : ''}
 <p>${why}</p>
 ${code ? `<pre>${code}</pre>` : ''}
-<p>Mend it, then reload.</p>
+<p>Fix it, then reload.</p>
 </html>
 `
 }

@@ -5,7 +5,7 @@ import { callbackify } from 'node:util'
 import { statOpened, type Opened } from './disk.ts'
 import { DIGEST_LENGTH, digestOfStream } from './fingerprint.ts'
 
-/** For `fs.createReadStream`: a stream that leaves closing to who opened the file. */
+/** For `fs.createReadStream`: a stream that leaves closing to whoever opened the file. */
 export const BORROWED = { read, close: (_fd: number, done: () => void) => done() }
 
 /** The bytes of an open file, all of them or from one to another, a piece at a time. */

@@ -36,7 +36,7 @@ function pathOf(app: unknown): string | undefined {
   return path === '/' || Array.isArray(canonicalSegments(encodeURI(path))) ? path : undefined
 }
 
-/** Undefined for a file that is missing or broken as well: who needs all of it complains. */
+/** Undefined for a file that is missing or broken as well: whoever needs all of it complains. */
 export function appsAtStart(file: string): ManifestApps | undefined {
   const text = readIfThere(file)
   if (text === undefined) return undefined
