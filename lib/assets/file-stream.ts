@@ -10,8 +10,11 @@ export const BORROWED = { read, close: (_fd: number, done: () => void) => done()
 
 /** The bytes of an open file, all of them or from one to another, a piece at a time. */
 export function streamOf({ path, fd }: Opened, range: Span = { start: 0 }): ReadStream {
-  return createReadStream(path, { fd, ...range, fs: BORROWED })
+  return createReadStream(path, { fd, ...range, highWaterMark: PIECE, fs: BORROWED })
 }
+
+// Big pieces: each is a call of the system.
+const PIECE = 1024 * 1024
 
 /** Both inclusive; without an end, to the end of the file. */
 interface Span {

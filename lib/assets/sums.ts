@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { DIGEST_LENGTH } from './fingerprint.ts'
 import type { IntegrityAlgorithm } from './options.ts'
-import { streamOf, withCopied, type Content } from './write-whole.ts'
+import { streamOf } from './file-stream.ts'
+import { withCopied, type Content } from './write-whole.ts'
 
 export interface Sums {
   readonly digest: string

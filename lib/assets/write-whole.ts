@@ -1,8 +1,8 @@
 // Writes a file whole or not at all: a temporary file in the same directory, then a rename.
-import { createReadStream, type ReadStream } from 'node:fs'
 import { chmod, mkdir, open, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isMiss, missing, readOpened, statOf, withFile, type Mark, type Opened } from './disk.ts'
+import { streamOf } from './file-stream.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
 
 /** Bytes, or a file to copy. */
@@ -35,14 +35,6 @@ export async function bytesOf(content: Content): Promise<Uint8Array> {
   if (!('copyOf' in content)) return content
   return withCopied(content, async opened => (await readOpened(opened)).bytes)
 }
-
-/** The bytes of what `withCopied` opened. */
-export function streamOf({ path, fd }: Opened): ReadStream {
-  return createReadStream(path, { fd, start: 0, autoClose: false, highWaterMark: PIECE })
-}
-
-// Big pieces: each is a call of the system.
-const PIECE = 1024 * 1024
 
 /** A file that is written, and bears a temporary name still. */
 export interface Prepared {
@@ -111,9 +103,17 @@ async function fill(path: string, content: Content, judge: Checks['judge']): Pro
     await judge?.({ path, fd: handle.fd, stats: await handle.stat({ bigint: true }) })
     if (!('copyOf' in content)) return await handle.writeFile(content)
     await withCopied(content, opened => writeFile(handle, streamOf(opened)))
+  } catch (error) {
+    throw naming(path, error)
   } finally {
     await handle.close()
   }
+}
+
+/** What fails on an open file does not tell which one it is. */
+function naming(path: string, error: unknown): unknown {
+  const { syscall, path: named = path } = error as NodeJS.ErrnoException
+  return syscall === undefined ? error : Object.assign(error as Error, { path: named })
 }
 
 /** Gives a file the mtime of its source. */
