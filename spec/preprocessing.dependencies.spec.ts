@@ -1,6 +1,9 @@
 // What a stylesheet depends on beyond the files that a compiler names: what it read by the way, and what
 // it looked for in vain. All of it lies outside the source directories, where no listing tells of it.
+import { once } from 'node:events'
 import { unlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Compiler } from '../lib/assets/compiler.ts'
@@ -185,4 +188,18 @@ test("CMP-06a a file that a compiler of the user's own looked for is followed on
   unlinkSync(optional)
   t.is(await get(), 'a4')
   t.is(await get(), 'a4', 'CMP-05')
+})
+
+test('an import of Less over HTTP is fetched, and what it imports in turn', async t => {
+  const remote: Readonly<Record<string, string>> = {
+    '/theme.less': '@import "colors.less"; a { color: @color }',
+    '/colors.less': '@color: remote;'
+  }
+  const server = createServer(({ url = '' }, res) => res.end(remote[url.split('?')[0] ?? '']))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const code = `@import "http://127.0.0.1:${port}/theme.less";`
+  const site = await makeSite(t, { 'x/app.css.less': code }, { env: 'test' })
+  t.regex((await site.ask('/assets/app.css')).text, /color: remote/)
 })

@@ -23,7 +23,7 @@ export async function compileLess(load: Load, input: CompilerInput): Promise<Com
         }
       })
     })
-    const read = result.imports.map(file => resolve(file))
+    const read = result.imports.filter(file => !IS_URL.test(file)).map(file => resolve(file))
     return { code: result.css, dependencies: [...read, ...(await searched(searches))] }
   } catch (error) {
     throw lessError(error, path)
@@ -34,9 +34,16 @@ export async function compileLess(load: Load, input: CompilerInput): Promise<Com
 type LessModule = typeof less & { readonly FileManager: typeof Less.FileManager }
 type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: string): string }
 
+// As less tells them: what is fetched over HTTP is left to its own manager of URLs.
+const IS_URL = /^(?:https?:)?\/\//i
+
 /** Less names the imports that it read; not what `data-uri()` read, nor what it looked for in vain. */
 function recorder({ FileManager }: LessModule, searches: Search[]): Less.Plugin {
   class Recorder extends FileManager {
+    override supports(file: string, directory: string) {
+      return !IS_URL.test(file) && !IS_URL.test(directory)
+    }
+
     override loadFile(...asked: Parameters<Less.FileManager['loadFile']>) {
       const [file, directory, options] = asked
       searches.push(places(this as unknown as Manager, file, directory, options))
