@@ -1,4 +1,4 @@
-// What is said of a reference that leads to no asset: where it stands, as its author wrote it.
+// What is said of a reference that is not found: where it stands, as its author wrote it.
 import { relative } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { readWhole } from './disk.ts'
@@ -27,6 +27,7 @@ export function makeMissingReference(
       sources ??= Promise.resolve([locate(source.file, text.code)])
       offsets ??= firstOffsets(text.references)
     } else if (searches++ < MAX_SEARCHES) sources ??= readAll(files)
+    else return relative(root, source.file)
     for (const { file, code, placeAt } of (await sources) ?? []) {
       const at = offsets?.get(path) ?? code.search(asWritten(path))
       if (at !== -1) return `${relative(root, file)}:${placeAt(at)}`
