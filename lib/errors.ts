@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { printableLines } from './printable.ts'
+import { printable, printableLines } from './printable.ts'
 
 /** Everything this package throws on purpose, apart from a TypeError for a wrong option or argument. */
 export class AssetError extends Error {
@@ -12,8 +12,8 @@ export class AssetError extends Error {
   readonly expose = false
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
-    // It is logged, and names files.
-    super(printableLines(message), options)
+    // It is logged, and names files; the name of one begins no line of its own.
+    super(HAS_LINES.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
     this.status = 500
     // Koa logs the stack. Where the message says what to fix in a source or on a disk, frames of this
@@ -38,6 +38,11 @@ export type AssetErrorCode =
   | 'precompile-failed'
   | 'precompile-empty'
   | 'precompile-busy'
+
+const HAS_LINES: ReadonlySet<AssetErrorCode> = new Set([
+  'compile-failed',
+  'precompile-failed'
+] as const)
 
 const ABOUT_FILES: ReadonlySet<AssetErrorCode> = new Set([
   'compile-failed',
@@ -71,17 +76,18 @@ export class CompileError extends AssetError {
   constructor(reason: string, location: SourceLocation, options?: ErrorOptions) {
     const { file, line, column } = location
     const place = [file, line, column].filter(part => part !== undefined).join(':')
-    super('compile-failed', `${place}: ${reason}`, options)
+    super('compile-failed', `${printable(place)}: ${reason}`, options)
     this.location = location
     this.reason = reason
     if (line !== undefined) dropFrames(options?.cause)
   }
 }
 
-/** A mistake in a source, found where it stands, is none of the compiler that found it. */
+/** Where a mistake in a source has its place, the compiler's frames only hide it. */
 function dropFrames(cause: unknown): void {
   if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return
-  Object.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
+  // A frozen error keeps its own.
+  Reflect.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
 }
 
 /** What a failure says, whatever was thrown. Not by `instanceof Error`, which is another in each realm. */

@@ -244,3 +244,31 @@ test('what a helper is asked for in vain still tells which view asked', t => {
   const error = new AssetError('asset-unknown', 'nope.css is not in the manifest')
   t.regex(error.stack ?? '', /compile-errors\.spec\.ts/)
 })
+
+test('a failure of a compiler that is frozen is reported as any other', t => {
+  const cause = Object.freeze(new Error('unexpected token'))
+  const error = new CompileError('unexpected token', { file: '/a.x', line: 1 }, { cause })
+  t.is(error.message, '/a.x:1: unexpected token')
+  t.is(error.cause, cause)
+})
+
+test('S60 the name of a file begins no line of its own in a message', t => {
+  const name = 'a\nPublished 3 assets'
+  t.is(new AssetError('name-taken', name).message, 'a\\u000aPublished 3 assets')
+  t.is(
+    new CompileError('expected }\n  in line 2', { file: name }).message,
+    'a\\u000aPublished 3 assets: expected }\n  in line 2'
+  )
+})
+
+for (const [extension, code, excerpt] of [
+  ['css.scss', 'a {\r\n  color: $nowhere;\r\n}\r\n', '2 |   color: $nowhere;\n             ^'],
+  ['css.less', 'a {\r\n  color: @nowhere;\r\n}\r\n', 'a {\n  color: @nowhere;\n}'],
+  ['js.ts', 'let a = 1\r\nlet b = ;\r\n', '2 | let b = ;\n            ^']
+] as const) {
+  test(`the excerpt of a broken ${extension} with lines as Windows ends them has plain lines`, async t => {
+    const site = await makeSite(t, { [`code/app.${extension}`]: code })
+    const { text } = await site.ask(`/assets/app.${extension.replace(/\.[a-z]+$/, '')}`)
+    t.true(text.endsWith(`\n\n${excerpt}\n`), JSON.stringify(text))
+  })
+}

@@ -54,7 +54,7 @@ export async function explainError(error: AssetError, settings: Settings): Promi
 
 /** A single line gets its number, and a caret below it. */
 function numbered(excerpt: string, line: number | undefined, column: number | undefined): string {
-  const text = excerpt.replace(/\n+$/, '')
+  const text = excerpt.replaceAll('\r\n', '\n').replace(/\n+$/, '')
   if (text === '' || text.includes('\n') || line === undefined) return text
   const gutter = `${line} | `
   const caret = column === undefined ? '' : `\n${' '.repeat(gutter.length + column - 1)}^`
