@@ -70,7 +70,8 @@ test('no descriptor left for a while: errors, never other bytes, and all is well
     'apps/web/assets/x/film.bin': Buffer.alloc(2 * MIB, 1),
     'public/big.bin': Buffer.alloc(2 * MIB, 2)
   })
-  const port = await startLimited(t, 'ulimit -n 64', {
+  // Enough for the loader of modules, too few for as many requests.
+  const port = await startLimited(t, 'ulimit -n 128', {
     root,
     env: 'production',
     compile: true,
