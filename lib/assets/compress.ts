@@ -2,7 +2,6 @@
 import type { Readable, Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import mime from 'mime-types'
 import { errorCode } from './disk.ts'
@@ -121,16 +120,4 @@ export async function isCopyOf(
 /** As zlib calls what is wrong with its input: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1, ZSTD_error_… */
 export function isDamage(error: unknown): boolean {
   return /^(?:Z_|ERR__|ERR_BROTLI|ZSTD_)/.test(errorCode(error) ?? '')
-}
-
-/** Undefined: bytes of no such coding. */
-export async function expand(bytes: Uint8Array, coding: Coding): Promise<Buffer | undefined> {
-  const expanding = decompressor(coding)?.end(bytes)
-  try {
-    return expanding && (await buffer(expanding))
-  } catch (error) {
-    // Zlib tells of broken input by codes of many kinds: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1 …
-    if (errorCode(error) !== undefined) return undefined
-    throw error
-  }
 }

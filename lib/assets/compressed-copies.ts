@@ -1,15 +1,14 @@
 // The compressed copies that precompile puts beside a file: checked, written, or taken away.
-import { readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import {
   CODINGS,
   compress,
-  expand,
   isCompressible,
+  isCopyOf,
   WRITABLE_CODINGS,
   type Coding
 } from './compress.ts'
 import { missing, statOf } from './disk.ts'
-import { digestOf } from './fingerprint.ts'
 import type { Built } from './finish-build.ts'
 import type { Settings } from './settings.ts'
 import { liesInPublic, mustLieInPublic } from './within-public.ts'
@@ -69,7 +68,7 @@ async function writeCopy(place: Place, coding: Coding): Promise<Content | undefi
     if (fingerprint && isNew) await remove(copy)
     return undefined
   }
-  if (await isCopyOf(built, copy, coding)) {
+  if (await holdsCopy(built, copy, coding)) {
     // One that is older than its file is taken for a copy of something else.
     if (fingerprint) await stampIfOther(copy, built.mtimeNs)
     return { copyOf: copy }
@@ -83,15 +82,9 @@ async function writeCopy(place: Place, coding: Coding): Promise<Content | undefi
 }
 
 /** Expanding is a hundred times as fast as compressing. */
-async function isCopyOf(
-  { path, size, digest }: Built,
-  copy: string,
-  coding: Coding
-): Promise<boolean> {
-  if (!isCompressible(path, size)) return false
-  const bytes = await missing(readFile(copy))
-  const expanded = bytes && (await expand(bytes, coding))
-  return expanded !== undefined && digestOf(expanded) === digest
+async function holdsCopy(built: Built, copy: string, coding: Coding): Promise<boolean> {
+  if (!isCompressible(built.path, built.size)) return false
+  return (await missing(isCopyOf(built, () => createReadStream(copy), coding))) ?? false
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

@@ -9,7 +9,7 @@ import { inParallel } from './in-parallel.ts'
 import { Manifest } from './manifest.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { entriesOf } from './publish-build.ts'
-import { explained } from './publish.ts'
+import { explained, rethrow } from './publish.ts'
 import { write } from './replacement.ts'
 import { lookAgain } from './seen.ts'
 import type { AppSettings, Settings } from './settings.ts'
@@ -121,9 +121,7 @@ export function makeLiveBuild(
     async restore(path) {
       const asset = assets.get(path)
       if (!asset) return
-      await writeBoth(settings, asset).catch((error: unknown) => {
-        throw explained(settings, path, error)
-      })
+      await writeBoth(settings, asset).catch(rethrow(settings, path))
     }
   }
 }
@@ -150,6 +148,6 @@ async function writeBoth(settings: Settings, asset: Built): Promise<void> {
     join(settings.publicDir, asset.path),
     contentOf({ settings, built: asset, printed }),
     asset.mtimeNs,
-    mustLieInPublic(settings)
+    { judge: mustLieInPublic(settings) }
   )
 }

@@ -1,11 +1,11 @@
 // One precompile at a time in one public directory, whichever machines share it.
-import { link, mkdir, open, rename, type FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
+import { link, open, rename, type FileHandle } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { AssetError } from '../errors.ts'
 import { errorCode, missing, readWhole, statOf, type Mark } from './disk.ts'
 import { describeOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
 import { temporaryName } from './temporary.ts'
-import { remove } from './write-whole.ts'
+import { makeDirectory, remove } from './write-whole.ts'
 
 const BEAT_MS = 5000
 /** A lock that was not written for so long is abandoned, when its process cannot be asked after. */
@@ -20,7 +20,7 @@ export interface Lock {
 
 /** @throws AssetError when another process holds it */
 export async function lock(directory: string): Promise<Lock> {
-  await mkdir(directory, { recursive: true })
+  await makeDirectory(directory)
   const file = join(directory, '.koa-fresh-assets.lock')
   // It appears whole or not at all: a lock whose owner is not written yet could never be judged.
   const own = join(directory, temporaryName())
@@ -81,7 +81,7 @@ async function acquire(
         `another precompile (${found?.name ?? 'unknown'}) is at work in ${directory}: wait for it, or remove ${file}`
       )
     }
-    if (found) await breakLock(file, own, found.mark)
+    if (found) await breakLock(file, found.mark)
     return acquire(own, file, directory, now, attempts - 1)
   }
 }
@@ -100,8 +100,8 @@ async function look(file: string, now: bigint) {
 }
 
 /** Two may find the same lock abandoned: who takes away another than the one it judged puts it back. */
-async function breakLock(file: string, own: string, judged: Mark): Promise<void> {
-  const taken = `${own}.lock`
+async function breakLock(file: string, judged: Mark): Promise<void> {
+  const taken = join(dirname(file), temporaryName())
   await missing(rename(file, taken))
   const stats = await statOf(taken)
   if (stats && !isSame(stats, judged)) await link(taken, file).catch(unlessThere)

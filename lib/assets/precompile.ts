@@ -13,7 +13,7 @@ import { manifestFile } from './manifest-file.ts'
 import { loadMinifier } from './minify.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
-import { explained } from './publish.ts'
+import { rethrow } from './publish.ts'
 import { publishBuild } from './publish-build.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from './settings.ts'
 import { makeSources, type Sources } from './sources.ts'
@@ -132,12 +132,6 @@ async function refuseToLeave(settings: Settings, files: readonly string[]): Prom
     (await wouldLieInPublic(settings, join(folder, 'any'))) ? [] : leavesPublic(settings, folder)
   )
   if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
-}
-
-function rethrow(settings: Settings, path: string) {
-  return (error: unknown): never => {
-    throw explained(settings, path, error)
-  }
 }
 
 /** Removes what a killed run left behind, in every folder. */

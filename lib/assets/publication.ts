@@ -1,6 +1,6 @@
 // The end of a precompile: plain names and the manifest change together, and nothing before them.
 import { inParallel } from './in-parallel.ts'
-import { explained } from './publish.ts'
+import { rethrow } from './publish.ts'
 import type { Replacement } from './replacement.ts'
 import type { Settings } from './settings.ts'
 
@@ -43,11 +43,8 @@ export class Publication {
   }
 
   async #commit({ path, replacements }: Group): Promise<void> {
-    try {
-      for (const replacement of replacements) await replacement.commit()
-    } catch (error) {
-      throw explained(this.#settings, path, error)
-    }
+    const failed = rethrow(this.#settings, path)
+    for (const replacement of replacements) await replacement.commit().catch(failed)
   }
 
   async discard(): Promise<void> {

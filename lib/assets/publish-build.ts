@@ -12,7 +12,7 @@ import type { Lock } from './lock.ts'
 import { describeApps, manifestFile } from './manifest-file.ts'
 import { serialize, type ManifestEntries, type ManifestEntry } from './manifest.ts'
 import { Publication } from './publication.ts'
-import { explained } from './publish.ts'
+import { rethrow } from './publish.ts'
 import { parsing } from './read-manifest.ts'
 import { prepareReplacement } from './replacement.ts'
 import type { Settings } from './settings.ts'
@@ -157,10 +157,4 @@ async function lastEntries(file: string): Promise<ManifestEntries> {
 
 function now(): bigint {
   return BigInt(Date.now()) * 1_000_000n
-}
-
-function rethrow(settings: Settings, path: string) {
-  return (error: unknown): never => {
-    throw explained(settings, path, error)
-  }
 }

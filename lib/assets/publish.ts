@@ -97,7 +97,7 @@ export function makePublisher(
 
   const writeUnlessGone = async (target: string, content: Content, mtimeNs: bigint) => {
     try {
-      return await write(target, content, mtimeNs, mustLieInPublic(settings))
+      return await write(target, content, mtimeNs, { judge: mustLieInPublic(settings) })
     } catch (error) {
       const { path } = error as NodeJS.ErrnoException
       if (isMiss(error) && 'copyOf' in content && path === content.copyOf) return 'gone'
@@ -190,6 +190,13 @@ export function explained({ root }: Settings, path: string, error: unknown): unk
   const file = blamed === undefined ? '' : ` ${relative(root, blamed) || root}`
   const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
+}
+
+/** For `catch`. */
+export function rethrow(settings: Settings, path: string) {
+  return (error: unknown): never => {
+    throw explained(settings, path, error)
+  }
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

@@ -37,21 +37,21 @@ export async function prepareReplacement(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  judge?: Checks['judge']
+  checks: Checks = {}
 ): Promise<ContentReplacement> {
   const stats = await missing(lstat(target, { bigint: true }))
   const existing = stats?.isFile() ? stats : undefined
   const seconds = existing && secondsLater(existing, mtimeNs)
-  if (existing && (await holds(target, content))) {
+  if (existing && (await holds(target, existing, content))) {
     return {
       isNew: false,
       mtimeNs: later(mtimeNs, seconds ?? 0),
-      commit: async () => (seconds === undefined ? restamp(target, mtimeNs, judge) : existing),
+      commit: async () => (seconds === undefined ? restamp(target, mtimeNs, checks) : existing),
       discard: async () => undefined
     }
   }
   const free = seconds === undefined ? mtimeNs : later(mtimeNs, seconds + 1)
-  const prepared = await prepare(target, content, free, { judge })
+  const prepared = await prepare(target, content, free, checks)
   return {
     isNew: true,
     mtimeNs: free,
@@ -65,9 +65,9 @@ export async function write(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  judge?: Checks['judge']
+  checks?: Checks
 ): Promise<Mark | undefined> {
-  return (await prepareReplacement(target, content, mtimeNs, judge)).commit()
+  return (await prepareReplacement(target, content, mtimeNs, checks)).commit()
 }
 
 /** Undefined for what is not there anyway. */
@@ -83,7 +83,7 @@ export async function prepareRemoval(path: string): Promise<Replacement | undefi
 async function restamp(
   target: string,
   mtimeNs: bigint,
-  judge: Checks['judge']
+  { judge }: Checks
 ): Promise<Mark | undefined> {
   try {
     await stamp(target, mtimeNs)
@@ -96,8 +96,9 @@ async function restamp(
   return statOf(target)
 }
 
-async function holds(target: string, content: Content): Promise<boolean> {
+async function holds(target: string, { size }: Mark, content: Content): Promise<boolean> {
   if ('copyOf' in content) return sameBytes(content.copyOf, target)
+  if (Number(size) !== content.length) return false
   const existing = await readWhole(target)
   return existing?.bytes.equals(content) ?? false
 }

@@ -39,7 +39,7 @@ export async function writeBuilt(
   replacements: Replacement[]
 ): Promise<Written> {
   const built = await inMemory(settings, asBuilt)
-  const judge = mustLieInPublic(settings)
+  const checks = { judge: mustLieInPublic(settings) }
   const plain = join(settings.publicDir, built.path)
   const printed = join(settings.publicDir, publishedPath(built))
   const isThere = await holdsDigest(printed, built)
@@ -49,11 +49,15 @@ export async function writeBuilt(
   }
   const place = { settings, built, printed, isNew: !isThere }
   const copies = await writeCopies(place, extension => isAsset(built.path + extension))
-  const replacement = await prepareReplacement(plain, contentOf(place), built.mtimeNs, judge)
+  const replacement = await prepareReplacement(plain, contentOf(place), built.mtimeNs, {
+    ...checks,
+    // What has a fingerprint was checked there.
+    ...(!built.app.fingerprint && { check: unlessEdited(settings, asBuilt) })
+  })
   replacements.push(replacement)
   for (const { extension, content } of copies) {
     const path = plain + extension
-    const copy = content && (await prepareReplacement(path, content, replacement.mtimeNs, judge))
+    const copy = content && (await prepareReplacement(path, content, replacement.mtimeNs, checks))
     if (copy) replacements.push(copy)
     // One of former bytes would be sent for the new ones.
     const removal =
@@ -92,15 +96,17 @@ export async function writeVerified(
   printed: string,
   built: Built
 ): Promise<void> {
-  const { content, digest, mtimeNs } = built
-  await writeWhole(printed, content, mtimeNs, {
+  await writeWhole(printed, built.content, built.mtimeNs, {
     judge: mustLieInPublic(settings),
-    async check(temporary) {
-      if ('copyOf' in content && (await digestOfFile(temporary)) !== digest) {
-        throw edited(settings, built)
-      }
-    }
+    check: unlessEdited(settings, built)
   })
+}
+
+function unlessEdited(settings: Settings, built: Built) {
+  return async (temporary: string): Promise<void> => {
+    if (!('copyOf' in built.content)) return
+    if ((await digestOfFile(temporary)) !== built.digest) throw edited(settings, built)
+  }
 }
 
 function edited({ root }: Settings, { source }: Built): AssetError {

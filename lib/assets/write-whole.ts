@@ -151,7 +151,7 @@ export async function stampIfOther(file: string, mtimeNs: bigint): Promise<void>
 }
 
 /** Readable by a front web server, whatever the umask. */
-async function makeDirectory(directory: string): Promise<void> {
+export async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true })
   if (first === undefined) return
   for (let path = directory; path.length >= first.length; path = dirname(path)) {

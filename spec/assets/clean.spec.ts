@@ -6,6 +6,7 @@ import { clean, precompile, verify } from '../../lib/index.ts'
 import { digestOf, withFingerprint } from '../../lib/assets/fingerprint.ts'
 import { makeProject } from '../support/site.ts'
 import { COPIES } from '../support/copies.ts'
+import { ownerOf } from '../support/owner.ts'
 import { untilSettled } from '../support/until.ts'
 
 const DAY = 24 * 3600
@@ -138,7 +139,8 @@ test('a dry run tells the same and removes nothing', async t => {
 test('clean waits for no precompile: it refuses while one is at work', async t => {
   const { root, folder } = await makeDeploys(t, [1])
   // The process that runs the specs' processes lives as long as this one.
-  writeFileSync(join(folder, '.koa-fresh-assets.lock'), String(process.ppid))
+  writeFileSync(join(folder, '.koa-fresh-assets.lock'), ownerOf(process.ppid))
+  utimesSync(join(folder, '.koa-fresh-assets.lock'), daysAgo(1), daysAgo(1))
   await t.throwsAsync(clean({ root }), { code: 'precompile-busy' })
 })
 

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import test from 'ava'
-import { compress, CODINGS, expand, WRITABLE_CODINGS } from '../../lib/assets/compress.ts'
+import {
+  compress,
+  CODINGS,
+  isCopyOf,
+  WRITABLE_CODINGS,
+  type Coding
+} from '../../lib/assets/compress.ts'
+import { digestOf } from '../../lib/assets/fingerprint.ts'
 
 type Best = (bytes: Uint8Array) => Buffer
 
@@ -29,10 +37,19 @@ test('every coding that this Node can write is written at its best level', async
     const compressed = await compress(bytes, coding)
     const best = BEST[coding.name]?.(bytes).length ?? 0
     t.true(compressed && compressed.length <= best * 1.01, `${coding.name}: ${compressed?.length}`)
-    t.true(compressed && (await expand(compressed, coding))?.equals(bytes), coding.name)
+    t.true(compressed && (await expandsTo(bytes, compressed, coding)), coding.name)
   }
 })
 
-test('what is of no coding that this Node can read expands to nothing', async t => {
-  for (const coding of CODINGS) t.is(await expand(Buffer.from('broken'), coding), undefined)
+test('what is of no coding that this Node can read is a copy of nothing', async t => {
+  for (const coding of CODINGS) {
+    for (const bytes of [Buffer.alloc(0), Buffer.from('broken')]) {
+      t.false(await expandsTo(bytes, Buffer.from('broken'), coding), coding.name)
+    }
+  }
 })
+
+function expandsTo(bytes: Buffer, compressed: Buffer, coding: Coding): Promise<boolean> {
+  const original = { size: bytes.length, digest: digestOf(bytes) }
+  return isCopyOf(original, () => Readable.from([compressed]), coding)
+}

@@ -1,6 +1,14 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
 import test from 'ava'
-import { chmodSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { precompile } from '../../lib/assets/precompile.ts'
 import { bundle, runInChild } from '../support/precompile-in-child.ts'
@@ -101,34 +109,37 @@ test('a public directory without the right to write is an error that says so', a
   checkUsable(t, root)
 })
 
-test('a big source that is edited while it is published does not get the digest of before', async t => {
-  const root = makeProject(
-    t,
-    placed({ 'film.bin': Buffer.alloc(3_000_000, 'a'), 'app.js': 'go()' })
-  )
-  await run({ root })
-  const before = snapshot(join(root, 'public'))
-  const film = join(root, 'apps/web/assets/film.bin')
-  writeFileSync(film, Buffer.alloc(3_000_000, 'b'))
-  const error = await t.throwsAsync(
-    () =>
-      precompile(
-        { root },
-        {
-          onProgress({ stage, done, total }) {
-            if (stage === 'compile' && done === total) {
-              writeFileSync(film, Buffer.alloc(3_000_000, 'c'))
+for (const fingerprint of [true, false]) {
+  test(`a big source that is edited while it is published does not get the digest of before (fingerprint: ${fingerprint})`, async t => {
+    const root = makeProject(
+      t,
+      placed({ 'film.bin': Buffer.alloc(3_000_000, 'a'), 'app.js': 'go()' })
+    )
+    await run({ root, fingerprint })
+    const before = snapshot(join(root, 'public'))
+    const film = join(root, 'apps/web/assets/film.bin')
+    writeFileSync(film, Buffer.alloc(3_000_000, 'b'))
+    const error = await t.throwsAsync(
+      () =>
+        precompile(
+          { root, fingerprint },
+          {
+            onProgress({ stage, done, total }) {
+              if (stage === 'compile' && done === total) {
+                writeFileSync(film, Buffer.alloc(3_000_000, 'c'))
+              }
             }
           }
-        }
-      ),
-    { code: 'publish-failed' }
-  )
-  t.is(error?.message, 'apps/web/assets/film.bin was edited while it was published: run again')
-  t.deepEqual(snapshot(join(root, 'public')), before)
-  await run({ root })
-  checkUsable(t, root)
-})
+        ),
+      { code: 'publish-failed' }
+    )
+    t.is(error?.message, 'apps/web/assets/film.bin was edited while it was published: run again')
+    t.deepEqual(snapshot(join(root, 'public')), before)
+    await run({ root, fingerprint })
+    if (fingerprint) checkUsable(t, root)
+    t.is(readPublic(root, '/assets/film.bin').toString('latin1', 0, 1), 'c')
+  })
+}
 
 test('a source that is taken away while it is published is an error that names it', async t => {
   const root = makeProject(t, placed({ 'a.png': 'a', 'b.png': 'b' }))
@@ -262,4 +273,13 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
     '/assets/b.js',
     '/assets/c.js'
   ])
+})
+
+test('under umask 077 everything that precompile makes can be read by a web server', async t => {
+  const program = await bundle(t)
+  const root = makeProject(t, placed({ 'app.js': 'go()', 'images/icons/logo.png': 'logo' }))
+  t.is((await runInChild(program, root, 'umask 077')).status, 0)
+  const modeOf = (path: string) => statSync(join(root, 'public', path)).mode & 0o777
+  for (const folder of ['', 'assets', 'assets/icons']) t.is(modeOf(folder), 0o755, folder)
+  for (const file of filesBelow(join(root, 'public'))) t.is(modeOf(file), 0o644, file)
 })

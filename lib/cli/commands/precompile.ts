@@ -18,7 +18,7 @@ export const precompile: Command = {
   summary: 'build every asset for production: checksum names, compressed copies',
   about: `Compiles or copies every asset of every app and third-party package into public,
 under its plain name and under one that bears the checksum of its content, with
-compressed copies (.br, .gz) where they pay, and writes the manifest
+compressed copies (.br, .gz, .zst) where they pay, and writes the manifest
 public/assets.json last. Run it in every deploy, before the application starts.
 
 With --minify, or the option minify, stylesheets and scripts are made smaller, each
