@@ -1,6 +1,16 @@
 // Writes a file whole or not at all: a temporary file in the same directory, then a rename.
-import { chmod, mkdir, open, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import {
+  chmod,
+  mkdir,
+  open,
+  realpath,
+  rename,
+  stat,
+  unlink,
+  utimes,
+  writeFile
+} from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { isMiss, missing, readOpened, statOf, withFile, type Mark, type Opened } from './disk.ts'
 import { streamOf } from './file-stream.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
@@ -38,6 +48,7 @@ export async function bytesOf(content: Content): Promise<Uint8Array> {
 
 /** A file that is written, and bears a temporary name still. */
 export interface Prepared {
+  /** As is the target, a real path. */
   readonly temporary: string
   readonly target: string
   readonly mark: Mark
@@ -79,7 +90,11 @@ export async function prepare(
     await check?.(temporary)
     await chmod(temporary, 0o644)
     await stamp(temporary, mtimeNs)
-    return { temporary, target, mark: await stat(temporary, { bigint: true }) }
+    const mark = await stat(temporary, { bigint: true })
+    // From here on both names are real: rename looks for one after the other, and a link above them may
+    // be swapped in between.
+    const real = await realpath(temporary)
+    return { temporary: real, target: join(dirname(real), basename(target)), mark }
   } catch (error) {
     await missing(unlink(temporary))
     throw error
