@@ -165,7 +165,8 @@ test.serial('a miss that is remembered costs nothing, under the prefix and elsew
 test.serial('who asks at once shares one look, where a look is trusted at all', async t => {
   const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { serve: false })
   const looksOf = async (options: SiteOptions, path: string) => {
-    const files = makePublicFiles(settle({ root: site.root, ...REMEMBERING, ...options }))
+    const settings = settle({ root: site.root, ...REMEMBERING, ...options })
+    const files = makePublicFiles(settings, async () => true)
     const wanted = { path, app: undefined, name: '' }
     stats.length = 0
     const asked = Array.from({ length: 20 }, async () => files.find(wanted))

@@ -1,10 +1,15 @@
 // The last step of an explanation: the file that lies in public, and what it is sent as.
 import { join, relative } from 'node:path'
+import { AssetError } from '../errors.ts'
 import { statOf } from './disk.ts'
 import { digestOfFile, splitFingerprint } from './fingerprint.ts'
 import { isLive } from './live-build.ts'
+import { manifestFile } from './manifest-file.ts'
+import type { Manifest } from './manifest.ts'
+import { ordinaryBy } from './ordinary-names.ts'
 import type { PublicFile } from './public-file.ts'
 import { makePublicFiles } from './public-files.ts'
+import { readManifest } from './read-manifest.ts'
 import type { Headers } from './representation.ts'
 import type { Form, Step } from './explanation.ts'
 import type { Wanted } from './request-path.ts'
@@ -23,7 +28,7 @@ export async function explainFile(
   wanted: Wanted,
   source: Source | undefined
 ): Promise<FileExplained> {
-  const file = await makePublicFiles(settings).find(wanted)
+  const file = await findFile(settings, wanted, source)
   const path = relative(settings.root, join(settings.publicDir, wanted.path))
   const forms = (file?.forms ?? []).map(({ coding, size, ok }) => ({
     coding,
@@ -33,6 +38,43 @@ export async function explainFile(
   const finding = file ? `${path} is there` : await whyNoFile(settings, wanted, path)
   const step: Step = { subject: 'file', finding, details: forms.flatMap(describeForm) }
   return { step, outcome: conclude(settings, wanted, source, file), forms }
+}
+
+/** By the rules of a request, without what only a running process knows. */
+async function findFile(
+  settings: Settings,
+  wanted: Wanted,
+  source: Source | undefined
+): Promise<PublicFile | undefined> {
+  const manifest = await manifestFor(settings, wanted)
+  const files = makePublicFiles(
+    settings,
+    ordinaryBy({
+      manifestOf: () => manifest,
+      sourcedName: async (_, name) => {
+        if (!source) return undefined
+        return isNamed(source, name) ? name : splitFingerprint(name)?.name
+      },
+      has: asked => files.has(asked)
+    })
+  )
+  return files.find(wanted)
+}
+
+async function manifestFor(settings: Settings, { app }: Wanted): Promise<Manifest | undefined> {
+  if (!app?.fingerprint || app.compile) return undefined
+  try {
+    return await readManifest(manifestFile(settings))
+  } catch (error) {
+    // What the helpers do without it tells what is wrong.
+    if (error instanceof AssetError) return undefined
+    throw error
+  }
+}
+
+/** Whether a source bears the name itself, not what is left of it without its fingerprint. */
+function isNamed({ tail }: Source, name: string): boolean {
+  return `/${tail}`.endsWith(`/${name}`)
 }
 
 function asRecord(headers: Headers): Record<string, string> {
@@ -80,8 +122,8 @@ function answerOf(
   source: Source | undefined,
   file: PublicFile | undefined
 ): FileExplained['outcome'] {
-  const isPrinted =
-    app !== undefined && source?.name !== name && splitFingerprint(name) !== undefined
+  const isOwn = source !== undefined && isNamed(source, name)
+  const isPrinted = app !== undefined && !isOwn && splitFingerprint(name) !== undefined
   const isMade = app?.compile && source && (!isPrinted || isLive(app))
   if (isMade && isPrinted && !file) {
     return { outcome: '200 if the source still makes these bytes, else 404', isFound: false }

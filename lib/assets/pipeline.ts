@@ -6,6 +6,7 @@ import { splitFingerprint } from './fingerprint.ts'
 import { isLive, makeLiveBuild } from './live-build.ts'
 import type { Manifest } from './manifest.ts'
 import { ManifestInForce } from './manifest-in-force.ts'
+import { ordinaryBy } from './ordinary-names.ts'
 import type { PublicFile } from './public-file.ts'
 import { makePublicFiles, type PublicFiles } from './public-files.ts'
 import { makePublisher } from './publish.ts'
@@ -89,17 +90,8 @@ export function makePipeline(settings: Settings): Pipeline {
     return isLive(app) ? live?.manifest : fixed?.current
   }
 
-  /** What is published under a name that happens to end in 32 hex characters is not a fingerprint's. */
-  const isOrdinary = async ({ app, path, name }: Wanted, plain: string): Promise<boolean> => {
-    if (!app) return true
-    const manifest = manifestOf(app)
-    if (manifest?.assets.has(encodePath(path))) return true
-    if (manifest?.assets.has(encodePath(plain))) return false
-    const sourced = app.compile ? await sourcedName(app, name) : undefined
-    return sourced === undefined
-      ? !(await publicFiles.has({ app, path: plain, name }))
-      : sourced === name
-  }
+  const has = (wanted: Wanted): Promise<boolean> => publicFiles.has(wanted)
+  const isOrdinary = ordinaryBy({ manifestOf, sourcedName, has })
 
   const resolve = (appName: string, name: string): AssetAddress => {
     const app = appNamed(settings, appName)

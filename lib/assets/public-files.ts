@@ -60,11 +60,7 @@ function bytesOf({ body }: Sendable): number {
   return OVERHEAD_BYTES + (length < MAX_WHOLE_BYTES ? 2 * length : length)
 }
 
-/** @param isOrdinary by default, whether there is no file without the 32 characters */
-export function makePublicFiles(
-  settings: Settings,
-  isOrdinary: IsOrdinary = async (_, plain) => !(await statOf(join(settings.publicDir, plain)))
-): PublicFiles {
+export function makePublicFiles(settings: Settings, isOrdinary: IsOrdinary): PublicFiles {
   const held = new LRUCache<string, Held>({
     maxSize: Math.max(1, settings.memory.maxBytes),
     sizeCalculation: ({ forms }) => forms.reduce((sum, form) => sum + bytesOf(form), 0)

@@ -237,3 +237,24 @@ test('explain tells of files of public, and that serving is off', async t => {
   const books = await ask('/books')
   t.is(books.outcome, 'passed on to the next middleware')
 })
+
+test('a name that ends in 32 hex characters of something else is told as it is served', async t => {
+  const other = '0123456789abcdef'.repeat(2)
+  const name = `logo-${other}.png`
+  const options = { serve: true, revalidate: 0, env: 'production' } as const
+  for (const compile of [false, true]) {
+    const root = makeProject(t, {
+      [`apps/web/assets/images/${name}`]: 'logo',
+      'apps/web/assets/images/logo.png': 'another'
+    })
+    await precompile({ root })
+    const served = await makeSite(t, {}, { ...options, compile, root })
+    for (const path of [`/assets/${name}`, `/assets/absent-${other}.png`]) {
+      const { status } = await served.ask(path)
+      const { isFound, steps } = await explain(path, { ...options, compile, root })
+      t.is(isFound, status === 200, path)
+      const found = steps.at(-1)?.finding ?? ''
+      t.regex(found, status === 200 ? /is there$/ : /is not there$/)
+    }
+  }
+})

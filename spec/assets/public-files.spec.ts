@@ -16,7 +16,7 @@ test('what is forgotten while it is read is not remembered: its source may be go
   const file = join(root, 'public', path)
   const apps = { web: {} }
   const settings = settle({ root, apps, env: 'production', compile: false, fingerprint: false })
-  const files = makePublicFiles(settings)
+  const files = makePublicFiles(settings, async () => true)
   const wanted = { path, app: settings.apps[0], name: path.slice('/assets/'.length) }
   const found = files.find(wanted)
   await until(() => openDescriptors(file) === 1, 'the file is being read')

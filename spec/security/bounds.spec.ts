@@ -107,7 +107,8 @@ test('S30 a small file counts twice, since it may lie behind a kept head as well
   const names = Array.from({ length: 40 }, (_, at) => `/assets/${at}.js`)
   const root = makeProject(t, Object.fromEntries(names.map(path => [`public${path}`, EIGHT_KIB])))
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
-  const files = makePublicFiles(settle({ root, ...ENVIRONMENTS.production, memory }))
+  const settings = settle({ root, ...ENVIRONMENTS.production, memory })
+  const files = makePublicFiles(settings, async () => true)
   for (const path of names) await files.find({ path, app: undefined, name: '' })
   t.is(names.filter(path => files.recall(path)).length, 10)
 })
