@@ -1,8 +1,9 @@
 // public/assets.json: from the name that a page asks for to the file that is sent.
+import { createHash } from 'node:crypto'
 import { AssetError } from '../errors.ts'
 import { nearestPath } from '../nearest.ts'
 import { encodePath } from './asset-url.ts'
-import { digestOf } from './fingerprint.ts'
+import { DIGEST_LENGTH, digestOf } from './fingerprint.ts'
 import { atOnce, type Sliced } from './in-slices.ts'
 import type { ManifestApps } from './manifest-file.ts'
 import type { AppSettings } from './settings.ts'
@@ -69,7 +70,7 @@ export class Manifest {
   }
 
   #digest(): string {
-    const { kept, version = digestOf(Buffer.from(serialize(this.assets))) } = this.#about
+    const { kept, version = atOnce(digestOfEntries(this.assets)) } = this.#about
     return kept ? digestOf(Buffer.from(`${version} ${kept.version}`)) : version
   }
 
@@ -108,7 +109,10 @@ export class Manifest {
     for (const { name, urlPrefix } of apps) {
       if (!this.#indexes.has(name)) this.#indexes.set(name, yield* index(this.assets, urlPrefix))
     }
-    if (this.#about.kept) yield* this.#about.kept.indexing(apps)
+    const { kept } = this.#about
+    if (!kept) return
+    yield* kept.indexing(apps)
+    kept.#version ??= yield* digestOfEntries(kept.assets)
   }
 
   #indexOf(app: AppSettings): Index {
@@ -163,6 +167,18 @@ function* tailsOf({ source }: ManifestEntry, name: string): Generator<string> {
     const tail = at === 0 ? path : path.slice(at + 1)
     if (tail !== name) yield tail
   }
+}
+
+/** One digest of all, in whatever order they come. */
+function* digestOfEntries(assets: ManifestEntries): Sliced<string> {
+  const sum = new Uint8Array(DIGEST_LENGTH / 2)
+  let seen = 0
+  for (const entry of assets) {
+    if (++seen % ENTRIES_PER_SLICE === 0) yield
+    const digest = createHash('sha256').update(JSON.stringify(entry)).digest()
+    sum.forEach((byte, at) => (sum[at] = byte ^ (digest[at] ?? 0)))
+  }
+  return Buffer.from(sum).toString('hex')
 }
 
 /** Keys sorted, so that identical sources make an identical file. */

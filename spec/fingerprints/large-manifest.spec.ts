@@ -3,6 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
+import { atOnce } from '../../lib/assets/in-slices.ts'
 import { ManifestInForce } from '../../lib/assets/manifest-in-force.ts'
 import { serialize, type ManifestEntry } from '../../lib/assets/manifest.ts'
 import { settle } from '../../lib/assets/settings.ts'
@@ -50,6 +51,17 @@ test.serial('S61 of 20,000 entries an unknown name, and a tail of all of them, t
     const cost = costOf(() => t.throws(() => manifest.current.entry(app, name)))
     t.true(cost < digesting * 6, `${name}: ${cost} µs, and ${digesting} µs to digest the names`)
   }
+})
+
+test.serial('S61 the version of 20,000 kept entries is known before a page asks for it', t => {
+  const { app, manifest } = makeManifest(t, { 'public/assets.json': serialize(entries(1)) })
+  const all = [...entries(20_000)]
+  const version = manifest.current.keeping(all).version
+  const next = manifest.current.keeping(all.toReversed())
+  const indexing = costOf(() => atOnce(next.indexing([app])))
+  const asking = costOf(() => t.is(next.version, version, 'in whatever order they come'))
+  t.true(asking < indexing / 5, `${asking} µs, and ${indexing} µs to prepare it`)
+  t.not(manifest.current.keeping(all.slice(1)).version, version)
 })
 
 test.serial('S61 a large manifest that changes is read while requests have their turn', async t => {
