@@ -48,7 +48,7 @@ export async function bytesOf(content: Content): Promise<Uint8Array> {
 
 /** A file that is written, and bears a temporary name still. */
 export interface Prepared {
-  /** As is the target, a real path. */
+  /** The real path. */
   readonly temporary: string
   readonly target: string
   readonly mark: Mark
@@ -91,10 +91,7 @@ export async function prepare(
     await chmod(temporary, 0o644)
     await stamp(temporary, mtimeNs)
     const mark = await stat(temporary, { bigint: true })
-    // From here on both names are real: rename looks for one after the other, and a link above them may
-    // be swapped in between.
-    const real = await realpath(temporary)
-    return { temporary: real, target: join(dirname(real), basename(target)), mark }
+    return { temporary: await realpath(temporary), target, mark }
   } catch (error) {
     await missing(unlink(temporary))
     throw error
@@ -103,10 +100,11 @@ export async function prepare(
 
 export async function put({ temporary, target, mark }: Prepared): Promise<Mark | undefined> {
   try {
-    await rename(temporary, target)
+    // Rename looks for one name after the other, and a link above them may be swapped in between.
+    await rename(temporary, join(dirname(temporary), basename(target)))
   } catch (error) {
     await missing(unlink(temporary))
-    throw error
+    throw Object.assign(error as Error, { dest: target })
   }
   const stats = await statOf(target)
   return stats?.ino === mark.ino && stats.dev === mark.dev ? stats : undefined

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { asyncProperty, assert, bigInt } from 'fast-check'
@@ -85,4 +85,13 @@ test('a file that is gone already can be removed', async t => {
   await remove(join(root, 'a.css/b'))
   t.deepEqual(readdirSync(root), [])
   await t.throwsAsync(remove(root), { message: /^(EISDIR|EPERM): / })
+})
+
+test('a target that cannot be replaced is named as it was given, also behind a link', async t => {
+  const root = makeProject(t, { 'real/app.css/in-the-way': '' })
+  symlinkSync('real', join(root, 'link'))
+  const target = join(root, 'link/app.css')
+  const error = await t.throwsAsync(() => writeWhole(target, Buffer.from('a{}'), 1n))
+  t.is((error as NodeJS.ErrnoException & { dest?: string }).dest, target)
+  t.deepEqual(readdirSync(join(root, 'real')), ['app.css'])
 })
