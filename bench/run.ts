@@ -120,7 +120,9 @@ async function measure(one: Case): Promise<void> {
   names.sort((one, other) => Number(other === ours) - Number(one === ours))
   const samples = new Map<string, Sample[]>(names.map(name => [name, []]))
   for (let round = 0; round < Number(values.rounds); round++) {
-    for (const name of names) samples.get(name)?.push(await sample(one, name))
+    // Back and forth: who comes first in a round is a few percent slower.
+    const order = round % 2 === 0 ? names : names.toReversed()
+    for (const name of order) samples.get(name)?.push(await sample(one, name))
   }
   const table = tableOf(one, samples)
   console.log(table.join('\n'))
