@@ -45,7 +45,7 @@ export class MtimeIndex {
 
   /** What had rested long enough when it was looked at is told by its mark from here on. */
   #settle(key: string, entry: Entry, inputs: readonly Seen[]): void {
-    // Who compares entries takes another for news.
+    // Callers compare entries by identity.
     if (inputs.every((input, at) => input === entry.inputs[at])) return
     if (this.#entries.peek(key) === entry) this.#entries.set(key, { ...entry, inputs })
   }

@@ -1,6 +1,6 @@
 /**
- * Runs `work` one at a time. Who asks while it runs gets the next run, shared with all who ask
- * meanwhile: what the running one has seen may be older than the question.
+ * Runs `work` one at a time. A call while it runs waits for the next run, which all such calls share:
+ * the current run may have read something before the call was made.
  */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined

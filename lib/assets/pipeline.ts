@@ -20,7 +20,7 @@ import { warnOnce } from '../warn-once.ts'
 type Found = PublicFile | undefined
 
 export interface Pipeline {
-  /** Whether it is known of a path, just as it was sent, that it leads to nothing of ours. */
+  /** Whether a path, exactly as it was sent, is known not to be ours. */
   isAbsent(rawPath: string): boolean
   /** The same of one that may lie under the prefix. */
   isMissing(rawPath: string): boolean

@@ -116,7 +116,7 @@ export function makePublicFiles(settings: Settings, isOrdinary: IsOrdinary): Pub
     return known
   }
 
-  /** Who trusts what was seen a while ago can share a look that has begun already. */
+  /** Where a stat result may be reused, concurrent requests share one stat. */
   const lookTogether = (wanted: Wanted, known: Held | undefined): Promise<Found> => {
     const { path } = wanted
     const looking =

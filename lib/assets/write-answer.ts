@@ -90,7 +90,7 @@ function place(res: Response, status: number, head: Head, body: Buffer | undefin
   res._header = head.text
 }
 
-// Who wants to see every head or body puts others in their place, before this is loaded or after.
+// Instrumentation may replace these methods, before this module is loaded or after.
 const own = { writeHead: nodesOwn('writeHead'), end: nodesOwn('end') }
 
 /** Undefined where another stands already: Node's own speak of where the head is kept. */

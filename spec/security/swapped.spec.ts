@@ -32,6 +32,16 @@ async function swap(t: ExecutionContext, link: string, places: readonly string[]
   await new Promise(resolve => worker.once('message', resolve))
 }
 
+/** Publishes a name of the one app, as a request for it would. */
+function publisherOf(root: string): (name: string) => Promise<unknown> {
+  const settings = settle({ root, env: 'test' })
+  const [app] = settings.apps
+  if (!app) throw new Error('there is no app')
+  const sources = makeSources(settings, () => {})
+  const publisher = makePublisher(settings, sources, () => {})
+  return name => publisher.publish(app, name)
+}
+
 function tellsSecret(root: string): string[] {
   const folder = join(root, 'public')
   return filesBelow(folder).filter(file => readFileSync(join(folder, file)).includes(SECRET))
@@ -52,17 +62,10 @@ for (const what of ['a file', 'a big file', 'a folder'] as const) {
       if (what === 'a folder') await swap(t, join(images, 'link'), ['good', outside])
       else await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
       const name = what === 'a folder' ? 'link/x.bin' : 'link.bin'
-      const settings = settle({ root, env: 'test' })
-      const [app] = settings.apps
-      if (!app) throw new Error('there is no app')
-      const publisher = makePublisher(
-        settings,
-        makeSources(settings, () => {}),
-        () => {}
-      )
+      const publish = publisherOf(root)
       let published = 0
       for (let round = 0; round < 1000; round++) {
-        if (await publisher.publish(app, name)) published++
+        if (await publish(name)) published++
         t.deepEqual(tellsSecret(root), [], `round ${round}`)
       }
       t.true(published > 0, 'what lies inside is published')
@@ -97,19 +100,12 @@ test.serial(
     const source = 'apps/web/assets/x/sub/app.txt'
     const root = makeProject(t, { [source]: 'a', 'public/assets/real/y': '' })
     await swap(t, join(root, 'public/assets/sub'), ['real', outside])
-    const settings = settle({ root, env: 'test' })
-    const [app] = settings.apps
-    if (!app) throw new Error('there is no app')
-    const publisher = makePublisher(
-      settings,
-      makeSources(settings, () => {}),
-      () => {}
-    )
+    const publish = publisherOf(root)
     let published = 0
     for (let round = 0; round < 1000; round++) {
       writeFiles(root, { [source]: `round ${round}` })
       try {
-        if (await publisher.publish(app, 'sub/app.txt')) published++
+        if (await publish('sub/app.txt')) published++
       } catch (error) {
         t.is((error as AssetError).code, 'publish-failed')
       }
