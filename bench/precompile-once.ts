@@ -1,5 +1,5 @@
 // One precompile, in a process of its own, so that what it costs can be told.
-import { precompile } from '../lib/assets/precompile.ts'
+import { precompile } from '../lib/assets/building/precompile.ts'
 
 export interface Run {
   /** Of this process, on all cores. */

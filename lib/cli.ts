@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command: what was typed in, an exit status out.
-import { errorCode } from './assets/disk.ts'
+import { errorCode } from './files/disk.ts'
 import { main } from './cli/main.ts'
 
 // A reader that has enough, as in `koa-fresh-assets list | head`, is no failure.

@@ -2,18 +2,24 @@
 import compose from 'koa-compose'
 import type { Context, Middleware, Next } from 'koa'
 import { AssetError } from './errors.ts'
-import { makePreload, type Preload } from './assets/early-hints.ts'
-import { errorPage } from './assets/error-page.ts'
-import { MALFORMED } from './assets/canonical-path.ts'
-import { errorCode } from './assets/disk.ts'
+import { makePreload, type Preload } from './assets/views/early-hints.ts'
+import { errorPage } from './assets/inspecting/error-page.ts'
+import { MALFORMED } from './assets/urls/canonical-path.ts'
+import { errorCode } from './files/disk.ts'
 import { makePipeline, type Pipeline } from './assets/pipeline.ts'
-import type { KoaAssetsOptions } from './assets/options.ts'
-import type { PublicFile } from './assets/public-file.ts'
-import { isPlain, isUnderPrefix, locate, rawPath, type Wanted } from './assets/request-path.ts'
-import { heedDisconnects, ignoreDisconnects, serve } from './assets/serve.ts'
-import { settle, type Settings } from './assets/settings.ts'
-import { noticesAtStart } from './assets/start-notices.ts'
-import type { ViewHelpers } from './assets/view-helpers.ts'
+import type { KoaAssetsOptions } from './assets/settings/options.ts'
+import type { PublicFile } from './assets/serving/public-file.ts'
+import {
+  isPlain,
+  isUnderPrefix,
+  locate,
+  rawPath,
+  type Wanted
+} from './assets/serving/request-path.ts'
+import { heedDisconnects, ignoreDisconnects, serve } from './assets/serving/serve.ts'
+import { settle, type Settings } from './assets/settings/settings.ts'
+import { noticesAtStart } from './assets/settings/start-notices.ts'
+import type { ViewHelpers } from './assets/views/view-helpers.ts'
 import { warnOnce } from './warn-once.ts'
 
 export {
@@ -22,22 +28,22 @@ export {
   type PrecompileOptions,
   type PrecompileReport,
   type Progress
-} from './assets/precompile.ts'
-export { verify, type VerifyProblem, type VerifyReport } from './assets/verify.ts'
-export { clean, type CleanOptions, type CleanReport } from './assets/clean.ts'
-export { versionOf, type VersionOfOptions } from './assets/version-of.ts'
-export { assetSources } from './assets/sources.ts'
+} from './assets/building/precompile.ts'
+export { verify, type VerifyProblem, type VerifyReport } from './assets/building/verify.ts'
+export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
+export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
+export { assetSources } from './assets/sources/sources.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
-export type { Compiler, CompilerInput, CompilerOutput } from './assets/compiler.ts'
+export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
 export type {
   AppOptions,
   Configure,
   IntegrityAlgorithm,
   KoaAssetsOptions,
   LayeredOptions
-} from './assets/options.ts'
-export type { NamesThenPreloadOptions, Preload } from './assets/early-hints.ts'
-export type { PreloadOptions, ViewHelpers } from './assets/view-helpers.ts'
+} from './assets/settings/options.ts'
+export type { NamesThenPreloadOptions, Preload } from './assets/views/early-hints.ts'
+export type { PreloadOptions, ViewHelpers } from './assets/views/view-helpers.ts'
 
 declare module 'koa' {
   interface ExtendableContext {

@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa'
 
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
-import { digest } from './http-cache/digest.ts'
+import { digest } from './http-cache/value-digest.ts'
 import { isHalt } from './http-cache/halt.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
@@ -12,9 +12,9 @@ import {
   forbidStoringFailure,
   sharedCookie
 } from './http-cache/shared-caches.ts'
-import type { Verdict, Visit } from './http-cache/visit.ts'
-import { teach, visitOf } from './http-cache/words.ts'
-import { refreshAll } from './kept-current.ts'
+import type { Verdict, Visit } from './http-cache/request-state.ts'
+import { teach, visitOf } from './http-cache/context-methods.ts'
+import { refreshAll } from './http-cache/kept-current.ts'
 
 export type {
   CacheDirective,
@@ -25,10 +25,10 @@ export type {
 export type { Fresh, FreshOptions } from './http-cache/fresh.ts'
 export { Halt } from './http-cache/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/identify.ts'
-export type { FreshOutcome } from './http-cache/question.ts'
+export type { FreshOutcome } from './http-cache/pending-result.ts'
 export type { HttpCacheOptions } from './http-cache/settings.ts'
 // Exported also because it carries the types of ctx into whoever imports this file.
-export type { HttpCacheWords } from './http-cache/words.ts'
+export type { HttpCacheWords } from './http-cache/context-methods.ts'
 
 // A 304 has no content, so nothing is said about any (RFC 9110 section 15.4.5). Content-Location stays.
 const CONTENT_FIELDS = new Set([

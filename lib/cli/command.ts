@@ -1,5 +1,5 @@
 // What a command is made of: enough to read its arguments, to explain it and to run it.
-import type { KoaAssetsOptions } from '../assets/options.ts'
+import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import type { Output } from './output.ts'
 
 export interface OptionSpec {

@@ -1,5 +1,5 @@
 // How a long run shows that it moves: a bar on a terminal, a few lines in a log.
-import type { Progress } from '../assets/precompile.ts'
+import type { Progress } from '../assets/building/precompile.ts'
 import { printable } from '../printable.ts'
 import { count } from './format.ts'
 import type { Output, Terminal } from './output.ts'

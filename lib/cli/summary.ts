@@ -1,5 +1,5 @@
 // What a precompile has done, on one screen.
-import type { PrecompileReport } from '../assets/precompile.ts'
+import type { PrecompileReport } from '../assets/building/precompile.ts'
 import { formatBytes, formatSeconds, indent, table } from './format.ts'
 
 /** @param manifest as it is to be shown */

@@ -2,7 +2,7 @@
 import { createRequire, register } from 'node:module'
 import { basename, extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { errorCode } from '../assets/disk.ts'
+import { errorCode } from '../files/disk.ts'
 
 /**
  * Node strips types by itself from 22.18 on. It has to be known beforehand: what once failed to be

@@ -1,7 +1,7 @@
 // ctx.fresh as a route sees it.
 import { checkKeys, isRecord, mismatch } from './complaints.ts'
 import type { FreshValidators } from './identify.ts'
-import type { FreshOutcome } from './question.ts'
+import type { FreshOutcome } from './pending-result.ts'
 
 export interface FreshOptions {
   /** `false` resolves to 304 or 412 where the route would be halted, and lets it go on. Default true. */

@@ -4,7 +4,7 @@ import { types } from 'node:util'
 import { formatHttpDate } from '../http/dates.ts'
 import { formatEtag, type Validators } from '../http/validators.ts'
 import { checkKeys, isPlain, isRecord, kindOf, mismatch } from './complaints.ts'
-import { digest, digestOf } from './digest.ts'
+import { digest, digestOf } from './value-digest.ts'
 
 /** The state of a resource: one of the two must be there. */
 export interface ResourceState {

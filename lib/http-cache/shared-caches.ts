@@ -3,7 +3,7 @@
 import type { Context } from 'koa'
 
 import type { Defaults, HttpCacheSettings } from './settings.ts'
-import type { Visit } from './visit.ts'
+import type { Visit } from './request-state.ts'
 
 // Only what a cache may reuse as it is. Not 404 and 410, since what is missing now may be there in a moment.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])

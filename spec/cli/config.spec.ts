@@ -2,7 +2,7 @@ import { symlinkSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
-import type { ListedAsset } from '../../lib/assets/list-assets.ts'
+import type { ListedAsset } from '../../lib/assets/inspecting/list-assets.ts'
 import type { Files } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
 

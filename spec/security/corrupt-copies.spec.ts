@@ -5,8 +5,8 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import * as zlib from 'node:zlib'
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
-import { CODINGS, isCopyOf, type Coding } from '../../lib/assets/compress.ts'
-import { digestOf, withFingerprint } from '../../lib/assets/fingerprint.ts'
+import { CODINGS, isCopyOf, type Coding } from '../../lib/files/compress.ts'
+import { digestOf, withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { makeProject, makeSite, type Site, type SiteOptions } from '../support/site.ts'
 
 const TEXT = Buffer.from('body { color: red }\n'.repeat(200))

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSyn
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { openFile, readWhole } from '../../lib/assets/disk.ts'
+import { openFile, readWhole } from '../../lib/files/disk.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { filesBelow, makeFingerprinted, run } from '../support/fingerprinted.ts'
 import { ask } from '../support/raw.ts'

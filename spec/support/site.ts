@@ -16,7 +16,7 @@ import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import Koa, { type Middleware } from 'koa'
 import supertest from 'supertest'
-import type { KoaAssetsOptions } from '../../lib/assets/options.ts'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 // oxlint-disable-next-line import/no-unassigned-import -- what a site's log is told belongs to no report

@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { findReferences } from '../../lib/assets/references.ts'
-import type { Compiler } from '../../lib/assets/compiler.ts'
-import type { AppOptions } from '../../lib/assets/options.ts'
-import type { ViewHelpers } from '../../lib/assets/view-helpers.ts'
+import { findReferences } from '../../lib/assets/rendering/references.ts'
+import type { Compiler } from '../../lib/assets/compilers/compiler.ts'
+import type { AppOptions } from '../../lib/assets/settings/options.ts'
+import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import {
   digestIn,
   digestOf,

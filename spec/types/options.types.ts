@@ -1,7 +1,11 @@
 /** `undefined` is "not given" in every option. Checked by `tsc -p spec`, never run. */
 
 import { koaAssets } from '../../lib/index.ts'
-import type { AppOptions, KoaAssetsOptions, LayeredOptions } from '../../lib/assets/options.ts'
+import type {
+  AppOptions,
+  KoaAssetsOptions,
+  LayeredOptions
+} from '../../lib/assets/settings/options.ts'
 
 /** What reads its options from elsewhere has undefined for what is not there. */
 type Unset<T> = { [K in keyof T]-?: undefined }

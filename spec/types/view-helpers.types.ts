@@ -5,7 +5,7 @@ import {
   plainAddress,
   type Attributes,
   type ViewHelpers
-} from '../../lib/assets/view-helpers.ts'
+} from '../../lib/assets/views/view-helpers.ts'
 
 declare const assets: ViewHelpers
 declare const maybe: boolean | undefined

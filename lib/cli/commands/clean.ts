@@ -1,5 +1,5 @@
 // The command `clean`.
-import { AGE, clean as prune, KEEP } from '../../assets/clean.ts'
+import { AGE, clean as prune, KEEP } from '../../assets/building/clean.ts'
 import { secondsOf } from '../../duration.ts'
 import { FINE, UsageError, type Call, type Command } from '../command.ts'
 import { count, formatBytes } from '../format.ts'

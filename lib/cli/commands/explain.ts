@@ -1,6 +1,6 @@
 // The command `explain`.
-import { explain as resolve } from '../../assets/explain.ts'
-import type { Explanation } from '../../assets/explanation.ts'
+import { explain as resolve } from '../../assets/inspecting/explain.ts'
+import type { Explanation } from '../../assets/inspecting/explanation.ts'
 import { printable } from '../../printable.ts'
 import { FINE, FOUND_SOMETHING, type Call, type Command } from '../command.ts'
 

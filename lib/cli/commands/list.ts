@@ -1,5 +1,5 @@
 // The command `list`.
-import { listAssets } from '../../assets/list-assets.ts'
+import { listAssets } from '../../assets/inspecting/list-assets.ts'
 import { printable } from '../../printable.ts'
 import { FINE, type Call, type Command } from '../command.ts'
 import { formatBytes, table } from '../format.ts'

@@ -1,5 +1,5 @@
 // The command `verify`.
-import { verify as compare } from '../../assets/verify.ts'
+import { verify as compare } from '../../assets/building/verify.ts'
 import { FINE, FOUND_SOMETHING, type Call, type Command } from '../command.ts'
 import { count } from '../format.ts'
 

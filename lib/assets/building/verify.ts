@@ -1,0 +1,151 @@
+// The manifest against the disk: whether what pages will ask for is there, whole and unchanged.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { canonicalSegments } from '../urls/canonical-path.ts'
+import { CODINGS, decompressor, isDamage, type Coding } from '../../files/compress.ts'
+import { sameBytes, statOf, type Mark } from '../../files/disk.ts'
+import { DIGEST_LENGTH, splitFingerprint } from '../urls/fingerprint.ts'
+import { inParallel } from '../../in-parallel.ts'
+import type { ManifestEntry } from './manifest/manifest.ts'
+import { readManifest } from './manifest/read-manifest.ts'
+import type { IntegrityAlgorithm, KoaAssetsOptions } from '../settings/options.ts'
+import { manifestFile } from '../settings/manifest-file.ts'
+import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { sumsOf } from '../../files/digest.ts'
+
+/** One thing that is not as the manifest says. */
+export interface VerifyProblem {
+  /** The URL path of the file at fault: `/assets/app-<32 hex>.css.br`. */
+  readonly path: string
+  /** What is wrong with it, without the path. */
+  readonly message: string
+}
+
+export interface VerifyReport {
+  /** Absolute path of the manifest. */
+  readonly manifest: string
+  /** How many assets the manifest names. */
+  readonly assets: number
+  /** Empty: everything is as it should be. */
+  readonly problems: readonly VerifyProblem[]
+}
+
+const LANES = 8
+
+/**
+ * Compares what lies in `public` with the manifest: every fingerprinted file, its plain twin, the
+ * compressed copies of both. Nothing is written.
+ *
+ * @throws TypeError for a wrong option; AssetError for a manifest that is missing or broken
+ */
+export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
+  const settings = settleForPrecompile(options)
+  const file = manifestFile(settings)
+  const { assets } = await readManifest(file)
+  const found = await inParallel([...assets], LANES, ([path, entry]) =>
+    verifyEntry(settings, assets, path, entry)
+  )
+  return { manifest: file, assets: assets.size, problems: found.flat() }
+}
+
+async function verifyEntry(
+  settings: Settings,
+  assets: ReadonlyMap<string, ManifestEntry>,
+  path: string,
+  entry: ManifestEntry
+): Promise<VerifyProblem[]> {
+  const { target } = entry
+  const [printed, plain] = [fileOf(settings, target), fileOf(settings, path)]
+  if (printed === undefined || plain === undefined) {
+    return [
+      { path, message: `is no path that a request can have, or its target ${target} is none` }
+    ]
+  }
+  const wrong = await judgeTarget(printed, path, entry)
+  if (wrong !== undefined) return [{ path: target, message: wrong }]
+  const problems = await verifyCopies(target, printed, assets)
+  if (target === path) return problems
+  if (!(await sameBytes(printed, plain))) {
+    return [...problems, { path, message: await whyNotTwin(plain, target) }]
+  }
+  return [...problems, ...(await verifyCopies(path, plain, assets))]
+}
+
+function fileOf({ publicDir }: Settings, path: string): string | undefined {
+  const segments = canonicalSegments(path)
+  return Array.isArray(segments) ? join(publicDir, ...segments) : undefined
+}
+
+async function judgeTarget(
+  file: string,
+  path: string,
+  entry: ManifestEntry
+): Promise<string | undefined> {
+  const stats = await statOf(file)
+  if (!stats) return 'is missing'
+  if (!stats.isFile()) return 'is no file'
+  if (Number(stats.size) !== entry.size) return `has size ${stats.size}, not ${entry.size}`
+  const sums = await sumsOf({ copyOf: file }, algorithmsOf(entry))
+  const printed = splitFingerprint(decodeURIComponent(entry.target))?.digest
+  // Without fingerprints the target is the plain name.
+  if (entry.target !== path && sums.digest !== printed)
+    return 'holds other bytes than its fingerprint says'
+  const isIntact = sums.integrity.every((hash, at) => hash === entry.integrity[at])
+  return isIntact ? undefined : 'has another integrity than the manifest says'
+}
+
+const ALGORITHMS: readonly string[] = ['sha256', 'sha384', 'sha512']
+
+/** An unknown one is compared as sha256, and so found to be wrong. */
+function algorithmsOf({ integrity }: ManifestEntry): IntegrityAlgorithm[] {
+  return integrity.map(hash => {
+    const name = hash.slice(0, Math.max(0, hash.indexOf('-')))
+    return ALGORITHMS.includes(name) ? (name as IntegrityAlgorithm) : 'sha256'
+  })
+}
+
+async function whyNotTwin(plain: string, target: string): Promise<string> {
+  return (await statOf(plain)) ? `holds other bytes than ${target}` : 'is missing'
+}
+
+/** Copies are optional, but one that is there is sent. */
+async function verifyCopies(
+  path: string,
+  file: string,
+  assets: ReadonlyMap<string, ManifestEntry>
+): Promise<VerifyProblem[]> {
+  const stats = await statOf(file)
+  if (!stats) return []
+  // An archive that is an asset itself is nobody's copy.
+  const codings = CODINGS.filter(({ extension }) => !assets.has(path + extension))
+  const judged = await Promise.all(
+    codings.map(async coding => {
+      const message = await judgeCopy(file, stats, coding)
+      return message === undefined ? [] : [{ path: path + coding.extension, message }]
+    })
+  )
+  return judged.flat()
+}
+
+async function judgeCopy(file: string, original: Mark, coding: Coding) {
+  const copy = file + coding.extension
+  const stats = await statOf(copy)
+  if (!stats) return undefined
+  if (!stats.isFile()) return 'is no file'
+  if (stats.mtimeNs < original.mtimeNs) return 'is older than what it is a copy of: it is not sent'
+  // A runtime that cannot read a coding cannot have written it either.
+  const decompress = decompressor(coding)
+  if (!decompress) return undefined
+  try {
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(copy), decompress, hash)
+    const digest = hash.digest('hex').slice(0, DIGEST_LENGTH)
+    const { digest: expected } = await sumsOf({ copyOf: file }, [])
+    return digest === expected ? undefined : 'decompresses to other bytes'
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return 'cannot be decompressed'
+  }
+}

@@ -1,0 +1,48 @@
+// Every asset: what can be published, and what has been.
+import { relative } from 'node:path'
+import { AssetError } from '../../errors.ts'
+import { encodePath } from '../views/asset-url.ts'
+import { listPlaces } from '../building/build.ts'
+import type { ManifestEntry } from '../building/manifest/manifest.ts'
+import { readManifest } from '../building/manifest/read-manifest.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
+import { manifestFile } from '../settings/manifest-file.ts'
+import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { makeSources } from '../sources/sources.ts'
+import { warnOnce } from '../../warn-once.ts'
+
+export interface ListedAsset {
+  /** The plain URL path: `/assets/app.css`. */
+  readonly path: string
+  /** From the project's root; as the manifest has it for a source that is gone. */
+  readonly source: string
+  /** The URL path of the fingerprinted file; undefined before it is precompiled. */
+  readonly target: string | undefined
+  /** In bytes, of the target. */
+  readonly size: number | undefined
+}
+
+/** @throws TypeError for a wrong option; AssetError for a broken manifest */
+export async function listAssets(options: KoaAssetsOptions = {}): Promise<ListedAsset[]> {
+  const settings = settleForPrecompile(options)
+  const published = await lastManifest(settings)
+  const places = await listPlaces(settings, makeSources(settings, warnOnce()))
+  const sources = new Map(
+    places.map(({ path, source }) => [encodePath(path), relative(settings.root, source.file)])
+  )
+  const paths = new Set([...sources.keys(), ...published.keys()])
+  return [...paths].toSorted().map(path => {
+    const entry = published.get(path)
+    const source = sources.get(path) ?? entry?.source ?? ''
+    return { path, source, target: entry?.target, size: entry?.size }
+  })
+}
+
+async function lastManifest(settings: Settings): Promise<ReadonlyMap<string, ManifestEntry>> {
+  try {
+    return (await readManifest(manifestFile(settings))).assets
+  } catch (error) {
+    if (error instanceof AssetError && error.code === 'manifest-missing') return new Map()
+    throw error
+  }
+}

@@ -1,0 +1,82 @@
+// The files of one source directory by the names under which they are asked for.
+import { join } from 'node:path'
+import { withDot, type Compiler } from '../compilers/compiler.ts'
+
+/** A file that a person wrote. */
+export interface Source {
+  /** Absolute. */
+  readonly file: string
+  /** The source directory in which it was found; absolute. */
+  readonly directory: string
+  /** `stylesheets/admin/menu.css.scss` */
+  readonly path: string
+  /** The path without what its compiler takes away: `stylesheets/admin/menu.css`. */
+  readonly tail: string
+  /** The tail without its first folder: `admin/menu.css`. */
+  readonly name: string
+  /** Undefined: a plain copy. */
+  readonly compiler: Compiler | undefined
+}
+
+export interface Catalog {
+  /** First in byte order first; more than one is a collision. */
+  readonly byName: ReadonlyMap<string, readonly Source[]>
+  /** Every tail of every path; more than one is ambiguous. */
+  readonly byTail: ReadonlyMap<string, readonly Source[]>
+}
+
+export function catalogue(
+  directory: string,
+  paths: Iterable<string>,
+  compilers: ReadonlyMap<string, Compiler>
+): Catalog {
+  const byName = new Map<string, Source[]>()
+  const byTail = new Map<string, Source[]>()
+  for (const source of distinct(directory, paths, compilers)) {
+    append(byName, source.name, source)
+    for (const tail of tailsOf(source.tail)) append(byTail, tail, source)
+  }
+  return { byName, byTail }
+}
+
+/** In byte order; where a plain `app.css` lies beside `app.css.scss`, the plain one alone. */
+function distinct(
+  directory: string,
+  paths: Iterable<string>,
+  compilers: ReadonlyMap<string, Compiler>
+): Source[] {
+  const all = [...paths].toSorted().map(path => describe(directory, path, compilers))
+  const plain = new Set(all.filter(source => !source.compiler).map(source => source.tail))
+  return all.filter(source => !source.compiler || !plain.has(source.tail))
+}
+
+function describe(
+  directory: string,
+  path: string,
+  compilers: ReadonlyMap<string, Compiler>
+): Source {
+  const extension = path.slice(path.lastIndexOf('.'))
+  const compiler = extension.includes('/') ? undefined : compilers.get(extension.toLowerCase())
+  const tail = compiler ? compiledName(path, extension, withDot(compiler.target)) : path
+  const name = tail.slice(tail.indexOf('/') + 1)
+  return { file: join(directory, path), directory, path, tail, name, compiler }
+}
+
+/** `app.css.scss` and `app.scss` both become `app.css`. */
+function compiledName(path: string, extension: string, target: string): string {
+  const rest = path.slice(0, -extension.length)
+  return rest.toLowerCase().endsWith(target) ? rest : rest + target
+}
+
+function* tailsOf(path: string): Generator<string> {
+  for (let at = 0; at !== -1; at = path.indexOf('/', at)) {
+    if (path[at] === '/') at++
+    yield path.slice(at)
+  }
+}
+
+function append(map: Map<string, Source[]>, key: string, source: Source): void {
+  const list = map.get(key)
+  if (list) list.push(source)
+  else map.set(key, [source])
+}

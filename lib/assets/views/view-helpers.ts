@@ -1,0 +1,105 @@
+/** What views call to write the URLs of assets. Knows neither Koa nor the disk. */
+
+import { inspect } from 'node:util'
+import { nearest } from '../../nearest.ts'
+import { locator, readName, type Locate, type Resolve } from './asset-url.ts'
+import { readAttributes, type Attributes } from './html.ts'
+import { importMap, type Module } from './import-map.ts'
+import { preload } from './preload.ts'
+import {
+  faviconTag,
+  imageTag,
+  mediaTag,
+  scriptTag,
+  stylesheetTag,
+  type MediaAttributes
+} from './tags.ts'
+import type { MediaHelper, NamesThenAttributes, ViewHelpers } from './view-helpers-api.ts'
+
+export { plainAddress, type AssetAddress, type Resolve } from './asset-url.ts'
+export type { Attributes, AttributeValue } from './html.ts'
+export type { ImportMapOptions, Module } from './import-map.ts'
+export type { PreloadDestination, PreloadOptions } from './preload.ts'
+export type { ImageAttributes, MediaAttributes, MediaSource, Srcset } from './tags.ts'
+export type { MediaHelper, NamesThenAttributes, ViewHelpers } from './view-helpers-api.ts'
+
+export interface ViewHelperSettings {
+  /** Scheme and host of a CDN, put before every emitted URL. */
+  readonly host?: string | undefined
+  readonly apps: readonly { readonly name: string; readonly path: string }[]
+}
+
+export interface AssetPipeline {
+  readonly resolve: Resolve
+  /** Modules of an app by plain URL path. What is no `.js` or `.mjs` is passed over. */
+  readonly modules: (app: string) => Iterable<Module>
+  readonly version: () => string
+}
+
+/** Made once for each app, so that a request pays a look-up. */
+export function makeViewHelpers(
+  settings: ViewHelperSettings,
+  pipeline: AssetPipeline
+): (app: string) => ViewHelpers {
+  const host = settings.host?.replace(/\/+$/, '') ?? ''
+  const byApp = new Map<string, ViewHelpers>()
+  const pick = (app: string): ViewHelpers => byApp.get(app) ?? refuse(app, settings.apps)
+  for (const { name } of settings.apps) byApp.set(name, helpersOf(name, host, pipeline, pick))
+  return pick
+}
+
+function helpersOf(
+  app: string,
+  host: string,
+  pipeline: AssetPipeline,
+  pick: ViewHelpers['app']
+): ViewHelpers {
+  const locate = locator(app, host, pipeline.resolve)
+  const locatePath = locator(app, '', pipeline.resolve)
+
+  return Object.freeze<ViewHelpers>({
+    javascript: (...args) =>
+      eachName('javascript', args, (name, given) => scriptTag(locate(name, '.js'), given)),
+    stylesheet: (...args) =>
+      eachName('stylesheet', args, (name, given) => stylesheetTag(locate(name, '.css'), given)),
+    image: (name, attributes = {}) => imageTag(locate, name, attributes),
+    favicon: (name = 'favicon.ico', attributes = {}) =>
+      faviconTag(locate(name), readAttributes(attributes)),
+    video: mediaHelper('video', locate),
+    audio: mediaHelper('audio', locate),
+    path: name => locatePath(name).url,
+    url: name => locate(name).url,
+    importMap: (options = {}) => importMap(host, pipeline.modules(app), locate, options),
+    preload: (name, options = {}) => preload(locate, name, options),
+    get version() {
+      return pipeline.version()
+    },
+    app: pick
+  })
+}
+
+function mediaHelper(kind: 'audio' | 'video', locate: Locate): MediaHelper {
+  return (first?: string | MediaAttributes, attributes: MediaAttributes = {}) =>
+    typeof first === 'string'
+      ? mediaTag(kind, locate, first, attributes)
+      : mediaTag(kind, locate, undefined, first ?? attributes)
+}
+
+function eachName(
+  helper: string,
+  args: NamesThenAttributes,
+  write: (name: string, given: Attributes) => string
+): string {
+  const last = args.at(-1)
+  const [names, given] = typeof last === 'string' ? [args, {}] : [args.slice(0, -1), last ?? {}]
+  if (names.length === 0) throw new TypeError(`${helper}() needs the name of an asset`)
+  const attributes = readAttributes(given)
+  return names.map(name => write(readName(name), attributes)).join('\n')
+}
+
+function refuse(app: unknown, apps: ViewHelperSettings['apps']): never {
+  const near = nearest(String(app), new Set(apps.map(({ name }) => name)))
+  const hint = near === undefined ? '' : `; did you mean ${inspect(near)}?`
+  const known = apps.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'
+  throw new TypeError(`there is no app ${inspect(app)} among ${known}${hint}`)
+}

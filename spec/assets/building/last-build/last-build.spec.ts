@@ -1,0 +1,169 @@
+// What the last precompile saw is remembered, and never taken for more than it is: every second run
+// makes what a run without memory makes.
+import test, { type ExecutionContext } from 'ava'
+import { readFileSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { KoaAssetsOptions } from '../../../../lib/assets/settings/options.ts'
+import {
+  filesBelow,
+  placed,
+  readManifest,
+  readPublic,
+  run,
+  snapshot,
+  targetOf
+} from '../../../support/fingerprinted.ts'
+import { makeProject } from '../../../support/site.ts'
+import { untilSettled } from '../../../support/until.ts'
+
+const long = (text: string) => text.repeat(60)
+
+const FILES = {
+  'stylesheets/app.css.scss': '@use "part"; a { background: url(logo.png) }',
+  'stylesheets/theme/_part.scss': 'b { color: red }',
+  'stylesheets/page.css': '\ufeff@import "app.css";',
+  'stylesheets/plain.css.scss': long('i { color: red }'),
+  'javascripts/app.js': long('go();'),
+  'images/logo.png': 'logo',
+  'films/film.bin': Buffer.alloc(1_100_000, 'film')
+}
+
+const options: KoaAssetsOptions = { apps: { web: { sources: 'assets/stylesheets/theme' } } }
+
+/** A project with a place to remember in, precompiled once its sources are old enough to be trusted. */
+async function makeRemembered(t: ExecutionContext) {
+  const root = makeProject(t, { ...placed(FILES), 'node_modules/.keep': '' })
+  await untilSettled()
+  await run({ ...options, root })
+  return root
+}
+
+/** The public directory is what a precompile that remembers nothing makes of the same sources. */
+async function checkLikeAnew(t: ExecutionContext, root: string): Promise<void> {
+  await run({ ...options, root })
+  const remembered = snapshot(join(root, 'public'))
+  rmSync(join(root, 'public'), { recursive: true })
+  rmSync(join(root, 'node_modules'), { recursive: true })
+  await run({ ...options, root })
+  for (const [path, digest] of snapshot(join(root, 'public'))) {
+    t.is(remembered.get(path), digest, path)
+  }
+}
+
+const memories = (root: string) => filesBelow(join(root, 'node_modules/.cache/koa-fresh-assets'))
+
+test('what did not change is neither read nor written, and the result is the same', async t => {
+  const root = await makeRemembered(t)
+  t.is(memories(root).length, 1)
+  const before = snapshot(join(root, 'public'))
+  const memory = join(root, 'node_modules/.cache/koa-fresh-assets', memories(root)[0] ?? '')
+  const known = JSON.parse(readFileSync(memory, 'utf8')) as { read: object; wrote: object }
+  t.deepEqual(Object.keys(known.wrote).toSorted(), Object.keys(readManifest(root).assets))
+  // All but the one whose byte order mark its text has lost.
+  t.is(Object.keys(known.read).length, 5)
+  const report = await run({ ...options, root })
+  t.deepEqual(snapshot(join(root, 'public')), before)
+  t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
+  t.is(report.assets, 6)
+  await checkLikeAnew(t, root)
+})
+
+test('nothing is remembered where there is no node_modules to keep it in', async t => {
+  const root = makeProject(t, placed({ 'a.js': 'a()' }))
+  await run({ root })
+  t.deepEqual(
+    filesBelow(root),
+    filesBelow(root).filter(file => /^(?:apps|public)\//.test(file))
+  )
+})
+
+for (const [what, change] of Object.entries({
+  'an image': (root: string) =>
+    writeFileSync(join(root, 'apps/web/assets/images/logo.png'), 'LOGO'),
+  'an image of the same size and mtime': (root: string) => {
+    const file = join(root, 'apps/web/assets/images/logo.png')
+    const { mtime } = statSync(file)
+    writeFileSync(file, 'LOGO')
+    utimesSync(file, mtime, mtime)
+  },
+  'a big file of the same size and mtime': (root: string) => {
+    const file = join(root, 'apps/web/assets/films/film.bin')
+    const { mtime } = statSync(file)
+    writeFileSync(file, Buffer.alloc(1_100_000, 'FILM'))
+    utimesSync(file, mtime, mtime)
+  },
+  'a partial': (root: string) =>
+    writeFileSync(join(root, 'apps/web/assets/stylesheets/theme/_part.scss'), 'b { color: blue }'),
+  'a partial that comes before another': (root: string) =>
+    writeFileSync(join(root, 'apps/web/assets/stylesheets/_part.scss'), 'b { color: green }'),
+  'a plain source beside a compiled one': (root: string) =>
+    writeFileSync(join(root, 'apps/web/assets/stylesheets/app.css'), 'plain {}'),
+  'a source that is gone': (root: string) =>
+    unlinkSync(join(root, 'apps/web/assets/javascripts/app.js')),
+  'a source that is older than before': (root: string) =>
+    utimesSync(join(root, 'apps/web/assets/javascripts/app.js'), 1e9, 1e9)
+})) {
+  test(`a change is seen: ${what}`, async t => {
+    const root = await makeRemembered(t)
+    change(root)
+    await checkLikeAnew(t, root)
+  })
+}
+
+for (const [what, path] of Object.entries({
+  'the plain file': '/assets/app.js',
+  'its compressed copy': '/assets/app.js.gz',
+  'the fingerprinted file': '',
+  'its compressed copy as well': '.br'
+})) {
+  for (const how of ['damaged', 'taken away']) {
+    test(`a published file that was ${how} is written again: ${what}`, async t => {
+      const root = await makeRemembered(t)
+      const before = snapshot(join(root, 'public'))
+      const url = path.startsWith('/') ? path : targetOf(root, '/assets/app.js') + path
+      const file = join(root, 'public', url)
+      const { mtime, size } = statSync(file)
+      if (how === 'damaged') {
+        writeFileSync(file, Buffer.alloc(size, 'x'))
+        utimesSync(file, mtime, mtime)
+      } else unlinkSync(file)
+      await run({ ...options, root })
+      t.deepEqual(snapshot(join(root, 'public')), before)
+    })
+  }
+}
+
+test('a memory that is half written, empty or of another kind is no memory', async t => {
+  const root = await makeRemembered(t)
+  const file = join(root, 'node_modules/.cache/koa-fresh-assets', memories(root)[0] ?? '')
+  const whole = readFileSync(file, 'utf8')
+  const { key } = JSON.parse(whole) as { key: string }
+  const before = snapshot(join(root, 'public'))
+  for (const text of [whole.slice(0, 999), '', 'null', '[]', JSON.stringify({ key })]) {
+    writeFileSync(file, text)
+    await run({ ...options, root })
+    t.deepEqual(snapshot(join(root, 'public')), before)
+  }
+  t.is(readFileSync(file, 'utf8').length > 999, true)
+})
+
+test('a memory that cannot be written stops nothing', async t => {
+  const root = makeProject(t, { ...placed({ 'a.js': 'a()' }), 'node_modules/.cache': 'a file' })
+  await run({ root })
+  t.is(readPublic(root, '/assets/a.js').toString(), 'a()')
+})
+
+test('other options are not answered from the memory of former ones', async t => {
+  const root = await makeRemembered(t)
+  await run({ ...options, root, integrity: 'sha512' })
+  t.regex(readManifest(root).assets['/assets/logo.png']?.integrity[0] ?? '', /^sha512-/)
+  const compiler = {
+    extensions: '.scss',
+    target: '.css',
+    compile: () => ({ code: 'own {}' })
+  }
+  await run({ ...options, root, compilers: [compiler] })
+  t.is(readPublic(root, '/assets/app.css').toString(), 'own {}')
+  await run({ ...options, root })
+  t.regex(readPublic(root, '/assets/app.css').toString(), /logo-/)
+})

@@ -1,0 +1,126 @@
+// S61: manifests of tens of thousands of entries.
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import { atOnce } from '../../../../lib/in-slices.ts'
+import { ManifestInForce } from '../../../../lib/assets/building/manifest/manifest-in-force.ts'
+import { serialize, type ManifestEntry } from '../../../../lib/assets/building/manifest/manifest.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { digestOf } from '../../../support/fingerprinted.ts'
+import { makeProject } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
+
+function entries(count: number, version = 0): Map<string, ManifestEntry> {
+  return new Map(
+    Array.from({ length: count }, (_, at) => {
+      const name = `widgets/card-${at}/index`
+      const entry = {
+        target: `/assets/${name}-${'0'.repeat(32)}.css`,
+        source: `stylesheets/${name}.css`,
+        integrity: [`sha384-${'A'.repeat(64)}`],
+        size: at + version
+      }
+      return [`/assets/${name}.css`, entry] as const
+    })
+  )
+}
+
+function makeManifest(...[t, files]: Parameters<typeof makeProject>) {
+  const root = makeProject(t, files)
+  const settings = settle({ root, env: 'production', apps: { web: {} } })
+  const warnings: string[] = []
+  const manifest = new ManifestInForce(settings, message => warnings.push(message))
+  const [app] = settings.apps
+  if (!app) throw new Error('there is no app')
+  return { root, app, manifest, warnings }
+}
+
+function costOf(work: () => unknown): number {
+  const before = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+test.serial('S61 of 20,000 entries an unknown name, and a tail of all of them, take no time', t => {
+  const all = entries(20_000)
+  const { manifest, app } = makeManifest(t, { 'public/assets.json': serialize(all) })
+  const digesting = costOf(() => [...all.keys()].map(digestOf))
+  for (const name of ['nothing-of-that-name.css', 'index.css', 'index.css']) {
+    const cost = costOf(() => t.throws(() => manifest.current.entry(app, name)))
+    t.true(cost < digesting * 6, `${name}: ${cost} µs, and ${digesting} µs to digest the names`)
+  }
+})
+
+test.serial('S61 the version of 20,000 kept entries is known before a page asks for it', t => {
+  const { app, manifest } = makeManifest(t, { 'public/assets.json': serialize(entries(1)) })
+  const all = [...entries(20_000)]
+  const version = manifest.current.keeping(all).version
+  const next = manifest.current.keeping(all.toReversed())
+  const indexing = costOf(() => atOnce(next.indexing([app])))
+  const asking = costOf(() => t.is(next.version, version, 'in whatever order they come'))
+  t.true(asking < indexing / 5, `${asking} µs, and ${indexing} µs to prepare it`)
+  t.not(manifest.current.keeping(all.slice(1)).version, version)
+})
+
+test.serial('S61 a large manifest that changes is read while requests have their turn', async t => {
+  const { root, manifest, warnings } = makeManifest(t, {
+    'public/assets.json': serialize(entries(60_000))
+  })
+  const { version } = manifest.current
+  const file = join(root, 'public/assets.json')
+  writeFileSync(`${file}.next`, serialize(entries(60_000, 1)))
+  renameSync(`${file}.next`, file)
+  const start = performance.now()
+  manifest.refreshBehind(0)
+  let [longest, last] = [0, start]
+  while (manifest.current.version === version && warnings.length === 0) {
+    await setImmediate()
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+  }
+  t.deepEqual(warnings, [])
+  t.is(manifest.current.assets.get('/assets/widgets/card-59999/index.css')?.size, 60_000)
+  const whole = performance.now() - start
+  t.true(longest < whole / 5, `at a stretch ${longest} ms of ${whole} ms`)
+})
+
+test.serial(
+  'S61 a large manifest of another layout is refused while requests wait, with the reason',
+  async t => {
+    const all = entries(20_000)
+    const { root, manifest, warnings } = makeManifest(t, { 'public/assets.json': serialize(all) })
+    const { version } = manifest.current
+    writeFileSync(
+      join(root, 'public/assets.json'),
+      JSON.stringify({ version: 1, assets: Object.fromEntries(all) })
+    )
+    await until(() => {
+      manifest.refreshBehind(0)
+      return warnings.length > 0
+    }, 'the warning')
+    t.regex(
+      warnings[0] ?? '',
+      /^keeping the last manifest: .*assets\.json is no manifest \(with \d+ bytes it is too long to be read while requests wait, unless it is laid out as precompile writes it\): run koa-fresh-assets precompile$/
+    )
+    t.is(manifest.current.version, version)
+  }
+)
+
+test.serial('a manifest is read alike in every layout', t => {
+  const all = entries(500)
+  const text = serialize(all, { web: { path: '/' } })
+  const layouts = [
+    text,
+    JSON.stringify(JSON.parse(text)),
+    JSON.stringify(JSON.parse(text), null, 4)
+  ]
+  for (const layout of layouts) {
+    const { manifest } = makeManifest(t, { 'public/assets.json': layout })
+    t.deepEqual(Object.fromEntries(manifest.current.assets), Object.fromEntries(all))
+  }
+  const small = makeManifest(t, { 'public/assets.json': serialize(new Map()) })
+  t.is(small.manifest.current.assets.size, 0)
+})

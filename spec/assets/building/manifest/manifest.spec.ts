@@ -1,0 +1,203 @@
+// The manifest as pages and servers see it: its version, its faults, strange keys.
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import type { Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../../../lib/assets/settings/options.ts'
+import { AssetError } from '../../../../lib/errors.ts'
+import { koaAssets } from '../../../../lib/koa-assets.ts'
+import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
+import { digestOf, makeFingerprinted, MODES, placed, run } from '../../../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
+
+for (const mode of MODES) {
+  test(`version changes when something published changes, and only then (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'app.css.scss': '@use "part"; a { color: red }',
+      '_part.scss': '// nothing',
+      'logo.png': 'logo'
+    })
+    const version = () => site.render(assets => assets.version)
+    const first = await version()
+    t.regex(first, /^[0-9a-f]{32}$/)
+    await site.edit({ 'logo.png': 'logo', '_part.scss': '// still nothing', 'README.txt~': 'x' })
+    t.is(await settled(version, first), first)
+    await site.edit({ 'logo.png': 'LOGO' })
+    const second = await settled(version, first)
+    t.not(second, first)
+    await site.edit({ 'logo.png': 'logo' })
+    t.is(await settled(version, second), first)
+  })
+}
+
+/** The manifest of a precompiled site is read again behind a page: what the next pages say. */
+async function settled(ask: () => Promise<string>, before: string): Promise<string> {
+  let said = before
+  for (let attempt = 0; attempt < 50 && said === before; attempt++) said = await ask()
+  return said
+}
+
+test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
+  const root = makeProject(t, { 'apps/web/assets/app.js': 'go()' })
+  t.throws(() => koaAssets({ root, env: 'production' }), {
+    instanceOf: AssetError,
+    code: 'manifest-missing',
+    message: `there is no manifest ${root}/public/assets.json: run koa-fresh-assets precompile`
+  })
+})
+
+for (const [what, text] of Object.entries({
+  'half a manifest': '{ "version": 1, "assets": { "/assets/app',
+  'an empty file': '',
+  'a manifest of another version': '{ "version": 2, "assets": {} }',
+  'a manifest without assets': '{ "version": 1 }',
+  'a manifest whose assets are a list': '{ "version": 1, "assets": [] }',
+  'a manifest whose apps are a list': '{ "version": 1, "apps": ["web"], "assets": {} }',
+  'a manifest without an app': '{ "version": 1, "apps": {}, "assets": {} }',
+  'an app without a path': '{ "version": 1, "apps": { "web": {} }, "assets": {} }',
+  'an app whose path leads up':
+    '{ "version": 1, "apps": { "web": { "path": "/../x" } }, "assets": {} }',
+  'an entry without target': '{ "version": 1, "assets": { "/assets/a.js": { "size": 1 } } }',
+  'a key that is no path':
+    '{ "version": 1, "assets": { "/assets/%": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1 } } }',
+  null: 'null'
+})) {
+  test(`FPR-04 ${what} is an error at start`, t => {
+    const root = makeProject(t, { 'public/assets.json': text })
+    t.throws(() => koaAssets({ root, env: 'production' }), {
+      instanceOf: AssetError,
+      code: 'manifest-broken',
+      message: /public\/assets\.json is no manifest \(.+\): run koa-fresh-assets precompile$/s
+    })
+  })
+}
+
+test('FPR-17c public alone, without apps, has the helpers of every app as before', async t => {
+  const files = placed({
+    'app.css': 'web',
+    'only-web.js': 'go()',
+    '/apps/admin/assets/app.css': 'admin',
+    '/apps/shop/assets/app.css': 'shop'
+  })
+  const apps = { web: {}, admin: {}, shop: { path: '/till' } }
+  for (const options of [{}, { apps }, { prefix: '/static/files' }, { sources: '../more' }]) {
+    const whole = makeProject(t, { ...files, 'apps/more/images/more.png': 'more' })
+    const { manifest } = await run({ root: whole, ...options })
+    const bytes = readFileSync(manifest)
+    await run({ root: whole, ...options })
+    t.deepEqual(readFileSync(manifest), bytes)
+    const image = makeProject(t)
+    cpSync(join(whole, 'public'), join(image, 'public'), { recursive: true })
+    const linked = async (root: string, more: KoaAssetsOptions) => {
+      const routes: Middleware = ctx => {
+        const { assets } = ctx
+        ctx.body = `${assets.stylesheet('app')} ${assets.app('web').path('only-web.js')}`
+      }
+      const site = await makeSite(t, {}, { root, env: 'production', routes, ...more })
+      const paths = ['/', '/admin', '/admin/x', '/shop', '/till', '/adminx']
+      const pages = await Promise.all(paths.map(async path => (await site.ask(path)).text))
+      const [href = ''] = /\/[^"]+(?=" type)/.exec(pages[1] ?? '') ?? []
+      return { pages, admin: (await site.ask(href)).text }
+    }
+    const before = await linked(whole, options)
+    const { prefix, sources } = options as KoaAssetsOptions
+    t.is(before.admin, 'admin')
+    t.deepEqual(await linked(image, { prefix, sources }), before)
+  }
+})
+
+test('FPR-17c a manifest that does not tell its apps is that of web, as before', async t => {
+  const root = makeProject(t, placed({ 'app.css': 'web' }))
+  const { manifest } = await run({ root })
+  const { apps, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as { apps: unknown }
+  t.deepEqual(apps, { web: { path: '/' } })
+  writeFileSync(manifest, JSON.stringify(rest))
+  rmSync(join(root, 'apps'), { recursive: true })
+  const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('app.css'))
+  const site = await makeSite(t, {}, { root, env: 'production', routes })
+  t.regex((await site.ask('/')).text, /^\/assets\/app-[0-9a-f]{32}\.css$/)
+})
+
+test('S50 a manifest with the names of object properties touches no prototype', async t => {
+  const entry = JSON.stringify({ target: '/assets/a.js', source: 'a', integrity: [], size: 1 })
+  const keys = ['__proto__', 'constructor', 'toString', '/assets/__proto__']
+  const assets = keys.map(key => `${JSON.stringify(key)}: ${entry}`).join(', ')
+  const root = makeProject(t, {
+    'public/assets.json': `{ "version": 1, "__proto__": { "polluted": 1 }, "assets": { ${assets} } }`
+  })
+  const said: unknown[] = []
+  const site = await makeSite(
+    t,
+    {},
+    {
+      root,
+      env: 'production',
+      routes: ctx => {
+        for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+          try {
+            said.push(ctx.assets.path(name))
+          } catch (error) {
+            said.push((error as AssetError).code)
+          }
+        }
+      }
+    }
+  )
+  await site.get('/')
+  t.deepEqual(said, ['/assets/a.js', 'asset-unknown', 'asset-unknown', 'asset-unknown'])
+  t.is(({} as { polluted?: number }).polluted, undefined)
+  t.is(({} as { target?: string }).target, undefined)
+})
+
+for (const mode of MODES) {
+  test(`S50 assets named like object properties are assets like others (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'images/constructor': 'built',
+      'images/toString': 'said',
+      'images/a__proto__': 'proto'
+    })
+    t.is((await site.ask('/assets/constructor')).text, 'built')
+    t.is((await site.ask('/assets/__proto__')).status, 404)
+    t.is((await site.ask('/assets/hasOwnProperty')).status, 404)
+    t.is(await site.path('constructor'), `/assets/constructor-${digestOf('built')}`)
+    t.is((await site.ask(await site.path('toString'))).text, 'said')
+    await t.throwsAsync(() => site.path('__proto__'), { code: 'asset-unknown' })
+    t.is(({} as { target?: string }).target, undefined)
+  })
+}
+
+for (const mode of MODES) {
+  test(`a page's ETag changes with what is published, by way of koaHttpCache (${mode})`, async t => {
+    const root = makeProject(t, placed({ 'app.css': 'a{}' }))
+    const options = { root, env: 'production', revalidate: 0 }
+    await run(options)
+    const cache = koaHttpCache({ version: ctx => ctx.assets.version })
+    const site = await makeSite(
+      t,
+      {},
+      {
+        ...options,
+        ...(mode === 'live' && { configure: { production: { compile: true } } }),
+        routes: (ctx, next) =>
+          cache(ctx, async () => {
+            await ctx.fresh('page')
+            ctx.body = ctx.assets.stylesheet('app')
+            await next()
+          })
+      }
+    )
+    const { headers } = await site.ask('/')
+    const etag = headers.etag ?? ''
+    t.regex(etag, /^"/)
+    const again = await site.ask('/', { headers: { 'If-None-Match': etag } })
+    t.is(again.status, 304)
+    site.write('app.css', 'b{}')
+    if (mode === 'precompiled') await run(options)
+    const asked = () => site.ask('/', { headers: { 'If-None-Match': etag } })
+    await until(async () => (await asked()).status === 200, 'the new version')
+    const { text, headers: changed } = await asked()
+    t.not(changed.etag, etag)
+    t.true(text.includes(digestOf('b{}')), text)
+  })
+}

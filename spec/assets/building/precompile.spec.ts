@@ -1,0 +1,356 @@
+// What a deploy leaves in the public directory.
+import test from 'ava'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { PrecompileError } from '../../../lib/assets/building/precompile.ts'
+import { verify } from '../../../lib/assets/building/verify.ts'
+import {
+  digestOf,
+  filesBelow,
+  placed,
+  readManifest,
+  readPublic,
+  run,
+  snapshot,
+  targetOf
+} from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles, type Files } from '../../support/site.ts'
+import { COPIES } from '../../support/copies.ts'
+
+const makeSources = (t: Parameters<typeof makeProject>[0], files: Files) =>
+  makeProject(t, placed(files))
+
+const long = (text: string) => text.repeat(100)
+
+test('the manifest tells target, source, integrity and size of each, keys sorted', async t => {
+  const root = makeSources(t, { 'b.js': 'go()', 'stylesheets/a.css.scss': 'a { b: c }' })
+  await run({ root, integrity: ['sha256', 'sha384'] })
+  const { version, assets } = readManifest(root)
+  t.is(version, 1)
+  t.deepEqual(Object.keys(assets), ['/assets/a.css', '/assets/b.js'])
+  t.like(assets['/assets/b.js'], {
+    target: `/assets/b-${digestOf('go()')}.js`,
+    source: 'b.js',
+    size: 4
+  })
+  t.deepEqual(
+    assets['/assets/a.css']?.integrity.map(hash => hash.slice(0, 7)),
+    ['sha256-', 'sha384-']
+  )
+  t.is(assets['/assets/a.css']?.source, 'stylesheets/a.css.scss')
+})
+
+test('FPR-06 precompiling twice writes the same files, and writes none of them again', async t => {
+  const root = makeSources(t, {
+    'app.css.scss': long('a { color: red }'),
+    'app.js': long('go();'),
+    'logo.png': randomBytes(5000)
+  })
+  const options = { root }
+  await run(options)
+  const directory = join(root, 'public')
+  const before = snapshot(directory)
+  const inodes = () => filesBelow(directory).map(file => statSync(join(directory, file)).ino)
+  const first = inodes()
+  const report = await run(options)
+  t.deepEqual(snapshot(directory), before)
+  t.deepEqual(inodes(), first)
+  t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
+})
+
+test('FPR-07 what lies in public beside the prefix is kept, without a twin', async t => {
+  const root = makeSources(t, { 'app.js': 'go()', '/public/robots.txt': long('all ') })
+  await run({ root })
+  t.deepEqual(
+    filesBelow(join(root, 'public')).filter(file => file.startsWith('robots')),
+    ['robots.txt']
+  )
+  t.is(readPublic(root, '/robots.txt').toString(), long('all '))
+})
+
+test('FPR-08 files that a person put among the published ones are kept as they are', async t => {
+  const own = {
+    'public/assets/own.css': long('own'),
+    'public/assets/own.css.gz': 'own gz',
+    'public/assets/logo.png.gz': 'beside an asset',
+    'public/assets/tiny.css.br': 'beside another',
+    'public/assets/folder/own.html': 'own',
+    'public/assets/.keep': ''
+  }
+  const root = makeSources(t, { 'logo.png': 'logo', 'tiny.js': 'tiny' })
+  writeFiles(root, own)
+  for (const logo of ['logo', 'other logo']) {
+    writeFileSync(join(root, 'apps/web/assets/logo.png'), logo)
+    await run({ root })
+    for (const [file, text] of Object.entries(own)) {
+      t.is(readFileSync(join(root, file), 'utf8'), text, file)
+    }
+  }
+  t.false('/assets/own.css' in readManifest(root).assets)
+})
+
+test('a compressed copy that is an asset of its own is published as it is', async t => {
+  const files = {
+    'data.json': long('{"a":1}'),
+    'data.json.gz': 'own gz',
+    'data.json.br': 'own br',
+    'archive.tar': 'tar',
+    'archive.tar.gz': 'tar gz'
+  }
+  const root = makeSources(t, files)
+  for (let round = 0; round < 2; round++) {
+    await run({ root })
+    for (const [name, content] of Object.entries(files)) {
+      t.is(readPublic(root, `/assets/${name}`).toString(), content)
+      t.is(readPublic(root, targetOf(root, `/assets/${name}`)).toString(), content)
+    }
+  }
+})
+
+test('FPR-09 what earlier deploys published under fingerprints stays', async t => {
+  const root = makeSources(t, { 'app.js': long('one'), 'gone.js': 'gone' })
+  await run({ root })
+  const before = filesBelow(join(root, 'public/assets')).filter(name => /-[0-9a-f]{32}/.test(name))
+  t.is(before.length, 1 + COPIES.length + 1)
+  const old = snapshot(join(root, 'public/assets'))
+  writeFiles(root, { 'apps/web/assets/app.js': long('two') })
+  const report = await run({ root })
+  const now = snapshot(join(root, 'public/assets'))
+  for (const name of before) t.is(now.get(name), old.get(name), name)
+  t.deepEqual(report.changes, { added: [], changed: ['/assets/app.js'], removed: [] })
+})
+
+test('FPR-10 every broken source is listed, and nothing is changed', async t => {
+  const root = makeSources(t, { 'app.css.scss': 'a { color: red }', 'app.js': 'one()' })
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  writeFiles(root, {
+    ...placed({
+      'app.js': 'two()',
+      'app.css.scss': 'a { color: ',
+      'lost.css': 'a { background: url(lost.png) }',
+      'sub/broken.js.ts': 'let ='
+    }),
+    'apps/admin/assets/worse.css.less': '.a { .nothing(); }'
+  })
+  const error = await t.throwsAsync(() => run({ root }), {
+    instanceOf: PrecompileError,
+    code: 'precompile-failed'
+  })
+  t.is(error?.problems.length, 4)
+  for (const file of ['app.css.scss', 'lost.css', 'sub/broken.js.ts', 'worse.css.less']) {
+    t.true(error?.message.includes(file), file)
+  }
+  t.deepEqual(snapshot(join(root, 'public')), before)
+})
+
+test('two sources of one name are refused, and both are named', async t => {
+  const root = makeSources(t, { 'images/logo.png': 'one', 'docs/logo.png': 'two', 'a.js': 'a' })
+  await t.throwsAsync(() => run({ root }), {
+    instanceOf: PrecompileError,
+    message: /docs\/logo\.png, images\/logo\.png/
+  })
+  t.deepEqual(filesBelow(join(root, 'public')), [])
+})
+
+test("missing: 'warn' publishes a stylesheet with a reference to nothing as it was written", async t => {
+  const css = 'a { background: url(lost.png) }'
+  const root = makeSources(t, { 'stylesheets/app.css': css })
+  const { warnings } = await run({ root, missing: 'warn' })
+  t.deepEqual(warnings, [
+    'apps/web/assets/stylesheets/app.css:1:21 refers to lost.png, which is not found'
+  ])
+  t.is(readPublic(root, '/assets/app.css').toString(), css)
+})
+
+test('a warning is heard once, however often the reference stands there', async t => {
+  const css = long('a { background: url(lost.png) }')
+  const root = makeSources(t, { 'stylesheets/app.css': css })
+  t.is((await run({ root, missing: 'warn' })).warnings.length, 1)
+})
+
+test('FPR-14 text is compressed where that makes it smaller, images never are', async t => {
+  const files = {
+    'app.js': long('go();'),
+    'app.css': long('a { color: red }'),
+    'icon.svg': `<svg>${long('<path/>')}</svg>`,
+    'data.json': long('{"a": 1}'),
+    'mod.wasm': long('wasm'),
+    'font.ttf': long('glyph'),
+    'font.woff2': long('glyph'),
+    'photo.png': long('pixel'),
+    'photo.jpg': long('pixel'),
+    'tiny.js': 'go()',
+    'noise.txt': randomBytes(4000)
+  }
+  const root = makeSources(t, files)
+  const report = await run({ root })
+  const published = filesBelow(join(root, 'public/assets'))
+  const compressed = ['app.js', 'app.css', 'icon.svg', 'data.json', 'mod.wasm', 'font.ttf']
+  for (const [name, content] of Object.entries(files)) {
+    const target = targetOf(root, `/assets/${name}`)
+    for (const path of [`/assets/${name}`, target]) {
+      const has = (extension: string) => published.includes(path.slice(8) + extension)
+      t.is(has('.gz'), compressed.includes(name), path)
+      t.is(has('.br'), compressed.includes(name), path)
+      if (!has('.gz')) continue
+      t.deepEqual(gunzipSync(readPublic(root, `${path}.gz`)), Buffer.from(content))
+      t.deepEqual(brotliDecompressSync(readPublic(root, `${path}.br`)), Buffer.from(content))
+    }
+  }
+  t.true(report.compressedBytes < report.bytes)
+})
+
+test('a compressed copy of what an asset was before is not left beside its plain name', async t => {
+  const root = makeSources(t, { 'app.js': long('one();') })
+  await run({ root })
+  writeFiles(root, placed({ 'app.js': 'two()' }))
+  utimesSync(join(root, 'apps/web/assets/app.js'), 1e9, 1e9)
+  await run({ root })
+  const left = filesBelow(join(root, 'public/assets')).filter(name => name.startsWith('app.js'))
+  t.deepEqual(left, ['app.js'])
+})
+
+test('a published file that was damaged is written again, though size and mtime are the same', async t => {
+  const root = makeSources(t, { 'app.js': 'go()', 'logo.png': 'logo' })
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  for (const name of ['app.js', 'logo.png']) {
+    for (const path of [`/assets/${name}`, targetOf(root, `/assets/${name}`)]) {
+      const file = join(root, 'public', path)
+      const { mtime } = statSync(file)
+      writeFileSync(file, 'oops')
+      utimesSync(file, mtime, mtime)
+    }
+  }
+  t.not(snapshot(join(root, 'public')).get('assets/app.js'), before.get('assets/app.js'))
+  await run({ root })
+  t.deepEqual(snapshot(join(root, 'public')), before)
+})
+
+test('a source of more than 1 MiB and one of no bytes are published like others', async t => {
+  const big = randomBytes(3 * 1024 * 1024 + 1)
+  const root = makeSources(t, {
+    'film.mp4': big,
+    'big.js': long(long(long('go(); '))),
+    'e.css': ''
+  })
+  await run({ root })
+  t.is(targetOf(root, '/assets/film.mp4'), `/assets/film-${digestOf(big)}.mp4`)
+  t.true(readPublic(root, targetOf(root, '/assets/film.mp4')).equals(big))
+  t.is(targetOf(root, '/assets/e.css'), `/assets/e-${digestOf('')}.css`)
+  t.is(readPublic(root, targetOf(root, '/assets/e.css')).length, 0)
+})
+
+test('a directory that stands where a file belongs is named', async t => {
+  const root = makeSources(t, { 'app.js': 'go()' })
+  mkdirSync(join(root, 'public/assets/app.js/sub'), { recursive: true })
+  await t.throwsAsync(() => run({ root }), {
+    code: 'publish-failed',
+    message: /^cannot publish \/assets\/app\.js: .*directory stands where the file belongs$/
+  })
+})
+
+test('an app that makes no fingerprints gets plain names and compressed copies alone', async t => {
+  const root = makeSources(t, { 'app.js': 'go()', '/apps/admin/assets/menu.js': long('menu();') })
+  const options = { root, apps: { web: {}, admin: { fingerprint: false } } }
+  await run(options)
+  t.deepEqual((await verify(options)).problems, [])
+  const names = filesBelow(join(root, 'public/assets/admin')).filter(name => /menu/.test(name))
+  t.deepEqual(
+    names,
+    ['', ...COPIES].map(extension => `menu.js${extension}`)
+  )
+})
+
+test('no compressed copy of former bytes stays, whatever codings this Node can write', async t => {
+  const before = 'a { color: red }'.repeat(50)
+  const root = makeProject(t, placed({ 'app.css': before }))
+  await run({ root })
+  const css = 'b { color: blue }'.repeat(50)
+  writeFiles(root, placed({ 'app.css': css }))
+  const plain = join(root, 'public/assets/app.css')
+  const printed = join(root, `public/assets/app-${digestOf(css)}.css`)
+  const stale = ['.br', '.gz', '.zst'].flatMap(extension => [
+    plain + extension,
+    printed + extension
+  ])
+  // Under the fingerprint as well, whose file is broken.
+  writeFileSync(printed, css.slice(1))
+  for (const file of stale) writeFileSync(file, 'stale')
+  await run({ root })
+  t.is(readFileSync(plain, 'utf8'), css)
+  t.is(readFileSync(printed, 'utf8'), css)
+  for (const file of stale)
+    t.false(existsSync(file) && readFileSync(file, 'utf8') === 'stale', file)
+  writeFileSync(`${plain}.zst`, 'stale')
+  await run({ root })
+  t.false(existsSync(`${plain}.zst`) && readFileSync(`${plain}.zst`, 'utf8') === 'stale')
+})
+
+test('no compressed copy stays beside a file that has become too short for one', async t => {
+  for (const fingerprint of [true, false]) {
+    const root = makeProject(t, placed({ 'app.css': 'a { color: red }'.repeat(50) }))
+    await run({ root, fingerprint })
+    t.true(existsSync(join(root, 'public/assets/app.css.br')))
+    writeFiles(root, placed({ 'app.css': 'a{}' }))
+    await run({ root, fingerprint })
+    for (const extension of ['.br', '.gz', '.zst']) {
+      t.false(existsSync(join(root, `public/assets/app.css${extension}`)), extension)
+    }
+    writeFiles(root, placed({ 'app.css': 'c { color: green }'.repeat(50) }))
+    await run({ root, fingerprint })
+    t.deepEqual((await verify({ root, fingerprint })).problems, [])
+    t.true(existsSync(join(root, 'public/assets/app.css.br')))
+  }
+})
+
+test('FPR-05 what cannot be requested is refused, with the reason, and nothing is published', async t => {
+  const names = [
+    'scripts/aux.js',
+    'images/con.svg',
+    'images/a:b.png',
+    'x/ends.',
+    'x/docs./a.txt',
+    'a\nb.txt'
+  ]
+  const root = makeProject(t, placed({ 'fine.js': 'fine()' }))
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  writeFiles(
+    root,
+    placed({ 'fine.js': 'finer()', ...Object.fromEntries(names.map(name => [name, 'x'])) })
+  )
+  const error = await t.throwsAsync(() => run({ root }), { instanceOf: PrecompileError })
+  const { problems, message } = error
+  t.deepEqual(
+    problems.map(({ code }) => code),
+    Array.from({ length: 6 }, () => 'name-unusable')
+  )
+  t.true(message.startsWith('precompile failed with 6 errors; nothing was published\n- '), message)
+  t.true(
+    message.includes(
+      '- apps/web/assets/scripts/aux.js is published as /assets/aux.js, which cannot be requested: Windows reads one of its segments as another name; rename it'
+    )
+  )
+  for (const name of ['con.svg', 'a:b.png', 'ends.', 'docs./a.txt']) {
+    t.true(message.includes(`published as /assets/${name}, `), name)
+  }
+  t.deepEqual(snapshot(join(root, 'public')), before)
+})
+
+test('FPR-10 a project without any asset is an error, and nothing is created', async t => {
+  for (const files of [{}, { 'apps/web/assets/_part.scss': 'a{}' }]) {
+    const root = makeProject(t, { 'package.json': '{}', ...files })
+    const before = filesBelow(root)
+    const error = await t.throwsAsync(() => run({ root }), { code: 'precompile-empty' })
+    t.is(
+      error?.message,
+      `no asset was found in ${root}/apps/web/assets: create apps/web/assets or assets in ${root}, or say with root or apps where the assets are`
+    )
+    t.deepEqual(filesBelow(root), before)
+    t.false(existsSync(join(root, 'public')))
+  }
+})

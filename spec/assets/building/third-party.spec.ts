@@ -1,0 +1,94 @@
+// What packages bring along: their list is the process's, and so is this file.
+import test from 'ava'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { assetSources } from '../../../lib/assets/sources/sources.ts'
+import {
+  digestOf,
+  filesBelow,
+  makeFingerprinted,
+  MODES,
+  placed,
+  readManifest,
+  run,
+  targetOf
+} from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+
+const css = 'a { background: url(../images/third.png) }'
+const thirdParty = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
+
+test.before(() => {
+  writeFiles(thirdParty, {
+    'stylesheets/third.css': css,
+    'images/third.png': 'third',
+    'images/logo.png': 'their logo'
+  })
+  assetSources.append(thirdParty)
+})
+
+test.after.always(() => rmSync(thirdParty, { recursive: true }))
+
+test('FPR-05 precompile publishes every asset of every app and third party under both names', async t => {
+  const root = makeProject(
+    t,
+    placed({
+      'javascripts/app.js.ts': 'let a: number = 1',
+      'stylesheets/app.css.scss': '@use "part"',
+      'stylesheets/_part.scss': 'a { color: red }',
+      'stylesheets/.hidden.css': 'hidden',
+      'stylesheets/app.css.scss~': 'left behind',
+      'images/a/logo.png': 'logo',
+      'favicon.ico': 'ico',
+      '/apps/admin/assets/app.css': 'admin'
+    })
+  )
+  const report = await run({ root })
+  const plain = ['admin/app.css', 'a/logo.png', 'app.css', 'app.js', 'favicon.ico']
+  const theirs = ['third.css', 'third.png', 'logo.png']
+  const all = [...plain, ...theirs, ...theirs.map(name => `admin/${name}`)]
+  const printed = all.map(name => targetOf(root, `/assets/${name}`).slice('/assets/'.length))
+  t.deepEqual(filesBelow(join(root, 'public/assets')), [...all, ...printed].toSorted())
+  t.deepEqual(
+    filesBelow(join(root, 'public')).filter(file => !file.startsWith('assets/')),
+    ['assets.json']
+  )
+  t.is(report.assets, all.length)
+  t.is(report.manifest, join(root, 'public/assets.json'))
+  t.deepEqual(report.changes.added.toSorted(), all.map(name => `/assets/${name}`).toSorted())
+  for (const file of filesBelow(join(root, 'public'))) {
+    t.is(statSync(join(root, 'public', file)).mode & 0o777, 0o644, file)
+  }
+})
+
+for (const mode of MODES) {
+  test(`a third party's stylesheet shows its own image in every app (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'app.css': 'web',
+      'images/logo.png': 'our logo',
+      '/apps/admin/assets/app.css': '@import "third.css";'
+    })
+    t.is(await site.path('logo.png'), `/assets/logo-${digestOf('our logo')}.png`)
+    for (const [at, prefix] of [
+      ['/page', '/assets'],
+      ['/admin/page', '/assets/admin']
+    ] as const) {
+      const path = await site.render(assets => assets.path('third.css'), at)
+      const image = `${prefix}/third-${digestOf('third')}.png`
+      t.is((await site.ask(path)).text, `a { background: url(${image}) }`)
+      t.is((await site.ask(image)).text, 'third')
+    }
+    const admin = await site.render(assets => assets.path('app.css'), '/admin/page')
+    const third = await site.render(assets => assets.path('third.css'), '/admin/page')
+    t.is((await site.ask(admin)).text, `@import "${third}";`)
+  })
+}
+
+test('the manifest tells in which directory of the search a source was found', async t => {
+  const root = makeProject(t, placed({ 'images/logo.png': 'our logo' }))
+  await run({ root })
+  const { assets } = readManifest(root)
+  t.is(assets['/assets/logo.png']?.from, undefined)
+  t.is(assets['/assets/third.png']?.from, 1)
+})

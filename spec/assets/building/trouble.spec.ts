@@ -1,0 +1,285 @@
+// A deploy that cannot be finished says why, and leaves the old one usable.
+import test from 'ava'
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
+import { join } from 'node:path'
+import { precompile } from '../../../lib/assets/building/precompile.ts'
+import { bundle, runInChild } from '../../support/precompile-in-child.ts'
+import {
+  digestIn,
+  digestOf,
+  filesBelow,
+  placed,
+  readManifest,
+  readPublic,
+  run,
+  snapshot
+} from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+
+/** Every file of the manifest is there with its bytes, and nothing temporary is. */
+function checkUsable(t: Parameters<typeof makeProject>[0], root: string): void {
+  for (const { target } of Object.values(readManifest(root).assets)) {
+    t.is(digestOf(readPublic(root, target)), digestIn(target) ?? '', target)
+  }
+  t.deepEqual(
+    filesBelow(join(root, 'public')).filter(path => /(?:^|\/)\./.test(path)),
+    []
+  )
+}
+
+test('a file that the disk does not take is named with the reason, and the old deploy stays', async t => {
+  const program = await bundle(t)
+  const root = makeProject(t, placed({ 'app.js': 'go()', 'film.bin': 'film' }))
+  await run({ root })
+  const manifest = readManifest(root)
+  writeFiles(root, placed({ 'app.js': 'more()', 'film.bin': Buffer.alloc(400_000, 'x') }))
+  const { status, said } = await runInChild(program, root, 'ulimit -f 200')
+  t.is(status, 1)
+  t.regex(said, /^cannot publish \/assets\/film\.bin: (?:copyfile|write).* failed with EFBIG; /m)
+  t.deepEqual(readManifest(root), manifest)
+  checkUsable(t, root)
+  t.is((await runInChild(program, root)).status, 0)
+  t.is(readManifest(root).assets['/assets/film.bin']?.size, 400_000)
+  checkUsable(t, root)
+})
+
+test('a manifest that the disk does not take leaves the old one', async t => {
+  const program = await bundle(t)
+  const root = makeProject(t, placed({ 'app.js': 'go()' }))
+  await run({ root })
+  const manifest = readManifest(root)
+  const names = Array.from({ length: 300 }, (_, at) => `images/${'n'.repeat(90)}${at}.png`)
+  writeFiles(root, placed(Object.fromEntries(names.map(name => [name, name]))))
+  const { status, said } = await runInChild(program, root, 'ulimit -f 100')
+  t.is(status, 1)
+  t.regex(said, /^cannot publish \/assets\.json: write.* failed with EFBIG; /m)
+  t.deepEqual(readManifest(root), manifest)
+  checkUsable(t, root)
+})
+
+for (const [what, spoil] of Object.entries({
+  'a file stands where public should be': (root: string) => {
+    writeFileSync(join(root, 'public'), '')
+  },
+  'a file stands where the assets belong': (root: string) => {
+    mkdirSync(join(root, 'public'))
+    writeFileSync(join(root, 'public/assets'), '')
+  },
+  'a directory stands where the manifest belongs': (root: string) => {
+    mkdirSync(join(root, 'public/assets.json/x'), { recursive: true })
+  }
+})) {
+  test(`a target that cannot be written is an error that says so: ${what}`, async t => {
+    const root = makeProject(t, placed({ 'app.js': 'go()' }))
+    spoil(root)
+    const error = await t.throwsAsync(() => run({ root }), { name: 'AssetError' })
+    t.regex(error?.message ?? '', /public|assets\.json/)
+    t.regex(error?.message ?? '', /file|directory/)
+    rmSync(join(root, 'public'), { recursive: true })
+    await run({ root })
+    checkUsable(t, root)
+  })
+}
+
+test('a public directory without the right to write is an error that says so', async t => {
+  const program = await bundle(t)
+  const root = makeProject(t, placed({ 'app.js': 'go()' }))
+  await run({ root })
+  writeFiles(root, placed({ 'app.js': 'more()' }))
+  const manifest = readManifest(root)
+  const publicDir = join(root, 'public')
+  for (const path of [publicDir, join(publicDir, 'assets')]) chmodSync(path, 0o555)
+  // Root may write everywhere: as root, the child becomes somebody else.
+  const asOther =
+    process.getuid?.() === 0 ? 'setpriv --reuid 65534 --clear-groups --inh-caps=-all' : ''
+  chmodSync(root, 0o755)
+  const { status, said } = await runInChild(program, root, `set -- ${asOther} "$0" "$@"; exec "$@"`)
+  t.is(status, 1, said)
+  t.regex(said, /^cannot publish \/assets: open public\/assets\/\S+ failed with EACCES; /m)
+  t.deepEqual(readManifest(root), manifest)
+  for (const path of [publicDir, join(publicDir, 'assets')]) chmodSync(path, 0o755)
+  checkUsable(t, root)
+})
+
+for (const fingerprint of [true, false]) {
+  test(`a big source that is edited while it is published does not get the digest of before (fingerprint: ${fingerprint})`, async t => {
+    const root = makeProject(
+      t,
+      placed({ 'film.bin': Buffer.alloc(3_000_000, 'a'), 'app.js': 'go()' })
+    )
+    await run({ root, fingerprint })
+    const before = snapshot(join(root, 'public'))
+    const film = join(root, 'apps/web/assets/film.bin')
+    writeFileSync(film, Buffer.alloc(3_000_000, 'b'))
+    const error = await t.throwsAsync(
+      () =>
+        precompile(
+          { root, fingerprint },
+          {
+            onProgress({ stage, done, total }) {
+              if (stage === 'compile' && done === total) {
+                writeFileSync(film, Buffer.alloc(3_000_000, 'c'))
+              }
+            }
+          }
+        ),
+      { code: 'publish-failed' }
+    )
+    t.is(error?.message, 'apps/web/assets/film.bin was edited while it was published: run again')
+    t.deepEqual(snapshot(join(root, 'public')), before)
+    await run({ root, fingerprint })
+    if (fingerprint) checkUsable(t, root)
+    t.is(readPublic(root, '/assets/film.bin').toString('latin1', 0, 1), 'c')
+  })
+}
+
+test('a source that is taken away while it is published is an error that names it', async t => {
+  const root = makeProject(t, placed({ 'a.png': 'a', 'b.png': 'b' }))
+  const gone = join(root, 'apps/web/assets/b.png')
+  const error = await t.throwsAsync(() =>
+    precompile(
+      { root },
+      { onProgress: ({ stage, done }) => stage === 'compile' && done === 2 && rmSync(gone) }
+    )
+  )
+  t.regex(error?.message ?? '', /^cannot publish \/assets\/b\.png: .*b\.png failed with ENOENT/)
+  t.deepEqual(
+    filesBelow(join(root, 'public')).filter(path => /^assets\.json$|\/b/.test(path)),
+    []
+  )
+})
+
+test('of two precompiles at once one is told to wait, and both leave one good deploy', async t => {
+  const root = makeProject(t, placed({ 'a.png': 'a' }))
+  let second: Promise<unknown> | undefined
+  await precompile(
+    { root },
+    { onProgress: () => (second ??= run({ root }).catch((error: unknown) => error)) }
+  )
+  const refused = (await second) as Error & { code: string }
+  t.is(refused.code, 'precompile-busy')
+  const directory = join(root, 'public/assets')
+  t.is(
+    refused.message,
+    `another precompile (process ${process.pid}) is at work in ${directory}: ` +
+      `wait for it, or remove ${directory}/.koa-fresh-assets.lock`
+  )
+  checkUsable(t, root)
+  await run({ root })
+})
+
+test('ten processes that precompile at once make one good deploy, and each ends well or is told to wait', async t => {
+  const program = await bundle(t)
+  const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
+  const root = makeProject(t, placed(Object.fromEntries(files)))
+  const ends = await Promise.all(Array.from({ length: 10 }, () => runInChild(program, root)))
+  for (const { status, said } of ends) {
+    if (status !== 0) t.regex(said, /^another precompile \(process \d+\) is at work in /)
+  }
+  t.true(ends.some(({ status }) => status === 0))
+  checkUsable(t, root)
+})
+
+test('a precompile that lost its lock while it was paused replaces nothing', async t => {
+  const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()' }))
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  writeFiles(root, placed({ 'a.js': 'A()', 'b.js': 'B()' }))
+  const directory = join(root, 'public/assets')
+  const lock = join(directory, '.koa-fresh-assets.lock')
+  const error = await t.throwsAsync(
+    () =>
+      precompile(
+        { root },
+        {
+          onProgress({ stage, done }) {
+            if (stage !== 'write' || done !== 2) return
+            // As another machine does it, to which this process has been silent for a minute.
+            rmSync(lock)
+            writeFileSync(lock, "another's")
+          }
+        }
+      ),
+    { code: 'precompile-busy' }
+  )
+  t.is(
+    error?.message,
+    `another precompile took over ${directory} while this one was paused: run again`
+  )
+  const after = snapshot(join(root, 'public'))
+  for (const [path, digest] of before) t.is(after.get(path), digest, path)
+  t.is(readFileSync(lock, 'utf8'), "another's")
+  t.deepEqual(
+    filesBelow(directory).filter(path => path.startsWith('.')),
+    ['.koa-fresh-assets.lock']
+  )
+})
+
+for (const [whose, text] of Object.entries({
+  'a process that is gone': `${'0'.repeat(8)}x 4194300`,
+  'a machine that is gone': '01234567 1',
+  nobody: ''
+})) {
+  test(`a lock of ${whose} is no lock once it is old`, async t => {
+    const root = makeProject(t, {
+      ...placed({ 'a.js': 'a' }),
+      'public/assets/.koa-fresh-assets.lock': text
+    })
+    await t.throwsAsync(() => run({ root }), { code: 'precompile-busy' })
+    const lock = join(root, 'public/assets/.koa-fresh-assets.lock')
+    const old = Date.now() / 1000 - 120
+    utimesSync(lock, old, old)
+    await run({ root })
+    checkUsable(t, root)
+  })
+}
+
+test('an aborted precompile rejects with the reason and leaves the old deploy', async t => {
+  const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()', 'c.js': 'c()' }))
+  await run({ root })
+  const manifest = readManifest(root)
+  writeFiles(root, placed({ 'a.js': 'A()', 'b.js': 'B()', 'c.js': 'C()' }))
+  for (const moment of ['before', 'compile', 'write'] as const) {
+    for (const at of [1, 3]) {
+      const abort = new AbortController()
+      const reason = new Error(`enough at ${moment} ${at}`)
+      if (moment === 'before') abort.abort(reason)
+      const error = await t.throwsAsync(() =>
+        precompile(
+          { root },
+          {
+            signal: abort.signal,
+            onProgress({ stage, done }) {
+              if (stage === moment && done === at) abort.abort(reason)
+            }
+          }
+        )
+      )
+      t.is(error, reason)
+      t.deepEqual(readManifest(root), manifest)
+      checkUsable(t, root)
+    }
+  }
+  t.deepEqual((await run({ root })).changes.changed, [
+    '/assets/a.js',
+    '/assets/b.js',
+    '/assets/c.js'
+  ])
+})
+
+test('under umask 077 everything that precompile makes can be read by a web server', async t => {
+  const program = await bundle(t)
+  const root = makeProject(t, placed({ 'app.js': 'go()', 'images/icons/logo.png': 'logo' }))
+  t.is((await runInChild(program, root, 'umask 077')).status, 0)
+  const modeOf = (path: string) => statSync(join(root, 'public', path)).mode & 0o777
+  for (const folder of ['', 'assets', 'assets/icons']) t.is(modeOf(folder), 0o755, folder)
+  for (const file of filesBelow(join(root, 'public'))) t.is(modeOf(file), 0o644, file)
+})

@@ -1,0 +1,218 @@
+import { readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import test from 'ava'
+import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
+import { assetSources } from '../../../lib/index.ts'
+import { makeCounter } from '../../support/counting-compiler.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { untilSettled } from '../../support/until.ts'
+
+const CSS = 'text/css; charset=utf-8'
+const JS = 'text/javascript; charset=utf-8'
+
+for (const [extension, code] of [
+  ['scss', '$c: red; a { b { color: $c } }'],
+  ['sass', '$c: red\na\n  b\n    color: $c\n'],
+  ['less', '@c: red; a { b { color: @c } }']
+] as const) {
+  test(`CMP-01 app.css.${extension} is served as app.css, text/css`, async t => {
+    const site = await makeSite(t, { [`stylesheets/app.css.${extension}`]: code }, { env: 'test' })
+    const { status, text, headers } = await site.ask('/assets/app.css')
+    t.is(status, 200)
+    t.is(
+      text.replaceAll(/\s+/g, ' ').trim().replace('; }', ' }').replace(';}', ' }'),
+      'a b { color: red }'
+    )
+    t.is(headers['content-type'], CSS)
+    t.is(site.read('/public/assets/app.css'), text)
+  })
+}
+
+for (const [extension, code, expected] of [
+  ['ts', 'export const a: number = 1', 'export const a = 1;\n'],
+  ['tsx', 'export const b = (x: string) => <i>{x}</i>', /React\.createElement\("i", null, x\)/],
+  ['jsx', 'export const c = <i>c</i>', /React\.createElement\("i", null, "c"\)/]
+] as const) {
+  test(`CMP-02 app.js.${extension} is served as app.js, text/javascript`, async t => {
+    const site = await makeSite(t, { [`javascripts/app.js.${extension}`]: code }, { env: 'test' })
+    const { status, text, headers } = await site.ask('/assets/app.js')
+    t.is(status, 200)
+    if (typeof expected === 'string') t.is(text, expected)
+    else t.regex(text, expected)
+    t.is(headers['content-type'], JS)
+  })
+}
+
+test('CMP-03 the last extension decides, however many dots and folders there are', async t => {
+  const site = await makeSite(t, {
+    'stylesheets/jquery.min.css.scss': 'a { b: c }',
+    'javascripts/admin/form.js.ts': 'let a: number',
+    'stylesheets/plain.scss': 'a { b: c }',
+    'javascripts/v1.2/x.y.z.js.ts': 'let a: number'
+  })
+  for (const [path, type] of [
+    ['/assets/jquery.min.css', CSS],
+    ['/assets/admin/form.js', JS],
+    ['/assets/plain.css', CSS],
+    ['/assets/v1.2/x.y.z.js', JS]
+  ] as const) {
+    const { status, headers } = await site.ask(path)
+    t.deepEqual([path, status, headers['content-type']], [path, 200, type])
+  }
+})
+
+for (const [extension, importLine] of [
+  ['scss', (name: string) => `@use '${name}';\n`],
+  ['less', (name: string) => `@import '${name}';\n`]
+] as const) {
+  const partial = (name: string) => `stylesheets/parts/_${name}.${extension}`
+  const named = (name: string) =>
+    importLine(extension === 'less' ? `parts/_${name}.less` : `parts/${name}`)
+  const beside = (name: string) => importLine(extension === 'less' ? `_${name}.less` : `./${name}`)
+
+  test(`CMP-04 an edited .${extension} partial is in the next GET, through another partial, too`, async t => {
+    const site = await makeSite(t, {
+      [`stylesheets/app.css.${extension}`]: named('outer'),
+      [partial('outer')]: `${beside('inner')}.outer { top: 1px }`,
+      [partial('inner')]: '.inner { top: 1px }'
+    })
+    const get = async () => (await site.ask('/assets/app.css')).text
+    t.true((await get()).includes('.inner'))
+    for (const edit of [2, 3, 4]) {
+      site.write(partial('outer'), `${beside('inner')}.outer { top: ${edit}px }`)
+      t.true((await get()).includes(`top: ${edit}px`), 'directly')
+      site.write(partial('inner'), `.inner { left: ${edit}px }`)
+      t.true((await get()).includes(`left: ${edit}px`), 'through another')
+    }
+    site.write(partial('inner'), '.older { top: 9px }', 1_000_000_000)
+    t.true((await get()).includes('.older'), 'with an older mtime')
+  })
+
+  test(`CMP-06 an import added to or taken out of .${extension} is followed`, async t => {
+    const source = `stylesheets/app.css.${extension}`
+    const site = await makeSite(t, {
+      [source]: 'a { top: 1px }',
+      [partial('late')]: '.one { top: 1px }'
+    })
+    const get = async () => (await site.ask('/assets/app.css')).text
+    t.false((await get()).includes('.one'))
+    site.write(source, `${named('late')}a { top: 1px }`)
+    t.true((await get()).includes('.one'))
+    site.write(partial('late'), '.two { top: 1px }')
+    t.true((await get()).includes('.two'))
+    site.write(source, 'a { top: 2px }')
+    t.false((await get()).includes('.two'))
+    unlinkSync(site.at(partial('late')))
+    t.is((await site.ask('/assets/app.css')).status, 200)
+  })
+}
+
+test('CMP-05 what was not edited is not compiled again, with imports either', async t => {
+  const { calls, compiler } = makeCounter()
+  const site = await makeSite(
+    t,
+    { 's/app.css.inc': 'import part.txt\n', 's/part.txt': 'one', 's/other.txt': 'x' },
+    { compilers: [compiler] }
+  )
+  await untilSettled()
+  for (let asked = 0; asked < 5; asked++) t.is((await site.ask('/assets/app.css')).text, 'one\n')
+  t.is(calls.length, 1)
+  site.write('s/other.txt', 'y')
+  await site.ask('/assets/app.css')
+  t.is(calls.length, 1, 'an edit of another file')
+  site.write('s/part.txt', 'two')
+  t.is((await site.ask('/assets/app.css')).text, 'two\n')
+  t.is(calls.length, 2)
+})
+
+test('CMP-05 another process compiles once, and writes only bytes that differ', async t => {
+  const files = {
+    'stylesheets/app.css.scss': "@use 'part';",
+    'stylesheets/_part.scss': 'a { b: c }'
+  }
+  const site = await makeSite(t, files)
+  await untilSettled()
+  const { text } = await site.ask('/assets/app.css')
+  const before = statSync(site.at('/public/assets/app.css'), { bigint: true })
+  const { compiler, calls } = makeCounter('.other')
+  const other = await makeSite(t, {}, { root: site.root, compilers: [compiler] })
+  t.is((await other.ask('/assets/app.css')).text, text)
+  const after = statSync(site.at('/public/assets/app.css'), { bigint: true })
+  t.deepEqual(
+    [after.ino, after.mtimeNs, after.ctimeNs],
+    [before.ino, before.mtimeNs, before.ctimeNs]
+  )
+  t.is(calls.length, 0)
+})
+
+test('a compiled target has the newest mtime of its source and what it was made from', async t => {
+  const site = await makeSite(t, {})
+  site.write('stylesheets/app.css.scss', "@use 'part';", 1_500_000_000)
+  site.write('stylesheets/_part.scss', 'a { b: c }', 1_600_000_000)
+  const { headers } = await site.ask('/assets/app.css')
+  t.is(headers['last-modified'], 'Sun, 13 Sep 2020 12:26:40 GMT')
+})
+
+test('an edit that is saved while its importer compiles is in the next GET', async t => {
+  let part = ''
+  let edit = 0
+  const racing: Compiler = {
+    extensions: '.racing',
+    target: '.css',
+    compile() {
+      const code = readFileSync(part, 'utf8')
+      if (edit++ % 2 === 0) writeFileSync(part, `edit-${100 + edit}`)
+      return { code, dependencies: [part] }
+    }
+  }
+  const files = { 's/app.css.racing': 'x', 's/part.txt': 'edit-000' }
+  const site = await makeSite(t, files, { compilers: [racing] })
+  part = site.at('s/part.txt')
+  for (let round = 0; round < 40; round++) {
+    site.write('s/app.css.racing', `round ${round}`)
+    await site.ask('/assets/app.css')
+    t.is((await site.ask('/assets/app.css')).text, readFileSync(part, 'utf8'))
+  }
+  unlinkSync(site.at('s/app.css.racing'))
+  t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
+})
+
+test('CMP-07 of app.css and app.css.scss the plain one is served', async t => {
+  const site = await makeSite(t, {
+    'stylesheets/app.css': 'plain{}',
+    'stylesheets/app.css.scss': 'a { b: scss }'
+  })
+  t.is((await site.ask('/assets/app.css')).text, 'plain{}')
+  unlinkSync(site.at('stylesheets/app.css'))
+  t.regex((await site.ask('/assets/app.css')).text, /b: scss/)
+  site.write('stylesheets/app.css', 'again{}')
+  t.is((await site.ask('/assets/app.css')).text, 'again{}')
+})
+
+test('CMP-12 Sass files of the app and of a third party find each other', async t => {
+  assetSources.append(
+    makeProject(t, {
+      'styles/widget.css.scss': "@use 'theme'; a { color: theme.$color }",
+      'styles/_grid.scss': '.grid { top: 1px }',
+      'styles/_theme.scss': '$color: theirs'
+    })
+  )
+  const site = await makeSite(t, {
+    'stylesheets/app.css.scss': "@use 'grid'; @use 'stylesheets/local';",
+    'stylesheets/_local.scss': '.local { top: 1px }',
+    'stylesheets/less.css.less': "@import 'nothing-here-yet';"
+  })
+  const app = (await site.ask('/assets/app.css')).text
+  t.true(app.includes('.grid') && app.includes('.local'))
+  t.regex((await site.ask('/assets/widget.css')).text, /color: theirs/)
+})
+
+test('CMP-06 a partial that comes to hide another is followed', async t => {
+  const site = await makeSite(t, {
+    'stylesheets/app.css.scss': "@use 'tokens'; a { color: tokens.$color }",
+    '/apps/web/more/styles/_tokens.scss': '$color: theirs'
+  })
+  const extended = await makeSite(t, {}, { root: site.root, sources: ['more'] })
+  t.regex((await extended.ask('/assets/app.css')).text, /color: theirs/)
+  extended.write('stylesheets/_tokens.scss', '$color: ours')
+  t.regex((await extended.ask('/assets/app.css')).text, /color: ours/)
+})

@@ -1,0 +1,260 @@
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { explain } from '../../../lib/assets/inspecting/explain.ts'
+import type { Explanation, Step } from '../../../lib/assets/inspecting/explanation.ts'
+import { precompile, type KoaAssetsOptions } from '../../../lib/index.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { CODINGS } from '../../support/copies.ts'
+
+const FILES = {
+  'apps/web/assets/stylesheets/app.css.scss': 'a { color: red; }',
+  'apps/web/assets/stylesheets/_part.scss': '',
+  'apps/web/assets/stylesheets/admin/menu.css': 'b{}',
+  'apps/web/assets/stylesheets/shop/menu.css': 'c{}',
+  'apps/web/assets/docs/logo.png': 'one',
+  'apps/web/assets/images/logo.png': 'two',
+  'apps/admin/assets/stylesheets/app.css': 'd{}',
+  'package/assets/stylesheets/lib.css': 'e{}',
+  'public/robots.txt': 'robots'
+}
+
+const OPTIONS: KoaAssetsOptions = {
+  env: 'development',
+  serve: true,
+  sources: '../../package/assets'
+}
+
+function makeExplainer(t: ExecutionContext) {
+  const root = makeProject(t, FILES)
+  const ask = (asked: string, options: KoaAssetsOptions = {}) =>
+    explain(asked, { ...OPTIONS, root, ...options })
+  return { root, ask }
+}
+
+function step({ steps }: Explanation, subject: Step['subject']): Step | undefined {
+  return steps.find(one => one.subject === subject)
+}
+
+const BROWSED = '200, brought up to date with its source first'
+
+test('explain tells under which name an asset is published that a tail does not find', async t => {
+  const { ask } = makeExplainer(t)
+  const wide = await ask('/assets/stylesheets/app.css')
+  t.true(wide.isFound)
+  const { isFound, steps } = await ask('/assets/stylesheets/app.css', { tails: false })
+  t.false(isFound)
+  const found = steps.find(({ subject }) => subject === 'sources')
+  t.is(found?.finding, 'no source is published as stylesheets/app.css')
+  t.is(
+    found?.details.at(-1),
+    'stylesheets/app.css.scss is published as app.css: tails are switched off'
+  )
+})
+
+test('explain follows a path from the request to the answer', async t => {
+  const { root, ask } = makeExplainer(t)
+  t.deepEqual(await ask('/assets/app.css'), {
+    path: '/assets/app.css',
+    steps: [
+      {
+        subject: 'settings',
+        finding: 'development; serving is on',
+        details: [`root: ${root}`, 'public: public']
+      },
+      { subject: 'path', finding: '/assets/app.css is canonical', details: ['prefix: /assets'] },
+      {
+        subject: 'app',
+        finding: 'web: compiles on request, plain names',
+        details: ['/assets/admin/… is the app admin', '/assets/… is the app web']
+      },
+      { subject: 'name', finding: 'app.css, without a fingerprint', details: [] },
+      {
+        subject: 'sources',
+        finding: 'found apps/web/assets/stylesheets/app.css.scss',
+        details: [
+          'apps/web/assets: stylesheets/app.css.scss',
+          'package/assets: nothing of that name'
+        ]
+      },
+      {
+        subject: 'target',
+        finding: 'compiled, .scss to .css, into public/assets/app.css',
+        details: []
+      },
+      { subject: 'helpers', finding: 'emit /assets/app.css', details: [] },
+      { subject: 'file', finding: 'public/assets/app.css is not there', details: [] }
+    ],
+    outcome: BROWSED,
+    isFound: true,
+    source: 'apps/web/assets/stylesheets/app.css.scss',
+    forms: []
+  })
+})
+
+test('a name, a URL and a path with a query are explained alike', async t => {
+  const { ask } = makeExplainer(t)
+  const expected = await ask('/assets/app.css')
+  for (const asked of ['app.css', 'https://example.org/assets/app.css', '/assets/app.css?v=1']) {
+    t.deepEqual(await ask(asked), expected)
+  }
+})
+
+for (const [path, reason] of [
+  ['/assets/%61pp.css', 'it percent-encodes a character that needs none'],
+  ['/assets//app.css', 'it has an empty segment'],
+  ['/assets/../app.css', 'it has a segment that starts with a dot'],
+  ['/assets/.env', 'it has a segment that starts with a dot'],
+  ['/assets/a%5Cb.css', 'it holds a backslash, a colon, a control character or an encoded slash'],
+  ['/assets/a%2Fb.css', 'it holds a backslash, a colon, a control character or an encoded slash'],
+  ['/assets/é.css', 'it holds a character that has to be percent-encoded'],
+  ['/assets/aux.css', 'Windows reads one of its segments as another name'],
+  ['/assets.json', 'the manifest is never served']
+] as const) {
+  test(`explain tells why ${path} is not ours`, async t => {
+    const explanation = await makeExplainer(t).ask(path)
+    t.is(step(explanation, 'path')?.finding, `${path} is not ours: ${reason}`)
+    t.is(explanation.outcome, 'passed on to the next middleware, untouched')
+    t.false(explanation.isFound)
+  })
+}
+
+test('explain tells of a path that nobody can read', async t => {
+  const { ask } = makeExplainer(t)
+  t.is((await ask('/assets/%zz.css')).outcome, '400: nobody can read this path')
+  t.is((await ask('/%zz.css')).outcome, 'passed on to the next middleware, untouched')
+})
+
+test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
+  const { root, ask } = makeExplainer(t)
+  const ambiguous = await ask('/assets/menu.css')
+  t.is(
+    step(ambiguous, 'sources')?.finding,
+    `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: ask for one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
+  )
+  t.false(ambiguous.isFound)
+  const collision = await ask('/assets/logo.png')
+  t.is(collision.source, 'apps/web/assets/docs/logo.png')
+  t.deepEqual(step(collision, 'sources')?.details, [
+    'apps/web/assets: docs/logo.png, images/logo.png',
+    'package/assets: nothing of that name',
+    `logo.png is docs/logo.png in ${join(root, 'apps/web/assets')}; images/logo.png of that name is not reachable`
+  ])
+})
+
+test('explain finds a tail, an extra source, and the app with the longer prefix', async t => {
+  const { ask } = makeExplainer(t)
+  const tail = await ask('/assets/shop/menu.css')
+  t.is(tail.source, 'apps/web/assets/stylesheets/shop/menu.css')
+  t.is((await ask('lib.css')).source, 'package/assets/stylesheets/lib.css')
+  const admin = await ask('/assets/admin/app.css')
+  t.is(admin.source, 'apps/admin/assets/stylesheets/app.css')
+  t.is(step(admin, 'app')?.finding, 'admin: compiles on request, plain names')
+})
+
+for (const [asked, advice] of [
+  ['app.css.scss', 'stylesheets/app.css.scss is a source, and is published as app.css'],
+  ['_part.scss', 'a name that starts with _ is a partial, and is not published'],
+  ['apq.css', 'did you mean app.css?']
+] as const) {
+  test(`explain gives advice about ${asked}`, async t => {
+    const explanation = await makeExplainer(t).ask(asked)
+    t.is(step(explanation, 'sources')?.finding, `no source is published as ${asked}`)
+    t.is(step(explanation, 'sources')?.details.at(-1), advice)
+    t.is(
+      explanation.outcome,
+      'passed on to the next middleware; a 404 of theirs gets Cache-Control: no-store'
+    )
+    t.false(explanation.isFound)
+  })
+}
+
+test('in production explain names the manifest entry, and every form with its headers', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100)
+  })
+  const options = { root, env: 'production', serve: true }
+  await precompile(options)
+  const plain = await explain('app.css', options)
+  const [, target = ''] = /^emit (.*)$/.exec(step(plain, 'helpers')?.finding ?? '') ?? []
+  t.regex(target, /^\/assets\/app-[0-9a-f]{32}\.css$/)
+  t.is(step(plain, 'app')?.finding, 'web: does not compile on request, checksum names')
+
+  const printed = await explain(target, options)
+  t.is(printed.source, 'apps/web/assets/app.css')
+  t.regex(step(printed, 'name')?.finding ?? '', /^app\.css, with the fingerprint [0-9a-f]{32}$/)
+  t.is(printed.outcome, '200, the file as it lies in public')
+  t.deepEqual(printed.forms.map(({ coding }) => coding).toSorted(), CODINGS)
+
+  const site = await makeSite(t, {}, options)
+  for (const { coding, headers } of printed.forms) {
+    const answer = await site.get(target).set('Accept-Encoding', coding)
+    const { date: _, connection: __, 'keep-alive': ___, ...sent } = answer.headers
+    const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+    t.deepEqual(sent, Object.fromEntries(lowerCase))
+  }
+})
+
+test('in production explain tells what is wrong: no manifest, other bytes, a link that leads out', async t => {
+  const { root, ask } = makeExplainer(t)
+  const production = { env: 'production' }
+  const unpublished = await ask('app.css', production)
+  t.is(
+    step(unpublished, 'helpers')?.finding,
+    `fail: there is no manifest ${join(root, 'public/assets.json')}: run koa-fresh-assets precompile`
+  )
+  t.false(unpublished.isFound)
+  rmSync(join(root, 'apps/web/assets/docs/logo.png'))
+  await precompile({ ...OPTIONS, root })
+  const { finding = '' } = step(await ask('app.css', production), 'helpers') ?? {}
+  const target = finding.replace('emit /assets/', 'public/assets/')
+  writeFileSync(join(root, target), 'edited')
+  const edited = await ask(`/${target.replace('public/', '')}`, production)
+  t.is(
+    step(edited, 'file')?.finding,
+    `${target} holds other bytes than its fingerprint says, and is not sent`
+  )
+  symlinkSync(join(root, 'package'), join(root, 'public/assets/package'))
+  const led = await ask('/assets/package/assets/stylesheets/lib.css', production)
+  t.is(
+    step(led, 'file')?.finding,
+    'public/assets/package/assets/stylesheets/lib.css is a link that may not be followed (symlinks)'
+  )
+  const unknown = await ask('ap.css', production)
+  t.regex(step(unknown, 'helpers')?.finding ?? '', /^fail: .*; did you mean 'app\.css'\?$/)
+})
+
+test('explain tells of files of public, and that serving is off', async t => {
+  const { ask } = makeExplainer(t)
+  const robots = await ask('/robots.txt', { serve: false })
+  t.is(step(robots, 'app')?.finding, 'none: a file of public, if it is there')
+  t.is(
+    step(robots, 'settings')?.finding,
+    'development; serving is off: SERVE_STATIC_ASSETS is not true'
+  )
+  t.is(robots.outcome, 'where koaAssets serves: 200, the file as it lies in public')
+  t.true(robots.isFound)
+  const books = await ask('/books')
+  t.is(books.outcome, 'passed on to the next middleware')
+})
+
+test('a name that ends in 32 hex characters of something else is told as it is served', async t => {
+  const other = '0123456789abcdef'.repeat(2)
+  const name = `logo-${other}.png`
+  const options = { serve: true, revalidate: 0, env: 'production' } as const
+  for (const compile of [false, true]) {
+    const root = makeProject(t, {
+      [`apps/web/assets/images/${name}`]: 'logo',
+      'apps/web/assets/images/logo.png': 'another'
+    })
+    await precompile({ root })
+    const served = await makeSite(t, {}, { ...options, compile, root })
+    for (const path of [`/assets/${name}`, `/assets/absent-${other}.png`]) {
+      const { status } = await served.ask(path)
+      const { isFound, steps } = await explain(path, { ...options, compile, root })
+      t.is(isFound, status === 200, path)
+      const found = steps.at(-1)?.finding ?? ''
+      t.regex(found, status === 200 ? /is there$/ : /is not there$/)
+    }
+  }
+})

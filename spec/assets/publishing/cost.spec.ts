@@ -1,0 +1,202 @@
+// What a request costs the disk, counted where Node hands a call to the system: every asynchronous
+// call of `fs` is a resource of async_hooks, and the synchronous ones are counted by name.
+import { createHook } from 'node:async_hooks'
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import test from 'ava'
+import { makePublicFiles } from '../../../lib/assets/serving/public-files.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { drive } from '../../support/in-process.ts'
+import { makeSite, type Site, type SiteOptions } from '../../support/site.ts'
+import { until, untilSettled } from '../../support/until.ts'
+
+let calls = 0
+const stats: string[] = []
+const sync: string[] = []
+
+createHook({
+  init(_, type) {
+    if (type.startsWith('FSREQ') || type === 'FILEHANDLE' || type === 'FILEHANDLECLOSEREQ') calls++
+  }
+}).enable()
+
+type Call = (...args: unknown[]) => unknown
+const patched = fs as unknown as Record<string, Call>
+for (const name of Object.keys(fs)) {
+  const original = patched[name]
+  if (!name.endsWith('Sync') || typeof original !== 'function') continue
+  patched[name] = Object.assign((...args: unknown[]) => {
+    sync.push(name)
+    return original(...args)
+  }, original)
+}
+const { stat, watch } = patched
+const watched = new Map<fs.FSWatcher, string>()
+patched.watch = (...args) => {
+  const watcher = watch?.(...args) as fs.FSWatcher
+  watched.set(watcher, String(args[0]))
+  watcher.once('close', () => watched.delete(watcher))
+  return watcher
+}
+const watchedBelow = (root: string) => [...watched.values()].filter(path => path.startsWith(root))
+patched.stat = (...args) => {
+  stats.push(String(args[0]))
+  return stat?.(...args)
+}
+syncBuiltinESMExports()
+
+/** What one request costs, once a second's background look at the folders is not among it. */
+async function costOf(site: Site, path: string, method = 'GET') {
+  let cost = { calls: 0, stats: [] as string[], sync: [] as string[], status: 0 }
+  await until(async () => {
+    calls = 0
+    stats.length = 0
+    sync.length = 0
+    const { status } = await site.ask(path, { method })
+    const looked = stats.map(path => path.slice(site.root.length + 1)).toSorted()
+    cost = { calls, stats: looked, sync: [...sync], status }
+    return !looked.includes('apps/web/assets')
+  }, 'a request without the look of every second')
+  return cost
+}
+
+/** Old files, known to the site, and young no more. */
+async function makeSettledSite(...[t, files, options]: Parameters<typeof makeSite>) {
+  const site = await makeSite(t, files, options)
+  await untilSettled()
+  for (const path of Object.keys(files ?? {})) {
+    const url = `/assets/${path.slice(path.indexOf('/') + 1).replace('.scss', '')}`
+    if (path.includes('/_')) continue
+    for (let i = 0; i < 3; i++) await site.ask(url)
+    await untilSettled()
+    // What was young when it was read is read once more.
+    await site.ask(url)
+  }
+  return site
+}
+
+test.serial('the counters count', async t => {
+  const site = await makeSite(t, { 'css/a.css': 'a{}' })
+  calls = 0
+  stats.length = 0
+  sync.length = 0
+  await site.ask('/assets/a.css')
+  t.true(calls > 5, 'a first request costs')
+  t.true(stats.includes(site.at('/public/assets/a.css')))
+  site.read('/public/assets/a.css')
+  t.deepEqual([...new Set(sync)], ['existsSync', 'readFileSync'])
+  const before = calls
+  await fs.promises.readdir('.')
+  t.true(calls > before)
+})
+
+for (const method of ['GET', 'HEAD']) {
+  test.serial(
+    `${method} of an asset that is present costs one stat of its source and one of its target`,
+    async t => {
+      const site = await makeSettledSite(t, { 'css/a.css': 'a{}' })
+      t.deepEqual(await costOf(site, '/assets/a.css', method), {
+        calls: 2,
+        stats: ['apps/web/assets/css/a.css', 'public/assets/a.css'],
+        sync: [],
+        status: 200
+      })
+    }
+  )
+}
+
+test.serial(
+  'a compiled asset costs one stat more for each file it was compiled from, and for each folder searched',
+  async t => {
+    const site = await makeSettledSite(t, {
+      'css/_one.scss': 'a { b: c }',
+      'css/_two.scss': "@use 'one';",
+      'css/app.css.scss': "@use 'two';"
+    })
+    t.deepEqual(await costOf(site, '/assets/app.css'), {
+      calls: 5,
+      stats: [
+        'apps/web/assets/css',
+        'apps/web/assets/css/_one.scss',
+        'apps/web/assets/css/_two.scss',
+        'apps/web/assets/css/app.css.scss',
+        'public/assets/app.css'
+      ],
+      sync: [],
+      status: 200
+    })
+  }
+)
+
+test.serial('a route costs one stat, of what public might hold for it', async t => {
+  const options: SiteOptions = { routes: ctx => void (ctx.body = 'page') }
+  const site = await makeSettledSite(t, { 'css/a.css': 'a{}' }, options)
+  const cost = await costOf(site, '/books/23')
+  t.deepEqual([cost.status, cost.sync], [200, []])
+  t.true(cost.calls <= 1, `${cost.calls}`)
+})
+
+test.serial(
+  'with compile off and a stat that is trusted a file from memory costs nothing',
+  async t => {
+    const site = await makeSettledSite(
+      t,
+      { '/public/assets/a.css': 'a{}' },
+      { compile: false, revalidate: 3600 }
+    )
+    await site.ask('/assets/a.css')
+    const cost = await costOf(site, '/assets/a.css')
+    t.deepEqual(cost, { calls: 0, stats: [], sync: [], status: 200 })
+  }
+)
+
+const REMEMBERING = { compile: false, fingerprint: false, revalidate: 3600 }
+
+test.serial('a miss that is remembered costs nothing, under the prefix and elsewhere', async t => {
+  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { ...REMEMBERING, routes })
+  for (const path of ['/assets/none.css', '/books/23', '/books', '/']) {
+    for (let times = 0; times < 2; times++) await site.ask(path)
+    const cost = await costOf(site, path)
+    t.deepEqual([path, cost], [path, { calls: 0, stats: [], sync: [], status: 200 }])
+  }
+})
+
+test.serial('who asks at once shares one look, where a look is trusted at all', async t => {
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { serve: false })
+  const looksOf = async (options: SiteOptions, path: string) => {
+    const settings = settle({ root: site.root, ...REMEMBERING, ...options })
+    const files = makePublicFiles(settings, async () => true)
+    const wanted = { path, app: undefined, name: '' }
+    stats.length = 0
+    const asked = Array.from({ length: 20 }, async () => files.find(wanted))
+    const found = await Promise.all(asked)
+    t.is(new Set(found).size, 1)
+    return stats.filter(looked => looked === site.at(`/public${path}`)).length
+  }
+  t.is(await looksOf({}, '/assets/none.css'), 1)
+  t.is(await looksOf({ revalidate: 0 }, '/assets/none.css'), 20)
+  const once = await looksOf({}, '/assets/a.css')
+  t.true(once <= 2, `${once}`)
+})
+
+test.serial('a folder in which many files are missed at once is watched once', async t => {
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, REMEMBERING)
+  const missing = (folder: string) =>
+    Array.from({ length: 50 }, (_, number) => `${folder}/${number}.css`)
+  const once = [site.at('/public/assets')]
+  t.deepEqual([...(await drive(site.app, missing('/assets')))], [404])
+  t.deepEqual(watchedBelow(site.root), once)
+  await drive(site.app, [...missing('/assets/none'), ...missing('/assets/a.css')])
+  t.deepEqual(watchedBelow(site.root), once, 'what is no folder is not watched')
+})
+
+test.serial('no more than a hundred folders are watched for what may come into them', async t => {
+  const folders = Array.from({ length: 250 }, (_, number) => `/public/assets/${number}/a.css`)
+  const files = Object.fromEntries(folders.map(path => [path, 'a{}']))
+  const site = await makeSite(t, files, REMEMBERING)
+  for (const path of folders) {
+    t.is((await site.ask(path.replace('/public', '').replace('a.css', 'b.css'))).status, 404)
+  }
+  await until(() => watchedBelow(site.root).length === 100, 'the others are closed')
+})

@@ -1,0 +1,206 @@
+// Sources that change all the time: the answer is always what was complete before the request.
+import {
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { join } from 'node:path'
+import test from 'ava'
+import { draft } from '../../../lib/assets/rendering/render.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { makeFront } from '../../support/front.ts'
+import { ask } from '../../support/raw.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
+
+const MIB = 1024 * 1024
+
+const kinds = {
+  'a small file': { file: 'x/app.txt', name: 'app.txt', text: (n: number) => `n${n}` },
+  'a stylesheet': { file: 'x/app.css', name: 'app.css', text: (n: number) => `a{order:${n}}` },
+  'a Sass file': { file: 'x/s.css.scss', name: 's.css', text: (n: number) => `a{order:${n}}` },
+  'a partial': { file: 'x/_part.scss', name: 'with.css', text: (n: number) => `a{order:${n}}` },
+  'a big file': {
+    file: 'x/big.bin',
+    name: 'big.bin',
+    text: (n: number) => `${n}.`.padEnd(MIB + 9, 'x')
+  }
+}
+
+for (const [what, { file, name, text }] of Object.entries(kinds)) {
+  test.serial(`${what}, edited before every request: always the newest bytes`, async t => {
+    t.timeout(60_000)
+    const root = makeProject(t, { 'apps/web/assets/x/with.css.scss': '@use "part";' })
+    const path = join(root, 'apps/web/assets', file)
+    writeFileSync(path, text(0))
+    const { port, errors } = await makeFront(t, { root, env: 'test' })
+    const rounds = /Sass|partial|big/.test(what) ? 120 : 500
+    for (let n = 10_000; n < 10_000 + rounds; n++) {
+      // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
+      if (n % 5 === 1) {
+        writeFileSync(`${root}/new`, text(n))
+        renameSync(`${root}/new`, path)
+      } else {
+        if (n % 5 === 4) writeFileSync(path, text(n - 5000))
+        writeFileSync(path, text(n))
+      }
+      if (n % 5 === 2) utimesSync(path, 1e9, 1e9)
+      if (n % 5 === 3) utimesSync(path, 4e9, 4e9)
+      const answer = await ask(port, n % 7 === 0 ? 'HEAD' : 'GET', `/assets/${name}`)
+      t.is(answer.status, 200)
+      if (n % 7 !== 0) t.true(answer.text.includes(String(n)), `${n}: ${answer.text.slice(0, 60)}`)
+    }
+    t.deepEqual(errors, [])
+  })
+}
+
+test('a partial with a date to come is not compiled for every request', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/app.css.own': 'a{}',
+    'apps/web/assets/x/_part.own': 'b{}'
+  })
+  const part = join(root, 'apps/web/assets/x/_part.own')
+  utimesSync(part, 4e9, 4e9)
+  let compiles = 0
+  const compile = () => ({ code: `a{order:${++compiles}}`, dependencies: [part] })
+  const own = { extensions: '.own', target: '.css', compile }
+  const { port } = await makeFront(t, { root, env: 'test', compilers: [own] })
+  const end = Date.now() + 5000
+  let before: number
+  do {
+    before = compiles
+    await ask(port, 'GET', '/assets/app.css')
+    await ask(port, 'GET', '/assets/app.css')
+  } while ((before === 0 || compiles > before) && Date.now() < end)
+  t.is(compiles, before, 'nothing was edited')
+  writeFileSync(part, 'c{}')
+  utimesSync(part, 4e9, 4e9)
+  t.is((await ask(port, 'GET', '/assets/app.css')).text, `a{order:${before + 1}}`)
+})
+
+test('a big file that was written just now may change again within the same tick of the clock', async t => {
+  const root = makeProject(t, { 'apps/web/assets/x/big.bin': '' })
+  const directory = join(root, 'apps/web/assets')
+  const file = join(directory, 'x/big.bin')
+  const source = { file, directory, path: 'x/big.bin', tail: '', name: '', compiler: undefined }
+  const settings = settle({ root, env: 'test' })
+  const end = Date.now() + 5000
+  do truncateSync(file, 2 * MIB)
+  while ((await draft(settings, [], 'big.bin', source))?.isSettled && Date.now() < end)
+  t.true(Date.now() < end, 'it is looked at again')
+  while (!(await draft(settings, [], 'big.bin', source))?.isSettled && Date.now() < end);
+  t.true((await draft(settings, [], 'big.bin', source))?.isSettled)
+})
+
+test('a plain file beside a Sass file of its name, put there and taken away before every request', async t => {
+  const root = makeProject(t, { 'apps/web/assets/x/app.css.scss': 'a { from: sass }' })
+  const plain = join(root, 'apps/web/assets/x/app.css')
+  const { port } = await makeFront(t, { root, env: 'test' })
+  for (let round = 0; round < 60; round++) {
+    writeFileSync(plain, 'a { from: plain }')
+    t.true((await ask(port, 'GET', '/assets/app.css')).text.includes('plain'), `round ${round}`)
+    unlinkSync(plain)
+    t.true((await ask(port, 'GET', '/assets/app.css')).text.includes('sass'), `round ${round}`)
+  }
+})
+
+for (const way of ['moved away', 'removed', 'swapped by a link']) {
+  test(`a source directory that is ${way} and replaced is watched on in its new place`, async t => {
+    const root = makeProject(t, { 'apps/web/assets/x/app.css': 'old' })
+    const assets = join(root, 'apps/web/assets')
+    if (way === 'swapped by a link') {
+      renameSync(assets, join(root, 'old'))
+      symlinkSync(join(root, 'old'), assets)
+    }
+    const { port, errors } = await makeFront(t, { root, env: 'test' })
+    const text = async () => (await ask(port, 'GET', '/assets/app.css')).text
+    t.is(await text(), 'old')
+    writeFiles(root, { 'new/x/app.css': 'new' })
+    if (way === 'moved away') renameSync(assets, join(root, 'away'))
+    else rmSync(assets, { recursive: true })
+    if (way === 'swapped by a link') symlinkSync(join(root, 'new'), assets)
+    else renameSync(join(root, 'new'), assets)
+    t.is(await text(), 'new')
+    writeFiles(assets, { 'a/app.css': 'in a folder that comes first' })
+    t.is(await text(), 'in a folder that comes first')
+    rmSync(join(assets, 'a'), { recursive: true })
+    t.is(await text(), 'new', 'and taken away again')
+    t.deepEqual(errors, [])
+  })
+}
+
+test('sources and public taken away while it runs are a miss, and found again when they come back', async t => {
+  const files = { 'apps/web/assets/x/app.css': 'a{}', 'public/robots.txt': 'robots' }
+  const root = makeProject(t, files)
+  const { port, errors } = await makeFront(t, { root, env: 'test' })
+  const statusOf = async (path: string) => (await ask(port, 'GET', path)).status
+  for (let round = 0; round < 5; round++) {
+    t.is(await statusOf('/assets/app.css'), 200)
+    rmSync(join(root, 'public'), { recursive: true })
+    t.is(await statusOf('/robots.txt'), 404)
+    t.is(await statusOf('/assets/app.css'), 200, 'published anew')
+    rmSync(join(root, 'apps'), { recursive: true })
+    t.is(await statusOf('/assets/app.css'), 404)
+    writeFiles(root, files)
+    t.is(await statusOf('/robots.txt'), 200)
+  }
+  t.deepEqual(errors, [])
+})
+
+test('a file of public that is rewritten without pause is never answered short or for ever', async t => {
+  const root = makeProject(t, { 'public/a.txt': 'x', 'public/big.bin': 'x' })
+  const { port, errors } = await makeFront(t, { root, env: 'test' })
+  const writer = new Worker(
+    `const { writeFileSync, truncateSync } = require('node:fs')
+     const { workerData } = require('node:worker_threads')
+     const [small, big] = workerData
+     for (let n = 0; ; n++) {
+       writeFileSync(small, 'y'.repeat(1 + (n % 50) * 997))
+       truncateSync(small, n % 7)
+       if (n % 20 === 0) writeFileSync(big, Buffer.alloc(1_200_000 + (n % 9) * 1000, 120))
+       if (n % 20 === 10) truncateSync(big, 1_100_000)
+     }`,
+    { eval: true, workerData: [join(root, 'public/a.txt'), join(root, 'public/big.bin')] }
+  )
+  t.teardown(() => writer.terminate())
+  let [whole, cut, missed] = [0, 0, 0]
+  for (let round = 0; round < 500; round++) {
+    const path = round % 10 === 0 ? '/big.bin' : '/a.txt'
+    // A download whose file shrinks is cut off, perhaps before its first byte.
+    const answer = await ask(port, 'GET', path).catch((error: Error) => {
+      if (path !== '/big.bin' || !/^no answer: $/.test(error.message)) throw error
+    })
+    if (!answer) cut++
+    else if (answer.status === 404) missed++
+    else if (answer.body.length === Number(answer.headers['content-length'])) whole++
+    else cut++
+    if (path === '/a.txt' && answer?.status === 200) {
+      t.is(answer.body.length, Number(answer.headers['content-length']), answer.head)
+    }
+  }
+  t.true(whole > 300, `${whole} whole, ${cut} cut off, ${missed} missed`)
+  t.deepEqual(errors, [])
+})
+
+test('a big file of public that is replaced while its state is trusted is found, never 404', async t => {
+  const root = makeProject(t, { 'public/big.bin': Buffer.alloc(2 * MIB, 0) })
+  const front = await makeFront(t, {
+    root,
+    env: 'production',
+    fingerprint: false,
+    revalidate: 3600
+  })
+  for (let version = 1; version < 50; version++) {
+    t.is((await ask(front.port, 'GET', '/big.bin')).status, 200)
+    writeFileSync(join(root, 'new'), Buffer.alloc(2 * MIB + version, version))
+    renameSync(join(root, 'new'), join(root, 'public/big.bin'))
+    const answer = await ask(front.port, 'GET', '/big.bin')
+    t.is(answer.status, 200)
+    t.is(answer.body.length, 2 * MIB + version)
+    t.is(answer.body.at(-1), version)
+  }
+})

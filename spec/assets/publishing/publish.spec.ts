@@ -1,0 +1,106 @@
+// What happens between the choice of a source and its reading.
+import { renameSync, symlinkSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { build } from '../../../lib/assets/building/build.ts'
+import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
+import { makePublisher } from '../../../lib/assets/publishing/publish.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { makeSources } from '../../../lib/assets/sources/sources.ts'
+import { placed, readPublic } from '../../support/fingerprinted.ts'
+import { makeProject, type Files } from '../../support/site.ts'
+
+const FILES = {
+  'x/app.css': 'first',
+  '/apps/web/more/x/app.css': 'second',
+  '/apps/web/more/x/big.bin': Buffer.alloc(1_100_000, 'second'),
+  'x/big.bin': Buffer.alloc(1_100_000, 'first')
+}
+
+async function makeListed(t: ExecutionContext, files: Files) {
+  const root = makeProject(t, placed(files))
+  const settings = settle({ root, env: 'test', sources: 'more' })
+  const [app] = settings.apps
+  if (!app) throw new Error('there is no app')
+  const warn = (message: string) => t.fail(message)
+  const sources = makeSources(settings, warn)
+  // From here on events tell what changed; none arrives before the next turn of the event loop.
+  await sources.list(app)
+  const publisher = makePublisher(settings, sources, warn)
+  const read = (name: string) => readPublic(root, `/assets/${name}`).toString()
+  return { root, settings, app, sources, publisher, read, at: (path: string) => join(root, path) }
+}
+
+for (const name of ['app.css', 'big.bin']) {
+  test(`PUB-15 ${name} that vanishes as it is asked for leaves its name to the next directory`, async t => {
+    const { app, publisher, read, at } = await makeListed(t, FILES)
+    unlinkSync(at(`apps/web/assets/x/${name}`))
+    t.truthy(await publisher.publish(app, name))
+    t.true(read(name).startsWith('second'))
+  })
+
+  test(`S24 ${name} that becomes a link out of its source leaves its name to the next directory`, async t => {
+    const { root, app, publisher, read, at } = await makeListed(t, {
+      ...FILES,
+      '/outside/app.css': 'secret',
+      '/outside/big.bin': Buffer.alloc(1_100_000, 'secret')
+    })
+    const source = at(`apps/web/assets/x/${name}`)
+    symlinkSync(join(root, 'outside', name), `${source}.new`)
+    renameSync(`${source}.new`, source)
+    t.truthy(await publisher.publish(app, name))
+    t.true(read(name).startsWith('second'))
+    renameSync(at('apps/web/more/x'), at('apps/web/more/y'))
+    t.truthy(await publisher.publish(app, name), 'the listing is read again')
+    renameSync(at('apps/web/more'), at('apps/web/none'))
+    t.is(await publisher.publish(app, name), undefined)
+  })
+}
+
+test('PUB-15 a source that vanishes and comes back is taken again', async t => {
+  const { app, publisher, read, at } = await makeListed(t, FILES)
+  const source = at('apps/web/assets/x/app.css')
+  renameSync(source, at('away'))
+  const publishing = publisher.publish(app, 'app.css')
+  await publishing
+  t.is(read('app.css'), 'second')
+  renameSync(at('away'), source)
+  await publisher.publish(app, 'app.css')
+  t.is(read('app.css'), 'first')
+})
+
+test('PUB-15 a build takes the next source of a name when the first vanishes in the middle', async t => {
+  // One lane compiles what deletes the source, the others wait for it: it is read last.
+  let deleted: () => void
+  const isDeleted = new Promise<void>(resolve => {
+    deleted = resolve
+  })
+  const compiler: Compiler = {
+    extensions: '.own',
+    target: '.txt',
+    async compile({ code, path }) {
+      if (code === 'delete') {
+        unlinkSync(path.replace('a.txt.own', 'z.css'))
+        deleted()
+      } else await isDeleted
+      return { code }
+    }
+  }
+  const fillers = Array.from({ length: 20 }, (_, at) => [`x/b${at}.txt.own`, 'wait'])
+  const root = makeProject(
+    t,
+    placed({
+      'x/a.txt.own': 'delete',
+      ...Object.fromEntries(fillers),
+      'x/z.css': 'first',
+      '/apps/web/more/x/z.css': 'second'
+    })
+  )
+  const settings = settle({ root, env: 'test', sources: 'more', compilers: [compiler] })
+  const warn = (message: string) => t.fail(message)
+  const { assets, problems } = await build(settings, makeSources(settings, warn), { warn })
+  t.deepEqual(problems, [])
+  const built = assets.get('/assets/z.css')
+  t.is(built?.source.file, join(root, 'apps/web/more/x/z.css'))
+  t.is(built?.size, 'second'.length)
+})

@@ -1,0 +1,410 @@
+// Smaller files in production, and maps that lead back to what a person wrote.
+import test from 'ava'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { runInThisContext } from 'node:vm'
+import { loadPeer } from '../../../lib/assets/compilers/peers.ts'
+import { loadMinifier } from '../../../lib/assets/rendering/minify.ts'
+import { precompile, PrecompileError } from '../../../lib/assets/building/precompile.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { verify } from '../../../lib/assets/building/verify.ts'
+import { CompileError } from '../../../lib/errors.ts'
+import {
+  digestIn,
+  digestOf,
+  filesBelow,
+  isPublic,
+  placed,
+  readManifest,
+  readPublic,
+  snapshot,
+  targetOf
+} from '../../support/fingerprinted.ts'
+import { makeProject, writeFiles, type Files } from '../../support/site.ts'
+import { readMapped } from '../../support/source-map.ts'
+import { untilSettled } from '../../support/until.ts'
+
+async function minify(options: KoaAssetsOptions) {
+  const warnings: string[] = []
+  const warn = (message: string) => void warnings.push(message)
+  return { ...(await precompile(options, { minify: true, warn })), warnings }
+}
+
+async function makeMinified(t: Parameters<typeof makeProject>[0], files: Files) {
+  const root = makeProject(t, placed(files))
+  return { root, ...(await minify({ root })) }
+}
+
+const CSS = '/* why */\n.a {\n  color: red;\n}\n\n.b {\n  color: blue;\n}\n'
+const JS = '// why\nfunction greet(somebody) {\n  return "Hello " + somebody\n}\n'
+
+test('stylesheets and scripts get smaller; without minify they stay as they are', async t => {
+  const { root } = await makeMinified(t, { 'a.css': CSS, 'a.js': JS, 'm.mjs': `export ${JS}` })
+  t.regex(readPublic(root, '/assets/a.css').toString(), /^\.a\{color:red\}\.b\{color:#00f\}\n\/\*#/)
+  t.regex(
+    readPublic(root, '/assets/a.js').toString(),
+    /^function greet\(\w\)\{return"Hello "\+\w\}/
+  )
+  await precompile({ root })
+  t.is(readPublic(root, '/assets/a.css').toString(), CSS)
+  t.deepEqual(Object.keys(readManifest(root).assets), [
+    '/assets/a.css',
+    '/assets/a.js',
+    '/assets/m.mjs'
+  ])
+})
+
+test('the option minify is layered as others are, and the argument beats it', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/a.css': CSS,
+    'apps/admin/assets/a.css': CSS
+  })
+  const small = /^\.a\{color:red\}/
+  const isSmall = (path: string) => small.test(readPublic(root, path).toString())
+  const both = () => [isSmall('/assets/a.css'), isSmall('/assets/admin/a.css')]
+  const apps = { web: {}, admin: { minify: false } }
+  const configure = { test: { minify: true } }
+  await precompile({ root, apps, configure, env: 'test' })
+  t.deepEqual(both(), [true, false])
+  await precompile({ root, apps, configure, env: 'test' }, { minify: false })
+  t.deepEqual(both(), [false, false])
+  await precompile({ root, apps }, { minify: true })
+  t.deepEqual(both(), [true, true])
+  await precompile({ root, apps, minify: true })
+  t.deepEqual(both(), [true, false])
+  await t.throwsAsync(() => precompile({ root, minify: 'yes' as never }), {
+    instanceOf: TypeError,
+    message: "minify must be true or false, got 'yes'"
+  })
+})
+
+test('a map is an asset: in the manifest, under both names, compressed, named by its text', async t => {
+  const { root, assets } = await makeMinified(t, {
+    'app.css': CSS.repeat(9),
+    'scripts/sub/a.js': JS
+  })
+  t.is(assets, 4)
+  for (const name of ['/assets/app.css', '/assets/sub/a.js']) {
+    const target = targetOf(root, `${name}.map`)
+    t.is(readMapped(root, name).mapUrl, target)
+    t.is(digestOf(readPublic(root, target)), digestIn(target) ?? '')
+    t.deepEqual(readPublic(root, `${name}.map`), readPublic(root, target))
+    t.is(digestOf(readPublic(root, targetOf(root, name))), digestIn(targetOf(root, name)) ?? '')
+  }
+  t.true(isPublic(root, `${targetOf(root, '/assets/app.css.map')}.br`))
+  t.deepEqual((await verify({ root })).problems, [])
+})
+
+for (const [extension, other, files] of [
+  ['css.scss', '_part.scss', { '_part.scss': '// part\n\n.part { color: green; }\n' }],
+  ['css.less', 'lib/part.less', { 'lib/part.less': '// part\n\n.part { color: green; }\n' }]
+] as const) {
+  test(`a place in minified CSS leads to its line in .${extension} and in what that imports`, async t => {
+    const word = extension === 'css.scss' ? '@use "part";' : '@import "../lib/part.less";'
+    const nested = '\n\n// Nested.\n.card {\n  width: 1px;\n\n  .title { outline: 7px; }\n}\n'
+    const folder = extension === 'css.scss' ? '' : 'main/'
+    const name = `${folder}app.${extension}`
+    const placedFiles = Object.fromEntries(
+      Object.entries({ [name]: word + nested, ...files }).map(([path, text]) => [
+        `stylesheets/${path}`,
+        text
+      ])
+    )
+    const { root } = await makeMinified(t, placedFiles)
+    const { origin, map } = readMapped(root, `/assets/${folder}app.css`)
+    t.like(origin('outline'), { source: `app.${extension}`, line: 7 })
+    t.is(origin('outline').code, 'outline: 7px; }')
+    t.like(origin('.part'), { source: folder ? `../${other}` : other, line: 3 })
+    t.false(JSON.stringify(map).includes(root))
+  })
+}
+
+test('a place in minified JavaScript leads to its line in .ts', async t => {
+  const code =
+    'interface A {\n  n: number\n}\n\nfunction go(a: A): number {\n  return a.n * 42\n}\n'
+  const { root } = await makeMinified(t, { 'javascripts/app.js.ts': code })
+  const { origin, map } = readMapped(root, '/assets/app.js')
+  t.like(origin('go('), { source: 'app.js.ts', line: 5 })
+  t.deepEqual(origin('42'), { source: 'app.js.ts', line: 6, code: '42' })
+  t.deepEqual(map.sourcesContent, [code])
+})
+
+test('what stands behind a reference that got its fingerprint leads to the right column', async t => {
+  const css = `a { background: url( "images/logo.png" ); color: red }
+.é { background: image-set('images/logo.png' 1x, url(lost.png) 2x); display: block }
+b { border: 3px }
+/*! kept */
+c { background: url(images/logo.png?v#x) }
+d { outline: 4px }
+`
+  const files = { 'app.css': css, 'images/logo.png': 'logo', 'lost.png': 'found' }
+  const { root } = await makeMinified(t, files)
+  const mapped = readMapped(root, '/assets/app.css')
+  t.regex(mapped.text, /logo-[0-9a-f]{32}\.png/)
+  t.regex(mapped.text, /lost-[0-9a-f]{32}\.png/)
+  for (const [line, code] of [
+    [1, 'color: red'],
+    [2, 'display: block'],
+    [3, 'border: 3px'],
+    [6, 'outline: 4px']
+  ] as const) {
+    const found = mapped.origin(code.replace(' ', ''))
+    t.is(found.line, line)
+    t.true(found.code.startsWith(code), found.code)
+  }
+  t.deepEqual(mapped.map.sourcesContent, [css])
+  writeFiles(root, placed({ 'images/logo.png': 'another' }))
+  await minify({ root })
+  t.not(readMapped(root, '/assets/app.css').text, mapped.text)
+  t.true(readMapped(root, '/assets/app.css').origin('outline').code.startsWith('outline'))
+})
+
+test('a property that esbuild puts together from several leads to where it was written', async t => {
+  const rules =
+    'i { color: red; }\n.a {\n  color: green;\n  margin: 1px;\n  border-radius: 2px;\n}\n' +
+    '.b {\n  color: gold;\n  padding: 3px 4px;\n}\n'
+  const { root } = await makeMinified(t, { 'plain.css': rules, 'sass.css.scss': rules })
+  for (const name of ['plain.css', 'sass.css']) {
+    const { origin } = readMapped(root, `/assets/${name}`)
+    t.is(origin('margin').line, 4, name)
+    t.is(origin('border-radius').line, 5, name)
+    t.is(origin('padding').line, 9, name)
+    t.is(origin('i{').line, 1, name)
+  }
+})
+
+test('references in Sass keep the map right as well', async t => {
+  const scss =
+    '.a { background: url(logo.png); b { color: red } }\n.c { background: url("logo.png"); display: block }\n'
+  const { root } = await makeMinified(t, { 'stylesheets/app.css.scss': scss, 'logo.png': 'logo' })
+  const { origin } = readMapped(root, '/assets/app.css')
+  t.like(origin('color'), { line: 1, code: 'color: red } }' })
+  t.like(origin('display'), { line: 2, code: 'display: block }' })
+})
+
+// Line 1 of the text is line 3 of its source.
+const MAP = JSON.stringify({
+  version: 3,
+  sources: ['../src/app.coffee'],
+  sourcesContent: ['# one\n# two\ngo = -> 1\n'],
+  names: [],
+  mappings: 'AAEA'
+})
+const BUILT = 'function go() { return 1 }\n//# sourceMappingURL='
+
+test('a map that a script links or brings along is continued', async t => {
+  const inline = `data:application/json;base64,${Buffer.from(MAP).toString('base64')}`
+  const { root } = await makeMinified(t, {
+    'linked.js': `${BUILT}linked.js.map\n`,
+    'linked.js.map': MAP,
+    'aside.js': `${BUILT}maps/aside-of.js.map?v=1\n`,
+    'maps/aside-of.js.map': MAP,
+    'inline.js': `${BUILT}${inline}\n`,
+    'linked.css': 'a { color: red }\n/*# sourceMappingURL=linked.css.map */\n',
+    'linked.css.map': MAP
+  })
+  for (const name of ['linked.js', 'aside.js', 'inline.js', 'linked.css']) {
+    const { origin, text } = readMapped(root, `/assets/${name}`)
+    t.like(origin(name.endsWith('.js') ? 'function' : 'a{'), {
+      source: '../src/app.coffee',
+      line: 3
+    })
+    t.is(text.match(/sourceMappingURL/g)?.length, 1)
+  }
+  t.is(readPublic(root, '/assets/aside-of.js.map').toString(), MAP)
+})
+
+test('a linked map that is edited is read again', async t => {
+  const root = makeProject(t, { ...placed({ 'a.js': `${BUILT}a.js.map\n`, 'a.js.map': MAP }) })
+  writeFiles(root, { 'node_modules/.keep': '' })
+  await minify({ root })
+  writeFiles(root, placed({ 'a.js.map': MAP.replace('AAEA', 'AACA') }))
+  await minify({ root })
+  t.is(readMapped(root, '/assets/a.js').origin('function').line, 2)
+})
+
+test('what is minified already is left as it is, and keeps its own map', async t => {
+  const files = {
+    'lib.min.js': `${JS}//# sourceMappingURL=lib.min.js.map\n`,
+    'lib.min.js.map': MAP,
+    'lib.min.css': CSS,
+    'sass.min.css.scss': CSS
+  }
+  const { root } = await makeMinified(t, files)
+  const target = targetOf(root, '/assets/lib.min.js.map')
+  t.is(readPublic(root, '/assets/lib.min.js').toString(), `${JS}//# sourceMappingURL=${target}\n`)
+  t.is(readPublic(root, target).toString(), MAP)
+  t.is(readPublic(root, '/assets/lib.min.css').toString(), CSS)
+  t.false(readPublic(root, '/assets/sass.min.css').toString().includes('sourceMappingURL'))
+})
+
+test('bytes of another encoding and empty files stay as they are', async t => {
+  const latin = Buffer.from('a { content: "é" }', 'latin1')
+  const { root } = await makeMinified(t, { 'latin.css': latin, 'empty.js': '' })
+  t.deepEqual(readPublic(root, '/assets/latin.css'), latin)
+  t.is(readPublic(root, '/assets/empty.js').length, 0)
+})
+
+test('modules keep their exports, classic scripts the names that others use', async t => {
+  const { root } = await makeMinified(t, {
+    'module.js': 'export const first = 1\nexport function second(value) { return value }\n',
+    'classic.js':
+      'var spokenName = 1\nconst another = 2\nfunction thirdName(value) { return value + another }\n'
+  })
+  const module = readPublic(root, '/assets/module.js').toString()
+  const code = Buffer.from(module.replace(/\/\/#.*\n$/, '')).toString('base64')
+  t.deepEqual(
+    Object.keys((await import(`data:text/javascript;base64,${code}`)) as object).toSorted(),
+    ['first', 'second']
+  )
+  runInThisContext(readPublic(root, '/assets/classic.js').toString())
+  t.is(runInThisContext('thirdName(spokenName) + another'), 5)
+})
+
+const MIXED = {
+  'stylesheets/app.css.scss': '.a { background: url(logo.png);\n  b { margin: 1px } }\n',
+  'stylesheets/other.css.less': '@import "deep/part.less";\n.x { color: red }\n',
+  'stylesheets/deep/part.less': '.deep { color: red }\n',
+  'javascripts/app.js.ts': 'export const n: number = 42\n',
+  'one.css': '@import "two.css";\na { color: red }\n',
+  'two.css': '@import "one.css";\nb { background: url(logo.png) }\n',
+  'plain.js': JS,
+  'logo.png': 'logo'
+}
+
+test('twice and from another directory the files are byte-identical, circles included', async t => {
+  const [here, there] = [makeProject(t, placed(MIXED)), makeProject(t, { 'x/.keep': '' })]
+  const deep = join(there, 'x')
+  writeFiles(deep, placed(MIXED))
+  await minify({ root: here })
+  const first = snapshot(join(here, 'public'))
+  await minify({ root: here })
+  t.deepEqual(snapshot(join(here, 'public')), first)
+  await minify({ root: deep })
+  t.deepEqual(snapshot(join(deep, 'public')), first)
+  t.regex(
+    readPublic(here, '/assets/one.css').toString(),
+    /@import"\/assets\/two\.css\?[0-9a-f]{32}"/
+  )
+  for (const file of filesBelow(join(here, 'public')).filter(name => name.endsWith('.map'))) {
+    t.false(readFileSync(join(here, 'public', file), 'utf8').includes(here), file)
+  }
+})
+
+test('a second run remembers what was minified, and one without minify does not mix', async t => {
+  const root = makeProject(t, placed(MIXED))
+  writeFiles(root, { 'node_modules/.keep': '' })
+  await minify({ root })
+  const minified = snapshot(join(root, 'public'))
+  const folder = join(root, 'node_modules/.cache/koa-fresh-assets')
+  const memory = () =>
+    JSON.parse(readFileSync(join(folder, filesBelow(folder)[0] ?? ''), 'utf8')) as {
+      read: Record<string, { code?: string }>
+    }
+  t.is(await settled(), 8)
+  async function settled(): Promise<number> {
+    // A source that has only just been written is not remembered by the first run.
+    for (let round = 0; round < 100; round++) {
+      await minify({ root })
+      if (Object.keys(memory().read).length === 8) break
+    }
+    return Object.keys(memory().read).length
+  }
+  t.deepEqual(snapshot(join(root, 'public')), minified)
+  await precompile({ root })
+  t.is(readPublic(root, '/assets/plain.js').toString(), JS)
+  await minify({ root })
+  for (const [path, digest] of minified)
+    t.is(snapshot(join(root, 'public')).get(path), digest, path)
+})
+
+test('without esbuild it says how to get it', async t => {
+  const load: typeof loadPeer = (names, source) =>
+    loadPeer(
+      names.map(name => `${name}-is-not-installed`),
+      source
+    )
+  await t.throwsAsync(() => loadMinifier(load), {
+    code: 'compiler-missing',
+    message:
+      'minifying needs esbuild-is-not-installed, which is not installed: npm install --save-dev esbuild-is-not-installed'
+  })
+})
+
+test('a script and a stylesheet that cannot be read are told with their places, and nothing is published', async t => {
+  const root = makeProject(t, placed({ 'good.js': JS }))
+  await minify({ root })
+  const before = snapshot(join(root, 'public'))
+  writeFiles(
+    root,
+    placed({
+      'good.js': 'better()',
+      'logo.png': 'logo',
+      'bad.js': 'let fine = 1\nlet = = 2\n',
+      'bad.css': 'a { background: url(logo.png) } b {} /* never closed'
+    })
+  )
+  const error = await t.throwsAsync(() => minify({ root }), { instanceOf: PrecompileError })
+  const [css, js] = error?.problems ?? []
+  t.true(css instanceof CompileError && js instanceof CompileError)
+  t.like((css as CompileError).location, {
+    file: join(root, 'apps/web/assets/bad.css'),
+    line: 1,
+    excerpt: 'a { background: url(logo.png) } b {} /* never closed'
+  })
+  t.deepEqual((js as CompileError).location, {
+    file: join(root, 'apps/web/assets/bad.js'),
+    line: 2,
+    column: 7,
+    excerpt: 'let = = 2'
+  })
+  t.deepEqual(snapshot(join(root, 'public')), before)
+})
+
+test('what is odd is a warning with its place, each time', async t => {
+  const root = makeProject(t, placed({ 'hack.css': 'a {\n  *zoom: 1;\n}\n' }))
+  writeFiles(root, { 'node_modules/.keep': '' })
+  for (let round = 0; round < 2; round++) {
+    const { warnings } = await minify({ root })
+    t.deepEqual(warnings, ['apps/web/assets/hack.css:2:3: Expected identifier but found "*"'])
+  }
+  t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
+})
+
+test('a missing reference of a minified stylesheet is named with its line in the source', async t => {
+  const css = 'a {\n  color: red;\n  background: url(gone.png);\n}\n'
+  const root = makeProject(t, placed({ 'app.css': css }))
+  const error = await t.throwsAsync(() => minify({ root }))
+  t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
+})
+
+for (const folder of ['js', 'maps']) {
+  test(`CMP-06a a map that comes later into ${folder}/ is followed by the second precompile`, async t => {
+    const root = makeProject(t, {
+      ...placed({
+        'js/app.js': 'go( 1 );\n//# sourceMappingURL=app.js.map',
+        'maps/other.txt': ''
+      }),
+      'node_modules/.keep': ''
+    })
+    await untilSettled()
+    await minify({ root })
+    const map = {
+      version: 3,
+      sources: ['written.ts'],
+      sourcesContent: ['go(1 as number)'],
+      names: [],
+      mappings: 'AAAA'
+    }
+    writeFiles(root, placed({ [`${folder}/app.js.map`]: JSON.stringify(map) }))
+    await minify({ root })
+    const remembered = snapshot(join(root, 'public'))
+    t.true(readPublic(root, '/assets/app.js.map').toString().includes('written.ts'))
+    rmSync(join(root, 'public'), { recursive: true })
+    rmSync(join(root, 'node_modules'), { recursive: true })
+    await minify({ root })
+    for (const [path, digest] of snapshot(join(root, 'public'))) {
+      t.is(remembered.get(path), digest, path)
+    }
+  })
+}

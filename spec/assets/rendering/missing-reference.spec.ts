@@ -1,0 +1,34 @@
+import { join } from 'node:path'
+import test from 'ava'
+import { makeMissingReference } from '../../../lib/assets/rendering/missing-reference.ts'
+import { findReferences } from '../../../lib/assets/rendering/references.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import type { Source } from '../../../lib/assets/sources/sources.ts'
+import { makeProject } from '../../support/site.ts'
+
+const COUNT = 250
+
+for (const [what, compiler, placed] of [
+  ['as it was written', undefined, COUNT],
+  ['that was compiled', { extensions: '.x', target: '.css', compile: () => ({ code: '' }) }, 100]
+] as const) {
+  test(`S61 of a stylesheet ${what} ${placed} missing references of ${COUNT} are looked for`, async t => {
+    const code = Array.from({ length: COUNT }, (_, at) => `a { b: url(${at}.png) }\n`).join('')
+    const root = makeProject(t, { 'apps/web/assets/app.css': code })
+    const directory = join(root, 'apps/web/assets')
+    const file = join(directory, 'app.css')
+    const source: Source = {
+      ...{ file, directory, path: 'app.css', tail: 'app.css', name: 'app.css' },
+      compiler
+    }
+    const references = findReferences('css', code)
+    const missing = makeMissingReference(settle({ root }), source, {
+      text: { code, references, dependencies: [] }
+    })
+    const errors = await Promise.all(references.map(missing))
+    errors.forEach(({ message }, at) => {
+      const place = at < placed ? `:${at + 1}:12` : ''
+      t.is(message, `apps/web/assets/app.css${place} refers to ${at}.png, which is not found`)
+    })
+  })
+}

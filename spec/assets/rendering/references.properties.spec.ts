@@ -1,0 +1,96 @@
+import test from 'ava'
+import { array, assert, constantFrom, integer, property, string, tuple } from 'fast-check'
+import { findReferences, replaceReferences } from '../../../lib/assets/rendering/references.ts'
+
+// What makes a tokenizer stumble, in any order.
+const pieces = constantFrom(
+  ...['url(', ')', '(', '"', "'", '/*', '*/', '\\', '\\"', '\n', ' ', ';', '{', '}', '@import'],
+  ...['x.png', 'a', '#', '?', ',', 'image-set(', 'data:', '//', 'é', '🎈', ':', '1x', 'layer(b)']
+)
+const texts = array(pieces, { maxLength: 40 }).map(parts => parts.join(''))
+
+test('references that are not replaced leave the text as it was', t => {
+  assert(
+    property(texts, constantFrom('css' as const, 'js' as const), (text, type) => {
+      const references = findReferences(type, text)
+      const none = references.map(() => undefined)
+      return replaceReferences(text, references, none) === text
+    }),
+    { numRuns: 3000 }
+  )
+  t.pass()
+})
+
+test('text without url, import, image-set and sourceMappingURL has no references', t => {
+  assert(
+    property(string({ maxLength: 200, unit: 'binary' }), text => {
+      if (/url|@|image-set/i.test(text)) return true
+      return findReferences('css', text).length + findReferences('js', text).length === 0
+    }),
+    { numRuns: 2000 }
+  )
+  t.pass()
+})
+
+test('references lie in order, apart, within the text', t => {
+  assert(
+    property(texts, text => {
+      const ends = findReferences('css', text).flatMap(({ start, end }) => [start, end])
+      return [0, ...ends, text.length].every((at, i, all) => i === 0 || at >= (all[i - 1] ?? 0))
+    }),
+    { numRuns: 3000 }
+  )
+  t.pass()
+})
+
+test('replacing with the URLs that are there already changes nothing, after the first time', t => {
+  assert(
+    property(texts, text => {
+      const once = withOwnPaths(text)
+      return withOwnPaths(once) === once
+    }),
+    { numRuns: 3000 }
+  )
+  t.pass()
+})
+
+function withOwnPaths(text: string): string {
+  const references = findReferences('css', text)
+  return replaceReferences(
+    text,
+    references,
+    references.map(({ path }) => ownPath(path))
+  )
+}
+
+/** What cannot be decoded leads nowhere, and stays. */
+function ownPath(path: string): string {
+  try {
+    return encodeURI(decodeURI(path))
+  } catch (error) {
+    if (error instanceof URIError) return path
+    throw error
+  }
+}
+
+test('what a stylesheet says between its references stays, whatever it refers to', t => {
+  const names = integer({ min: 1, max: 999 }).map(n => `i/${n}.png`)
+  const rules = array(tuple(names, constantFrom('url(%)', 'url("%")', "url('%')", 'url( % )')))
+  assert(
+    property(rules, all => {
+      const text = all.map(([name, form], at) => `.r${at}{b:${form.replace('%', name)}}`).join('\n')
+      const references = findReferences('css', text)
+      const paths = references.map(({ path }) => path)
+      const out = replaceReferences(
+        text,
+        references,
+        paths.map(path => `/assets/${path}`)
+      )
+      const found = JSON.stringify(paths) === JSON.stringify(all.map(([name]) => name))
+      return (
+        found && out.replaceAll('/assets/', '').replaceAll("'", '"') === text.replaceAll("'", '"')
+      )
+    })
+  )
+  t.pass()
+})

@@ -1,0 +1,43 @@
+// Responses without a server: an adapter for a serverless platform makes request and response out of parts.
+import { once } from 'node:events'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import test from 'ava'
+import Koa from 'koa'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { makeProject } from '../../support/site.ts'
+
+const TEXT = '0123456789'.repeat(1000)
+
+for (const [way, maxFileBytes] of [
+  ['from memory', 100_000],
+  ['streamed', 100]
+] as const) {
+  test(`a response that knows no connection of its request is answered, ${way}`, async t => {
+    const root = makeProject(t, { 'public/a.txt': TEXT })
+    const app = new Koa()
+    const errors: Error[] = []
+    app.on('error', error => errors.push(error))
+    app.use(koaAssets({ root, serve: true, env: 'development', memory: { maxFileBytes } }))
+    const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/a.txt' })
+    // As serverless-http makes it.
+    const res = new ServerResponse({ method: 'GET' } as IncomingMessage)
+    const chunks: Buffer[] = []
+    const sink = new Writable({
+      write(chunk: Buffer, _, done) {
+        chunks.push(chunk)
+        done()
+      }
+    })
+    res.useChunkedEncodingByDefault = false
+    res.assignSocket(sink as Socket)
+    const finished = once(res, 'finish')
+    await app.callback()(req, res)
+    await finished
+    const bytes = Buffer.concat(chunks).toString()
+    t.regex(bytes, /^HTTP\/1\.1 200 OK\r\n/)
+    t.true(bytes.endsWith(`\r\n\r\n${TEXT}`))
+    t.deepEqual(errors, [])
+  })
+}

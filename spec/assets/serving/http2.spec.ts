@@ -1,0 +1,82 @@
+import { createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import { askHttp2, type Question } from '../../support/ask.ts'
+import { makeSite, type SiteOptions } from '../../support/site.ts'
+
+async function makeHttp2Site(t: ExecutionContext, options: SiteOptions) {
+  const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '' }
+  const { app, errors } = await makeSite(t, files, options)
+  const handle = app.callback()
+  const server = createServer((req, res) => void handle(req, res))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { errors, ask: (path: string, question?: Question) => askHttp2(port, path, question) }
+}
+
+for (const [way, options] of [
+  ['from memory', {}],
+  ['streamed', { memory: { maxFileBytes: 0 } }]
+] as const) {
+  test(`HTTP/2 GET has the whole answer, ${way}`, async t => {
+    const { ask, errors } = await makeHttp2Site(t, options)
+    const { status, text, headers } = await ask('/assets/a.css')
+    const { date, etag, 'last-modified': lastModified, ...others } = headers
+    t.is(status, 200)
+    t.is(text, 'a { color: red }')
+    t.truthy(date)
+    t.regex(etag ?? '', /^"[^"]+"$/)
+    t.truthy(lastModified)
+    t.deepEqual(Object.fromEntries(Object.entries(others)), {
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+      'content-type': 'text/css; charset=utf-8',
+      'content-length': '16',
+      'accept-ranges': 'bytes'
+    })
+    t.deepEqual(errors, [])
+  })
+
+  test(`HTTP/2 HEAD has the headers of GET and no body, ${way}`, async t => {
+    const { ask } = await makeHttp2Site(t, options)
+    const get = await ask('/assets/a.css')
+    const head = await ask('/assets/a.css', { method: 'HEAD' })
+    t.is(head.status, 200)
+    t.is(head.text, '')
+    t.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' })
+  })
+
+  test(`HTTP/2 a visitor who has it already gets a 304, ${way}`, async t => {
+    const { ask } = await makeHttp2Site(t, options)
+    const { headers } = await ask('/assets/a.css')
+    const again = await ask('/assets/a.css', { headers: { 'if-none-match': headers.etag } })
+    t.is(again.status, 304)
+    t.is(again.text, '')
+    t.is(again.headers.etag, headers.etag)
+    t.is(again.headers['content-type'], undefined)
+    t.is(again.headers['content-length'], undefined)
+  })
+
+  test(`HTTP/2 a range is a 206, one beyond the end a 416, ${way}`, async t => {
+    const { ask } = await makeHttp2Site(t, options)
+    const part = await ask('/assets/a.css', { headers: { range: 'bytes=4-8' } })
+    t.deepEqual([part.status, part.text], [206, 'color'])
+    t.is(part.headers['content-range'], 'bytes 4-8/16')
+    t.is(part.headers['content-length'], '5')
+    const beyond = await ask('/assets/a.css', { headers: { range: 'bytes=16-' } })
+    t.is(beyond.status, 416)
+    t.is(beyond.headers['content-range'], 'bytes */16')
+  })
+
+  test(`HTTP/2 an empty file, a miss, another method and a failed condition, ${way}`, async t => {
+    const { ask } = await makeHttp2Site(t, options)
+    t.deepEqual([(await ask('/empty.txt')).status, (await ask('/empty.txt')).text], [200, ''])
+    const miss = await ask('/assets/b.css')
+    t.deepEqual([miss.status, miss.headers['cache-control']], [404, 'no-store'])
+    const post = await ask('/assets/a.css', { method: 'POST' })
+    t.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS'])
+    const failed = await ask('/assets/a.css', { headers: { 'if-match': '"x"' } })
+    t.deepEqual([failed.status, failed.text], [412, ''])
+  })
+}

@@ -1,0 +1,149 @@
+// What is not there is remembered, and what comes is served at once all the same.
+import { linkSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import test, { type ExecutionContext } from 'ava'
+import { digestOf } from '../../../lib/assets/urls/fingerprint.ts'
+import { makeSite, type Site } from '../../support/site.ts'
+
+const FILES = {
+  '/public/assets/there.css': 'there',
+  '/public/assets/vendor/there.css': 'there',
+  '/public/images/there.png': 'there',
+  '/elsewhere/new.css': 'new',
+  '/elsewhere/folder/new.css': 'new'
+}
+
+/** Production, with an hour in which nothing but an event tells of a change. */
+function makeRemembering(t: ExecutionContext): Promise<Site> {
+  return makeSite(t, FILES, { compile: false, fingerprint: false, revalidate: 3600 })
+}
+
+/** Often enough that it is remembered. */
+async function miss(site: Site, path: string): Promise<number[]> {
+  const statuses: number[] = []
+  for (let times = 0; times < 4; times++) statuses.push((await site.ask(path)).status)
+  return statuses
+}
+
+const PATHS = [
+  '/new.css',
+  '/assets/new.css',
+  '/assets/vendor/new.css',
+  '/assets/fresh/new.css',
+  '/images/new.css',
+  '/images/fresh/new.css',
+  '/fresh/new.css',
+  '/fresh/folder/new.css'
+]
+
+type Way = (site: Site, path: string) => void
+
+const WAYS: Readonly<Record<string, Way>> = {
+  written: (site, path) => site.write(`/public${path}`, 'new'),
+  'moved there': (site, path) => renameSync(site.at('/elsewhere/new.css'), place(site, path)),
+  'linked there': (site, path) => linkSync(site.at('/elsewhere/new.css'), place(site, path))
+}
+
+function place(site: Site, path: string): string {
+  mkdirSync(site.at(`/public${path}`).replace(/\/[^/]+$/, ''), { recursive: true })
+  return site.at(`/public${path}`)
+}
+
+for (const [way, put] of Object.entries(WAYS)) {
+  test(`a file that is ${way} is served at once, however often it was missed`, async t => {
+    for (const path of PATHS) {
+      const site = await makeRemembering(t)
+      t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
+      put(site, path)
+      const { status, text } = await site.ask(path)
+      t.deepEqual([path, status, text], [path, 200, 'new'])
+    }
+  })
+}
+
+test('a folder that is moved into public brings what lies in it', async t => {
+  for (const folder of ['/assets/fresh', '/fresh', '/images/fresh']) {
+    const site = await makeRemembering(t)
+    t.is((await miss(site, `${folder}/new.css`)).at(-1), 404)
+    renameSync(site.at('/elsewhere/folder'), site.at(`/public${folder}`))
+    t.is((await site.ask(`${folder}/new.css`)).text, 'new')
+  }
+})
+
+test('a folder that is put in the place of another is watched anew', async t => {
+  const site = await makeRemembering(t)
+  t.is((await miss(site, '/images/new.css')).at(-1), 404)
+  renameSync(site.at('/public/images'), site.at('/public/old'))
+  renameSync(site.at('/elsewhere/folder'), site.at('/public/images'))
+  t.is((await site.ask('/images/new.css')).text, 'new')
+  t.is((await miss(site, '/images/newer.css')).at(-1), 404)
+  site.write('/public/images/newer.css', 'newer')
+  t.is((await site.ask('/images/newer.css')).text, 'newer')
+})
+
+test('a file behind a link to a folder is seen when it comes', async t => {
+  const site = await makeRemembering(t)
+  symlinkSync(site.at('/public/images'), site.at('/public/assets/pictures'))
+  t.is((await miss(site, '/assets/pictures/new.png')).at(-1), 404)
+  site.write('/public/images/new.png', 'new')
+  t.is((await site.ask('/assets/pictures/new.png')).text, 'new')
+})
+
+test('what is remembered as missing under the prefix is answered as the first time', async t => {
+  const site = await makeRemembering(t)
+  const first = await site.ask('/assets/none.css')
+  await miss(site, '/assets/none.css')
+  const later = await site.ask('/assets/none.css')
+  t.deepEqual([later.status, later.text], [first.status, first.text])
+  t.is(later.headers['cache-control'], 'no-store')
+  const post = await site.ask('/assets/none.css', { method: 'POST' })
+  t.deepEqual([post.status, post.headers.allow], [404, undefined])
+  site.write('/public/assets/none.css', 'x')
+  t.is((await site.ask('/assets/none.css', { method: 'POST' })).status, 405)
+})
+
+test('what lies under the prefix and in no app is no-store from the first miss on', async t => {
+  const apps = { admin: { path: '/admin' }, shop: { path: '/shop' } }
+  const site = await makeSite(t, FILES, {
+    apps,
+    compile: false,
+    fingerprint: false,
+    revalidate: 3600
+  })
+  for (let times = 0; times < 4; times++) {
+    for (const method of ['GET', 'POST']) {
+      const { status, headers } = await site.ask('/assets/none.css', { method })
+      t.deepEqual([status, headers['cache-control']], [404, 'no-store'])
+    }
+  }
+})
+
+test('nobody can have a path taken for missing by encoding another twice', async t => {
+  const site = await makeRemembering(t)
+  site.write('/public/größe/a.png', 'a')
+  const path = '/gr%C3%B6%C3%9Fe/a.png'
+  t.is((await miss(site, path.replaceAll('%', '%25'))).at(-1), 404)
+  t.is((await site.ask(path)).text, 'a')
+  t.is((await miss(site, '/assets/%25zz')).at(-1), 404)
+  t.is((await site.ask('/assets/%zz')).status, 400)
+})
+
+test('in development a file that comes is served at once as well', async t => {
+  const site = await makeSite(t, FILES, { revalidate: 3600 })
+  for (const path of PATHS) {
+    t.is((await miss(site, path)).at(-1), 404)
+    site.write(`/public${path}`, 'new')
+    t.is((await site.ask(path)).text, 'new')
+  }
+  t.is((await miss(site, '/assets/newer.css')).at(-1), 404)
+  site.write('newer.css', 'newer')
+  t.is((await site.ask('/assets/newer.css')).text, 'newer')
+})
+
+test('a fingerprint that was asked for too early is answered as soon as its bytes are built', async t => {
+  const site = await makeSite(t, { 'a.css': 'old' }, { fingerprint: true, revalidate: 3600 })
+  t.is((await site.ask('/assets/a.css')).text, 'old')
+  const early = `/assets/a-${digestOf(Buffer.from('new'))}.css`
+  t.is((await miss(site, early)).at(-1), 404)
+  site.write('a.css', 'new')
+  t.is((await site.ask(early)).text, 'new')
+})

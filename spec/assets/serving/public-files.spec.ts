@@ -1,0 +1,27 @@
+// What is remembered of the files of public, and what is not.
+import { unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { digestOf, withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { makePublicFiles } from '../../../lib/assets/serving/public-files.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
+import { makeProject } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+
+test('what is forgotten while it is read is not remembered: its source may be gone by then', async t => {
+  const bytes = Buffer.alloc(64 * 1024 * 1024, 'film')
+  const path = withFingerprint('/assets/film.mp4', digestOf(bytes))
+  const root = makeProject(t, { [`public${path}`]: bytes })
+  const file = join(root, 'public', path)
+  const apps = { web: {} }
+  const settings = settle({ root, apps, env: 'production', compile: false, fingerprint: false })
+  const files = makePublicFiles(settings, async () => true)
+  const wanted = { path, app: settings.apps[0], name: path.slice('/assets/'.length) }
+  const found = files.find(wanted)
+  await until(() => openDescriptors(file) === 1, 'the file is being read')
+  unlinkSync(file)
+  files.forget(wanted)
+  t.true((await found)?.isVerified)
+  t.is(await files.find(wanted), undefined)
+})

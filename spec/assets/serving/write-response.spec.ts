@@ -1,0 +1,260 @@
+// What is sent of an answer that was kept is what Node would have made of it, and whoever takes part in
+// the making is not passed over.
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import {
+  MAX_WHOLE_BYTES,
+  said,
+  writeAnswer,
+  type Answer
+} from '../../../lib/assets/serving/write-response.ts'
+import { exchange } from '../../support/raw.ts'
+
+const run = promisify(execFile)
+
+const FIELDS = ['ETag', '"x"', 'Vary', 'Accept-Encoding', 'Content-Type', 'text/plain']
+
+/** What happens on the server, and what the client says beside its requests. */
+interface Case {
+  readonly prepare?: (res: ServerResponse, server: Server) => void
+  readonly head?: string
+  readonly version?: string
+  readonly body?: Buffer
+}
+
+type Say = (res: ServerResponse, answer: Answer, body?: Buffer) => void
+
+const usual: Say = (res, { status, fields }, body) =>
+  res.writeHead(status, fields as string[]).end(body)
+
+/** A server that says the same again and again. */
+async function open(t: ExecutionContext, say: Say, one: Case = {}) {
+  const { prepare, body = Buffer.from('body') } = one
+  const found = said(200, [...FIELDS, 'Content-Length', String(body.length)])
+  const answers = { GET: found, HEAD: found, PUT: said(304, FIELDS) }
+  const server = createServer()
+  const answer = (req: { method?: string }, res: ServerResponse) => {
+    prepare?.(res, server)
+    const method = req.method as keyof typeof answers
+    say(res, answers[method], method === 'GET' ? body : undefined)
+  }
+  server.on('request', answer).on('checkContinue', answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return { answers, port: (server.address() as AddressInfo).port }
+}
+
+/** All on one connection, as long as the server keeps it. */
+async function converse(port: number, { head = '', version = '1.1' }: Case = {}): Promise<string> {
+  const methods = ['GET', 'GET', 'PUT', 'HEAD', 'HEAD', 'PUT', 'GET', 'HEAD']
+  const requests = methods.map(method => `${method} / HTTP/${version}\r\nHost: x\r\n${head}\r\n`)
+  const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+  return (await exchange(port, [...requests, last].join(''))).toString('latin1')
+}
+
+async function sent(t: ExecutionContext, say: Say, one: Case): Promise<string[]> {
+  const { port } = await open(t, say, one)
+  const conversations = [await converse(port, one), await converse(port, one)]
+  return conversations.map(bytes => bytes.replaceAll(/^Date: .*GMT/gm, 'Date: now'))
+}
+
+test('a head is kept, and put in place as long as its second lasts', async t => {
+  const { port, answers } = await open(t, writeAnswer)
+  await converse(port)
+  t.regex(answers.GET.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
+  t.regex(answers.PUT.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
+  const marked = 'HTTP/1.1 200 Kept\r\nContent-Length: 4\r\n\r\n'
+  const mark = (second: number) =>
+    Object.assign(answers.GET, {
+      head: { ...answers.GET.head, text: marked, second, whole: undefined }
+    })
+  mark(0)
+  t.notRegex(await converse(port), /Kept/)
+  let bytes = ''
+  // A second may end in between.
+  while (!bytes.startsWith(`${marked}body`)) {
+    mark(Math.floor(Date.now() / 1000))
+    bytes = await converse(port)
+  }
+  while (answers.GET.head?.whole === undefined) await converse(port)
+  t.is(answers.GET.head.whole, `${answers.GET.head.text}body`)
+})
+
+test('the date goes on', async t => {
+  const { port } = await open(t, writeAnswer)
+  const dates = new Set<string>()
+  while (dates.size < 3) {
+    const before = Date.now()
+    for (const [, date = ''] of (await converse(port)).matchAll(/^Date: (.*)\r$/gm)) {
+      const time = Date.parse(date)
+      t.true(time > before - 2000 && time <= Date.now())
+      dates.add(date)
+    }
+  }
+})
+
+test('the status and its words are on the response for those who log them', async t => {
+  const seen: unknown[] = []
+  const prepare = (res: ServerResponse) => {
+    res.on('finish', () => seen.push(`${res.statusCode} ${res.statusMessage} ${res.headersSent}`))
+  }
+  await converse((await open(t, writeAnswer, { prepare })).port)
+  t.deepEqual(seen.slice(0, 3), ['200 OK true', '200 OK true', '304 Not Modified true'])
+})
+
+test('a writeHead that somebody put in place is called each time', async t => {
+  let calls = 0
+  const prepare = (res: ServerResponse) => {
+    const before = res.writeHead.bind(res)
+    res.writeHead = ((...args: Parameters<typeof before>) => {
+      calls++
+      res.setHeader('X-Call', calls)
+      return before(...args)
+    }) as typeof before
+  }
+  const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
+  t.deepEqual([...bytes.matchAll(/X-Call: (\d)/g)].map(String).length, 9)
+  t.is(calls, 9)
+})
+
+test('an end that somebody put in place sees every body', async t => {
+  const seen: string[] = []
+  const prepare = (res: ServerResponse) => {
+    const before = res.end.bind(res)
+    res.end = ((...args: Parameters<typeof before>) => {
+      seen.push(String(args[0] ?? ''))
+      return before(...args)
+    }) as typeof before
+  }
+  await converse((await open(t, writeAnswer, { prepare })).port)
+  t.deepEqual(seen, ['body', 'body', '', '', '', '', 'body', '', 'body'])
+})
+
+test('who logs what Node keeps of a head finds no body there', async t => {
+  const seen = new Set<string>()
+  const prepare = (res: ServerResponse) => {
+    res.on('finish', () => seen.add(String(Reflect.get(res, '_header')).replace(/^[^]*\r\n/, '')))
+  }
+  const { port, answers } = await open(t, writeAnswer, { prepare })
+  while (answers.GET.head?.whole === undefined) await converse(port)
+  t.deepEqual([...seen], [''])
+})
+
+test('what was put on the prototype before this was loaded sees every head and every body', async t => {
+  const child = `
+    import http from 'node:http'
+    const seen = { writeHead: 0, end: 0 }
+    const { writeHead, end } = http.ServerResponse.prototype
+    if (process.argv[1] === 'writeHead') http.ServerResponse.prototype.writeHead = function (...args) {
+      seen.writeHead++
+      return writeHead.apply(this, args)
+    }
+    else http.OutgoingMessage.prototype.end = function (...args) {
+      if (String(args[0]) === 'body') seen.end++
+      return end.apply(this, args)
+    }
+    const { said, writeAnswer } = await import(process.argv[2])
+    const answer = said(200, ['Content-Length', '4'])
+    const server = http.createServer((_, res) => writeAnswer(res, answer, Buffer.from('body')))
+    await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = 'http://127.0.0.1:' + server.address().port
+    for (let times = 0; times < 10; times++) await (await fetch(url)).text()
+    console.log(seen[process.argv[1]])
+    server.close()
+    server.closeAllConnections()`
+  const module = new URL('../../../lib/assets/serving/write-response.ts', import.meta.url).href
+  for (const name of ['writeHead', 'end']) {
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', child, name, module]
+    const { stdout } = await run(process.execPath, args)
+    t.deepEqual([name, stdout.trim()], [name, '10'])
+  }
+})
+
+const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+
+let changes = 0
+
+const CASES: Readonly<Record<string, Case>> = {
+  'nothing out of the ordinary': {},
+  'a body of any bytes': { body: EVERY_BYTE },
+  'a body of no bytes': { body: Buffer.alloc(0) },
+  'a body that is as long as both may be': { body: Buffer.alloc(MAX_WHOLE_BYTES, 'x') },
+  'a body that is sent in several pieces': { body: Buffer.alloc(1 << 22, EVERY_BYTE) },
+  'a client that ends the connection': { head: 'Connection: close\r\n' },
+  'a client of HTTP/1.0': { version: '1.0' },
+  'a client of HTTP/1.0 that keeps the connection': {
+    version: '1.0',
+    head: 'Connection: keep-alive\r\n'
+  },
+  'a client that waits for 100 and gets the answer': { head: 'Expect: 100-continue\r\n' },
+  'a header that was set before': { prepare: res => res.setHeader('X-Frame-Options', 'DENY') },
+  'a Date of one’s own': { prepare: res => res.setHeader('Date', 'yesterday') },
+  'no Date': { prepare: res => (res.sendDate = false) },
+  'no Connection': { prepare: res => res.removeHeader('Connection') },
+  'a connection that the server ends': { prepare: res => (res.shouldKeepAlive = false) },
+  'a server that counts requests': { prepare: (_, server) => (server.maxRequestsPerSocket = 100) },
+  'another timeout': {
+    prepare: (_, server) => (server.keepAliveTimeout = 1000 * (1 + (changes++ % 3)))
+  }
+}
+
+// What takes part in a head (`_storeHeader` and `writeHead` of Node 20 to 24), and a value of its own for each.
+const FLAGS: Readonly<Record<string, unknown>> = {
+  shouldKeepAlive: false,
+  useChunkedEncodingByDefault: false,
+  sendDate: false,
+  chunkedEncoding: true,
+  maxRequestsOnConnectionReached: true,
+  _defaultKeepAlive: false,
+  _hasBody: false,
+  _keepAliveTimeout: 7000,
+  _maxRequestsPerSocket: 7,
+  _removedConnection: true,
+  _removedContLen: true,
+  _removedTE: true
+}
+
+for (const [flag, value] of Object.entries(FLAGS)) {
+  test(`what one response makes of ${flag} does not reach another`, async t => {
+    for (const rest of [0, 1, 2]) {
+      const prepare = (res: ServerResponse) => {
+        if (changes++ % 3 === rest) Reflect.set(res, flag, value)
+      }
+      changes = 0
+      const expected = await sent(t, usual, { prepare })
+      changes = 0
+      t.deepEqual(await sent(t, writeAnswer, { prepare }), expected)
+    }
+  })
+}
+
+test('the reason phrase is that of the status, whatever was set before', async t => {
+  const prepare = (res: ServerResponse) => (res.statusMessage = 'Not Found')
+  const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
+  const lines = new Set(bytes.match(/HTTP\/1\.1 .*/g))
+  t.deepEqual(lines, new Set(['HTTP/1.1 200 OK', 'HTTP/1.1 304 Not Modified']))
+})
+
+for (const [title, one] of Object.entries(CASES)) {
+  test(`what is kept heeds ${title}`, async t => {
+    changes = 0
+    const expected = await sent(t, usual, one)
+    changes = 0
+    t.deepEqual(await sent(t, writeAnswer, one), expected)
+  })
+}
+
+test('a Vary that was set before is kept beside ours', async t => {
+  const merged = async (given: string) => {
+    const prepare = (res: ServerResponse) => res.setHeader('Vary', given)
+    const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
+    return /^Vary: (.*)\r$/m.exec(bytes)?.[1]
+  }
+  t.is(await merged('Origin'), 'Origin, Accept-Encoding')
+  t.is(await merged('Origin, accept-encoding'), 'Origin, accept-encoding')
+  t.is(await merged('*'), '*')
+})

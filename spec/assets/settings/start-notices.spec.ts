@@ -1,0 +1,99 @@
+// What is said at start of settings under which nothing is served.
+import test from 'ava'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { noticesAtStart } from '../../../lib/assets/settings/start-notices.ts'
+import { AssetError } from '../../../lib/errors.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { run } from '../../support/fingerprinted.ts'
+import { makeProject, type Files } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}' }
+
+const notices = (options: KoaAssetsOptions, processEnv: NodeJS.ProcessEnv = {}) =>
+  noticesAtStart(settle(options, processEnv), options, processEnv)
+
+test('no app at all is said, with the folders that were looked for', t => {
+  const root = makeProject(t, { 'src/app.css': 'a{}' })
+  const said = `no app was found: there is neither apps/<name>/assets nor assets in ${root}. Create apps/web/assets, or say with root or apps where the assets are`
+  for (const env of ['development', 'test']) {
+    for (const serve of [true, false]) t.deepEqual(notices({ root, env, serve }), [said])
+  }
+})
+
+test('what can serve something is silent', async t => {
+  const options = { env: 'development', serve: true }
+  const silent: ReadonlyArray<readonly [Files, KoaAssetsOptions]> = [
+    [FILES, {}],
+    [{ 'assets/app.css': 'a{}' }, {}],
+    [{ 'apps/shop/assets/app.css': 'a{}' }, {}],
+    [{ 'src/app.css': 'a{}' }, { sources: '../../src' }],
+    [{ 'src/app.css': 'a{}' }, { apps: { web: { dir: 'src' } } }],
+    [{ 'public/robots.txt': 'x' }, {}],
+    [FILES, { serve: false }],
+    [FILES, { env: 'test', compile: false }],
+    [FILES, { env: 'production', fingerprint: false }],
+    [FILES, { env: 'staging', compile: true }],
+    [FILES, { env: 'staging', apps: { web: { fingerprint: true } } }],
+    [FILES, { env: 'staging', configure: { staging: { compile: false } } }],
+    [FILES, { env: 'staging', apps: { web: { configure: { staging: {} } } } }]
+  ]
+  for (const [files, more] of silent) {
+    t.deepEqual(notices({ root: makeProject(t, files), ...options, ...more }), [])
+  }
+  const root = makeProject(t, FILES)
+  await run({ root })
+  t.deepEqual(notices({ root, env: 'production' }), [])
+})
+
+for (const [env, shown, key] of [
+  ['staging', "'staging'", 'staging'],
+  ['Production', "'Production'", 'Production'],
+  ['pre-prod\u001b', "'pre-prod\\x1B'", "'pre-prod\\x1B'"]
+] as const) {
+  test(`SET-02 ${shown} with neither compile nor fingerprint is said, with what to write`, t => {
+    const root = makeProject(t, FILES)
+    t.deepEqual(notices({ root, env, serve: true }), [
+      `in the environment ${shown} neither compile nor fingerprint is on, so that no source is published (web). Write configure: { ${key}: { compile: true } }, or precompile and write configure: { ${key}: { fingerprint: true } }`
+    ])
+  })
+}
+
+for (const [given, reason] of [
+  [undefined, 'is not set'],
+  ['', 'is not set'],
+  ['1', "is '1', not 'true'"],
+  ['TRUE', "is 'TRUE', not 'true'"]
+] as const) {
+  test(`SET-03 in development sources that are not served are said, where SERVE_STATIC_ASSETS ${reason} (${given})`, t => {
+    const root = makeProject(t, FILES)
+    const processEnv = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
+    t.deepEqual(notices({ root }, processEnv), [
+      `assets are not served, since SERVE_STATIC_ASSETS ${reason}. Set it to true or write serve: true; where a front web server serves them, write serve: false`
+    ])
+    t.deepEqual(notices({ root, env: 'test' }, processEnv), [])
+    t.deepEqual(notices({ root, env: 'production', compile: true }, processEnv), [])
+  })
+}
+
+test('koaAssets() says it once, on the console', t => {
+  const root = makeProject(t)
+  koaAssets({ root, env: 'development', serve: true })
+  const [said, ...others] = warningsAbout(root)
+  t.deepEqual(others, [])
+  t.true(said?.startsWith('koa-fresh-assets: no app was found'))
+})
+
+test('a root that does not exist is an error at start', async t => {
+  const root = makeProject(t, { file: '' })
+  for (const at of [`${root}/nowhere`, `${root}/file`, `${root}/file/below`]) {
+    const expected = {
+      instanceOf: AssetError,
+      code: 'root-missing',
+      message: `root is ${at}, which is not a directory: say with root where the project is, as in root: import.meta.dirname`
+    }
+    t.throws(() => koaAssets({ root: at }), expected)
+    await t.throwsAsync(run({ root: at }), expected)
+  }
+})

@@ -1,0 +1,259 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { makeProject, makeSite, type Site } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const found = async (site: Site, paths: readonly string[]) => {
+  const all = await Promise.all(paths.map(path => site.ask(path)))
+  return all.map(({ status, text }) => (status === 200 ? text : status))
+}
+
+test('PUB-12 the first folder is not part of the name, whatever it is called', async t => {
+  const folders = ['javascripts', 'stylesheets', 'images', 'fonts', 'any-other']
+  const site = await makeSite(t, {
+    ...Object.fromEntries(folders.map(folder => [`${folder}/${folder}.txt`, `in ${folder}`])),
+    'favicon.ico': 'in no folder'
+  })
+  const asked = folders.map(folder => `/assets/${folder}.txt`)
+  t.deepEqual(
+    await found(site, asked),
+    folders.map(folder => `in ${folder}`)
+  )
+  t.is((await site.ask('/assets/favicon.ico')).bytes.toString(), 'in no folder')
+})
+
+test('PUB-13 every tail of the path finds the source, and is published as it was asked for', async t => {
+  const site = await makeSite(t, { 'stylesheets/admin/menu.css': 'menu{}' })
+  const names = ['admin/menu.css', 'menu.css', 'stylesheets/admin/menu.css']
+  for (const name of names) {
+    t.is((await site.ask(`/assets/${name}`)).text, 'menu{}')
+    t.is(site.read(`/public/assets/${name}`), 'menu{}')
+  }
+  t.deepEqual(
+    await found(site, ['/assets/enu.css', '/assets/n/menu.css', '/assets/menu']),
+    [404, 404, 404]
+  )
+})
+
+test('PUB-13 a tail is that of the compiled name', async t => {
+  const site = await makeSite(t, { 'stylesheets/admin/menu.css.scss': 'a { b: c }' })
+  for (const name of ['admin/menu.css', 'menu.css', 'stylesheets/admin/menu.css']) {
+    t.is((await site.ask(`/assets/${name}`)).status, 200)
+  }
+})
+
+test('PUB-13 with tails: false an asset is found under its name alone', async t => {
+  const site = await makeSite(
+    t,
+    {
+      'stylesheets/admin/menu.css': 'menu{}',
+      'stylesheets/shop/till.css.scss': 'a { b: c }',
+      'stylesheets/app.css': 'a { src: url(admin/menu.css) url(till.css) url(docs/logo.txt) }',
+      'images/logo.txt': 'images',
+      'docs/logo.txt': 'docs',
+      'favicon.ico': 'icon'
+    },
+    { tails: false }
+  )
+  t.deepEqual(await found(site, ['/assets/admin/menu.css', '/assets/favicon.ico']), [
+    'menu{}',
+    'icon'
+  ])
+  t.is((await site.ask('/assets/shop/till.css')).status, 200)
+  const tails = [
+    ...['menu.css', 'stylesheets/admin/menu.css', 'till.css', 'stylesheets/shop/till.css'],
+    ...['images/logo.txt', 'docs/logo.txt']
+  ]
+  for (const tail of tails) {
+    t.deepEqual(await found(site, [`/assets/${tail}`]), [404], tail)
+    t.is((await site.ask(`/assets/${tail}`, { method: 'POST' })).status, 404, tail)
+    t.is(site.read(`/public/assets/${tail}`), undefined)
+  }
+  t.deepEqual(await found(site, ['/assets/logo.txt', '/assets/app.css']), [
+    'docs',
+    'a { src: url(admin/menu.css) url(till.css) url(docs/logo.txt) }'
+  ])
+  t.is(warningsAbout('app.css:1:').length, 2)
+  for (const path of ['docs/logo.txt', 'till.css']) {
+    t.is(warningsAbout(` refers to ${path}`).length, 1, path)
+  }
+})
+
+test('PUB-13 with tails: false a file that another hides is not taken for it', async t => {
+  const files = {
+    'css/hidden.css': 'a { src: url(lamp.txt) }',
+    'css/lamp.txt': 'beside the stylesheet',
+    'bright/lamp.txt': 'of the same name'
+  }
+  const sheet = async (tails: boolean) => {
+    const site = await makeSite(t, files, { tails })
+    return (await site.ask('/assets/hidden.css')).text
+  }
+  t.is(await sheet(true), 'a { src: url(/assets/css/lamp.txt) }')
+  t.is(await sheet(false), 'a { src: url(lamp.txt) }')
+  t.is(warningsAbout('hidden.css:1:14 refers to lamp.txt').length, 1)
+})
+
+test('PUB-14 a tail that two files bear is not found, and the log names both', async t => {
+  const site = await makeSite(t, {
+    'stylesheets/admin/menu.css': 'admin{}',
+    'stylesheets/shop/menu.css': 'shop{}'
+  })
+  t.is((await site.ask('/assets/menu.css')).status, 404)
+  t.is(site.read('/public/assets/menu.css'), undefined)
+  t.deepEqual(warningsAbout(site.root), [
+    `koa-fresh-assets: menu.css is ambiguous in ${site.at('')}: ask for one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`.replace(
+      '/:',
+      ':'
+    )
+  ])
+  t.deepEqual(await found(site, ['/assets/admin/menu.css', '/assets/shop/menu.css']), [
+    'admin{}',
+    'shop{}'
+  ])
+  await site.ask('/assets/menu.css')
+  t.is(warningsAbout(site.root).length, 1, 'said once')
+})
+
+test('PUB-14 a tail that becomes ambiguous is gone, and comes back with the other', async t => {
+  const site = await makeSite(t, { 'stylesheets/admin/menu.css': 'admin{}' })
+  t.deepEqual(await found(site, ['/assets/menu.css']), ['admin{}'])
+  site.write('stylesheets/shop/menu.css', 'shop{}')
+  t.deepEqual(await found(site, ['/assets/menu.css']), [404])
+  site.write('stylesheets/menu.css', 'exact{}')
+  t.deepEqual(await found(site, ['/assets/menu.css']), ['exact{}'])
+})
+
+test('PUB-14 of two of one name the first in byte order is served, with a warning', async t => {
+  const site = await makeSite(t, { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' })
+  t.deepEqual(
+    await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
+    ['docs', 'images', 'docs']
+  )
+  const [warning, ...others] = warningsAbout(site.root)
+  t.deepEqual(others, [])
+  t.true(warning?.includes('docs/logo.txt'))
+  t.true(warning?.includes('images/logo.txt'))
+})
+
+test('PUB-17 what no preprocessor is for is copied byte for byte', async t => {
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
+  const names = [
+    'x.min.js.map',
+    'logo.2x.png',
+    'style.foobar',
+    'no-extension',
+    'jquery.min.js',
+    'spa~ce.css',
+    'v1.2/data.bin',
+    'scss',
+    'a.scss.css',
+    'bom.css'
+  ]
+  const site = await makeSite(t, Object.fromEntries(names.map(name => [`files.d/${name}`, bytes])))
+  for (const name of names) {
+    const { status, bytes: sent, headers } = await site.ask(`/assets/${name}`)
+    t.deepEqual([name, status, headers['content-length']], [name, 200, '256'])
+    t.true(sent.equals(bytes), name)
+  }
+})
+
+test('PUB-17 text of another encoding, or with a byte order mark, is copied as it is', async t => {
+  const files = {
+    'stylesheets/latin.css': Buffer.from('a::after { content: "é" }', 'latin1'),
+    'stylesheets/bom.css': Buffer.from('\uFEFFa { color: red }')
+  }
+  const site = await makeSite(t, files)
+  for (const [path, bytes] of Object.entries(files)) {
+    const { bytes: sent } = await site.ask(`/assets/${path}`)
+    t.true(sent.equals(bytes), path)
+  }
+})
+
+test('PUB-18 dotfiles, partials, leftovers and the text of preprocessor sources are not found', async t => {
+  const names = [
+    '.hidden.css',
+    '_partial.css',
+    '_partial.css.scss',
+    'app.css~',
+    'app.css.scss~',
+    '.app.css.swp',
+    'app.css.swp',
+    '#app.css#'
+  ]
+  const raw = ['raw.css.scss', 'raw2.css.less', 'raw3.js.ts', 'types.d.ts']
+  const files = [...names, ...raw, '.folder/in.css', 'deep/.folder/in.css']
+  const site = await makeSite(
+    t,
+    Object.fromEntries(files.map(name => [`stylesheets/${name}`, 'a{}']))
+  )
+  const asked = ['partial.css', ...files].flatMap(name => [
+    `/assets/${encodeURIComponent(name).replaceAll('%2F', '/')}`,
+    `/assets/stylesheets/${encodeURIComponent(name).replaceAll('%2F', '/')}`
+  ])
+  t.deepEqual(
+    await found(site, asked),
+    asked.map(() => 404)
+  )
+  t.is(site.read('/public/assets/raw.css.scss'), undefined)
+})
+
+test('PUB-18 the raw text of a preprocessor source is not found in capitals either', async t => {
+  const site = await makeSite(t, { 'stylesheets/APP.CSS.SCSS': 'a { b { c: d } }' })
+  t.deepEqual(await found(site, ['/assets/APP.CSS.SCSS']), [404])
+})
+
+test('PUB-22 a source directory that is a link works', async t => {
+  const site = await makeSite(t, { '/elsewhere/stylesheets/a.css': 'a{}' }, {})
+  mkdirSync(site.at('/apps/web'), { recursive: true })
+  symlinkSync(site.at('/elsewhere'), site.at('/apps/web/assets'))
+  t.deepEqual(await found(site, ['/assets/a.css']), ['a{}'])
+  for (const symlinks of ['deny', 'follow'] as const) {
+    const other = await makeSite(t, {}, { root: site.root, symlinks, public: symlinks })
+    t.deepEqual(await found(other, ['/assets/a.css']), ['a{}'], symlinks)
+  }
+})
+
+for (const [symlinks, expected] of [
+  ['inside', ['inside', 'inside', 404, 404]],
+  ['follow', ['inside', 'inside', 'outside', 'outside']],
+  ['deny', [404, 404, 404, 404]]
+] as const) {
+  test(`PUB-22 with symlinks: '${symlinks}' links in a source lead to ${expected.join(', ')}`, async t => {
+    const outside = makeProject(t, { 'secret/s.txt': 'outside' })
+    const site = await makeSite(t, { 'files/real/r.txt': 'inside' }, { symlinks })
+    symlinkSync('real/r.txt', site.at('files/link.txt'))
+    symlinkSync('files/real', site.at('linked'))
+    symlinkSync(join(outside, 'secret/s.txt'), site.at('files/leak.txt'))
+    symlinkSync(join(outside, 'secret'), site.at('files/leak'))
+    const asked = ['link.txt', 'linked/r.txt', 'leak.txt', 'leak/s.txt']
+    t.deepEqual(
+      await found(
+        site,
+        asked.map(name => `/assets/${name}`)
+      ),
+      [...expected]
+    )
+  })
+}
+
+test('PUB-22 a link that turns outwards after it was served is not found any more', async t => {
+  const outside = makeProject(t, { 's.txt': 'outside' })
+  const site = await makeSite(t, { 'files/r.txt': 'inside' })
+  const { renameSync } = await import('node:fs')
+  symlinkSync('r.txt', site.at('files/link.txt'))
+  t.deepEqual(await found(site, ['/assets/link.txt']), ['inside'])
+  symlinkSync(join(outside, 's.txt'), site.at('files/new-link'))
+  renameSync(site.at('files/new-link'), site.at('files/link.txt'))
+  t.deepEqual(await found(site, ['/assets/link.txt']), [404])
+  t.is(site.read('/public/assets/link.txt'), undefined)
+})
+
+test('PUB-22 a link whose file appears later is found then', async t => {
+  const site = await makeSite(t, { 'files/a.txt': 'a' })
+  symlinkSync('../later/r.txt', site.at('files/link.txt'))
+  t.deepEqual(await found(site, ['/assets/a.txt', '/assets/link.txt']), ['a', 404])
+  site.write('later/r.txt', 'here')
+  t.deepEqual(await found(site, ['/assets/link.txt']), ['here'])
+})

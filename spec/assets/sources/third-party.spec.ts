@@ -1,0 +1,113 @@
+import { join } from 'node:path'
+import test from 'ava'
+import { assetSources } from '../../../lib/index.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+
+// The list is the process's, so each spec asks for names of its own.
+
+test('SET-14 a directory appended before koaAssets() is searched by every app', async t => {
+  const vendor = makeProject(t, { 'scripts/before.js': 'before()' })
+  assetSources.append(vendor)
+  const site = await makeSite(t, { 'a.css': '', '/apps/admin/assets/b.css': '' })
+  t.is((await site.get('/assets/before.js')).text, 'before()')
+  t.is((await site.get('/assets/admin/before.js')).text, 'before()')
+})
+
+test('SET-14 a directory appended after koaAssets() is searched as well', async t => {
+  const site = await makeSite(t, { 'a.css': '' })
+  t.is((await site.get('/assets/after.js')).status, 404)
+  assetSources.append([makeProject(t, { 'scripts/after.js': 'after()' })])
+  t.is((await site.get('/assets/after.js')).text, 'after()')
+})
+
+test('SET-14 a directory appended twice is in the list once, where it was first', t => {
+  const [one, two] = [makeProject(t), makeProject(t)]
+  const before = assetSources.list()
+  assetSources.append([one, two, one])
+  assetSources.append(`${one}/`)
+  assetSources.append(join(two, 'x', '..'))
+  t.deepEqual(assetSources.list(), [...before, one, two])
+})
+
+for (const [given, shown] of [
+  ['vendor/assets', "'vendor/assets'"],
+  ['', "''"],
+  [42, '42'],
+  [undefined, 'undefined'],
+  [[['/nested']], "[ [ '/nested' ] ]"]
+] as const) {
+  test(`SET-14 append(${shown}) is a TypeError, and nothing is appended`, t => {
+    const before = assetSources.list()
+    t.throws(() => assetSources.append(['/fine', given] as string[]), {
+      instanceOf: TypeError,
+      message: `assetSources.append takes absolute directories, got ${shown}: use import.meta.dirname`
+    })
+    t.deepEqual(assetSources.list(), before)
+  })
+}
+
+test('SET-14 the list that is given out is a copy', t => {
+  const list = assetSources.list() as string[]
+  list.push('/nowhere')
+  t.false(assetSources.list().includes('/nowhere'))
+  t.true(Object.isFrozen(assetSources))
+})
+
+test('SET-15 two copies of the library in one process share one list', async t => {
+  const copy = '../../../lib/assets/sources/sources.ts?another-copy'
+  const other = (await import(copy)) as { assetSources: typeof assetSources }
+  t.not(other.assetSources, assetSources)
+  const vendor = makeProject(t, { 'scripts/other-copy.js': 'copy()' })
+  other.assetSources.append(vendor)
+  t.true(assetSources.list().includes(vendor))
+  const site = await makeSite(t, { 'a.css': '' })
+  t.is((await site.get('/assets/other-copy.js')).text, 'copy()')
+})
+
+test('PUB-15 of a name that both have, the app wins over a third party', async t => {
+  assetSources.append(makeProject(t, { 'styles/both.css': 'b{}', 'styles/theirs.css': 'c{}' }))
+  const site = await makeSite(t, { 'stylesheets/both.css': 'a{}' })
+  t.is((await site.get('/assets/both.css')).text, 'a{}')
+  t.is((await site.get('/assets/theirs.css')).text, 'c{}')
+})
+
+test('PUB-15 an extra source comes between the app and the third parties', async t => {
+  assetSources.append(makeProject(t, { 's/e1.css': '3{}', 's/e2.css': '3{}', 's/e3.css': '3{}' }))
+  const site = await makeSite(
+    t,
+    { 's/e1.css': '1{}', '/apps/web/more/s/e1.css': '2{}', '/apps/web/more/s/e2.css': '2{}' },
+    {}
+  )
+  const extended = await makeSite(t, {}, { root: site.root, sources: ['more'] })
+  t.is((await extended.get('/assets/e1.css')).text, '1{}')
+  t.is((await extended.get('/assets/e2.css')).text, '2{}')
+  t.is((await extended.get('/assets/e3.css')).text, '3{}')
+})
+
+test('PUB-15 an exact name of a third party comes before a tail of the app', async t => {
+  assetSources.append(makeProject(t, { 'styles/exact.css': 'theirs{}' }))
+  const site = await makeSite(t, { 'stylesheets/deep/exact.css': 'ours{}' })
+  t.is((await site.get('/assets/exact.css')).text, 'theirs{}')
+})
+
+test('PUB-16 among third parties the first that was appended wins', async t => {
+  const [one, two] = [
+    makeProject(t, { 'styles/order.css': 'first{}' }),
+    makeProject(t, { 'styles/order.css': 'second{}' })
+  ]
+  assetSources.append([two, one])
+  const site = await makeSite(t, { 'a.css': '' })
+  t.is((await site.get('/assets/order.css')).text, 'second{}')
+})
+
+test("SET-14 a third party's directory that goes away and comes back is searched again", async t => {
+  const vendor = makeProject(t)
+  const directory = join(vendor, 'later')
+  assetSources.append(directory)
+  const site = await makeSite(t, { 'a.css': '' })
+  t.is((await site.get('/assets/comes-later.css')).status, 404)
+  await site.get('/assets/a.css')
+  const { writeFiles } = await import('../../support/site.ts')
+  writeFiles(directory, { 'styles/comes-later.css': 'x{}' })
+  t.is((await site.get('/assets/comes-later.css')).text, 'x{}')
+})

@@ -1,0 +1,215 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { Tree } from '../../../lib/assets/sources/tree.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { until, untilSettled } from '../../support/until.ts'
+
+type Symlinks = 'inside' | 'follow' | 'deny'
+
+const FILES = { 'css/a.css': '', 'css/deep/b.css': '', 'top.txt': '' }
+
+async function makeTree(t: ExecutionContext, files = {}, symlinks: Symlinks = 'inside') {
+  const directory = makeProject(t, files)
+  const tree = new Tree(directory, symlinks)
+  await tree.refresh()
+  const list = async () => {
+    await tree.refresh({ thorough: true })
+    return [...tree.files()].toSorted()
+  }
+  return { directory, tree, list, at: (path: string) => join(directory, path) }
+}
+
+test('a tree lists files of all levels, and its first level of folders', async t => {
+  const { tree, list } = await makeTree(t, FILES)
+  t.deepEqual(await list(), ['css/a.css', 'css/deep/b.css', 'top.txt'])
+  t.deepEqual(tree.folders, ['css'])
+})
+
+test('a directory that is not there has no files, and is read as soon as it is', async t => {
+  const parent = makeProject(t)
+  const tree = new Tree(join(parent, 'later'), 'inside')
+  await tree.refresh()
+  t.deepEqual([...tree.files()], [])
+  t.false(tree.isCurrent)
+  writeFiles(parent, { 'later/css/a.css': '' })
+  await tree.refresh()
+  t.deepEqual([...tree.files()], ['css/a.css'])
+})
+
+for (const [what, change, expected] of [
+  ['an added file', 'write css/new.css', ['css/a.css', 'css/deep/b.css', 'css/new.css', 'top.txt']],
+  ['a removed file', 'remove css/a.css', ['css/deep/b.css', 'top.txt']],
+  ['a renamed file', 'rename css/a.css css/z.css', ['css/deep/b.css', 'css/z.css', 'top.txt']],
+  ['an added folder', 'write x/y/z.css', ['css/a.css', 'css/deep/b.css', 'top.txt', 'x/y/z.css']],
+  ['a removed folder', 'remove css', ['top.txt']],
+  ['a renamed folder', 'rename css style', ['style/a.css', 'style/deep/b.css', 'top.txt']],
+  ['a moved folder', 'rename css/deep deep', ['css/a.css', 'deep/b.css', 'top.txt']],
+  ['a file that becomes a folder', 'replace top.txt', ['css/a.css', 'css/deep/b.css', 'top.txt/in']]
+] as const) {
+  test(`${what} is told by events, and by a thorough look without them`, async t => {
+    const { tree, directory, at, list } = await makeTree(t, FILES)
+    const { version } = tree
+    const [act = '', from = '', to = ''] = change.split(' ')
+    if (act === 'write') writeFiles(directory, { [from]: '' })
+    if (act === 'rename') renameSync(at(from), at(to))
+    if (act === 'remove' || act === 'replace') rmSync(at(from), { recursive: true })
+    if (act === 'replace') writeFiles(directory, { [`${from}/in`]: '' })
+    t.deepEqual(await list(), [...expected], 'a thorough look')
+    await until(async () => {
+      await tree.refresh()
+      return tree.isCurrent
+    }, 'the events of the change have come')
+    t.deepEqual([...tree.files()].toSorted(), [...expected], 'after the events')
+    t.true(tree.version > version)
+    const settled = tree.version
+    await tree.refresh({ thorough: true })
+    t.is(tree.version, settled, 'nothing changed, no new version')
+  })
+}
+
+test('an edited file is no news for the listing', async t => {
+  const { tree, directory } = await makeTree(t, FILES)
+  const { version } = tree
+  writeFiles(directory, { 'css/a.css': 'edited' })
+  await untilSettled()
+  t.true(tree.isCurrent)
+  await tree.refresh({ thorough: true })
+  t.is(tree.version, version)
+})
+
+test('a partial that comes or goes is news, since it may shadow another', async t => {
+  const { tree, directory, at, list } = await makeTree(t, FILES)
+  const { version } = tree
+  writeFiles(directory, { 'css/_part.scss': '' })
+  t.deepEqual(await list(), ['css/a.css', 'css/deep/b.css', 'top.txt'])
+  t.true(tree.version > version)
+  const then = tree.version
+  unlinkSync(at('css/_part.scss'))
+  await list()
+  t.true(tree.version > then)
+})
+
+test("an editor's leftovers are no news", async t => {
+  const { tree, directory, list } = await makeTree(t, FILES)
+  const { version } = tree
+  writeFiles(directory, { 'css/a.css~': '', 'css/.a.css.swp': '', 'css/#a.css#': '' })
+  t.deepEqual(await list(), ['css/a.css', 'css/deep/b.css', 'top.txt'])
+  t.is(tree.version, version)
+})
+
+for (const level of ['', 'css', 'css/deep'] as const) {
+  const made = level === '' ? 'the directory' : `the folder ${level}`
+
+  test(`of ${made}, deleted and made again, what happens next is told`, async t => {
+    const { tree, directory, at } = await makeTree(t, FILES)
+    for (const round of ['one', 'two', 'three']) {
+      rmSync(at(level), { recursive: true })
+      writeFiles(at(level), { [`${round}.css`]: '' })
+      await until(async () => {
+        await tree.refresh()
+        return [...tree.files()].some(file => file.endsWith(`${round}.css`))
+      }, 'the new folder is read')
+      await until(async () => {
+        await tree.refresh()
+        return tree.isCurrent
+      }, 'the events have come')
+      writeFiles(directory, { [join(level, `after-${round}.css`)]: '' })
+      await until(() => !tree.isCurrent, 'an event of the folder that was made again')
+      await tree.refresh()
+      t.true([...tree.files()].includes(join(level, `after-${round}.css`)))
+    }
+  })
+
+  test(`of ${made}, moved away and replaced, what happens next is told`, async t => {
+    const { tree, directory, at } = await makeTree(t, FILES)
+    const away = join(makeProject(t), 'away')
+    renameSync(at(level), away)
+    writeFiles(at(level), { 'new.css': '' })
+    await until(async () => {
+      await tree.refresh()
+      return tree.isCurrent && [...tree.files()].some(file => file.endsWith('new.css'))
+    }, 'the new folder is read')
+    await untilSettled()
+    await tree.refresh()
+    writeFiles(directory, { [join(level, 'after.css')]: '' })
+    await until(() => !tree.isCurrent, 'an event of the new folder')
+    await tree.refresh()
+    t.true([...tree.files()].includes(join(level, 'after.css')))
+  })
+}
+
+test('what no event tells of is seen within a second or so, while requests go on', async t => {
+  const releases = makeProject(t, { 'one/css/a.css': '', 'two/css/a.css': '', 'two/css/b.css': '' })
+  const current = join(releases, 'current')
+  symlinkSync('one', current)
+  const tree = new Tree(join(current, 'css'), 'inside')
+  await tree.refresh()
+  t.true(tree.isCurrent)
+  symlinkSync('two', join(releases, 'next'))
+  renameSync(join(releases, 'next'), current)
+  await until(async () => {
+    await tree.refresh()
+    return [...tree.files()].includes('b.css')
+  }, 'the swapped link is noticed')
+  t.pass()
+})
+
+test('the swap of a release is seen, also when the source that was served stays the same file', async t => {
+  const { linkSync } = await import('node:fs')
+  const site = await makeSite(t, {
+    'x.css': '',
+    '/releases/one/css/app.css.scss': 'a { b: c }'
+  })
+  const [one, two] = [site.at('/releases/one/css'), site.at('/releases/two/css')]
+  mkdirSync(two, { recursive: true })
+  linkSync(join(one, 'app.css.scss'), join(two, 'app.css.scss'))
+  writeFiles(two, { 'app.css': 'two{}' })
+  symlinkSync('one', site.at('/releases/current'))
+  const apps = { web: { sources: [site.at('/releases/current')] } }
+  const released = await makeSite(t, {}, { root: site.root, apps })
+  t.regex((await released.ask('/assets/app.css')).text, /^a \{/)
+  symlinkSync('two', site.at('/releases/next'))
+  renameSync(site.at('/releases/next'), site.at('/releases/current'))
+  await until(
+    async () => (await released.ask('/assets/app.css')).text === 'two{}',
+    'the other source of the new release is served',
+    5000
+  )
+  t.pass()
+})
+
+test('links that lead in a circle are followed once', async t => {
+  const { at, list } = await makeTree(t, { 'a/x.css': '', 'b/y.css': '' }, 'follow')
+  symlinkSync('..', at('a/up'))
+  symlinkSync('../b', at('a/b'))
+  symlinkSync('../a', at('b/a'))
+  symlinkSync('self', at('self'))
+  const files = await list()
+  t.deepEqual(files, ['a/b/y.css', 'a/x.css', 'b/a/x.css', 'b/y.css'])
+})
+
+for (const [symlinks, expected] of [
+  ['inside', ['files/r.txt', 'inside.txt', 'within/r.txt']],
+  ['follow', ['files/r.txt', 'inside.txt', 'out/s.txt', 'outside.txt', 'within/r.txt']],
+  ['deny', ['files/r.txt']]
+] as const) {
+  test(`with '${symlinks}' links count as ${expected.join(', ')}`, async t => {
+    const outside = makeProject(t, { 's.txt': '' })
+    const { at, list } = await makeTree(t, { 'files/r.txt': '' }, symlinks)
+    symlinkSync('files/r.txt', at('inside.txt'))
+    symlinkSync('files', at('within'))
+    symlinkSync(join(outside, 's.txt'), at('outside.txt'))
+    symlinkSync(outside, at('out'))
+    symlinkSync('nowhere', at('dangling'))
+    t.deepEqual(await list(), [...expected])
+  })
+}
+
+test('many who ask at once share the reading', async t => {
+  const { tree, directory } = await makeTree(t, FILES)
+  const { version } = tree
+  writeFiles(directory, { 'css/new.css': '' })
+  await Promise.all(Array.from({ length: 50 }, () => tree.refresh({ thorough: true })))
+  t.is(tree.version, version + 1)
+})

@@ -1,0 +1,190 @@
+import { createServer } from 'node:http2'
+import { connect } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Context } from 'koa'
+import { isSendable } from '../../../lib/assets/views/early-hints.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { precompile } from '../../../lib/index.ts'
+import { exchange, request } from '../../support/raw.ts'
+import { makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
+
+const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate' }
+const HINTS = `HTTP/1.1 103 Early Hints\r
+Link: </assets/app.css>; rel=preload; as=style, </assets/a.woff2>; rel=preload; as=font; crossorigin\r
+\r
+`
+
+function makePage(t: ExecutionContext, page: (ctx: Context) => unknown, options: SiteOptions = {}) {
+  const routes = async (ctx: Context) => {
+    await page(ctx)
+    ctx.body ??= 'the page'
+  }
+  return makeSite(t, {}, { earlyHints: true, routes, ...options })
+}
+
+const preloads = (ctx: Context) => ctx.preload('app.css', 'a.woff2')
+
+async function ask(port: number, headers: Record<string, string> = NAVIGATION, method = 'GET') {
+  return (await exchange(port, request(method, '/', headers))).toString()
+}
+
+test('ctx.preload sends 103 Early Hints ahead, and the same Link with the page', async t => {
+  const { port } = await makePage(t, preloads)
+  const answer = await ask(port)
+  t.true(answer.startsWith(`${HINTS}HTTP/1.1 200 OK\r\n`), answer)
+  const [, , page = ''] = answer.split('HTTP/1.1 ')
+  t.true(page.includes('\r\nLink: </assets/app.css>; rel=preload; as=style\r\n'))
+  t.true(page.includes('\r\nLink: </assets/a.woff2>; rel=preload; as=font; crossorigin\r\n'))
+  t.true(answer.endsWith('\r\n\r\nthe page'))
+})
+
+test('the hints are on their way before the page is made', async t => {
+  const seen: boolean[] = []
+  const { port } = await makePage(t, async ctx => {
+    preloads(ctx)
+    await new Promise<void>(resolve => ctx.req.socket.write('', () => resolve()))
+    seen.push(ctx.res.headersSent, ctx.req.socket.bytesWritten >= HINTS.length)
+  })
+  await ask(port)
+  t.deepEqual(seen, [false, true])
+})
+
+for (const [what, headers, method] of [
+  ['a request that opens no page', { 'Sec-Fetch-Mode': 'cors' }, 'GET'],
+  ['a client that says nothing of the kind', {}, 'GET'],
+  ['a HEAD request', NAVIGATION, 'HEAD'],
+  ['a POST request', NAVIGATION, 'POST']
+] as const) {
+  test(`${what} gets the Link, and no 103`, async t => {
+    const { port } = await makePage(t, preloads)
+    const answer = await ask(port, headers, method)
+    t.true(answer.startsWith('HTTP/1.1 200 OK\r\n'))
+    t.true(answer.includes('\r\nLink: </assets/app.css>; rel=preload; as=style\r\n'))
+  })
+}
+
+test('HTTP/1.0 knows no 103', async t => {
+  const { port } = await makePage(t, preloads)
+  const answer = await exchange(port, 'GET / HTTP/1.0\r\nSec-Fetch-Mode: navigate\r\n\r\n')
+  t.true(String(answer).startsWith('HTTP/1.1 200 OK\r\n'))
+  t.true(String(answer).includes('\r\nLink: </assets/app.css>'))
+})
+
+test('without the option earlyHints there is the Link alone', async t => {
+  const { port } = await makePage(t, preloads, { earlyHints: false })
+  const answer = await ask(port)
+  t.true(answer.startsWith('HTTP/1.1 200 OK\r\n'))
+  t.true(answer.includes('\r\nLink: </assets/app.css>'))
+})
+
+test('what was announced already, by whomever, is not announced again', async t => {
+  const { port } = await makePage(t, ctx => {
+    ctx.set('Link', ctx.assets.preload('app.css'))
+    preloads(ctx)
+    preloads(ctx)
+    ctx.preload('a.woff2', 'a.woff2')
+  })
+  const answer = await ask(port)
+  t.is(answer.match(/103 Early Hints/g)?.length, 1)
+  t.is(answer.match(/Link:/g)?.length, 3)
+  t.is(answer.match(/app\.css/g)?.length, 1)
+})
+
+test('with checksum names the hints carry the integrity', async t => {
+  const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
+  await precompile({ root })
+  const { port } = await makePage(t, ctx => ctx.preload('app.css'), { root, env: 'production' })
+  t.regex(
+    await ask(port),
+    /^HTTP\/1\.1 103 Early Hints\r\nLink: <\/assets\/app-[0-9a-f]{32}\.css>; rel=preload; as=style; integrity="sha384-[\w+/]{64}"; crossorigin\r\n\r\nHTTP\/1\.1 200 OK\r\n/
+  )
+})
+
+test('what Node cannot send ahead is in the Link of the page', async t => {
+  const { port, errors } = await makePage(t, ctx => {
+    ctx.preload('print.css', { media: '(min-width: 40em)' })
+    ctx.preload('app.css')
+  })
+  const answer = await ask(port)
+  t.deepEqual(errors, [])
+  t.true(
+    answer.startsWith(
+      'HTTP/1.1 103 Early Hints\r\nLink: </assets/app.css>; rel=preload; as=style\r\n\r\nHTTP/1.1 200'
+    )
+  )
+  t.true(
+    answer.includes('Link: </assets/print.css>; rel=preload; as=style; media="(min-width: 40em)"')
+  )
+})
+
+test('S61 whether a link can be sent ahead takes no time to see, however many parameters it has', t => {
+  const parameters = '; as=style'.repeat(30)
+  const before = process.cpuUsage()
+  t.false(isSendable(`</app.css>${parameters}; media="print`))
+  const { user, system } = process.cpuUsage(before)
+  t.true(user + system < 500_000, `${user + system} µs of processor time`)
+  for (const link of ['</a>', '</a>; as=style', '</a>;as="style" ; x', '</a>; x=', '</a>; a=b=c']) {
+    t.true(isSendable(link), link)
+  }
+  for (const link of ['a', '</a> as=style', '</a>; as="a b"', '</a>; ', '</a>; as="a']) {
+    t.false(isSendable(link), link)
+  }
+})
+
+test('after the header is sent there is nothing to announce, and nothing happens', async t => {
+  const { port, errors } = await makePage(t, ctx => {
+    ctx.respond = false
+    ctx.res.flushHeaders()
+    preloads(ctx)
+    ctx.res.end('by hand')
+  })
+  const answer = await ask(port)
+  t.false(answer.includes('Link'))
+  t.deepEqual(errors, [])
+})
+
+test('a name that no asset can have is a TypeError, and no header is changed', async t => {
+  const { port } = await makePage(t, ctx => {
+    const error = t.throws(() => ctx.preload('app.css', '../x.css'), { instanceOf: TypeError })
+    t.regex(error?.message ?? '', /an asset's name is a path without prefix/)
+    t.throws(() => Reflect.apply(ctx.preload, ctx, []), {
+      instanceOf: TypeError,
+      message: 'preload() needs the name of an asset'
+    })
+    for (const self of [undefined, {}, ctx.state]) {
+      t.throws(() => Reflect.apply(ctx.preload, self, ['app.css']), {
+        instanceOf: TypeError,
+        message: "preload() is a method: call it on Koa's context"
+      })
+    }
+  })
+  t.false((await ask(port)).includes('Link'))
+})
+
+test('the page of another app announces its own assets, over HTTP/2 as well', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/app.css': '',
+    'apps/admin/assets/app.css': ''
+  })
+  const app = new Koa()
+  app.use(koaAssets({ root, env: 'development', serve: true, earlyHints: true }))
+  app.use(ctx => {
+    ctx.preload('app.css')
+    ctx.body = 'the page'
+  })
+  const answer = app.callback()
+  const server = createServer((req, res) => void answer(req as never, res as never))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  t.teardown(() => {
+    client.destroy()
+    server.close()
+  })
+  const stream = client.request({ ':path': '/admin', 'sec-fetch-mode': 'navigate' })
+  const hinted = new Promise(resolve => stream.once('headers', resolve))
+  const answered = new Promise(resolve => stream.once('response', resolve))
+  const link = '</assets/admin/app.css>; rel=preload; as=style'
+  t.like(await hinted, { ':status': 103, link })
+  t.like(await answered, { ':status': 200, link })
+})

@@ -1,0 +1,53 @@
+/** View helpers over a pipeline of two apps, without and with fingerprints. */
+
+import {
+  makeViewHelpers,
+  plainAddress,
+  type AssetAddress,
+  type AssetPipeline,
+  type ViewHelpers,
+  type ViewHelperSettings
+} from '../../../lib/assets/views/view-helpers.ts'
+
+const apps = [
+  { name: 'web', path: '/' },
+  { name: 'admin', path: '/admin' }
+]
+
+const manifest = new Map<string, AssetAddress>([
+  ['app.js', { path: `/assets/app-${'a'.repeat(32)}.js`, integrity: ['sha384-aaaa'] }],
+  [
+    'app.css',
+    { path: `/assets/app-${'b'.repeat(32)}.css`, integrity: ['sha256-bb+/', 'sha512-bbbb'] }
+  ],
+  ['logo.png', { path: `/assets/logo-${'c'.repeat(32)}.png`, integrity: ['sha384-cccc'] }],
+  ['logo@2x.png', { path: `/assets/logo@2x-${'d'.repeat(32)}.png`, integrity: [] }],
+  ['inter.woff2', { path: `/assets/inter-${'e'.repeat(32)}.woff2`, integrity: ['sha384-eeee'] }],
+  ['lib/dial.mjs', { path: `/assets/lib/dial-${'f'.repeat(32)}.mjs`, integrity: ['sha384-ffff'] }]
+])
+
+export function makeHelpers(
+  settings: Partial<ViewHelperSettings> = {},
+  pipeline: Partial<AssetPipeline> = {}
+): (app: string) => ViewHelpers {
+  return makeViewHelpers(
+    { apps, ...settings },
+    {
+      resolve: (app, name) => plainAddress(app === 'web' ? '/assets' : `/assets/${app}`, name),
+      modules: () => [],
+      version: () => 'v7',
+      ...pipeline
+    }
+  )
+}
+
+export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {
+  return makeHelpers(settings, {
+    resolve: (_app, name) => {
+      const address = manifest.get(name)
+      if (!address) throw new Error(`${name} is not in public/assets.json`)
+      return address
+    },
+    modules: () => Array.from(manifest, ([name, address]) => [`/assets/${name}`, address] as const)
+  })
+}

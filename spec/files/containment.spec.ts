@@ -1,0 +1,121 @@
+// What was opened is judged where it lies, whatever its name leads to by then.
+import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { closeDescriptor, openFile, type Opened } from '../../lib/files/disk.ts'
+import { settle } from '../../lib/assets/settings/settings.ts'
+import { isWithinPublic, liesIn, realPathByName } from '../../lib/files/containment.ts'
+import { makeProject } from '../support/site.ts'
+
+function makeGround(t: ExecutionContext) {
+  const root = makeProject(t, {
+    'public/a.txt': 'a',
+    'public/sub/b.txt': 'b',
+    'public-x/c.txt': 'c'
+  })
+  const directory = { path: join(root, 'public'), real: join(root, 'public') }
+  const open = async (path: string): Promise<Opened> => {
+    const opened = await openFile(join(root, path))
+    if (!opened) throw new Error(`${path} is not there`)
+    t.teardown(() => closeDescriptor(opened.fd))
+    return opened
+  }
+  const judge = async (path: string, symlinks: 'inside' | 'deny' | 'follow' = 'inside') =>
+    liesIn({ symlinks }, directory, await open(path))
+  return { root, directory, open, judge }
+}
+
+test('S52 an open file is inside when it lies there, by segments', async t => {
+  const { root, judge } = makeGround(t)
+  symlinkSync('../public-x/c.txt', join(root, 'public/out.txt'))
+  symlinkSync('sub/b.txt', join(root, 'public/in.txt'))
+  t.true(await judge('public/a.txt'))
+  t.true(await judge('public/sub/b.txt'))
+  t.true(await judge('public/in.txt'))
+  t.false(await judge('public/out.txt'))
+  t.false(await judge('public-x/c.txt'))
+  t.true(await judge('public/out.txt', 'follow'))
+  t.true(await judge('public/sub/b.txt', 'deny'))
+  t.false(await judge('public/in.txt', 'deny'))
+})
+
+test('S52 a link that is swapped after the opening changes no judgement', async t => {
+  const { root, directory, open } = makeGround(t)
+  const link = join(root, 'public/link.txt')
+  const point = (to: string) => {
+    symlinkSync(to, `${link}.new`)
+    renameSync(`${link}.new`, link)
+  }
+  point('../public-x/c.txt')
+  const outside = await open('public/link.txt')
+  point('a.txt')
+  t.false(await liesIn({ symlinks: 'inside' }, directory, outside))
+  t.is(await realPathByName(outside), undefined, 'nor where the kernel does not tell')
+  const inside = await open('public/link.txt')
+  point('../public-x/c.txt')
+  t.true(await liesIn({ symlinks: 'inside' }, directory, inside))
+})
+
+test('a file that was replaced or removed since it was opened lies where it lay', async t => {
+  const { root, directory, open } = makeGround(t)
+  for (const symlinks of ['inside', 'deny'] as const) {
+    const replaced = await open('public/a.txt')
+    writeFileSync(join(root, 'public/new'), 'new')
+    renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
+    t.true(await liesIn({ symlinks }, directory, replaced))
+    writeFileSync(join(root, 'public/c (deleted)'), 'c')
+    const removed = await open('public/c (deleted)')
+    t.true(await liesIn({ symlinks }, directory, removed))
+    unlinkSync(join(root, 'public/c (deleted)'))
+    t.true(await liesIn({ symlinks }, directory, removed))
+  }
+})
+
+test('without the kernel’s word the name is looked at again', async t => {
+  const { root, open } = makeGround(t)
+  symlinkSync('sub/b.txt', join(root, 'public/in.txt'))
+  t.is(await realPathByName(await open('public/in.txt')), join(root, 'public/sub/b.txt'))
+  const replaced = await open('public/a.txt')
+  writeFileSync(join(root, 'public/new'), 'new')
+  renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
+  t.is(await realPathByName(replaced), undefined)
+  const removed = await open('public/a.txt')
+  unlinkSync(join(root, 'public/a.txt'))
+  t.is(await realPathByName(removed), undefined)
+})
+
+function pointAt(place: string, link: string): void {
+  symlinkSync(place, `${link}.new`)
+  renameSync(`${link}.new`, link)
+}
+
+test('S52 public is where it was when it was first seen', async t => {
+  const root = makeProject(t, { 'one/a.txt': 'a', 'other/a.txt': 'a' })
+  const settings = settle({ root })
+  const file = join(root, 'public/a.txt')
+  t.false(await isWithinPublic(settings, file))
+  pointAt('one', join(root, 'public'))
+  t.true(await isWithinPublic(settings, file))
+  pointAt('other', join(root, 'public'))
+  t.false(await isWithinPublic(settings, file))
+  pointAt('one', join(root, 'public'))
+  t.true(await isWithinPublic(settings, file))
+})
+
+test('a deploy that leads a link to another release takes public along', async t => {
+  const above = makeProject(t, {
+    'releases/1/public/a.txt': 'a',
+    'releases/2/public/a.txt': 'a',
+    'releases/3/elsewhere/a.txt': 'a'
+  })
+  const root = join(above, 'current')
+  pointAt('releases/1', root)
+  const settings = settle({ root })
+  const file = join(root, 'public/a.txt')
+  t.true(await isWithinPublic(settings, file))
+  pointAt('releases/2', root)
+  t.true(await isWithinPublic(settings, file))
+  symlinkSync('elsewhere', join(above, 'releases/3/public'))
+  pointAt('releases/3', root)
+  t.false(await isWithinPublic(settings, file))
+})

@@ -1,0 +1,97 @@
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { asyncProperty, assert, bigInt } from 'fast-check'
+import { isStamped, remove, stamp, writeWhole } from '../../../lib/files/writing/write-whole.ts'
+import { makeProject } from '../../support/site.ts'
+
+const THEN = 1_700_000_000_123_456_789n
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+test('a file is written with its folders, its mtime and mode 0644', async t => {
+  const root = makeProject(t)
+  const target = join(root, 'public/assets/deep/a.css')
+  const mark = await writeWhole(target, Buffer.from('a{}'), THEN)
+  t.is(readFileSync(target, 'utf8'), 'a{}')
+  t.is(modeOf(target), 0o644)
+  t.is(modeOf(join(root, 'public')), 0o755)
+  const stats = statSync(target, { bigint: true })
+  t.true(isStamped(stats, THEN))
+  t.is(mark?.ino, stats.ino)
+  t.is(mark?.ctimeNs, stats.ctimeNs)
+  t.deepEqual(readdirSync(join(root, 'public/assets/deep')), ['a.css'])
+})
+
+test('a copy has the mode and the mtime of any other target', async t => {
+  const root = makeProject(t, { source: 'bytes' })
+  chmodSync(join(root, 'source'), 0o400)
+  const target = join(root, 'public/copy')
+  await writeWhole(target, { copyOf: join(root, 'source') }, THEN)
+  t.is(readFileSync(target, 'utf8'), 'bytes')
+  t.is(modeOf(target), 0o644)
+  t.true(isStamped(statSync(target, { bigint: true }), THEN))
+})
+
+test('a target is replaced, not written into: who reads the old one goes on reading it', async t => {
+  const root = makeProject(t, { 'a.css': 'old' })
+  const target = join(root, 'a.css')
+  const { open } = await import('node:fs/promises')
+  const reader = await open(target)
+  await writeWhole(target, Buffer.from('new and longer'), THEN)
+  t.is(await reader.readFile('utf8'), 'old')
+  await reader.close()
+  t.is(readFileSync(target, 'utf8'), 'new and longer')
+})
+
+test('what cannot be written leaves the old target, and no temporary file', async t => {
+  const root = makeProject(t, { 'public/a.css': 'old', 'public/taken/x': '' })
+  const taken = join(root, 'public/taken')
+  await t.throwsAsync(writeWhole(taken, Buffer.from('new'), THEN), { code: 'EISDIR' })
+  const copy = writeWhole(join(root, 'public/a.css'), { copyOf: join(root, 'gone') }, THEN)
+  await t.throwsAsync(copy, { code: 'ENOENT' })
+  t.is(readFileSync(join(root, 'public/a.css'), 'utf8'), 'old')
+  t.deepEqual(readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
+})
+
+test('every mtime since 1970 is recognised on its target', async t => {
+  const root = makeProject(t, { file: '' })
+  const path = join(root, 'file')
+  const nanoseconds = bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
+  await assert(
+    asyncProperty(nanoseconds, async wanted => {
+      await stamp(path, wanted)
+      return isStamped(statSync(path, { bigint: true }), wanted)
+    }),
+    {
+      numRuns: 300,
+      examples: [[0n], [999n], [1_700_000_000_000_001_000n], [1_697_198_486_328_126_000n]]
+    }
+  )
+  t.pass()
+})
+
+test('an mtime that differs by two microseconds is another', t => {
+  const { dev, ino, size, ctimeNs } = statSync('.', { bigint: true })
+  const mark = { dev, ino, size, ctimeNs, mtimeNs: THEN }
+  t.true(isStamped(mark, THEN))
+  t.false(isStamped(mark, THEN + 2000n))
+  t.false(isStamped(mark, THEN - 2000n))
+})
+
+test('a file that is gone already can be removed', async t => {
+  const root = makeProject(t, { 'a.css': '' })
+  await remove(join(root, 'a.css'))
+  await remove(join(root, 'a.css'))
+  await remove(join(root, 'a.css/b'))
+  t.deepEqual(readdirSync(root), [])
+  await t.throwsAsync(remove(root), { message: /^(EISDIR|EPERM): / })
+})
+
+test('a target that cannot be replaced is named as it was given, also behind a link', async t => {
+  const root = makeProject(t, { 'real/app.css/in-the-way': '' })
+  symlinkSync('real', join(root, 'link'))
+  const target = join(root, 'link/app.css')
+  const error = await t.throwsAsync(() => writeWhole(target, Buffer.from('a{}'), 1n))
+  t.is((error as NodeJS.ErrnoException & { dest?: string }).dest, target)
+  t.deepEqual(readdirSync(join(root, 'real')), ['app.css'])
+})
