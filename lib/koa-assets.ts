@@ -10,7 +10,7 @@ import { makePipeline, type Pipeline } from './assets/pipeline.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import type { PublicFile } from './assets/serving/public-file.ts'
 import {
-  isPlain,
+  hasOneSpelling,
   isUnderPrefix,
   locate,
   rawPath,
@@ -18,9 +18,11 @@ import {
 } from './assets/serving/request-path.ts'
 import { heedDisconnects, ignoreDisconnects, serve } from './assets/serving/serve.ts'
 import { settle, type Settings } from './assets/settings/settings.ts'
-import { noticesAtStart } from './assets/settings/start-notices.ts'
+import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import type { ViewHelpers } from './assets/views/view-helpers.ts'
 import { warnOnce } from './warn-once.ts'
+export { assetSources } from './assets/sources/third-party.ts'
+export type { IntegrityAlgorithm } from './files/checksums.ts'
 
 export {
   precompile,
@@ -31,14 +33,11 @@ export {
 } from './assets/building/precompile.ts'
 export { verify, type VerifyProblem, type VerifyReport } from './assets/building/verify.ts'
 export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
-export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
-export { assetSources } from './assets/sources/sources.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
 export type {
   AppOptions,
   Configure,
-  IntegrityAlgorithm,
   KoaAssetsOptions,
   LayeredOptions
 } from './assets/settings/options.ts'
@@ -99,7 +98,7 @@ function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {
     if (pipeline.isAbsent(path)) return next()
     if (pipeline.isMissing(path)) return passOn(ctx, next, isUnderPrefix(path, settings))
     const wanted = isAsRead(ctx, path) ? locate(path, settings) : undefined
-    if (wanted === MALFORMED) return refuse(ctx)
+    if (wanted === MALFORMED) return respondBadRequest(ctx)
     if (!wanted) return passOn(ctx, next, isUnderPrefix(path, settings))
     return isRead(ctx.req)
       ? read(ctx, next, settings, pipeline, wanted)
@@ -119,7 +118,7 @@ async function read(
   wanted: Wanted
 ): Promise<void> {
   ignoreDisconnects(ctx)
-  if (await answerWithFile(ctx, settings, pipeline, wanted)) return
+  if (await respondWithFile(ctx, settings, pipeline, wanted)) return
   heedDisconnects(ctx)
   await passOn(ctx, next, isUnderPrefix(wanted.path, settings))
 }
@@ -127,7 +126,7 @@ async function read(
 /** Whether Koa reads the same path: it is what a guard in front compares. */
 function isAsRead(ctx: Context, path: string): boolean {
   // Koa keeps what it reads on the request, and requests of two shapes slow down what follows.
-  if (isPlain(path) && path === ctx.req.url) return true
+  if (hasOneSpelling(path) && path === ctx.req.url) return true
   try {
     return ctx.path === path
   } catch (error) {
@@ -143,7 +142,7 @@ function isUriError(error: unknown): boolean {
 }
 
 /** A file may be replaced, or written to, between being found and being opened. */
-async function answerWithFile(
+async function respondWithFile(
   ctx: Context,
   settings: Settings,
   pipeline: Pipeline,
@@ -151,7 +150,7 @@ async function answerWithFile(
 ): Promise<boolean> {
   for (let attempt = 0; attempt < 2; attempt++) {
     const file = await find(ctx, settings, pipeline, wanted)
-    if (file === 'explained') return true
+    if (file === 'error-page') return true
     if (!file) return false
     if (await serve(ctx, file)) return true
     pipeline.forget(wanted)
@@ -167,15 +166,15 @@ async function find(
   settings: Settings,
   pipeline: Pipeline,
   wanted: Wanted
-): Promise<PublicFile | 'explained' | undefined> {
+): Promise<PublicFile | 'error-page' | undefined> {
   try {
     return await pipeline.find(wanted)
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     if (settings.env === 'development') {
       ctx.app.emit('error', error, ctx)
-      await explain(ctx, error, settings)
-      return 'explained'
+      await respondWithErrorPage(ctx, error, settings)
+      return 'error-page'
     }
     const lastGood = await pipeline.findPublished(wanted)
     if (!lastGood) throw error
@@ -184,7 +183,11 @@ async function find(
   }
 }
 
-async function explain(ctx: Context, error: AssetError, settings: Settings): Promise<void> {
+async function respondWithErrorPage(
+  ctx: Context,
+  error: AssetError,
+  settings: Settings
+): Promise<void> {
   const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
   ctx.status = error.status
   ctx.type = type
@@ -193,7 +196,7 @@ async function explain(ctx: Context, error: AssetError, settings: Settings): Pro
 }
 
 /** A path that cannot be decoded is nobody's. */
-function refuse(ctx: Context): void {
+function respondBadRequest(ctx: Context): void {
   ctx.status = 400
   ctx.set('Cache-Control', 'no-store')
   ctx.body = 'Bad Request'

@@ -12,8 +12,8 @@ import {
   forbidStoringFailure,
   sharedCookie
 } from './http-cache/shared-caches.ts'
-import type { Verdict, Visit } from './http-cache/request-state.ts'
-import { teach, visitOf } from './http-cache/context-methods.ts'
+import type { Verdict, RequestState } from './http-cache/request-state.ts'
+import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
 import { refreshAll } from './http-cache/kept-current.ts'
 
 export type {
@@ -27,8 +27,9 @@ export { Halt } from './http-cache/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/identify.ts'
 export type { FreshOutcome } from './http-cache/pending-result.ts'
 export type { HttpCacheOptions } from './http-cache/settings.ts'
+export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
 // Exported also because it carries the types of ctx into whoever imports this file.
-export type { HttpCacheWords } from './http-cache/context-methods.ts'
+export type { HttpCacheMethods } from './http-cache/context-methods.ts'
 
 // A 304 has no content, so nothing is said about any (RFC 9110 section 15.4.5). Content-Location stays.
 const CONTENT_FIELDS = new Set([
@@ -48,30 +49,30 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
   const settings = settle(options)
 
   return async function httpCache(ctx, next) {
-    teach(ctx.app.context)
-    const visit = visitOf(ctx)
-    const outer = visit.settings
+    addContextMethods(ctx.app.context)
+    const state = stateOf(ctx)
+    const outer = state.settings
     if (outer === undefined) {
       const refreshing = refreshAll()
       if (refreshing !== undefined) await refreshing
     }
-    visit.settings = settings
+    state.settings = settings
     try {
       await next()
-      if (visit.isForgotten && isOpen(ctx)) await visit.settle()
+      if (state.isForgotten && isOpen(ctx)) await state.awaitForgotten()
     } catch (error) {
-      if (visit.verdict === undefined) {
-        forbidStoringError(ctx, visit, error)
+      if (state.verdict === undefined) {
+        forbidStoringError(ctx, state, error)
         throw error
       }
       // A route that halts has given up responding by itself.
       ctx.respond = true
-      visit.isHalted = isHalt(error)
-      if (!visit.isHalted) ctx.app.emit('error', error, ctx)
+      state.isHalted = isHalt(error)
+      if (!state.isHalted) ctx.app.emit('error', error, ctx)
     } finally {
-      visit.settings = outer
+      state.settings = outer
     }
-    if (isOpen(ctx)) conclude(ctx, visit, settings)
+    if (isOpen(ctx)) conclude(ctx, state, settings)
   }
 }
 
@@ -80,17 +81,17 @@ function isOpen(ctx: Context): boolean {
   return ctx.respond !== false && !ctx.res.headersSent
 }
 
-function conclude(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
-  if (visit.isForgotten) reportForgotten(ctx, visit, settings)
-  if (visit.verdict === undefined) {
-    if (visit.isMisread) refuseMistakenNotModified(ctx)
-    if (settings.autoEtag) judgeContent(ctx, visit, settings)
+function conclude(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  if (state.isForgotten) reportForgotten(ctx, state, settings)
+  if (state.verdict === undefined) {
+    if (state.isMisread) refuseMistakenNotModified(ctx)
+    if (settings.autoEtag) judgeContent(ctx, state, settings)
   }
-  if (visit.verdict !== undefined) answer(ctx, visit, visit.verdict)
-  forbidStoringFailure(ctx, visit)
-  if (settings.isDevelopment) reportSharedCookie(ctx, visit, settings)
-  fillSilence(ctx, visit, settings)
-  if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${visit.reason}`)
+  if (state.verdict !== undefined) answer(ctx, state, state.verdict)
+  forbidStoringFailure(ctx, state)
+  if (settings.isDevelopment) reportSharedCookie(ctx, state, settings)
+  fillSilence(ctx, state, settings)
+  if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 
 // As it was asked for, whatever a mount made of it, without the query, which may hold what no log should.
@@ -99,18 +100,18 @@ function nameOf({ method, req }: Context): string {
 }
 
 // Work that the response denies is reported everywhere; what costs nothing but time, in development.
-function reportForgotten(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
-  visit.forgive()
+function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  state.forgive()
   const message = `${nameOf(ctx)}: ctx.fresh was called without await, so that the route did not stop`
-  const isDenied = visit.verdict?.status === 412 && !visit.isHalted && !isRetrieval(ctx.method)
+  const isDenied = state.verdict?.status === 412 && !state.isHalted && !isRetrieval(ctx.method)
   const remedy = 'write: await ctx.fresh(…)'
   if (!isDenied) return settings.warn(`${message} where it may have to; ${remedy}`)
   const error = new Error(`${message} although the response is 412 Precondition Failed; ${remedy}`)
   ctx.app.emit('error', error, ctx)
 }
 
-function reportSharedCookie(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
-  const problem = sharedCookie(ctx, visit)
+function reportSharedCookie(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  const problem = sharedCookie(ctx, state)
   if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
 }
 
@@ -123,17 +124,17 @@ function refuseMistakenNotModified(ctx: Context): void {
   )
 }
 
-function judgeContent(ctx: Context, visit: Visit, settings: HttpCacheSettings): void {
+function judgeContent(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   if (!isRetrieval(ctx.method) || ctx.status !== 200 || ctx.res.hasHeader('ETag')) return
   // A 304 that was decided before there was a body could not have this ETag (RFC 9110 section 15.4.5).
-  if (visit.hasValidators) return
+  if (state.hasValidators) return
   const content = contentOf(ctx.body)
   if (content === undefined) return
   // Weak, since a middleware in front may compress it.
   const etag = `W/"${digest(content)}"`
   const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
-  const outcome = visit.judge(validators, settings)
-  if (outcome !== 'proceed') visit.latch(outcome, validators)
+  const outcome = state.judge(validators, settings)
+  if (outcome !== 'proceed') state.latch(outcome, validators)
 }
 
 // What Koa would send, where that is known before it is sent.
@@ -147,14 +148,14 @@ function contentOf(body: unknown): string | Buffer | undefined {
   return isSource ? undefined : JSON.stringify(body)
 }
 
-function answer(ctx: Context, visit: Visit, { status, validators }: Verdict): void {
+function answer(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
   const { res, response } = ctx
   abandon(ctx)
   for (const name of res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) response.remove(name)
   // Not null, which would leave a 412 without Koa's words. The status comes after: a body sets one.
   if (response.body != null) response.body = undefined
   response.status = status
-  visit.show(validators)
+  state.show(validators)
   if (status === 412) forbidStoring(ctx)
 }
 

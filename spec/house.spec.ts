@@ -41,6 +41,7 @@ const isAssets = (file: string) => file === 'koa-assets.ts' || file.startsWith('
 const layerOf = (file: string) => {
   if (file === 'index.ts' || file === 'cli.ts' || file.startsWith('cli/')) return 'top'
   if (file.startsWith('http/')) return 'http'
+  if (file.startsWith('files/')) return 'files'
   if (isCaching(file)) return 'caching'
   if (isAssets(file)) return 'assets'
   return 'ground'
@@ -57,9 +58,10 @@ test('the house is read: many files, and many imports between them', t => {
 
 test('imports point one way', t => {
   const allowed: Record<string, readonly string[]> = {
-    top: ['top', 'assets', 'caching', 'http', 'ground'],
-    assets: ['assets', 'http', 'ground'],
-    caching: ['caching', 'http', 'ground'],
+    top: ['top', 'assets', 'caching', 'files', 'http', 'ground'],
+    assets: ['assets', 'files', 'http', 'ground'],
+    caching: ['caching', 'files', 'http', 'ground'],
+    files: ['files', 'http', 'ground'],
     http: ['http'],
     ground: ['ground']
   }
@@ -93,9 +95,10 @@ test('no file imports itself by way of others', t => {
 })
 
 for (const [dependency, doors] of [
-  ['send', ['assets/serve.ts']],
-  ['lru-cache', ['assets/mtime-index.ts', 'assets/public-files.ts']],
-  ['koa-compose', ['koa-assets.ts']]
+  ['send', ['assets/serving/serve.ts']],
+  ['lru-cache', ['assets/publishing/mtime-index.ts', 'assets/serving/public-files.ts']],
+  ['koa-compose', ['koa-assets.ts']],
+  ['mime-types', ['http/media-type.ts']]
 ] as const) {
   test(`${dependency} is imported by ${doors.join(' and ')} alone`, t => {
     t.deepEqual(importersOf(dependency).toSorted(), [...doors])
@@ -113,7 +116,7 @@ test('a dependency is declared, a peer is asked for, the rest is Node', t => {
 
 test('Koa is known to the middleware and to serve.ts alone', t => {
   const mayKnow = (file: string) =>
-    file === 'koa-assets.ts' || file === 'assets/serve.ts' || isCaching(file)
+    file === 'koa-assets.ts' || file === 'assets/serving/serve.ts' || isCaching(file)
   const importers = imports.filter(({ to }) => to === 'koa' || to.startsWith('koa/'))
   t.deepEqual(
     importers.filter(({ from }) => !mayKnow(from)),
@@ -132,17 +135,17 @@ test('Koa is known to the middleware and to serve.ts alone', t => {
 
 test('http knows neither Koa nor the disk', t => {
   const wrong = imports.filter(
-    ({ from, to, isType }) => layerOf(from) === 'http' && !files.has(to) && !isType
+    ({ from, to, isType }) =>
+      layerOf(from) === 'http' &&
+      !files.has(to) &&
+      !isType &&
+      !['node:path', 'mime-types'].includes(to)
   )
   t.deepEqual(wrong, [])
 })
 
 test('nothing blocks after start: *Sync is called at start alone', t => {
-  const atStart = new Set([
-    'assets/settings.ts',
-    'assets/directories.ts',
-    'assets/process-owner.ts'
-  ])
+  const atStart = new Set(['files/at-start.ts', 'files/writing/process-owner.ts'])
   const blocking = [...files]
     .filter(([, text]) => /\b\w+Sync\s*\(/.test(withoutComments(text)))
     .map(([file]) => file)
@@ -185,10 +188,9 @@ const ASSETS = [
   'clean',
   'koaAssets',
   'precompile',
-  'verify',
-  'versionOf'
+  'verify'
 ]
-const HTTP_CACHE = ['Halt', 'koaHttpCache']
+const HTTP_CACHE = ['Halt', 'koaHttpCache', 'versionOf']
 
 test('the entries export these names', t => {
   t.deepEqual(Object.keys(assets).toSorted(), ASSETS)

@@ -1,7 +1,7 @@
 // Joins the rooms: what one koaAssets() holds. An app's assets are copied on request, or built with
 // fingerprints on request, or lie there precompiled; everything else is the same for all three.
 import type { AssetError } from '../errors.ts'
-import { encodePath, plainAddress, type AssetAddress } from './views/asset-url.ts'
+import { plainAddress, type AssetAddress } from './views/asset-url.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
 import { isLive, makeLiveBuild } from './publishing/live-build.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
@@ -16,6 +16,7 @@ import { makeSources } from './sources/sources.ts'
 import { makeNameCheck } from './inspecting/unknown-names.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 import { warnOnce } from '../warn-once.ts'
+import { encodePath } from './urls/encode.ts'
 
 type Found = PublicFile | undefined
 

@@ -17,7 +17,7 @@ names that bear the checksum of their content and that browsers may keep for a y
     ],
     ['Commands', table(rows)],
     ['A deploy', DEPLOY],
-    ['Options of every command', describeOptions(SHARED)],
+    ['Options of every command', optionTable(SHARED)],
     ['The options of the project', CONFIG],
     ['Exit status', '0  fine\n1  something was found, or failed\n2  the command line is wrong'],
     ['', `${NAME} <command> --help tells more, with examples.`]
@@ -47,7 +47,7 @@ export function helpFor({ name, argument, about, options, examples }: Command): 
   return sections([
     ['', `Usage: ${usage}`],
     ['', about],
-    ['Options', describeOptions({ ...options, ...SHARED })],
+    ['Options', optionTable({ ...options, ...SHARED })],
     [examples.length === 1 ? 'Example' : 'Examples', lines]
   ])
 }
@@ -56,7 +56,7 @@ function sections(all: readonly (readonly [heading: string, text: string])[]): s
   return all.map(([heading, text]) => (heading ? `${heading}\n${indent(text)}` : text)).join('\n\n')
 }
 
-function describeOptions(specs: OptionSpecs): string {
+function optionTable(specs: OptionSpecs): string {
   return table(Object.entries(specs).map(([name, spec]) => [written(name, spec), spec.says]))
 }
 

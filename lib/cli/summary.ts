@@ -13,14 +13,14 @@ export function summary(report: PrecompileReport, manifest: string): string {
     ['Manifest', manifest]
   ]
   const sizes = largest.map(({ path, size }) => [formatBytes(size), path])
-  const parts = [table(totals), `Largest\n${indent(table(sizes, [0]))}`, describeChanges(report)]
+  const parts = [table(totals), `Largest\n${indent(table(sizes, [0]))}`, changesText(report)]
   return (assets === 0 ? parts.toSpliced(1, 1) : parts).join('\n\n')
 }
 
 // A first deploy of a thousand assets is no news about each of them.
 const SHOWN = 10
 
-function describeChanges({ changes }: PrecompileReport): string {
+function changesText({ changes }: PrecompileReport): string {
   const { added, changed, removed } = changes
   const all = [
     ...added.map(path => `+ ${path}`),

@@ -1,6 +1,6 @@
 // The clock with which file systems stamp files. It ticks: what changes twice within one tick bears
 // the same stamp both times.
-import type { Mark } from './disk.ts'
+import type { Stamp } from './disk.ts'
 
 const SECOND_NS = 1_000_000_000n
 /** Kernels stamp files with a clock that ticks every 10 ms at the slowest. */
@@ -14,13 +14,13 @@ const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
  * stamp. A file system that stamps whole seconds is recognised by the time of change, which nobody can
  * set; an mtime of whole seconds may have been set by hand.
  */
-export function hasRested({ ctimeNs, mtimeNs }: Mark, now: number): boolean {
+export function hasRested({ ctimeNs, mtimeNs }: Stamp, now: number): boolean {
   const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
   const changed = ctimeNs > mtimeNs ? ctimeNs : mtimeNs
   return changed < BigInt(now) * 1_000_000n - tick
 }
 
 /** The same by the time of change alone: an mtime that is yet to come may have been set by hand. */
-export function isUnchangedSince({ ctimeNs, ...mark }: Mark, moment: number): boolean {
-  return hasRested({ ...mark, ctimeNs, mtimeNs: ctimeNs }, moment)
+export function isUnchangedSince({ ctimeNs, ...stamp }: Stamp, moment: number): boolean {
+  return hasRested({ ...stamp, ctimeNs, mtimeNs: ctimeNs }, moment)
 }

@@ -2,12 +2,22 @@
 import { lstat, readlink, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { isInside, missing, realpathOf, type Opened } from './disk.ts'
-import type { Settings } from '../assets/settings/settings.ts'
+import { isInside, ifThere, realpathOf, type Opened } from './disk.ts'
+
+export type Symlinks = 'inside' | 'follow' | 'deny'
+
+/** Where what is published lies, and which links may lead there. */
+export interface PublicPlace {
+  /** The project's; absolute. */
+  readonly root: string
+  /** Absolute. */
+  readonly publicDir: string
+  readonly symlinks: Symlinks
+}
 
 /** A directory whose contents are served or published. */
 export interface Directory {
-  /** By the name that the settings give it; absolute. */
+  /** By the name that the place give it; absolute. */
   readonly path: string
   /** Where it really lies. */
   readonly real: string
@@ -18,42 +28,42 @@ interface Placed extends Directory {
   readonly realRoot: string | undefined
 }
 
-const placed = new WeakMap<Settings, Placed>()
+const placed = new WeakMap<PublicPlace, Placed>()
 
 /**
  * Where `public` lay when it was first seen: a link that is put in its place later leads out of it.
  * Undefined: it does not exist yet.
  */
-async function publicDirectory(settings: Settings): Promise<Placed | undefined> {
-  const known = placed.get(settings)
+async function publicDirectory(place: PublicPlace): Promise<Placed | undefined> {
+  const known = placed.get(place)
   if (known) return known
-  const [real, realRoot] = await Promise.all([settings.publicDir, settings.root].map(realpathOf))
+  const [real, realRoot] = await Promise.all([place.publicDir, place.root].map(realpathOf))
   if (real === undefined) return undefined
   // Of two that look at once the first one counts.
-  const first = placed.get(settings) ?? { path: settings.publicDir, real, realRoot }
-  placed.set(settings, first)
+  const first = placed.get(place) ?? { path: place.publicDir, real, realRoot }
+  placed.set(place, first)
   return first
 }
 
 /** Where it lies in another release: links above `root` are those of a deploy, as in `/srv/app/current`. */
-async function moved(settings: Settings, before: Placed): Promise<Placed | undefined> {
-  const realRoot = await realpathOf(settings.root)
+async function moved(place: PublicPlace, before: Placed): Promise<Placed | undefined> {
+  const realRoot = await realpathOf(place.root)
   if (realRoot === undefined || before.realRoot === undefined) return undefined
   if (realRoot === before.realRoot || !isInside(before.realRoot, before.real)) return undefined
   const now = { ...before, realRoot, real: join(realRoot, relative(before.realRoot, before.real)) }
-  placed.set(settings, now)
+  placed.set(place, now)
   return now
 }
 
 async function isAllowedInPublic(
-  settings: Settings,
+  place: PublicPlace,
   isAllowed: (directory: Directory) => Promise<boolean> | boolean
 ): Promise<boolean> {
-  if (settings.symlinks === 'follow') return true
-  const directory = await publicDirectory(settings)
+  if (place.symlinks === 'follow') return true
+  const directory = await publicDirectory(place)
   if (!directory) return false
   if (await isAllowed(directory)) return true
-  const now = await moved(settings, directory)
+  const now = await moved(place, directory)
   return now !== undefined && isAllowed(now)
 }
 
@@ -62,7 +72,7 @@ async function isAllowedInPublic(
  * was opened, so that a link which is swapped meanwhile changes nothing.
  */
 export async function liesIn(
-  { symlinks }: Pick<Settings, 'symlinks'>,
+  { symlinks }: Pick<PublicPlace, 'symlinks'>,
   directory: Directory,
   opened: Opened
 ): Promise<boolean> {
@@ -72,7 +82,7 @@ export async function liesIn(
 }
 
 function isAllowedAt(
-  symlinks: Settings['symlinks'],
+  symlinks: Symlinks,
   directory: Directory,
   path: string,
   real: string
@@ -87,7 +97,7 @@ const DELETED = ' (deleted)'
 /** Where an open file lies; undefined when that cannot be told. */
 async function realPathOfOpened(opened: Opened): Promise<string | undefined> {
   const path =
-    process.platform === 'linux' ? await missing(readlink(`/proc/self/fd/${opened.fd}`)) : undefined
+    process.platform === 'linux' ? await ifThere(readlink(`/proc/self/fd/${opened.fd}`)) : undefined
   // Not every Linux has /proc.
   if (path === undefined) return realPathByName(opened)
   // Linux says so of a file whose name was given to another since it was opened.
@@ -103,29 +113,29 @@ export async function realPathByName(opened: Opened): Promise<string | undefined
 }
 
 async function isAt(path: string, { stats }: Opened): Promise<boolean> {
-  const there = await missing(lstat(path, { bigint: true }))
+  const there = await ifThere(lstat(path, { bigint: true }))
   return there !== undefined && there.ino === stats.ino && there.dev === stats.dev
 }
 
 /** Whether a file or folder that exists lies in public, as far as `symlinks` cares. */
-export async function isWithinPublic(settings: Settings, path: string): Promise<boolean> {
-  return isAllowedInPublic(settings, async directory => {
+export async function isWithinPublic(place: PublicPlace, path: string): Promise<boolean> {
+  return isAllowedInPublic(place, async directory => {
     const real = await realpathOf(path)
-    return real !== undefined && isAllowedAt(settings.symlinks, directory, path, real)
+    return real !== undefined && isAllowedAt(place.symlinks, directory, path, real)
   })
 }
 
 /** Whether a file would lie in public once it is written: the folders that are there already tell. */
-export async function wouldLieInPublic(settings: Settings, file: string): Promise<boolean> {
-  for (let at = dirname(file); isInside(settings.publicDir, at); at = dirname(at)) {
-    if ((await realpathOf(at)) !== undefined) return isWithinPublic(settings, at)
+export async function wouldLieInPublic(place: PublicPlace, file: string): Promise<boolean> {
+  for (let at = dirname(file); isInside(place.publicDir, at); at = dirname(at)) {
+    if ((await realpathOf(at)) !== undefined) return isWithinPublic(place, at)
   }
   return true
 }
 
 /** Tells whether an open file lies in public, as far as `symlinks` cares. */
-export function liesInPublic(settings: Settings): (opened: Opened) => Promise<boolean> {
-  return opened => isAllowedInPublic(settings, directory => liesIn(settings, directory, opened))
+export function liesInPublic(place: PublicPlace): (opened: Opened) => Promise<boolean> {
+  return opened => isAllowedInPublic(place, directory => liesIn(place, directory, opened))
 }
 
 /**
@@ -133,19 +143,19 @@ export function liesInPublic(settings: Settings): (opened: Opened) => Promise<bo
  * folder above it may have become a link since its path was looked at. One that lies elsewhere is removed.
  * @returns what rejects for one that does not lie in public
  */
-export function mustLieInPublic(settings: Settings): (opened: Opened) => Promise<void> {
-  const isAllowed = liesInPublic(settings)
+export function mustLieInPublic(place: PublicPlace): (opened: Opened) => Promise<void> {
+  const isAllowed = liesInPublic(place)
   return async opened => {
     if (await isAllowed(opened)) return
     // By its name it may not be found any more.
     const real = await realPathOfOpened(opened)
-    if (real !== undefined) await missing(unlink(real))
-    throw leavesPublic(settings, dirname(opened.path))
+    if (real !== undefined) await ifThere(unlink(real))
+    throw leavesPublic(place, dirname(opened.path))
   }
 }
 
 /** @param path absolute; what was not written, or the folder of it */
-export function leavesPublic({ root, symlinks }: Settings, path: string): AssetError {
+export function leavesPublic({ root, symlinks }: PublicPlace, path: string): AssetError {
   const what =
     symlinks === 'deny' ? 'a symbolic link is on the way' : 'a symbolic link leads out of public'
   return new AssetError(

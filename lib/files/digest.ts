@@ -1,43 +1,25 @@
-// The checksums of an asset's bytes.
-import { createHash } from 'node:crypto'
-import { DIGEST_LENGTH } from '../assets/urls/fingerprint.ts'
-import type { IntegrityAlgorithm } from '../assets/settings/options.ts'
-import { streamOf } from './file-stream.ts'
-import { withCopied, type Content } from './writing/write-whole.ts'
+// The digest of bytes: SHA-256, the first 32 hex characters.
+import { createHash, hash, type Hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 
-export interface Sums {
-  readonly digest: string
-  readonly integrity: readonly string[]
-  /** In bytes. */
-  readonly size: number
+/** In hex characters. */
+export const DIGEST_LENGTH = 32
+
+export function digestOf(bytes: Uint8Array | string): string {
+  return hash('sha256', bytes).slice(0, DIGEST_LENGTH)
 }
 
-export async function sumsOf(
-  content: Content,
-  algorithms: readonly IntegrityAlgorithm[]
-): Promise<Sums> {
-  if (!('copyOf' in content)) return sumsOfBytes(content, algorithms)
-  const hashes = ['sha256', ...algorithms].map(name => createHash(name))
-  let size = 0
-  await withCopied(content, async opened => {
-    for await (const chunk of streamOf(opened)) {
-      size += (chunk as Buffer).length
-      for (const hash of hashes) hash.update(chunk as Buffer)
-    }
-  })
-  const [digest, ...others] = hashes.map(hash => hash.digest())
-  return {
-    digest: (digest as Buffer).toString('hex').slice(0, DIGEST_LENGTH),
-    integrity: others.map((sum, at) => `${algorithms[at]}-${sum.toString('base64')}`),
-    size
-  }
+/** Of what was hashed piece by piece. */
+export function shortened(hashed: Hash): string {
+  return hashed.digest('hex').slice(0, DIGEST_LENGTH)
 }
 
-export function sumsOfBytes(bytes: Uint8Array, algorithms: readonly IntegrityAlgorithm[]): Sums {
-  const sum = (name: string) => createHash(name).update(bytes).digest()
-  return {
-    digest: sum('sha256').toString('hex').slice(0, DIGEST_LENGTH),
-    integrity: algorithms.map(name => `${name}-${sum(name).toString('base64')}`),
-    size: bytes.length
-  }
+export async function digestOfStream(chunks: AsyncIterable<Buffer>): Promise<string> {
+  const hashing = createHash('sha256')
+  for await (const chunk of chunks) hashing.update(chunk)
+  return shortened(hashing)
+}
+
+export function digestOfFile(path: string): Promise<string> {
+  return digestOfStream(createReadStream(path))
 }

@@ -5,7 +5,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 
 /** What tells one state of a file from another. */
-export interface Mark {
+export interface Stamp {
   readonly dev: bigint
   readonly ino: bigint
   readonly size: bigint
@@ -27,7 +27,7 @@ export function isMiss(error: unknown): boolean {
 }
 
 /** Turns "not there" into undefined; everything else surfaces. */
-export async function missing<T>(outcome: Promise<T>): Promise<T | undefined> {
+export async function ifThere<T>(outcome: Promise<T>): Promise<T | undefined> {
   try {
     return await outcome
   } catch (error) {
@@ -48,14 +48,14 @@ export function statOf(path: string): Promise<BigIntStats | undefined> {
 }
 
 export function realpathOf(path: string): Promise<string | undefined> {
-  return missing(realpath(path))
+  return ifThere(realpath(path))
 }
 
-export function markOf({ dev, ino, size, mtimeNs, ctimeNs }: Mark): Mark {
+export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): Stamp {
   return { dev, ino, size, mtimeNs, ctimeNs }
 }
 
-export function sameMark(a: Mark, b: Mark): boolean {
+export function sameStamp(a: Stamp, b: Stamp): boolean {
   return (
     a.ctimeNs === b.ctimeNs &&
     a.mtimeNs === b.mtimeNs &&
@@ -93,7 +93,7 @@ export const closeDescriptor = promisify(close)
  * through a FileHandle costs a fifth more.
  */
 export async function openFile(path: string): Promise<Opened | undefined> {
-  const fd = await missing(openPlain(path, READ).catch(unlessSocket))
+  const fd = await ifThere(openPlain(path, READ).catch(unlessSocket))
   if (fd === undefined) return undefined
   try {
     const stats = await statOpened(fd, { bigint: true })
@@ -125,10 +125,10 @@ export async function withFile<T>(
   }
 }
 
-/** Bytes and mark of one and the same state of a file. */
+/** Bytes and stamp of one and the same state of a file. */
 export interface Whole {
   readonly bytes: Buffer
-  readonly mark: Mark
+  readonly stamp: Stamp
 }
 
 export function readWhole(path: string): Promise<Whole | undefined> {
@@ -136,14 +136,14 @@ export function readWhole(path: string): Promise<Whole | undefined> {
 }
 
 export async function readOpened({ fd, stats }: Opened): Promise<Whole> {
-  let before: Mark = stats
+  let before: Stamp = stats
   for (let attempt = 0; ; attempt++) {
     const bytes = Buffer.allocUnsafeSlow(Number(before.size))
     const { bytesRead } = await readPlain(fd, bytes, 0, bytes.length, 0)
     const after = await statOpened(fd, { bigint: true })
-    const settled = sameMark(before, after) && bytesRead === bytes.length
+    const settled = sameStamp(before, after) && bytesRead === bytes.length
     if (settled || attempt === 4)
-      return { bytes: bytes.subarray(0, bytesRead), mark: markOf(before) }
+      return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(before) }
     before = after
   }
 }

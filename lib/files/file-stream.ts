@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, read, type BigIntStats, type ReadStream } from 'node:fs'
 import { callbackify } from 'node:util'
 import { statOpened, type Opened } from './disk.ts'
-import { DIGEST_LENGTH, digestOfStream } from '../assets/urls/fingerprint.ts'
+import { DIGEST_LENGTH, digestOfStream } from './digest.ts'
 
 /** For `fs.createReadStream`: a stream that leaves closing to whoever opened the file. */
 export const BORROWED = { read, close: (_fd: number, done: () => void) => done() }

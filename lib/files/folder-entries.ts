@@ -1,8 +1,7 @@
 // What the entries of one folder of a source are: sources, partials, folders, or nothing of ours.
 import { join } from 'node:path'
 import { isInside, realpathOf, statOf } from './disk.ts'
-
-export type Symlinks = 'inside' | 'follow' | 'deny'
+import type { Symlinks } from './containment.ts'
 
 /** Names, in no order. */
 export interface Sorted {

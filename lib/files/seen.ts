@@ -2,22 +2,22 @@
 // and of a folder when something in it was looked for in vain.
 import { basename, dirname, join } from 'node:path'
 import { hasRested } from './clock.ts'
-import { markOf, readWhole, sameMark, statOf, type Mark } from './disk.ts'
-import { digestOf } from '../assets/urls/fingerprint.ts'
+import { stampOf, readWhole, sameStamp, statOf, type Stamp } from './disk.ts'
+import { digestOf } from './digest.ts'
 
 export type Seen = SeenFile | SeenFolder
 
 export interface SeenFile {
   readonly path: string
-  readonly mark: Mark
-  /** Kept for a file that changed so recently that it may change again without a new mark. */
+  readonly stamp: Stamp
+  /** Kept for a file that changed so recently that it may change again without a new stamp. */
   readonly digest?: string | undefined
 }
 
 export interface SeenFolder {
   readonly path: string
-  /** Absent for a folder that changed so recently that it may change again without a new mark. */
-  readonly mark?: Mark | undefined
+  /** Absent for a folder that changed so recently that it may change again without a new stamp. */
+  readonly stamp?: Stamp | undefined
   /** The names that were looked for and not there. */
   readonly lacks: readonly string[]
 }
@@ -28,16 +28,16 @@ export function isFile(seen: Seen): seen is SeenFile {
 
 /** The newest mtime of all. */
 export function newestOf(files: readonly SeenFile[]): bigint {
-  return files.reduce((newest, { mark }) => (mark.mtimeNs > newest ? mark.mtimeNs : newest), 0n)
+  return files.reduce((newest, { stamp }) => (stamp.mtimeNs > newest ? stamp.mtimeNs : newest), 0n)
 }
 
 /** @param readAt when the reading began, in milliseconds since 1970 */
-export function seen(path: string, mark: Mark, bytes: () => Uint8Array, readAt = Date.now()) {
-  return hasRested(mark, readAt) ? { path, mark } : { path, mark, digest: digestOf(bytes()) }
+export function seen(path: string, stamp: Stamp, bytes: () => Uint8Array, readAt = Date.now()) {
+  return hasRested(stamp, readAt) ? { path, stamp } : { path, stamp, digest: digestOf(bytes()) }
 }
 
 /**
- * What is not there, by the folders that lack it: a folder's mark tells of whatever comes into it. Of a
+ * What is not there, by the folders that lack it: a folder's stamp tells of whatever comes into it. Of a
  * path whose folders are not there either, the first that is missing stands for the rest.
  */
 export async function seenLacking(paths: Iterable<string>): Promise<SeenFolder[]> {
@@ -64,24 +64,24 @@ export function lookAgain(seen: Seen): Promise<Seen | undefined> {
 }
 
 async function lookAtFile(seen: SeenFile): Promise<Seen | undefined> {
-  const { path, mark, digest } = seen
+  const { path, stamp, digest } = seen
   if (digest === undefined) {
     const stats = await statOf(path)
-    return stats && sameMark(stats, mark) ? seen : undefined
+    return stats && sameStamp(stats, stamp) ? seen : undefined
   }
   const lookedAt = Date.now()
   const now = await readWhole(path)
-  if (!now || !sameMark(now.mark, mark) || digestOf(now.bytes) !== digest) return undefined
-  return hasRested(mark, lookedAt) ? { path, mark } : seen
+  if (!now || !sameStamp(now.stamp, stamp) || digestOf(now.bytes) !== digest) return undefined
+  return hasRested(stamp, lookedAt) ? { path, stamp } : seen
 }
 
-/** The folder's mark is taken before the names are looked for: what comes meanwhile is news to the next look. */
+/** The folder's stamp is taken before the names are looked for: what comes meanwhile is news to the next look. */
 async function lookAtFolder(seen: SeenFolder): Promise<SeenFolder | undefined> {
-  const { path, mark, lacks } = seen
+  const { path, stamp, lacks } = seen
   const lookedAt = Date.now()
   const stats = await statOf(path)
-  if (stats && mark && sameMark(stats, mark)) return seen
+  if (stats && stamp && sameStamp(stats, stamp)) return seen
   const there = await Promise.all(lacks.map(name => statOf(join(path, name))))
   if (there.some(Boolean)) return undefined
-  return stats && hasRested(stats, lookedAt) ? { path, mark: markOf(stats), lacks } : seen
+  return stats && hasRested(stats, lookedAt) ? { path, stamp: stampOf(stats), lacks } : seen
 }

@@ -29,7 +29,7 @@ export function isRecord(value: unknown): value is object {
 }
 
 /** An object literal, of any realm, or one without a prototype: all that it is lies in its keys. */
-export function isPlain(value: object): boolean {
+export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true
   // Another realm's Object.prototype.

@@ -4,10 +4,10 @@ import type { Context, ExtendableContext } from 'koa'
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
 import { cacheControlField, expiryFields, sharesCookies } from './directives.ts'
 import type { Fresh } from './fresh.ts'
-import { Visit } from './request-state.ts'
+import { RequestState } from './request-state.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */
-export interface HttpCacheWords {
+export interface HttpCacheMethods {
   /**
    * Writes Cache-Control: `ctx.cacheControl('public', { maxAge: 600 })`. The last call counts.
    *
@@ -26,27 +26,27 @@ export interface HttpCacheWords {
 }
 
 declare module 'koa' {
-  interface ExtendableContext extends HttpCacheWords {
+  interface ExtendableContext extends HttpCacheMethods {
     // Koa declares a boolean; only what is both can stand beside it.
     readonly fresh: boolean & Fresh
   }
 }
 
-const VISIT = Symbol('koaHttpCache')
-const taught = new WeakSet<object>()
+const STATE = Symbol('koaHttpCache')
+const prepared = new WeakSet<object>()
 
-type Visited = ExtendableContext & { [VISIT]?: Visit }
+type WithState = ExtendableContext & { [STATE]?: RequestState }
 
 /** What is known of this request; made on the first koaHttpCache that it enters. */
-export function visitOf(ctx: Context): Visit {
-  const visited: Visited = ctx
-  return (visited[VISIT] ??= new Visit(ctx))
+export function stateOf(ctx: Context): RequestState {
+  const visited: WithState = ctx
+  return (visited[STATE] ??= new RequestState(ctx))
 }
 
 /** Gives the words to an application's context, once. */
-export function teach(context: object): void {
-  if (taught.has(context)) return
-  taught.add(context)
+export function addContextMethods(context: object): void {
+  if (prepared.has(context)) return
+  prepared.add(context)
   // Another copy of this library may have been here.
   const earlier = Object.getOwnPropertyDescriptor(context, 'fresh')
   Object.defineProperties(context, {
@@ -54,9 +54,9 @@ export function teach(context: object): void {
     expires: { value: expires, writable: true, configurable: true },
     fresh: {
       // koa-conditional-get and koa-static-cache, in front, go on reading Koa's boolean.
-      get(this: Visited): unknown {
-        const visit = this[VISIT]
-        if (visit?.settings !== undefined) return visit.fresh
+      get(this: WithState): unknown {
+        const state = this[STATE]
+        if (state?.settings !== undefined) return state.fresh
         return earlier?.get === undefined ? this.request.fresh : earlier.get.call(this)
       },
       configurable: true
@@ -64,25 +64,25 @@ export function teach(context: object): void {
   })
 }
 
-function cacheControl(this: Visited, ...directives: readonly CacheDirective[]): void {
-  const visit = visitInside(this, 'cacheControl')
-  visit.write([cacheControlField(directives)])
-  visit.sharesCookies = sharesCookies(directives)
+function cacheControl(this: WithState, ...directives: readonly CacheDirective[]): void {
+  const state = stateInside(this, 'cacheControl')
+  state.write([cacheControlField(directives)])
+  state.sharesCookies = sharesCookies(directives)
 }
 
 function expires(
-  this: Visited,
+  this: WithState,
   lifetime: Lifetime | Date,
   ...directives: readonly CacheDirective[]
 ): void {
-  const visit = visitInside(this, 'expires')
-  visit.write(expiryFields(lifetime, directives, Date.now()))
-  visit.sharesCookies = sharesCookies(directives)
+  const state = stateInside(this, 'expires')
+  state.write(expiryFields(lifetime, directives, Date.now()))
+  state.sharesCookies = sharesCookies(directives)
 }
 
-function visitInside(ctx: Visited, method: string): Visit {
-  const visit = ctx[VISIT]
-  if (visit?.settings !== undefined) return visit
+function stateInside(ctx: WithState, method: string): RequestState {
+  const state = ctx[STATE]
+  if (state?.settings !== undefined) return state
   throw new Error(
     `ctx.${method} was called outside of koaHttpCache: put app.use(koaHttpCache()) in front of the ` +
       'middleware that calls it, and call it before that middleware returns'

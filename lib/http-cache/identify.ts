@@ -3,8 +3,8 @@ import { types } from 'node:util'
 
 import { formatHttpDate } from '../http/dates.ts'
 import { formatEtag, type Validators } from '../http/validators.ts'
-import { checkKeys, isPlain, isRecord, kindOf, mismatch } from './complaints.ts'
-import { digest, digestOf } from './value-digest.ts'
+import { checkKeys, isPlainObject, isRecord, kindOf, mismatch } from './complaints.ts'
+import { digest, digestOfValue } from './value-digest.ts'
 
 /** The state of a resource: one of the two must be there. */
 export interface ResourceState {
@@ -37,7 +37,7 @@ const REMEDY =
  */
 export function identify(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
-  const { etag, lastModified, last_modified, weak } = settle(given)
+  const { etag, lastModified, last_modified, weak } = asState(given)
   const date = lastModified ?? last_modified
   // A column of a database may be null.
   const seconds = date == null ? undefined : wholeSeconds(date)
@@ -48,7 +48,7 @@ export function identify(given: FreshValidators, version: string | undefined): V
   }
 }
 
-function settle(given: Exclude<FreshValidators, null>): ResourceState {
+function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (typeof given === 'string') return { etag: given }
   if (types.isDate(given)) return { lastModified: given }
   if (!isRecord(given)) {
@@ -58,14 +58,14 @@ function settle(given: Exclude<FreshValidators, null>): ResourceState {
   const isKnown = (key: string) => (KEYS as readonly string[]).includes(key)
   const hasValidator = KEYS.some(key => key !== 'weak' && given[key] != null)
   if (hasValidator && Object.keys(given).every(isKnown)) return given
-  if (!isPlain(given)) throw new TypeError(`ctx.fresh was given ${kindOf(given)}; ${REMEDY}`)
+  if (!isPlainObject(given)) throw new TypeError(`ctx.fresh was given ${kindOf(given)}; ${REMEDY}`)
   checkKeys('key of ctx.fresh', given, KEYS, REMEDY)
   throw mismatch('what ctx.fresh is given', 'an etag, a lastModified, or null', given)
 }
 
 function tagOf(identity: string | object, weak: boolean | undefined): string {
   if (typeof identity === 'string') return formatEtag(identity, weak)
-  if (typeof identity === 'object') return formatEtag(digestOf(identity), weak)
+  if (typeof identity === 'object') return formatEtag(digestOfValue(identity), weak)
   throw mismatch('etag', 'a string, a list or an object', identity)
 }
 

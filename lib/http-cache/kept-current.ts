@@ -15,7 +15,7 @@ export function keepCurrent(refresh: Refresh): void {
 }
 
 /** From now on the value does not change any more. */
-export function settle(refresh: Refresh): void {
+export function stopRefreshing(refresh: Refresh): void {
   refreshes.delete(refresh)
 }
 

@@ -1,11 +1,11 @@
-// A question of ctx.fresh that knows whether anybody waits for its answer: a promise that rejects only towards
+// A result of ctx.fresh that knows whether anybody waits for its answer: a promise that rejects only towards
 // those who listen to it. So a forgotten await is neither an unhandled rejection nor an error that nobody hears
 // of.
 
 /** What `ctx.fresh` resolves to: the status where the route has to respond 304 or 412, else false. */
 export type FreshOutcome = false | 304 | 412
 
-/** What a question came to when it was rejected. */
+/** What a result came to when it was rejected. */
 export class Rejection {
   readonly reason: unknown
 
@@ -14,7 +14,7 @@ export class Rejection {
   }
 }
 
-export class Question implements Promise<FreshOutcome> {
+export class PendingResult implements Promise<FreshOutcome> {
   readonly [Symbol.toStringTag] = 'Promise'
   readonly answer: Promise<FreshOutcome | Rejection>
   isAwaited = false

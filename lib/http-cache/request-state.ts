@@ -14,9 +14,9 @@ import {
 } from './fresh.ts'
 import { halted, isHalt } from './halt.ts'
 import { type FreshValidators, identify } from './identify.ts'
-import { type FreshOutcome, Question, Rejection } from './pending-result.ts'
+import { type FreshOutcome, PendingResult, Rejection } from './pending-result.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
-import { explain } from './trace.ts'
+import { reasonFor } from './trace.ts'
 
 /** The answer that is decided, whatever the route still does. */
 export interface Verdict {
@@ -33,11 +33,11 @@ interface Filled {
 const NO = Promise.resolve(false as const)
 const STATUS = { 304: Promise.resolve(304 as const), 412: Promise.resolve(412 as const) } as const
 
-export class Visit {
+export class RequestState {
   /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
   settings: HttpCacheSettings | undefined = undefined
   verdict: Verdict | undefined = undefined
-  /** Why the last question came out as it did. */
+  /** Why the last result came out as it did. */
   reason = 'ctx.fresh was not asked'
   /** Whether the halt ended the route, so that nothing behind it ran. */
   isHalted = false
@@ -48,7 +48,7 @@ export class Visit {
   /** What the innermost koaHttpCache wrote because the route did not. */
   filled: Filled | undefined = undefined
   private readonly ctx: Context
-  private questions: Question[] | undefined = undefined
+  private pending: PendingResult[] | undefined = undefined
   private written: HeaderField[] | undefined = undefined
   private uncalled = 0
 
@@ -76,14 +76,14 @@ export class Visit {
 
   /** Whether the route asked without waiting for the answer. */
   get isForgotten(): boolean {
-    return this.questions !== undefined && this.questions.some(question => !question.isAwaited)
+    return this.pending !== undefined && this.pending.some(result => !result.isAwaited)
   }
 
-  /** Waits for the questions that the route did not wait for, and throws what they failed with. */
-  async settle(): Promise<void> {
-    for (const question of this.questions ?? []) {
-      const answer = await question.answer
-      if (!(answer instanceof Rejection) || question.isAwaited || isHalt(answer.reason)) continue
+  /** Waits for the pending that the route did not wait for, and throws what they failed with. */
+  async awaitForgotten(): Promise<void> {
+    for (const result of this.pending ?? []) {
+      const answer = await result.answer
+      if (!(answer instanceof Rejection) || result.isAwaited || isHalt(answer.reason)) continue
       throw answer.reason
     }
   }
@@ -108,9 +108,9 @@ export class Visit {
     for (const { name, value } of fields) if (ctx.res.getHeader(name) === value) ctx.remove(name)
   }
 
-  /** From now on no question is forgotten: it was said. */
+  /** From now on no result is forgotten: it was said. */
   forgive(): void {
-    this.questions = undefined
+    this.pending = undefined
   }
 
   /** Sets the validators, if the response may have them, and compares the request with them. */
@@ -118,7 +118,7 @@ export class Visit {
     const { method, headers } = this.ctx.req
     if (isRetrieval(method)) this.show(validators)
     const outcome = evaluatePreconditions(method ?? '', headers, validators, settings)
-    if (settings.trace) this.reason = explain(method ?? '', headers, validators, outcome)
+    if (settings.trace) this.reason = reasonFor(method ?? '', headers, validators, outcome)
     return outcome
   }
 
@@ -158,11 +158,11 @@ export class Visit {
     return settings?.isDevelopment === true || !isRetrieval(this.ctx.req.method)
   }
 
-  private track(answer: Promise<FreshOutcome>): Question {
-    const question = new Question(answer)
-    this.questions ??= []
-    this.questions.push(question)
-    return question
+  private track(answer: Promise<FreshOutcome>): PendingResult {
+    const result = new PendingResult(answer)
+    this.pending ??= []
+    this.pending.push(result)
+    return result
   }
 
   private answer(

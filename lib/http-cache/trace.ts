@@ -7,14 +7,14 @@ import {
 import type { Validators } from '../http/validators.ts'
 
 /** The reason for an outcome of `evaluatePreconditions`. */
-export function explain(
+export function reasonFor(
   method: string,
   headers: ConditionalHeaders,
   validators: Validators,
   outcome: Outcome
 ): string {
   const ifNoneMatch = headers['if-none-match'] !== undefined
-  if (outcome === 'failed') return explainFailure(method, headers, validators)
+  if (outcome === 'failed') return failureReason(method, headers, validators)
   if (outcome === 'not-modified') {
     return ifNoneMatch ? 'If-None-Match names the ETag' : 'not modified since If-Modified-Since'
   }
@@ -27,7 +27,7 @@ export function explain(
   return 'the request has no condition'
 }
 
-function explainFailure(
+function failureReason(
   method: string,
   headers: ConditionalHeaders,
   validators: Validators

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { types } from 'node:util'
 
-import { isPlain, kindOf } from './complaints.ts'
+import { isPlainObject, kindOf } from './complaints.ts'
 
 /** SHA-256, the first 32 hex characters. */
 export function digest(content: string | Uint8Array): string {
@@ -17,7 +17,7 @@ export function digest(content: string | Uint8Array): string {
  * @throws TypeError for everything else, whose content cannot be known: it would have one digest for
  *   two states
  */
-export function digestOf(value: unknown): string {
+export function digestOfValue(value: unknown): string {
   return digest(canonical(value, []))
 }
 
@@ -33,7 +33,7 @@ function canonical(value: unknown, within: readonly object[]): string {
 function canonicalObject(value: object, within: readonly object[]): string {
   // Not `instanceof`, which does not know what comes from another realm.
   if (types.isDate(value)) return `Date(${validTime(value)})`
-  if (ArrayBuffer.isView(value)) return `Bytes(${digest(bytesOf(value))})`
+  if (ArrayBuffer.isView(value)) return `Bytes(${digest(asBytes(value))})`
   if (within.includes(value)) {
     throw new TypeError('an object that contains itself has no content to digest')
   }
@@ -44,7 +44,7 @@ function canonicalObject(value: object, within: readonly object[]): string {
   if (Array.isArray(value)) {
     return `[${Array.from(value, item => canonical(item, inner)).join(',')}]`
   }
-  if (isPlain(value)) return canonicalRecord(value, inner)
+  if (isPlainObject(value)) return canonicalRecord(value, inner)
   throw new TypeError(`${kindOf(value)} has no content to digest: ${remedyFor(value)}`)
 }
 
@@ -67,7 +67,7 @@ function remedyFor(value: object): string {
   return 'name the parts that matter, for example { etag: [book.id, book.updatedAt] }'
 }
 
-function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+function asBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength)
 }
 

@@ -3,21 +3,20 @@ import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { inspect } from 'node:util'
 import { isDevelopment } from '../environment.ts'
-import { keepCurrent, settle } from './kept-current.ts'
+import { keepCurrent, stopRefreshing } from './kept-current.ts'
 import { statIfThere } from '../files/at-start.ts'
-import { missing, readWhole, realpathOf, statOf } from '../files/disk.ts'
-import { digestOf } from '../assets/urls/fingerprint.ts'
+import { ifThere, readWhole, realpathOf, statOf } from '../files/disk.ts'
 import { sortEntries } from '../files/folder-entries.ts'
-import { inParallel } from '../in-parallel.ts'
-import { oneAtATime } from '../one-at-a-time.ts'
 import { lookAgain, seen, type Seen } from '../files/seen.ts'
+import { digestOf } from '../files/digest.ts'
+import { inParallel, oneAtATime } from '../concurrency.ts'
 
 export interface VersionOfOptions {
   /** Where relative names start. Default `process.cwd()`. */
   readonly root?: string | undefined
 }
 
-const AT_ONCE = 16
+const CONCURRENCY = 16
 
 /**
  * A `version` for koaHttpCache: 32 hex characters of the bytes of these files and directories, searched
@@ -56,7 +55,7 @@ function readAtStart(files: FilesRead): () => Promise<void> {
     reading ??= files.read()
     try {
       await reading
-      settle(refresh)
+      stopRefreshing(refresh)
     } catch (error) {
       reading = undefined
       throw error
@@ -103,7 +102,7 @@ class FilesRead {
   async read(): Promise<void> {
     const found = (await Promise.all(this.paths.map(path => filesUnder(path)))).flat()
     const files = [...new Set(found)].toSorted((one, other) => (one < other ? -1 : 1))
-    const reads = await inParallel(files, AT_ONCE, path => this.#look(path))
+    const reads = await inParallel(files, CONCURRENCY, path => this.#look(path))
     this.#known = new Map(files.flatMap((path, at) => pairOf(path, reads[at])))
     this.version = digestOf(Buffer.from(JSON.stringify(Array.from(this.#known, this.#name))))
   }
@@ -115,8 +114,8 @@ class FilesRead {
     const readAt = Date.now()
     const whole = await readWhole(path)
     if (!whole) return undefined
-    const { mark, bytes } = whole
-    return { seen: seen(path, mark, () => bytes, readAt), digest: digestOf(bytes) }
+    const { stamp, bytes } = whole
+    return { seen: seen(path, stamp, () => bytes, readAt), digest: digestOf(bytes) }
   }
 
   // Not the absolute path: every server of a deploy has the same version.
@@ -135,7 +134,7 @@ async function filesUnder(path: string, chain: readonly string[] = []): Promise<
   const stats = await statOf(path)
   if (!stats?.isDirectory()) return stats?.isFile() ? [path] : []
   const real = await realpathOf(path)
-  const entries = await missing(readdir(path, { withFileTypes: true }))
+  const entries = await ifThere(readdir(path, { withFileTypes: true }))
   if (real === undefined || !entries) return []
   const way = [...chain, real]
   const { files, partials, folders } = await sortEntries(path, entries, way, 'follow')

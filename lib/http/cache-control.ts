@@ -42,7 +42,7 @@ const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
  */
 export function formatCacheControl(directives: ReadonlyMap<string, DirectiveValue>): string {
   if (directives.size === 0) throw new TypeError('Cache-Control needs at least one directive')
-  refuseContradictions(directives)
+  checkContradictions(directives)
   return Array.from(directives, ([name, value]) => formatDirective(name, value)).join(', ')
 }
 
@@ -87,21 +87,21 @@ function formatText(name: string, text: string): string {
   )
 }
 
-function refuseContradictions(directives: ReadonlyMap<string, DirectiveValue>): void {
+function checkContradictions(directives: ReadonlyMap<string, DirectiveValue>): void {
   // Section 5.2.2.3: a cache that understands the status obeys the rest instead of `no-store`, which
   // stands beside it for the other caches.
   if (directives.has('no-store') && !directives.has('must-understand')) {
-    if (directives.has('immutable')) refuse('no-store', 'immutable')
+    if (directives.has('immutable')) throwContradiction('no-store', 'immutable')
     const lasting = SECONDS_DIRECTIVES.find(name => Number(directives.get(name) ?? 0) > 0)
-    if (lasting !== undefined) refuse('no-store', lasting)
+    if (lasting !== undefined) throwContradiction('no-store', lasting)
   }
   // `private` with field names keeps only these fields out of shared caches.
   if (directives.get('private') === true) {
-    if (directives.has('public')) refuse('public', 'private')
-    if (directives.has('s-maxage')) refuse('private', 's-maxage')
+    if (directives.has('public')) throwContradiction('public', 'private')
+    if (directives.has('s-maxage')) throwContradiction('private', 's-maxage')
   }
 }
 
-function refuse(one: string, other: string): never {
+function throwContradiction(one: string, other: string): never {
   throw new TypeError(`${one} and ${other} cannot both be meant`)
 }

@@ -1,10 +1,11 @@
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { digestOf, withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
+import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import type { CleanReport, VerifyReport } from '../../lib/index.ts'
 import type { Explanation } from '../../lib/assets/inspecting/explanation.ts'
 import { makeShop, run } from './run.ts'
+import { digestOf } from '../../lib/files/digest.ts'
 
 const printed = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))

@@ -2,14 +2,9 @@ import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import test from 'ava'
-import {
-  compress,
-  CODINGS,
-  isCopyOf,
-  WRITABLE_CODINGS,
-  type Coding
-} from '../../lib/files/compress.ts'
-import { digestOf } from '../../lib/assets/urls/fingerprint.ts'
+import { compress, isCopyOf } from '../../lib/files/compress.ts'
+import { digestOf } from '../../lib/files/digest.ts'
+import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../lib/files/codings.ts'
 
 type Best = (bytes: Uint8Array) => Buffer
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 
-import { keepCurrent, refreshAll, settle } from '../../lib/http-cache/kept-current.ts'
+import { keepCurrent, refreshAll, stopRefreshing } from '../../lib/http-cache/kept-current.ts'
 
 test('values are refreshed until they are settled, and there is a bound', async t => {
   t.is(refreshAll(), undefined)
@@ -12,6 +12,6 @@ test('values are refreshed until they are settled, and there is a bound', async 
   })
   await refreshAll()
   t.is(refreshed.length, 1000)
-  for (const refresh of refreshes) settle(refresh)
+  for (const refresh of refreshes) stopRefreshing(refresh)
   t.is(refreshAll(), undefined)
 })

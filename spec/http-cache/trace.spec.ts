@@ -1,7 +1,7 @@
 import test from 'ava'
 
 import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
-import { explain } from '../../lib/http-cache/trace.ts'
+import { reasonFor } from '../../lib/http-cache/trace.ts'
 
 const DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
 const LATER = 'Thu, 02 Jan 2020 00:00:00 GMT'
@@ -28,6 +28,6 @@ const REASONS: readonly [string, Record<string, string>, string][] = [
 for (const [method, headers, reason] of REASONS) {
   test(`${method} with ${JSON.stringify(headers)}: ${reason}`, t => {
     const outcome = evaluatePreconditions(method, headers, validators)
-    t.is(explain(method, headers, validators, outcome), reason)
+    t.is(reasonFor(method, headers, validators, outcome), reason)
   })
 }

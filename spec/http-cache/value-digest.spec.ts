@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import * as fc from 'fast-check'
 
-import { digest, digestOf } from '../../lib/http-cache/value-digest.ts'
+import { digest, digestOfValue } from '../../lib/http-cache/value-digest.ts'
 
 test('a digest is the beginning of SHA-256', t => {
   t.is(digest('page'), '3660315a9af3df255d8f19ab077e4797')
@@ -13,8 +13,8 @@ test('a digest is the beginning of SHA-256', t => {
 })
 
 test('ETG-07 the order of keys does not matter, that of items does', t => {
-  t.is(digestOf({ a: 1, b: { c: 2, d: 3 } }), digestOf({ b: { d: 3, c: 2 }, a: 1 }))
-  t.not(digestOf([1, 2]), digestOf([2, 1]))
+  t.is(digestOfValue({ a: 1, b: { c: 2, d: 3 } }), digestOfValue({ b: { d: 3, c: 2 }, a: 1 }))
+  t.not(digestOfValue([1, 2]), digestOfValue([2, 1]))
 })
 
 test('ETG-07 the same content has the same digest, whatever the order of its keys', t => {
@@ -27,7 +27,9 @@ test('ETG-07 the same content has the same digest, whatever the order of its key
         .map(([k, v]) => [k, shuffled(v)])
     )
   }
-  fc.assert(fc.property(fc.jsonValue(), value => digestOf(value) === digestOf(shuffled(value))))
+  fc.assert(
+    fc.property(fc.jsonValue(), value => digestOfValue(value) === digestOfValue(shuffled(value)))
+  )
   t.pass()
 })
 
@@ -61,30 +63,30 @@ test('different contents have different digests', t => {
     new Uint16Array([7]),
     new DataView(new ArrayBuffer(3))
   ]
-  t.is(new Set(contents.map(digestOf)).size, contents.length)
+  t.is(new Set(contents.map(digestOfValue)).size, contents.length)
 })
 
 test('what says itself as JSON is digested so, and undefined is as if it were not there', t => {
-  t.is(digestOf({ toJSON: () => ({ a: 1 }) }), digestOf({ a: 1, b: undefined }))
+  t.is(digestOfValue({ toJSON: () => ({ a: 1 }) }), digestOfValue({ a: 1, b: undefined }))
 })
 
 test('ETG-07 bytes are digested as they are, whatever views them', t => {
   const buffer = new Uint8Array([0, 1, 2, 3, 4]).buffer
-  t.is(digestOf(new Uint8Array(buffer, 1, 3)), digestOf(Buffer.from([1, 2, 3])))
-  t.is(digestOf(new DataView(buffer, 1, 3)), digestOf(Buffer.from([1, 2, 3])))
-  t.not(digestOf(new Uint8Array(buffer, 1, 3)), digestOf(new Uint8Array(buffer)))
+  t.is(digestOfValue(new Uint8Array(buffer, 1, 3)), digestOfValue(Buffer.from([1, 2, 3])))
+  t.is(digestOfValue(new DataView(buffer, 1, 3)), digestOfValue(Buffer.from([1, 2, 3])))
+  t.not(digestOfValue(new Uint8Array(buffer, 1, 3)), digestOfValue(new Uint8Array(buffer)))
 })
 
 test('ETG-07 what comes from another realm is digested as from this one', t => {
   const content = () => ({ a: [1, new Date(7), new Uint8Array([1])], b: null })
   const other: unknown = runInNewContext(`(${String(content)})()`)
-  t.is(digestOf(other), digestOf(content()))
-  t.is(digestOf(Object.assign(Object.create(null), content())), digestOf(content()))
+  t.is(digestOfValue(other), digestOfValue(content()))
+  t.is(digestOfValue(Object.assign(Object.create(null), content())), digestOfValue(content()))
 })
 
 test('ETG-07 one part may stand in two places', t => {
   const part = { a: 1 }
-  t.is(digestOf([part, part]), digestOf([{ a: 1 }, { a: 1 }]))
+  t.is(digestOfValue([part, part]), digestOfValue([{ a: 1 }, { a: 1 }]))
 })
 
 class Book {
@@ -129,8 +131,8 @@ const UNKNOWN: readonly [name: string, value: unknown, message: RegExp][] = [
 ]
 for (const [name, value, message] of UNKNOWN) {
   test(`ETG-07 the content of ${name} is unknown: refused, at any depth`, t => {
-    t.throws(() => digestOf([value]), { instanceOf: TypeError, message })
-    t.throws(() => digestOf({ a: { b: value } }), { instanceOf: TypeError, message })
-    t.throws(() => digestOf({ toJSON: () => value }), { instanceOf: TypeError, message })
+    t.throws(() => digestOfValue([value]), { instanceOf: TypeError, message })
+    t.throws(() => digestOfValue({ a: { b: value } }), { instanceOf: TypeError, message })
+    t.throws(() => digestOfValue({ toJSON: () => value }), { instanceOf: TypeError, message })
   })
 }

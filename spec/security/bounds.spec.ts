@@ -96,7 +96,7 @@ test.serial('S30 the index and the memory hold what they may, and no more', asyn
   const index = new MtimeIndex(20)
   const entry = {
     inputs: [],
-    target: { path: '', mark: { dev: 0n, ino: 0n, size: 0n, mtimeNs: 0n, ctimeNs: 0n } },
+    target: { path: '', stamp: { dev: 0n, ino: 0n, size: 0n, mtimeNs: 0n, ctimeNs: 0n } },
     generation: 0
   }
   for (let at = 0; at < 1000; at++) index.set(String(at), entry)

@@ -5,9 +5,11 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import * as zlib from 'node:zlib'
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
-import { CODINGS, isCopyOf, type Coding } from '../../lib/files/compress.ts'
-import { digestOf, withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
+import { isCopyOf } from '../../lib/files/compress.ts'
+import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { makeProject, makeSite, type Site, type SiteOptions } from '../support/site.ts'
+import { digestOf } from '../../lib/files/digest.ts'
+import { CODINGS, type Coding } from '../../lib/files/codings.ts'
 
 const TEXT = Buffer.from('body { color: red }\n'.repeat(200))
 const OTHER = Buffer.from('body { color: tan }\n'.repeat(200))

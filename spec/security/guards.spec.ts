@@ -3,10 +3,10 @@ import { parse } from 'node:url'
 import test from 'ava'
 import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
-import { digestOf } from '../../lib/assets/urls/fingerprint.ts'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
+import { digestOf } from '../../lib/files/digest.ts'
 
 /** What people write in front of a folder. */
 function guard(prefix: string): Middleware {

@@ -2,18 +2,18 @@
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
-import { encodePath } from '../views/asset-url.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
-import { missing } from '../../files/disk.ts'
+import { ifThere } from '../../files/disk.ts'
 import { finishAll, MAP, type Built, type Drafted, type Node } from './finish-build.ts'
-import { inParallel } from '../../in-parallel.ts'
 import { isReported, makeMissingReference } from '../rendering/missing-reference.ts'
 import { isMinifiable, type Minify } from '../rendering/minify.ts'
 import { draft } from '../rendering/render.ts'
 import { resolveReference } from '../rendering/resolve-reference.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
-import { sumsOf } from '../../files/digest.ts'
+import { sumsOf } from '../../files/checksums.ts'
+import { encodePath } from '../urls/encode.ts'
+import { inParallel } from '../../concurrency.ts'
 
 /** What keeps an asset from being published. */
 export interface Problem {
@@ -41,7 +41,7 @@ export interface BuildOptions {
 }
 
 // Enough to keep the disk busy while a compiler works.
-const LANES = 16
+const CONCURRENCY = 16
 
 /** Builds everything that can be built; what cannot is told in `problems`. */
 export async function build(
@@ -54,7 +54,7 @@ export async function build(
   let done = 0
   const nodes = await inParallel(
     listed,
-    LANES,
+    CONCURRENCY,
     async one => {
       const node = await read(settings, sources, one, options).catch(asProblem(problems, one.path))
       options.onProgress?.(++done, listed.length, one.path)
@@ -133,7 +133,7 @@ async function read(
 ): Promise<Node | undefined> {
   for (let chosen: Place | undefined = place, attempt = 0; chosen && attempt < 3; attempt++) {
     // Whatever is missing here is the source: a compiler's failure is a CompileError.
-    const node = await missing(readPlace(settings, sources, chosen, options))
+    const node = await ifThere(readPlace(settings, sources, chosen, options))
     if (node) return node
     await sources.verify(place.app)
     const again = await sources.list(place.app)

@@ -3,17 +3,18 @@ import { readdir, unlink } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { inspect } from 'node:util'
 import { secondsOf, type Duration } from '../../duration.ts'
-import { encodePath } from '../views/asset-url.ts'
-import { CODINGS } from '../../files/compress.ts'
-import { errorCode, missing, statOf } from '../../files/disk.ts'
-import { digestOfFile, splitFingerprint } from '../urls/fingerprint.ts'
-import { inParallel } from '../../in-parallel.ts'
+import { errorCode, ifThere, statOf } from '../../files/disk.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { readManifest } from './manifest/read-manifest.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
+import { digestOfFile } from '../../files/digest.ts'
+import { encodePath } from '../urls/encode.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { inParallel } from '../../concurrency.ts'
 
 export interface CleanOptions {
   /** How many versions of each name stay, the newest first. Default: 3. */
@@ -40,7 +41,7 @@ export interface CleanReport {
 export const KEEP = 3
 export const AGE = '7d' satisfies Duration
 
-const LANES = 8
+const CONCURRENCY = 8
 
 /**
  * Removes fingerprinted files with their compressed copies. A file goes when the manifest does not
@@ -67,7 +68,7 @@ export async function clean(
   try {
     const { kept, old } = await sort(settings, rule)
     await held.check()
-    await inParallel(old, LANES, remove)
+    await inParallel(old, CONCURRENCY, remove)
     return report(old, kept, false)
   } finally {
     await held.release()
@@ -142,10 +143,10 @@ async function findVersions(settings: Settings): Promise<readonly Version[]> {
   const { assets } = await readManifest(manifestFile(settings))
   const current = new Set([...assets.values()].map(({ target }) => target))
   const directory = join(settings.publicDir, settings.prefix)
-  const entries = await missing(readdir(directory, { withFileTypes: true, recursive: true }))
+  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
   const files = (entries ?? []).filter(entry => entry.isFile())
   const paths = files.map(file => join(file.parentPath, file.name))
-  const versions = await inParallel(paths, LANES, file => {
+  const versions = await inParallel(paths, CONCURRENCY, file => {
     const path = `/${relative(settings.publicDir, file).split(sep).join('/')}`
     return asVersion(file, path, current)
   })
@@ -157,10 +158,10 @@ async function asVersion(
   path: string,
   current: ReadonlySet<string>
 ): Promise<Version | undefined> {
-  const print = splitFingerprint(path)
-  if (!print) return undefined
+  const fingerprint = splitFingerprint(path)
+  if (!fingerprint) return undefined
   const isCurrent = current.has(encodePath(path))
-  if (!isCurrent && (await digestOfFile(file)) !== print.digest) return undefined
+  if (!isCurrent && (await digestOfFile(file)) !== fingerprint.digest) return undefined
   const [stats, ...copied] = await Promise.all(
     ['', ...CODINGS.map(coding => coding.extension)].map(extension => statOf(file + extension))
   )
@@ -168,13 +169,13 @@ async function asVersion(
   const copies = CODINGS.filter((_, at) => copied[at]?.isFile()).map(({ extension }) => extension)
   const bytes = [stats, ...copied].reduce((sum, one) => sum + Number(one?.size ?? 0), 0)
   const changedMs = Number(stats.ctimeNs / 1_000_000n)
-  return { path, file, plain: print.name, changedMs, copies, bytes, isCurrent }
+  return { path, file, plain: fingerprint.name, changedMs, copies, bytes, isCurrent }
 }
 
 /** The file last: while it is there, a run that was broken off can be repeated. */
 async function remove({ file, copies }: Version): Promise<void> {
-  for (const extension of copies) await missing(unlink(file + extension))
-  await missing(unlink(file))
+  for (const extension of copies) await ifThere(unlink(file + extension))
+  await ifThere(unlink(file))
 }
 
 function report(old: readonly Version[], kept: number, dryRun: boolean): CleanReport {

@@ -1,15 +1,16 @@
 // From drafts to final bytes. A stylesheet that shows an image holds the image's fingerprint, so that
 // what is referred to comes first.
 import { createHash } from 'node:crypto'
-import { encodePath } from '../views/asset-url.ts'
-import { DIGEST_LENGTH, withFingerprint } from '../urls/fingerprint.ts'
+import { withFingerprint } from '../urls/fingerprint.ts'
 import { groupsInOrder } from './graph.ts'
 import { finish, type Draft } from '../rendering/render.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import type { Listed } from '../sources/sources.ts'
-import { sumsOfBytes, type Sums } from '../../files/digest.ts'
 import type { Content } from '../../files/writing/write-whole.ts'
+import { sumsOfBytes, type Sums } from '../../files/checksums.ts'
+import { DIGEST_LENGTH } from '../../files/digest.ts'
+import { encodePath } from '../urls/encode.ts'
 
 /** An asset with its final bytes. */
 export interface Built extends Listed {
@@ -46,14 +47,14 @@ export function finishAll(byPath: ReadonlyMap<string, Node>): ReadonlyMap<string
     links.flatMap(path => (path === undefined ? [] : (byPath.get(path) ?? [])))
   for (const group of groupsInOrder(byPath.values(), leadsTo)) {
     const [first] = group
-    const isCircle = group.length > 1 || (first && leadsTo(first).includes(first))
+    const isCycle = group.length > 1 || (first && leadsTo(first).includes(first))
     const members = new Set(group.map(node => node.path))
-    const unit = isCircle ? unitOf(group, members, assets) : undefined
-    const inCircle = (path: string) =>
+    const unit = isCycle ? unitOf(group, members, assets) : undefined
+    const inCycle = (path: string) =>
       unit !== undefined && members.has(path) ? `${encodePath(path)}?${unit}` : undefined
     const mtimeNs = newestOf(group, assets)
     for (const node of group) {
-      for (const built of finishOne(node, assets, inCircle, mtimeNs)) assets.set(built.path, built)
+      for (const built of finishOne(node, assets, inCycle, mtimeNs)) assets.set(built.path, built)
     }
   }
   return assets
@@ -99,11 +100,11 @@ function unitOf(
 function finishOne(
   node: Node,
   assets: ReadonlyMap<string, Built>,
-  inCircle: (path: string) => string | undefined,
+  inCycle: (path: string) => string | undefined,
   mtimeNs: bigint
 ): Built[] {
   const { draft, sums, links: _, ...place } = node
-  const urls = urlsOf(node, assets, inCircle)
+  const urls = urlsOf(node, assets, inCycle)
   const content = finish(draft, urls)
   const common = { ...place, mtimeNs }
   if (draft.map !== undefined) return withMap(common, draft, content as Buffer, urls)
@@ -141,12 +142,12 @@ function withMap(
 function urlsOf(
   { links }: Node,
   assets: ReadonlyMap<string, Built>,
-  inCircle: (path: string) => string | undefined
+  inCycle: (path: string) => string | undefined
 ): (string | undefined)[] {
   return links.map(path => {
     if (path === undefined) return undefined
     const built = assets.get(path)
-    return inCircle(path) ?? (built ? publishedUrl(built) : encodePath(path))
+    return inCycle(path) ?? (built ? publishedUrl(built) : encodePath(path))
   })
 }
 

@@ -20,18 +20,18 @@ export function groupsInOrder<T>(nodes: Iterable<T>, leadsTo: (node: T) => reado
   for (const root of nodes) {
     if (states.has(root)) continue
     const visits = [enter(root)]
-    for (let visit = visits.at(-1); visit; visit = visits.at(-1)) {
-      const { done, value } = visit.next.next()
+    for (let state = visits.at(-1); state; state = visits.at(-1)) {
+      const { done, value } = state.next.next()
       if (!done) {
         const seen = states.get(value)
         if (!seen) visits.push(enter(value))
-        else if (seen.open) visit.state.low = Math.min(visit.state.low, seen.index)
+        else if (seen.open) state.state.low = Math.min(state.state.low, seen.index)
         continue
       }
       visits.pop()
       const above = visits.at(-1)
-      if (above) above.state.low = Math.min(above.state.low, visit.state.low)
-      if (visit.state.low === visit.state.index) groups.push(close(visit.node))
+      if (above) above.state.low = Math.min(above.state.low, state.state.low)
+      if (state.state.low === state.state.index) groups.push(close(state.node))
     }
   }
 

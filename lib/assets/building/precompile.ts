@@ -5,20 +5,20 @@ import { performance } from 'node:perf_hooks'
 import { AssetError } from '../../errors.ts'
 import { once, warnOnce } from '../../warn-once.ts'
 import { build, listPlaces, type Problem } from './build.ts'
-import { missing } from '../../files/disk.ts'
-import { inParallel } from '../../in-parallel.ts'
+import { ifThere } from '../../files/disk.ts'
 import { openLastBuild } from './last-build/last-build.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import { loadMinifier } from '../rendering/minify.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
-import { rethrow } from '../publishing/publish.ts'
 import { publishBuild } from './writing/publish-build.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { makeSources, type Sources } from '../sources/sources.ts'
 import { leavesPublic, wouldLieInPublic } from '../../files/containment.ts'
 import { sweep } from '../../files/writing/temporary.ts'
+import { inParallel } from '../../concurrency.ts'
+import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 
 export type { PrecompileReport } from './precompile-report.ts'
 
@@ -53,7 +53,7 @@ export class PrecompileError extends AssetError {
   }
 }
 
-const LANES = 8
+const CONCURRENCY = 8
 
 /**
  * Publishes every asset of every app and third-party directory under plain and checksum names, with
@@ -79,7 +79,7 @@ export async function precompile(
     ? await loadMinifier(undefined, settings.root)
     : undefined
   await refuseToLeave(settings, [join(directory, 'any')])
-  const held = await lock(directory).catch(rethrow(settings, settings.prefix))
+  const held = await lock(directory).catch(rethrowAsPublishError(settings, settings.prefix))
   try {
     await sweepAll(directory)
     const progress = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
@@ -128,7 +128,7 @@ function inOrder(problems: readonly Problem[]): AssetError[] {
 /** Nothing is written where a link leads out of public, and nothing at all when any of it would be. */
 async function refuseToLeave(settings: Settings, files: readonly string[]): Promise<void> {
   const folders = [...new Set(files.map(file => dirname(file)))].toSorted()
-  const problems = await inParallel(folders, LANES, async folder =>
+  const problems = await inParallel(folders, CONCURRENCY, async folder =>
     (await wouldLieInPublic(settings, join(folder, 'any'))) ? [] : leavesPublic(settings, folder)
   )
   if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
@@ -136,8 +136,8 @@ async function refuseToLeave(settings: Settings, files: readonly string[]): Prom
 
 /** Removes what a killed run left behind, in every folder. */
 async function sweepAll(directory: string): Promise<void> {
-  const entries = await missing(readdir(directory, { withFileTypes: true, recursive: true }))
+  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
   const folders = (entries ?? []).filter(entry => entry.isDirectory())
   const paths = folders.map(folder => join(folder.parentPath, folder.name))
-  await inParallel([directory, join(directory, '..'), ...paths], LANES, sweep)
+  await inParallel([directory, join(directory, '..'), ...paths], CONCURRENCY, sweep)
 }

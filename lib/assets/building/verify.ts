@@ -4,16 +4,18 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { canonicalSegments } from '../urls/canonical-path.ts'
-import { CODINGS, decompressor, isDamage, type Coding } from '../../files/compress.ts'
-import { sameBytes, statOf, type Mark } from '../../files/disk.ts'
-import { DIGEST_LENGTH, splitFingerprint } from '../urls/fingerprint.ts'
-import { inParallel } from '../../in-parallel.ts'
+import { isDamage } from '../../files/compress.ts'
+import { sameBytes, statOf, type Stamp } from '../../files/disk.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest } from './manifest/read-manifest.ts'
-import type { IntegrityAlgorithm, KoaAssetsOptions } from '../settings/options.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
-import { sumsOf } from '../../files/digest.ts'
+import { sumsOf, type IntegrityAlgorithm } from '../../files/checksums.ts'
+import { DIGEST_LENGTH } from '../../files/digest.ts'
+import { CODINGS, type Coding } from '../../files/codings.ts'
+import { inParallel } from '../../concurrency.ts'
 
 /** One thing that is not as the manifest says. */
 export interface VerifyProblem {
@@ -32,7 +34,7 @@ export interface VerifyReport {
   readonly problems: readonly VerifyProblem[]
 }
 
-const LANES = 8
+const CONCURRENCY = 8
 
 /**
  * Compares what lies in `public` with the manifest: every fingerprinted file, its plain twin, the
@@ -44,7 +46,7 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
   const settings = settleForPrecompile(options)
   const file = manifestFile(settings)
   const { assets } = await readManifest(file)
-  const found = await inParallel([...assets], LANES, ([path, entry]) =>
+  const found = await inParallel([...assets], CONCURRENCY, ([path, entry]) =>
     verifyEntry(settings, assets, path, entry)
   )
   return { manifest: file, assets: assets.size, problems: found.flat() }
@@ -57,17 +59,17 @@ async function verifyEntry(
   entry: ManifestEntry
 ): Promise<VerifyProblem[]> {
   const { target } = entry
-  const [printed, plain] = [fileOf(settings, target), fileOf(settings, path)]
-  if (printed === undefined || plain === undefined) {
+  const [fingerprinted, plain] = [fileOf(settings, target), fileOf(settings, path)]
+  if (fingerprinted === undefined || plain === undefined) {
     return [
       { path, message: `is no path that a request can have, or its target ${target} is none` }
     ]
   }
-  const wrong = await judgeTarget(printed, path, entry)
+  const wrong = await judgeTarget(fingerprinted, path, entry)
   if (wrong !== undefined) return [{ path: target, message: wrong }]
-  const problems = await verifyCopies(target, printed, assets)
+  const problems = await verifyCopies(target, fingerprinted, assets)
   if (target === path) return problems
-  if (!(await sameBytes(printed, plain))) {
+  if (!(await sameBytes(fingerprinted, plain))) {
     return [...problems, { path, message: await whyNotTwin(plain, target) }]
   }
   return [...problems, ...(await verifyCopies(path, plain, assets))]
@@ -88,9 +90,9 @@ async function judgeTarget(
   if (!stats.isFile()) return 'is no file'
   if (Number(stats.size) !== entry.size) return `has size ${stats.size}, not ${entry.size}`
   const sums = await sumsOf({ copyOf: file }, algorithmsOf(entry))
-  const printed = splitFingerprint(decodeURIComponent(entry.target))?.digest
+  const fingerprinted = splitFingerprint(decodeURIComponent(entry.target))?.digest
   // Without fingerprints the target is the plain name.
-  if (entry.target !== path && sums.digest !== printed)
+  if (entry.target !== path && sums.digest !== fingerprinted)
     return 'holds other bytes than its fingerprint says'
   const isIntact = sums.integrity.every((hash, at) => hash === entry.integrity[at])
   return isIntact ? undefined : 'has another integrity than the manifest says'
@@ -129,14 +131,14 @@ async function verifyCopies(
   return judged.flat()
 }
 
-async function judgeCopy(file: string, original: Mark, coding: Coding) {
+async function judgeCopy(file: string, original: Stamp, coding: Coding) {
   const copy = file + coding.extension
   const stats = await statOf(copy)
   if (!stats) return undefined
   if (!stats.isFile()) return 'is no file'
   if (stats.mtimeNs < original.mtimeNs) return 'is older than what it is a copy of: it is not sent'
   // A runtime that cannot read a coding cannot have written it either.
-  const decompress = decompressor(coding)
+  const decompress = coding.decompressor?.()
   if (!decompress) return undefined
   try {
     const hash = createHash('sha256')

@@ -5,10 +5,10 @@ import { CompileError, type AssetError } from '../../errors.ts'
 import { isInside, realpathOf } from '../../files/disk.ts'
 import { escapeHtml } from '../views/html.ts'
 import type { Settings } from '../settings/settings.ts'
-import { assetSources } from '../sources/sources.ts'
+import { assetSources } from '../sources/third-party.ts'
 
 /** What a person needs to know of an error; empty strings for what does not apply. */
-export interface Explanation {
+export interface ErrorReport {
   readonly title: string
   /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
   readonly place: string
@@ -22,12 +22,12 @@ export async function errorPage(
   settings: Settings,
   type: 'html' | 'text'
 ): Promise<string> {
-  const explanation = await explainError(error, settings)
-  return type === 'html' ? asHtml(explanation) : asText(explanation)
+  const report = await errorReport(error, settings)
+  return type === 'html' ? asHtml(report) : asText(report)
 }
 
 /** No absolute path of the machine is in it: what lies in the project is named from its root. */
-export async function explainError(error: AssetError, settings: Settings): Promise<Explanation> {
+export async function errorReport(error: AssetError, settings: Settings): Promise<ErrorReport> {
   const names = await namesOfPlaces(settings)
   const show = (text: string) =>
     names.reduce((text, [path, name]) => shorten(text, path, name), text)
@@ -104,11 +104,11 @@ function shorten(text: string, path: string, name: string): string {
   })
 }
 
-function asText({ title, place, reason, excerpt }: Explanation): string {
+function asText({ title, place, reason, excerpt }: ErrorReport): string {
   return [title, place, reason, excerpt].filter(part => part !== '').join('\n\n') + '\n'
 }
 
-function asHtml({ title, place, reason, excerpt }: Explanation): string {
+function asHtml({ title, place, reason, excerpt }: ErrorReport): string {
   const [heading, where, why, code] = [title, place, reason, excerpt].map(escapeHtml)
   return `<!doctype html>
 <html lang="en">

@@ -2,7 +2,7 @@
 import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
-import { digestOfFile, splitFingerprint } from '../urls/fingerprint.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
 import { isLive } from '../publishing/live-build.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { Manifest } from '../building/manifest/manifest.ts'
@@ -15,6 +15,7 @@ import type { Form, Step } from './explanation.ts'
 import type { Wanted } from '../serving/request-path.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/sources.ts'
+import { digestOfFile } from '../../files/digest.ts'
 
 export interface FileExplained {
   readonly step: Step
@@ -36,7 +37,7 @@ export async function explainFile(
     headers: asRecord(ok.fields)
   }))
   const finding = file ? `${path} is there` : await whyNoFile(settings, wanted, path)
-  const step: Step = { subject: 'file', finding, details: forms.flatMap(describeForm) }
+  const step: Step = { subject: 'file', finding, details: forms.flatMap(formDetails) }
   return { step, outcome: conclude(settings, wanted, source, file), forms }
 }
 
@@ -84,7 +85,7 @@ function asRecord(headers: Headers): Record<string, string> {
 
 const TOLD = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
 
-function describeForm({ coding, size, headers }: Form): string[] {
+function formDetails({ coding, size, headers }: Form): string[] {
   if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
   const told = TOLD.filter(name => name in headers).map(name => `${name}: ${headers[name]}`)
   return [`identity: ${size} bytes`, ...told]
@@ -99,8 +100,8 @@ async function whyNoFile(
   const stats = await statOf(file)
   if (!stats) return `${shown} is not there`
   if (!stats.isFile()) return `${shown} is no file`
-  const print = app && splitFingerprint(name)
-  if (print && (await digestOfFile(file)) !== print.digest) {
+  const fingerprint = app && splitFingerprint(name)
+  if (fingerprint && (await digestOfFile(file)) !== fingerprint.digest) {
     return `${shown} holds other bytes than its fingerprint says, and is not sent`
   }
   return `${shown} is a link that may not be followed (symlinks)`
@@ -112,20 +113,20 @@ function conclude(
   source: Source | undefined,
   file: PublicFile | undefined
 ): FileExplained['outcome'] {
-  const { outcome, isFound } = answerOf(wanted, source, file)
+  const { outcome, isFound } = outcomeOf(wanted, source, file)
   const condition = settings.serve ? '' : 'where koaAssets serves: '
   return { outcome: condition + outcome, isFound }
 }
 
-function answerOf(
+function outcomeOf(
   { app, name }: Wanted,
   source: Source | undefined,
   file: PublicFile | undefined
 ): FileExplained['outcome'] {
   const isOwn = source !== undefined && isNamed(source, name)
-  const isPrinted = app !== undefined && !isOwn && splitFingerprint(name) !== undefined
-  const isMade = app?.compile && source && (!isPrinted || isLive(app))
-  if (isMade && isPrinted && !file) {
+  const isFingerprinted = app !== undefined && !isOwn && splitFingerprint(name) !== undefined
+  const isMade = app?.compile && source && (!isFingerprinted || isLive(app))
+  if (isMade && isFingerprinted && !file) {
     return { outcome: '200 if the source still makes these bytes, else 404', isFound: false }
   }
   if (isMade) return { outcome: '200, brought up to date with its source first', isFound: true }

@@ -2,7 +2,6 @@
 import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
-import { encodePath } from '../views/asset-url.ts'
 import { MALFORMED, whyNotCanonical } from '../urls/canonical-path.ts'
 import { choose, type Candidates } from '../sources/choose-source.ts'
 import { withDot } from '../compilers/compiler.ts'
@@ -17,6 +16,7 @@ import type { Explanation, Step } from './explanation.ts'
 import { isManifest, isUnderPrefix, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
 import { makeSources, type Source, type Sources } from '../sources/sources.ts'
+import { encodePath } from '../urls/encode.ts'
 
 /**
  * Tells how a path, a URL or a name is resolved. Reads, and writes nothing.
@@ -28,13 +28,13 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
   const settings = settle(options)
   const path = asPath(asked, settings)
   const wanted = locate(path, settings)
-  const steps = [describeSettings(settings), describePath(path, settings)]
+  const steps = [settingsStep(settings), pathStep(path, settings)]
   if (wanted === undefined || wanted === MALFORMED) return notOurs(path, steps, wanted, settings)
   const resolved = wanted.app && (await resolve(settings, wanted.app, wanted.name))
   const file = await explainFile(settings, wanted, resolved?.source)
   return {
     path,
-    steps: [...steps, describeApp(settings, wanted), ...(resolved?.steps ?? []), file.step],
+    steps: [...steps, appStep(settings, wanted), ...(resolved?.steps ?? []), file.step],
     ...file.outcome,
     source: resolved?.source && relative(settings.root, resolved.source.file),
     forms: file.forms
@@ -48,13 +48,13 @@ function asPath(asked: string, { apps }: Settings): string {
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
 }
 
-function describeSettings({ env, root, serve, publicDir }: Settings): Step {
+function settingsStep({ env, root, serve, publicDir }: Settings): Step {
   const details = [`root: ${root}`, `public: ${relative(root, publicDir)}`]
   const serving = serve ? 'on' : 'off: SERVE_STATIC_ASSETS is not true'
   return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
 }
 
-function describePath(path: string, settings: Settings): Step {
+function pathStep(path: string, settings: Settings): Step {
   const { prefix } = settings
   const isKept = isManifest(path, settings)
   const reason = isKept ? 'the manifest is never served' : whyNotCanonical(path)
@@ -75,7 +75,7 @@ function notOurs(
   return { path, steps, outcome, isFound: false, forms: [] }
 }
 
-function describeApp({ apps }: Settings, { app }: Wanted): Step {
+function appStep({ apps }: Settings, { app }: Wanted): Step {
   const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… is the app ${name}`)
   if (!app) return { subject: 'app', finding: 'none: a file of public, if it is there', details }
   const compile = app.compile ? 'compiles on request' : 'does not compile on request'
@@ -90,25 +90,26 @@ interface Resolved {
 
 async function resolve(settings: Settings, app: AppSettings, name: string): Promise<Resolved> {
   const sources = makeSources(settings, () => undefined)
-  const print = splitFingerprint(name)
+  const fingerprint = splitFingerprint(name)
   // A source may bear a checksum in its own name.
   const own = await sources.candidates(app, name)
-  const plain = print && !choose(name, own).source ? print.name : name
+  const plain = fingerprint && !choose(name, own).source ? fingerprint.name : name
   const candidates = plain === name ? own : await sources.candidates(app, plain)
   const { source, warning } = choose(plain, candidates)
-  const digest = plain === name ? 'without a fingerprint' : `with the fingerprint ${print?.digest}`
+  const digest =
+    plain === name ? 'without a fingerprint' : `with the fingerprint ${fingerprint?.digest}`
   return {
     source,
     steps: [
       { subject: 'name', finding: `${plain}, ${digest}`, details: [] },
-      await describeSources(settings, sources, app, plain, candidates, warning),
-      ...(source ? [describeTarget(settings, app, plain, source)] : []),
-      await describeHelpers(settings, app, source?.name ?? plain)
+      await sourcesStep(settings, sources, app, plain, candidates, warning),
+      ...(source ? [targetStep(settings, app, plain, source)] : []),
+      await helpersStepOf(settings, app, source?.name ?? plain)
     ]
   }
 }
 
-async function describeSources(
+async function sourcesStep(
   settings: Settings,
   sources: Sources,
   app: AppSettings,
@@ -146,7 +147,7 @@ async function adviseOn(sources: Sources, app: AppSettings, name: string): Promi
   return near === undefined ? [] : [`did you mean ${near}?`]
 }
 
-function describeTarget(
+function targetStep(
   settings: Settings,
   { urlPrefix }: AppSettings,
   name: string,
@@ -158,13 +159,13 @@ function describeTarget(
   return { subject: 'target', finding: `${how}, into ${target}`, details: [] }
 }
 
-async function describeHelpers(settings: Settings, app: AppSettings, name: string): Promise<Step> {
+async function helpersStepOf(settings: Settings, app: AppSettings, name: string): Promise<Step> {
   const plain = encodePath(`${app.urlPrefix}/${name}`)
   if (!app.fingerprint) return helpersStep(`emit ${plain}`)
   if (isLive(app)) return helpersStep('emit a checksum URL, from a manifest that is kept in memory')
   try {
     const entry = (await readManifest(manifestFile(settings))).entry(app, name)
-    return helpersStep(`emit ${entry.target}`, describeEntry(entry))
+    return helpersStep(`emit ${entry.target}`, entryDetails(entry))
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     return helpersStep(`fail: ${error.message}`)
@@ -175,6 +176,6 @@ function helpersStep(finding: string, details: readonly string[] = []): Step {
   return { subject: 'helpers', finding, details }
 }
 
-function describeEntry({ source, size, integrity }: ManifestEntry): string[] {
+function entryDetails({ source, size, integrity }: ManifestEntry): string[] {
   return [`manifest: ${size} bytes from ${source}`, ...integrity]
 }

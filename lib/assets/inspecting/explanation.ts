@@ -25,7 +25,8 @@ export interface Explanation {
 
 /** One form in which a file is sent. */
 export interface Form {
-  readonly coding: 'identity' | 'br' | 'zstd' | 'gzip'
+  /** `identity`, or the name of a content coding. */
+  readonly coding: string
   /** In bytes. */
   readonly size: number
   /** Of a 200. */

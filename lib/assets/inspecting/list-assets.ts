@@ -1,7 +1,6 @@
 // Every asset: what can be published, and what has been.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { encodePath } from '../views/asset-url.ts'
 import { listPlaces } from '../building/build.ts'
 import type { ManifestEntry } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
@@ -10,6 +9,7 @@ import { manifestFile } from '../settings/manifest-file.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { makeSources } from '../sources/sources.ts'
 import { warnOnce } from '../../warn-once.ts'
+import { encodePath } from '../urls/encode.ts'
 
 export interface ListedAsset {
   /** The plain URL path: `/assets/app.css`. */

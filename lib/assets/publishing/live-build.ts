@@ -4,12 +4,9 @@ import { join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { build } from '../building/build.ts'
 import type { Built, Drafted } from '../building/finish-build.ts'
-import { digestOfFile, withFingerprint } from '../urls/fingerprint.ts'
-import { inParallel } from '../../in-parallel.ts'
+import { withFingerprint } from '../urls/fingerprint.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
-import { oneAtATime } from '../../one-at-a-time.ts'
 import { entriesOf } from '../building/writing/publish-build.ts'
-import { explained, rethrow } from './publish.ts'
 import { write } from '../../files/writing/replacement.ts'
 import { lookAgain } from '../../files/seen.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -19,6 +16,9 @@ import { writeVerified } from '../building/writing/write-build.ts'
 import { statOf } from '../../files/disk.ts'
 import { leavesPublic, mustLieInPublic, wouldLieInPublic } from '../../files/containment.ts'
 import { remove } from '../../files/writing/write-whole.ts'
+import { digestOfFile } from '../../files/digest.ts'
+import { inParallel, oneAtATime } from '../../concurrency.ts'
+import { asPublishError, rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 
 export interface LiveBuild {
   readonly manifest: Manifest
@@ -35,7 +35,7 @@ export interface LiveBuild {
 }
 
 // As many files open at once, of thousands.
-const LANES = 16
+const CONCURRENCY = 16
 
 export function isLive({ compile, fingerprint }: AppSettings): boolean {
   return compile && fingerprint
@@ -86,9 +86,9 @@ export function makeLiveBuild(
       asset => assets.get(asset.path)?.digest !== asset.digest
     )
     const found = new Map(built.problems.map(({ path, error }) => [path, error]))
-    await inParallel(changed, LANES, async asset => {
+    await inParallel(changed, CONCURRENCY, async asset => {
       await writeBoth(settings, asset).catch((error: unknown) => {
-        const problem = explained(settings, asset.path, error)
+        const problem = asPublishError(settings, asset.path, error)
         if (!(problem instanceof AssetError)) throw problem
         found.set(asset.path, problem)
       })
@@ -98,7 +98,7 @@ export function makeLiveBuild(
     const kept = [...assets].filter(([path]) => problems.has(path))
     const good = [...built.assets].filter(([path]) => !problems.has(path))
     const gone = [...assets].filter(([path]) => !problems.has(path) && !built.assets.has(path))
-    await inParallel(gone, LANES, ([, asset]) => withdraw(asset))
+    await inParallel(gone, CONCURRENCY, ([, asset]) => withdraw(asset))
     const before = assets
     assets = new Map([...kept, ...good])
     for (const path of drafts.keys()) if (!assets.has(path)) drafts.delete(path)
@@ -121,7 +121,7 @@ export function makeLiveBuild(
     async restore(path) {
       const asset = assets.get(path)
       if (!asset) return
-      await writeBoth(settings, asset).catch(rethrow(settings, path))
+      await writeBoth(settings, asset).catch(rethrowAsPublishError(settings, path))
     }
   }
 }
@@ -138,15 +138,16 @@ function isSame(one: Assets, other: Assets): boolean {
 }
 
 async function writeBoth(settings: Settings, asset: Built): Promise<void> {
-  const printed = join(settings.publicDir, withFingerprint(asset.path, asset.digest))
-  if (!(await wouldLieInPublic(settings, printed))) throw leavesPublic(settings, printed)
-  const isThere = await statOf(printed)
-  if (!isThere || (await digestOfFile(printed)) !== asset.digest) {
-    await writeVerified(settings, printed, asset)
+  const fingerprinted = join(settings.publicDir, withFingerprint(asset.path, asset.digest))
+  if (!(await wouldLieInPublic(settings, fingerprinted)))
+    throw leavesPublic(settings, fingerprinted)
+  const isThere = await statOf(fingerprinted)
+  if (!isThere || (await digestOfFile(fingerprinted)) !== asset.digest) {
+    await writeVerified(settings, fingerprinted, asset)
   }
   await write(
     join(settings.publicDir, asset.path),
-    contentOf({ settings, built: asset, printed }),
+    contentOf({ settings, built: asset, fingerprinted }),
     asset.mtimeNs,
     { judge: mustLieInPublic(settings) }
   )

@@ -1,13 +1,13 @@
 // What was last seen of each source and its target. A request costs a stat of each; everything equal
 // means present. Different in either direction means publish again: a checkout sets mtimes back.
 import { LRUCache } from 'lru-cache'
-import type { Mark } from '../../files/disk.ts'
+import type { Stamp } from '../../files/disk.ts'
 import { lookAgain, type Seen } from '../../files/seen.ts'
 
 export interface Entry {
   /** The source and everything that it was compiled from. */
   readonly inputs: readonly Seen[]
-  readonly target: { readonly path: string; readonly mark: Mark }
+  readonly target: { readonly path: string; readonly stamp: Stamp }
   /** The state of the listings in which the source was found. */
   readonly generation: number
 }
@@ -35,16 +35,16 @@ export class MtimeIndex {
     this.#entries.delete(key)
   }
 
-  /** The target's mark when the entry still holds for the disk: one stat of each file. */
-  async check(key: string, entry: Entry): Promise<Mark | undefined> {
+  /** The target's stamp when the entry still holds for the disk: one stat of each file. */
+  async check(key: string, entry: Entry): Promise<Stamp | undefined> {
     const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(lookAgain))
     if (!target || inputs.includes(undefined)) return undefined
-    this.#settle(key, entry, inputs as Seen[])
-    return entry.target.mark
+    this.#keepRested(key, entry, inputs as Seen[])
+    return entry.target.stamp
   }
 
-  /** What had rested long enough when it was looked at is told by its mark from here on. */
-  #settle(key: string, entry: Entry, inputs: readonly Seen[]): void {
+  /** What had rested long enough when it was looked at is told by its stamp from here on. */
+  #keepRested(key: string, entry: Entry, inputs: readonly Seen[]): void {
     // Callers compare entries by identity.
     if (inputs.every((input, at) => input === entry.inputs[at])) return
     if (this.#entries.peek(key) === entry) this.#entries.set(key, { ...entry, inputs })

@@ -1,9 +1,18 @@
 // Names that happen to end in 32 hex characters, as those with a fingerprint do.
-import { encodePath } from '../views/asset-url.ts'
 import type { Manifest } from '../building/manifest/manifest.ts'
-import type { IsOrdinary } from '../serving/public-file.ts'
-import type { Wanted } from '../serving/request-path.ts'
 import type { AppSettings } from '../settings/settings.ts'
+import { encodePath } from '../urls/encode.ts'
+
+/** What a request asks for. */
+interface Asked {
+  readonly path: string
+  /** Undefined: a file of `public` that belongs to no app. */
+  readonly app: AppSettings | undefined
+  readonly name: string
+}
+
+/** Whether 32 hex characters that are not the digest of the bytes belong to the name; `plain` lacks them. */
+type IsOrdinary = (asked: Asked, plain: string) => Promise<boolean>
 
 /** What tells such a name from a fingerprint's. */
 export interface Evidence {
@@ -12,7 +21,7 @@ export interface Evidence {
   /** The name itself before the name without its fingerprint; undefined when neither has a source. */
   readonly sourcedName: (app: AppSettings, name: string) => Promise<string | undefined>
   /** Whether public holds such a file. */
-  readonly has: (wanted: Wanted) => Promise<boolean>
+  readonly has: (asked: Asked) => Promise<boolean>
 }
 
 /** What is published under a name that happens to end in 32 hex characters is not a fingerprint's. */

@@ -1,25 +1,26 @@
 // Brings a target up to date with its source: copied or compiled, written whole, stamped.
 import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { errorCode, isMiss, statOf, type Mark } from '../../files/disk.ts'
+import { errorCode, isMiss, statOf, type Stamp } from '../../files/disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from '../rendering/render.ts'
 import { isReported, makeMissingReference } from '../rendering/missing-reference.ts'
 import { resolveReference } from '../rendering/resolve-reference.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source, Sources } from '../sources/sources.ts'
-import { encodePath } from '../views/asset-url.ts'
 import { leavesPublic, mustLieInPublic, wouldLieInPublic } from '../../files/containment.ts'
 import { write } from '../../files/writing/replacement.ts'
+import { asPublishError } from '../../files/writing/publish-error.ts'
 import { remove, type Content } from '../../files/writing/write-whole.ts'
+import { encodePath } from '../urls/encode.ts'
 
 export interface Publisher {
   /**
-   * Brings one name up to date, and returns the mark that its target has now; undefined when the
+   * Brings one name up to date, and returns the stamp that its target has now; undefined when the
    * name has no source.
    * @throws CompileError for a broken source; AssetError for a disk that refuses
    */
-  publish(app: AppSettings, name: string): Promise<Mark | undefined>
+  publish(app: AppSettings, name: string): Promise<Stamp | undefined>
 }
 
 interface Asker {
@@ -32,7 +33,7 @@ interface Referrer extends Asker {
   readonly draft: Draft
 }
 
-type Flight = Promise<Mark | undefined>
+type Flight = Promise<Stamp | undefined>
 
 /** The generation of an entry that only tells which target this process made. */
 const NEVER = -1
@@ -47,11 +48,11 @@ export function makePublisher(
 
   const present = async (key: string, app: AppSettings): Flight => {
     const entry = index.get(key)
-    const mark = entry && (await index.check(key, entry))
-    if (!mark) return undefined
+    const stamp = entry && (await index.check(key, entry))
+    if (!stamp) return undefined
     // Asked after the stats, so that an event which came meanwhile counts.
     await sources.refresh(app)
-    return sources.generation(app) === entry.generation ? mark : undefined
+    return sources.generation(app) === entry.generation ? stamp : undefined
   }
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
@@ -63,8 +64,8 @@ export function makePublisher(
       const source = await sources.find(app, name, passedOver)
       if (!source) return withdraw(key, target)
       const generation = passedOver.size > 0 ? NEVER : sources.generation(app)
-      const mark = await publishFrom({ app, name, source }, key, target, generation)
-      if (mark !== 'gone') return mark
+      const stamp = await publishFrom({ app, name, source }, key, target, generation)
+      if (stamp !== 'gone') return stamp
       // It went away since the listing was read: the next source of that name comes forward.
       passedOver.add(source.file)
       await sources.verify(app)
@@ -76,7 +77,7 @@ export function makePublisher(
     key: string,
     target: string,
     generation: number
-  ): Promise<Mark | 'gone' | undefined> => {
+  ): Promise<Stamp | 'gone' | undefined> => {
     const { app, name, source } = asker
     const drafted = await draft(settings, sources.loadPaths(app), name, source)
     if (!drafted) return 'gone'
@@ -85,14 +86,14 @@ export function makePublisher(
       return undefined
     }
     const content = finish(drafted, await urlsOf({ ...asker, draft: drafted }))
-    const mark = await writeUnlessGone(target, content, drafted.mtimeNs)
-    if (mark === 'gone') return 'gone'
-    if (!mark) index.delete(key)
+    const stamp = await writeUnlessGone(target, content, drafted.mtimeNs)
+    if (stamp === 'gone') return 'gone'
+    if (!stamp) index.delete(key)
     else {
       const valid = drafted.isSettled ? generation : NEVER
-      index.set(key, { inputs: drafted.inputs, target: { path: target, mark }, generation: valid })
+      index.set(key, { inputs: drafted.inputs, target: { path: target, stamp }, generation: valid })
     }
-    return mark ?? statOf(target)
+    return stamp ?? statOf(target)
   }
 
   const writeUnlessGone = async (target: string, content: Content, mtimeNs: bigint) => {
@@ -131,8 +132,8 @@ export function makePublisher(
     const stats = await statOf(target)
     if (
       stats &&
-      stats.ino === entry.target.mark.ino &&
-      stats.mtimeNs === entry.target.mark.mtimeNs
+      stats.ino === entry.target.stamp.ino &&
+      stats.mtimeNs === entry.target.stamp.mtimeNs
     ) {
       await remove(target)
     }
@@ -148,8 +149,8 @@ export function makePublisher(
   const publish = async (key: string, app: AppSettings, name: string): Flight => {
     for (let joined = false; ;) {
       const entry = index.get(key)
-      const mark = await present(key, app)
-      if (mark) return mark
+      const stamp = await present(key, app)
+      if (stamp) return stamp
       const flight = flights.get(key)
       if (flight && joined) return flight
       if (flight) {
@@ -169,7 +170,7 @@ export function makePublisher(
       try {
         return await publish(key, app, name)
       } catch (error) {
-        throw explained(settings, key, error)
+        throw asPublishError(settings, key, error)
       }
     }
   }
@@ -177,36 +178,3 @@ export function makePublisher(
 
 /** Who started the flight hears of its failure. */
 function ignore(): void {}
-
-/** An error of the disk says which asset it is about, and what to do; any other stays what it is. */
-export function explained({ root }: Settings, path: string, error: unknown): unknown {
-  const code = errorCode(error)
-  if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
-    return error
-  }
-  const { path: at, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
-  // Of a copy or a rename that failed, what is not there is the source; else the target is to blame.
-  const blamed = code === 'ENOENT' ? at : (dest ?? at)
-  const file = blamed === undefined ? '' : ` ${relative(root, blamed) || root}`
-  const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
-  return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
-}
-
-/** For `catch`. */
-export function rethrow(settings: Settings, path: string) {
-  return (error: unknown): never => {
-    throw explained(settings, path, error)
-  }
-}
-
-const ADVICE: Readonly<Record<string, string>> = {
-  EACCES: '; give this process the right to read sources and to write public',
-  EPERM: '; give this process the right to read sources and to write public',
-  EROFS: '; public lies on a read-only file system: precompile, and set compile to false',
-  ENOSPC: '; the disk is full',
-  EDQUOT: '; the quota of disk space is used up',
-  EFBIG: '; this process may not write files of that size: see ulimit -f',
-  EEXIST: '; a file stands where a directory is needed',
-  ENOTDIR: '; a file stands where a directory is needed',
-  EISDIR: '; a directory stands where the file belongs'
-}

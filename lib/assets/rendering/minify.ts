@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
 import { scriptError } from '../compilers/esbuild.ts'
-import { mendMap } from './repair-map.ts'
+import { repairMap } from './repair-map.ts'
 import { ESBUILD, loadPeer, type Load } from '../compilers/peers.ts'
 import { findReferences, replaceReferences } from './references.ts'
 import { draft, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source, Sources } from '../sources/sources.ts'
-import { bytesOf } from '../../files/writing/write-whole.ts'
+import { readContent } from '../../files/writing/write-whole.ts'
 
 /** Where a draft comes from. */
 interface Place {
@@ -51,7 +51,7 @@ export function isMinifiable(name: string): boolean {
 export async function loadMinifier(load: Load = loadPeer, root?: string): Promise<Minify> {
   const esbuild = (await load(ESBUILD, 'minifying', root)) as typeof Esbuild
   return async (project, place, drafted) => {
-    const bytes = await bytesOf(drafted.content)
+    const bytes = await readContent(drafted.content)
     // What is of another encoding stays as it is.
     if (bytes.length === 0 || !isUtf8(bytes)) return { draft: drafted, warnings: [] }
     const { code, inputs, isSettled } = await withMapInline(project, place, drafted, bytes)
@@ -65,7 +65,7 @@ export async function loadMinifier(load: Load = loadPeer, root?: string): Promis
       text: references.length > 0 ? { code: result.code, references, dependencies } : undefined,
       inputs: [...drafted.inputs, ...inputs],
       isSettled: drafted.isSettled && isSettled,
-      map: relativeMap(type === 'css' ? mendMap(result.map, code) : result.map, place.source)
+      map: relativeMap(type === 'css' ? repairMap(result.map, code) : result.map, place.source)
     }
     const warnings = result.warnings.map(warning => asText(project.settings, place, warning))
     return { draft: small, warnings }
@@ -111,7 +111,7 @@ async function withMapInline(project: Project, place: Place, drafted: Draft, byt
   const source = await sources.find(found.app, found.name)
   const map = source && (await draft(settings, [], found.name, source))
   if (!map) return { code, inputs: [], isSettled }
-  const data = Buffer.from(await bytesOf(map.content)).toString('base64')
+  const data = Buffer.from(await readContent(map.content)).toString('base64')
   const url = `data:application/json;base64,${data}`
   return {
     code: replaceReferences(code, [{ ...linked, suffix: '' }], [url]),

@@ -6,13 +6,13 @@ import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import { isUnchangedSince } from '../../files/clock.ts'
 import type { CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import {
-  markOf,
+  stampOf,
   readOpened,
   readWhole,
   realpathOf,
   statOf,
   withFile,
-  type Mark,
+  type Stamp,
   type Opened
 } from '../../files/disk.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
@@ -67,7 +67,7 @@ export async function draft(
   })
   if (!read) return undefined
   if (!('bytes' in read)) return copy(source, read, isAllowed)
-  const input = seen(source.file, read.mark, () => read.bytes, readAt)
+  const input = seen(source.file, read.stamp, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
   const given = { path: source.file, loadPaths, env: settings.env, ...(sourceMap && { sourceMap }) }
   const output = await compile(given, source, read.bytes)
@@ -80,10 +80,10 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
   return Buffer.from(replaceReferences(text.code, text.references, urls))
 }
 
-function copy(source: Source, mark: Mark, isAllowed: Copy['isAllowed']): Draft {
-  const inputs = [{ path: source.file, mark: markOf(mark) }]
-  const { mtimeNs } = mark
-  const isSettled = isUnchangedSince(mark, Date.now())
+function copy(source: Source, stamp: Stamp, isAllowed: Copy['isAllowed']): Draft {
+  const inputs = [{ path: source.file, stamp: stampOf(stamp) }]
+  const { mtimeNs } = stamp
+  const isSettled = isUnchangedSince(stamp, Date.now())
   return {
     content: { copyOf: source.file, isAllowed },
     text: undefined,
@@ -94,7 +94,7 @@ function copy(source: Source, mark: Mark, isAllowed: Copy['isAllowed']): Draft {
 }
 
 function plain(content: Buffer, input: SeenFile): Draft {
-  const { mtimeNs } = input.mark
+  const { mtimeNs } = input.stamp
   return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
 }
 
@@ -139,7 +139,7 @@ async function draftText(
     text: references.length > 0 ? { code, references, dependencies: pathsOf(read) } : undefined,
     inputs,
     mtimeNs: newestOf([input, ...read]),
-    isSettled: read.every(({ mark }) => isUnchangedSince(mark, startedAt))
+    isSettled: read.every(({ stamp }) => isUnchangedSince(stamp, startedAt))
   }
 }
 
@@ -193,7 +193,7 @@ async function lookAt(dependencies: readonly string[], source: Source): Promise<
     [...others].map(async path => {
       const readAt = Date.now()
       const read = await readWhole(path)
-      if (read) return seen(path, read.mark, () => read.bytes, readAt)
+      if (read) return seen(path, read.stamp, () => read.bytes, readAt)
       if (!(await statOf(path))) absent.push(path)
       return undefined
     })

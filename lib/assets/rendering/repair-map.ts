@@ -9,7 +9,7 @@ type Segment = number[]
 const INLINE_MAP = /\/\*[#@]\s*sourceMappingURL=data:application\/json[^,*]*;base64,([\w+/=]+)/g
 
 /** The map that esbuild made of a stylesheet, with such a property where its value is. */
-export function mendMap(json: string, code: string): string {
+export function repairMap(json: string, code: string): string {
   const map = JSON.parse(json) as { sources: string[]; mappings: string }
   const start = originOfStart(map.sources, code)
   if (!start) return json

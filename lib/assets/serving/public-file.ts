@@ -2,13 +2,12 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { chooseCoding } from '../../http/content-coding.ts'
-import { CODINGS, isCopyOf, type Coding } from '../../files/compress.ts'
-import { markOf, sameMark, statOf, withFile, type Mark, type Opened } from '../../files/disk.ts'
+import { isCopyOf } from '../../files/compress.ts'
+import { stampOf, sameStamp, statOf, withFile, type Stamp, type Opened } from '../../files/disk.ts'
 import { streamOf } from '../../files/file-stream.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import {
   contentHeaders,
-  contentType,
   represent,
   validatorHeaders,
   withDigest,
@@ -18,21 +17,23 @@ import {
 import type { Wanted } from './request-path.ts'
 import type { Settings } from '../settings/settings.ts'
 import { liesInPublic } from '../../files/containment.ts'
-import { said, type Answer } from './write-response.ts'
+import { prepareResponse, type PreparedResponse } from './write-response.ts'
+import { contentType } from '../../http/media-type.ts'
+import { CODINGS, type Coding } from '../../files/codings.ts'
 
 /** One form of a file, ready to be sent. */
 export interface Sendable extends Omit<Representation, 'digest'> {
   /** Its Content-Length comes last, so that a part of it can say another. */
-  readonly ok: Answer
-  readonly notModified: Answer
-  readonly failed: Answer
+  readonly ok: PreparedResponse
+  readonly notModified: PreparedResponse
+  readonly failed: PreparedResponse
 }
 
 /** A file of `public`, in every form in which it exists. */
 export interface PublicFile {
   readonly forms: readonly Sendable[]
   /** The compressed files that were seen beside it, whether they are sent or not. */
-  readonly copies: ReadonlyMap<Coding, Mark>
+  readonly copies: ReadonlyMap<Coding, Stamp>
   /** Whether the name holds a fingerprint which is the digest of the bytes. */
   readonly isVerified: boolean
 }
@@ -91,17 +92,17 @@ async function prepare(
 ): Promise<PublicFile | undefined> {
   if (!(await liesInPublic(settings)(opened))) return undefined
   const read = await represent('identity', opened, settings.memory.maxFileBytes)
-  const print = wanted.app && splitFingerprint(wanted.path)
-  const copies = await copiesOf(settings, wanted, opened.path, read.mark)
-  const needsDigest = print !== undefined || copies.size > 0
+  const fingerprint = wanted.app && splitFingerprint(wanted.path)
+  const copies = await copiesOf(settings, wanted, opened.path, read.stamp)
+  const needsDigest = fingerprint !== undefined || copies.size > 0
   const identity = needsDigest ? await withDigest(read, opened) : read
-  const isVerified = print !== undefined && print.digest === identity?.digest
-  if (print && !isVerified && !(await isOrdinary(wanted, print.name))) return undefined
+  const isVerified = fingerprint !== undefined && fingerprint.digest === identity?.digest
+  if (fingerprint && !isVerified && !(await isOrdinary(wanted, fingerprint.name))) return undefined
   const coded = await Promise.all(
     [...copies.keys()].map(coding => copy(settings, identity, coding))
   )
   const forms = [identity ?? read, ...coded.filter(form => form !== undefined)]
-  const about = describe(settings, wanted, forms.length > 1, isVerified)
+  const about = aboutFile(settings, wanted, forms.length > 1, isVerified)
   return { forms: forms.map(form => sendable(form, about)), copies, isVerified }
 }
 
@@ -110,17 +111,17 @@ async function copiesOf(
   settings: Settings,
   { app }: Wanted,
   path: string,
-  { mtimeNs }: Mark
-): Promise<ReadonlyMap<Coding, Mark>> {
+  { mtimeNs }: Stamp
+): Promise<ReadonlyMap<Coding, Stamp>> {
   // While a file is compiled on request its compressed copies are none of its own.
   if ((app ?? settings).compile) return new Map()
   const looks = CODINGS.map(
     async coding => [coding, await statOf(path + coding.extension)] as const
   )
-  const found = new Map<Coding, Mark>()
+  const found = new Map<Coding, Stamp>()
   for (const [coding, stats] of await Promise.all(looks)) {
     if (stats?.isFile() && stats.size > 0n && stats.mtimeNs >= mtimeNs)
-      found.set(coding, markOf(stats))
+      found.set(coding, stampOf(stats))
   }
   return found
 }
@@ -146,19 +147,19 @@ export async function isUnchanged(
   settings: Settings,
   wanted: Wanted,
   { forms, copies }: PublicFile,
-  stats: Mark
+  stats: Stamp
 ): Promise<boolean> {
   const [identity] = forms
-  if (!identity || !sameMark(identity.mark, stats)) return false
-  const now = await copiesOf(settings, wanted, identity.file, identity.mark)
-  const isSame = ([coding, mark]: readonly [Coding, Mark]) => {
+  if (!identity || !sameStamp(identity.stamp, stats)) return false
+  const now = await copiesOf(settings, wanted, identity.file, identity.stamp)
+  const isSame = ([coding, stamp]: readonly [Coding, Stamp]) => {
     const known = copies.get(coding)
-    return known !== undefined && sameMark(known, mark)
+    return known !== undefined && sameStamp(known, stamp)
   }
   return now.size === copies.size && [...now].every(isSame)
 }
 
-function describe(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {
+function aboutFile(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {
   const { compile } = wanted.app ?? settings
   const revalidated = compile ? 'no-cache' : 'public, max-age=0, must-revalidate'
   const underPrefix = wanted.path.startsWith(`${settings.prefix}/`)
@@ -171,8 +172,8 @@ function describe(settings: Settings, wanted: Wanted, varies: boolean, verified:
 }
 
 // 412 and 416 say only this.
-const FAILED = said(412, ['Content-Length', '0'])
-const FAILED_VARYING = said(412, ['Vary', 'Accept-Encoding', 'Content-Length', '0'])
+const FAILED = prepareResponse(412, ['Content-Length', '0'])
+const FAILED_VARYING = prepareResponse(412, ['Vary', 'Accept-Encoding', 'Content-Length', '0'])
 
 function sendable(form: Representation, about: About): Sendable {
   const { digest: _, ...kept } = form
@@ -180,8 +181,8 @@ function sendable(form: Representation, about: About): Sendable {
   const content = contentHeaders(form, about)
   return {
     ...kept,
-    ok: said(200, [...validators, ...content, 'Content-Length', String(form.size)]),
-    notModified: said(304, validators),
+    ok: prepareResponse(200, [...validators, ...content, 'Content-Length', String(form.size)]),
+    notModified: prepareResponse(304, validators),
     failed: about.varies ? FAILED_VARYING : FAILED
   }
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeAbsent } from './known-misses.ts'
 import { isUnchangedSince } from '../../files/clock.ts'
-import { sameMark, statOf, type Mark, type Opened } from '../../files/disk.ts'
-import { isPlain, type Wanted } from './request-path.ts'
+import { sameStamp, statOf, type Stamp, type Opened } from '../../files/disk.ts'
+import { hasOneSpelling, type Wanted } from './request-path.ts'
 import {
   isUnchanged,
   load,
@@ -28,9 +28,9 @@ export interface PublicFiles {
   recall(rawPath: string): Found
   /**
    * The file that is wanted, as the disk has it now or, within `revalidate`, had it.
-   * @param mark what the target was found to be just now, if somebody has looked already
+   * @param stamp what the target was found to be just now, if somebody has looked already
    */
-  find(wanted: Wanted, mark?: Mark): Promise<Found> | Found
+  find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found
   /** Has the next `find` look at the disk: the file was not what was remembered of it. */
   forget(wanted: Pick<Wanted, 'path'>): void
   /** The file that is wanted, described from its open self and then used; undefined for a miss. */
@@ -50,12 +50,12 @@ interface Held extends PublicFile {
   trustedUntil: number
 }
 
-// What a form costs beside its body, measured in resident memory: strings, headers, marks, the buffer
+// What a form costs beside its body, measured in resident memory: strings, headers, stamps, the buffer
 // itself, and what the collector lets lie before it comes round.
 const OVERHEAD_BYTES = 12 * 1024
 
 /** What a form may take of memory; a small body lies there a second time, behind its head. */
-function bytesOf({ body }: Sendable): number {
+function memoryCostOf({ body }: Sendable): number {
   const length = body?.length ?? 0
   return OVERHEAD_BYTES + (length < MAX_WHOLE_BYTES ? 2 * length : length)
 }
@@ -63,7 +63,7 @@ function bytesOf({ body }: Sendable): number {
 export function makePublicFiles(settings: Settings, isOrdinary: IsOrdinary): PublicFiles {
   const held = new LRUCache<string, Held>({
     maxSize: Math.max(1, settings.memory.maxBytes),
-    sizeCalculation: ({ forms }) => forms.reduce((sum, form) => sum + bytesOf(form), 0)
+    sizeCalculation: ({ forms }) => forms.reduce((sum, form) => sum + memoryCostOf(form), 0)
   })
   const absent = makeAbsent(settings)
   const loads = new Map<string, Promise<Found>>()
@@ -82,29 +82,29 @@ export function makePublicFiles(settings: Settings, isOrdinary: IsOrdinary): Pub
   /** In seconds. What is compiled on request is written, and looked for, within the same request. */
   const trustOfMiss = ({ app }: Wanted): number => (app?.compile ? 0 : (app ?? settings).revalidate)
 
-  const loadCurrent = async (wanted: Wanted, mark: Mark): Promise<Found> => {
+  const loadCurrent = async (wanted: Wanted, stamp: Stamp): Promise<Found> => {
     const [loadedAt, forgetsBefore] = [Date.now(), forgets]
     const joined = await loads.get(wanted.path)
     // It may have set out before the file was replaced.
-    const isCurrent = joined?.forms[0] && sameMark(joined.forms[0].mark, mark)
+    const isCurrent = joined?.forms[0] && sameStamp(joined.forms[0].stamp, stamp)
     const file = isCurrent ? joined : await loadOnce(wanted)
     if (!file) held.delete(wanted.path)
     // What was forgotten meanwhile may have been read before.
     else if (forgets === forgetsBefore) {
       const isInMemory = file.forms.every(({ body }) => body !== undefined)
-      const hasRested = file.forms.every(form => isUnchangedSince(form.mark, loadedAt))
+      const hasRested = file.forms.every(form => isUnchangedSince(form.stamp, loadedAt))
       held.set(wanted.path, { ...file, isInMemory, hasRested, trustedUntil: trust(wanted, file) })
     }
     return file
   }
 
-  const lookForFile = async (wanted: Wanted): Promise<Mark | undefined> => {
+  const lookForFile = async (wanted: Wanted): Promise<Stamp | undefined> => {
     const stats = await absent.look(wanted.path, trustOfMiss(wanted))
     return stats?.isFile() ? stats : undefined
   }
 
-  const look = async (wanted: Wanted, known: Held | undefined, mark: Mark | undefined) => {
-    const stats = mark ?? (await lookForFile(wanted))
+  const look = async (wanted: Wanted, known: Held | undefined, stamp: Stamp | undefined) => {
+    const stats = stamp ?? (await lookForFile(wanted))
     if (!stats) {
       held.delete(wanted.path)
       return undefined
@@ -127,16 +127,16 @@ export function makePublicFiles(settings: Settings, isOrdinary: IsOrdinary): Pub
 
   return {
     isAbsent: rawPath => absent.lacksFirstFolderOf(rawPath),
-    isMissing: rawPath => absent.lacks(rawPath) && isPlain(rawPath),
+    isMissing: rawPath => absent.lacks(rawPath) && hasOneSpelling(rawPath),
     recall(rawPath) {
       const known = held.get(rawPath)
       if (!known || known.trustedUntil <= performance.now()) return undefined
-      return known.isInMemory && isPlain(rawPath) ? known : undefined
+      return known.isInMemory && hasOneSpelling(rawPath) ? known : undefined
     },
-    find(wanted, mark) {
+    find(wanted, stamp) {
       const known = held.get(wanted.path)
-      if (known && !mark && known.trustedUntil > performance.now()) return known
-      if (mark || trustOfMiss(wanted) === 0) return look(wanted, known, mark)
+      if (known && !stamp && known.trustedUntil > performance.now()) return known
+      if (stamp || trustOfMiss(wanted) === 0) return look(wanted, known, stamp)
       return absent.lacks(wanted.path) ? undefined : lookTogether(wanted, known)
     },
     forget({ path }) {

@@ -1,19 +1,19 @@
 // One form of a file, with everything that an answer says of it made once.
-import mime from 'mime-types'
 import { formatHttpDate } from '../../http/dates.ts'
 import { formatEtag, type Validators } from '../../http/validators.ts'
-import { markOf, readOpened, type Mark, type Opened } from '../../files/disk.ts'
+import { stampOf, readOpened, type Stamp, type Opened } from '../../files/disk.ts'
 import { isAsOpened, streamOf } from '../../files/file-stream.ts'
-import { digestOf, digestOfStream } from '../urls/fingerprint.ts'
+import { digestOf, digestOfStream } from '../../files/digest.ts'
 
 /** Name, value, name, value … as `res.writeHead` takes them. */
 export type Headers = readonly string[]
 
 export interface Representation extends Validators {
-  readonly coding: 'identity' | 'br' | 'zstd' | 'gzip'
+  /** `identity`, or the name of a content coding. */
+  readonly coding: string
   /** The file that holds its bytes; absolute. */
   readonly file: string
-  readonly mark: Mark
+  readonly stamp: Stamp
   /** In bytes. */
   readonly size: number
   readonly etag: string
@@ -29,9 +29,9 @@ export async function represent(
   opened: Opened,
   maxBytes: number
 ): Promise<Representation> {
-  if (opened.stats.size > maxBytes) return describe(coding, opened)
-  const { bytes, mark } = await readOpened(opened)
-  return describe(coding, opened, { mark, body: bytes, digest: digestOf(bytes) })
+  if (opened.stats.size > maxBytes) return makeRepresentation(coding, opened)
+  const { bytes, stamp } = await readOpened(opened)
+  return makeRepresentation(coding, opened, { stamp, body: bytes, digest: digestOf(bytes) })
 }
 
 /** What is read once for its digest, although it is too big for memory; undefined: it changed meanwhile. */
@@ -49,20 +49,20 @@ export interface Verified extends Representation {
   readonly digest: string
 }
 
-function describe(
+function makeRepresentation(
   coding: Representation['coding'],
   { path, stats }: Opened,
-  read?: { readonly mark: Mark; readonly body: Buffer; readonly digest: string }
+  read?: { readonly stamp: Stamp; readonly body: Buffer; readonly digest: string }
 ): Representation {
-  const mark = read?.mark ?? markOf(stats)
+  const stamp = read?.stamp ?? stampOf(stats)
   return {
     coding,
     file: path,
-    mark,
+    stamp,
     // A file that shrank while it was read: what there is of it is what is announced.
-    size: read?.body.length ?? Number(mark.size),
-    etag: etagOf(coding, read?.digest ?? stateOf(mark)),
-    lastModified: lastModifiedOf(mark.mtimeNs),
+    size: read?.body.length ?? Number(stamp.size),
+    etag: etagOf(coding, read?.digest ?? stateOf(stamp)),
+    lastModified: lastModifiedOf(stamp.mtimeNs),
     digest: read?.digest,
     body: read?.body
   }
@@ -72,7 +72,7 @@ function describe(
  * What tells one state of a file from another whose bytes are not read: an mtime can be set, an inode and a
  * ctime cannot.
  */
-function stateOf({ size, mtimeNs, ctimeNs, ino }: Mark): string {
+function stateOf({ size, mtimeNs, ctimeNs, ino }: Stamp): string {
   return [size, mtimeNs, ctimeNs, ino].map(number => number.toString(16)).join('-')
 }
 
@@ -114,10 +114,4 @@ export function validatorHeaders({ etag, lastModified }: Representation, about: 
 export function contentHeaders({ coding }: Representation, { type }: About): Headers {
   const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding]
   return ['Content-Type', type, 'Accept-Ranges', 'bytes', ...encoding]
-}
-
-/** By extension, with the charset of the web on text. */
-export function contentType(path: string): string {
-  const type = mime.lookup(path) || 'application/octet-stream'
-  return type.startsWith('text/') ? `${type}; charset=utf-8` : type
 }

@@ -26,7 +26,7 @@ export function rawPath(target: string): string {
 const PLAIN = /^\/[\w\-./~@]*$/
 
 /** Whether a path has one spelling alone, decoded and encoded, to whoever reads it. */
-export function isPlain(path: string): boolean {
+export function hasOneSpelling(path: string): boolean {
   return PLAIN.test(path)
 }
 

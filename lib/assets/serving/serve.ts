@@ -6,11 +6,17 @@ import send from 'send'
 import { evaluatePreconditions } from '../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../http/ranges.ts'
 import { connected, cut, isOfConnection, isWanted } from './connection.ts'
-import { sameMark, withFile, type Opened } from '../../files/disk.ts'
+import { sameStamp, withFile, type Opened } from '../../files/disk.ts'
 import { BORROWED, readUnchanged } from '../../files/file-stream.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-file.ts'
 import type { Headers } from './representation.ts'
-import { forgetOtherBody, said, withVary, writeAnswer, type Answer } from './write-response.ts'
+import {
+  forgetOtherBody,
+  prepareResponse,
+  withVary,
+  writeResponse,
+  type PreparedResponse
+} from './write-response.ts'
 
 // RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
 const FILE = { ifModifiedSince: 'before' } as const
@@ -25,15 +31,18 @@ export function serve(ctx: Context, file: PublicFile, opened?: Opened): boolean 
   const method = ctx.req.method ?? 'GET'
   const form = chooseForm(file, headers['accept-encoding'])
   const outcome = evaluatePreconditions(method, headers, form, FILE)
-  if (outcome === 'not-modified') return answer(ctx, form.notModified)
-  if (outcome === 'failed') return answer(ctx, form.failed)
+  if (outcome === 'not-modified') return respond(ctx, form.notModified)
+  if (outcome === 'failed') return respond(ctx, form.failed)
   const range = chooseRange(method, headers, form, form.size)
   if (range === 'unsatisfiable') {
-    return answer(ctx, said(416, ['Content-Range', `bytes */${form.size}`, ...form.failed.fields]))
+    return respond(
+      ctx,
+      prepareResponse(416, ['Content-Range', `bytes */${form.size}`, ...form.failed.fields])
+    )
   }
   if (range !== 'whole') return sendRange(ctx, form, range, opened)
-  if (method === 'HEAD') return answer(ctx, form.ok)
-  return form.body ? answer(ctx, form.ok, form.body) : stream(ctx, form, opened)
+  if (method === 'HEAD') return respond(ctx, form.ok)
+  return form.body ? respond(ctx, form.ok, form.body) : stream(ctx, form, opened)
 }
 
 function sendRange(
@@ -49,17 +58,17 @@ function sendRange(
     ...['Content-Length', String(part.length)],
     ...['Content-Range', `bytes ${range.start}-${range.end}/${form.size}`]
   ]
-  return answer(ctx, said(206, fields), part)
+  return respond(ctx, prepareResponse(206, fields), part)
 }
 
-function withoutLength({ fields }: Answer): Headers {
+function withoutLength({ fields }: PreparedResponse): Headers {
   return fields.slice(0, -2)
 }
 
-function answer(ctx: Context, given: Answer, body?: Buffer): true {
+function respond(ctx: Context, given: PreparedResponse, body?: Buffer): true {
   takeOver(ctx)
   // A time limit in front may have answered meanwhile.
-  if (!ctx.res.headersSent) writeAnswer(ctx.res, given, body)
+  if (!ctx.res.headersSent) writeResponse(ctx.res, given, body)
   return true
 }
 
@@ -108,7 +117,7 @@ async function streamOpened(
   opened: Opened,
   range: ByteRange | undefined
 ): Promise<boolean> {
-  if (!sameMark(opened.stats, form.mark)) return false
+  if (!sameStamp(opened.stats, form.stamp)) return false
   const { res } = ctx
   takeOver(ctx)
   if (!isWanted(res)) return true

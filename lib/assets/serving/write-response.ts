@@ -8,7 +8,7 @@ import { Socket } from 'node:net'
 import type { Headers } from './representation.ts'
 
 /** A status and its fields, made once for many requests. */
-export interface Answer {
+export interface PreparedResponse {
   readonly status: number
   readonly fields: Headers
   /** What Node made of them last. */
@@ -43,7 +43,7 @@ type Response = ServerResponse & Internals
 /** Up to here, in bytes, Node writes a string without asking for memory, in one call of the kernel. */
 export const MAX_WHOLE_BYTES = 16 * 1024
 
-export function said(status: number, fields: Headers): Answer {
+export function prepareResponse(status: number, fields: Headers): PreparedResponse {
   return { status, fields, head: undefined }
 }
 
@@ -51,8 +51,8 @@ export function said(status: number, fields: Headers): Answer {
  * As `res.writeHead` and `res.end`, at a fraction of the cost where the same has just been said.
  * @param body the same for an answer every time, or none
  */
-export function writeAnswer(res: Response, answer: Answer, body?: Buffer): void {
-  if (!isPlain(res)) {
+export function writeResponse(res: Response, answer: PreparedResponse, body?: Buffer): void {
+  if (!mayReuseHead(res)) {
     forgetOtherBody(res)
     res.writeHead(answer.status, withVary(res, answer.fields) as string[])
     res.end(body)
@@ -103,7 +103,7 @@ function nodesOwn(name: 'writeHead' | 'end'): unknown {
  * Whether nothing but the answer, the date and the server's timeout makes the head what it is: all else that
  * `_storeHeader` and `writeHead` of Node 20 to 24 look at is as Node leaves it.
  */
-function isPlain(res: Response): boolean {
+function mayReuseHead(res: Response): boolean {
   return (
     res.writeHead === own.writeHead &&
     res.shouldKeepAlive &&

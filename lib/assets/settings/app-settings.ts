@@ -6,15 +6,9 @@ import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import { complain, entriesGiven } from './option-checks.ts'
-import type {
-  AppOptions,
-  Configure,
-  IntegrityAlgorithm,
-  KoaAssetsOptions,
-  LayeredOptions
-} from './options.ts'
-
-export type { IntegrityAlgorithm } from './options.ts'
+import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
+import type { IntegrityAlgorithm } from '../../files/checksums.ts'
+export type { IntegrityAlgorithm } from '../../files/checksums.ts'
 
 export interface AppSettings {
   readonly name: string

@@ -11,7 +11,7 @@ export function manifestFile({ publicDir, prefix }: { publicDir: string; prefix:
 }
 
 /** As the manifest has them: sorted, so that identical apps make an identical file. */
-export function describeApps(
+export function manifestApps(
   apps: readonly { readonly name: string; readonly path: string }[]
 ): ManifestApps {
   const sorted = apps.toSorted((a, b) => (a.name < b.name ? -1 : 1))

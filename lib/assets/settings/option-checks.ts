@@ -10,7 +10,7 @@ interface Expectation {
 const isString = (value: unknown) =>
   typeof value === 'string' && value !== '' && !value.includes('\0')
 const isBoolean = (value: unknown) => typeof value === 'boolean'
-const isPlain = (value: unknown) =>
+const isRecord = (value: unknown) =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isStrings = (value: unknown) => Array.isArray(value) && value.every(isString)
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
@@ -22,7 +22,7 @@ const oneOf = (...words: string[]): Expectation => ({
 const ALGORITHMS = ['sha256', 'sha384', 'sha512']
 const text: Expectation = { expected: 'a string', holds: isString }
 const flag: Expectation = { expected: 'true or false', holds: isBoolean }
-const table: Expectation = { expected: 'an object', holds: isPlain }
+const table: Expectation = { expected: 'an object', holds: isRecord }
 const bytes: Expectation = { expected: 'a whole number of bytes', holds: isCount }
 
 export const LAYERED = {
@@ -64,7 +64,7 @@ export const TOP = {
   apps: {
     expected: 'an object with at least one app',
     holds: (value: unknown) =>
-      isPlain(value) && entriesGiven(value as Record<string, unknown>).length > 0
+      isRecord(value) && entriesGiven(value as Record<string, unknown>).length > 0
   },
   memory: table,
   index: table,
@@ -86,7 +86,7 @@ export const INDEX = {
 }
 
 function isCompiler(value: unknown): boolean {
-  if (!isPlain(value)) return false
+  if (!isRecord(value)) return false
   const { extensions, target, compile } = value as Record<string, unknown>
   const named = [extensions].flat()
   const isNamed = named.length > 0 && named.every(isExtension)
@@ -108,7 +108,7 @@ export function check(
   expectations: Record<string, Expectation>,
   place = ''
 ): void {
-  if (!isPlain(options)) complain(place.slice(0, -1) || 'options', table.expected, options)
+  if (!isRecord(options)) complain(place.slice(0, -1) || 'options', table.expected, options)
   for (const [key, value] of Object.entries(options as object)) {
     const expectation = Object.hasOwn(expectations, key) ? expectations[key] : undefined
     if (!expectation) throw new TypeError(unknownKey(key, Object.keys(expectations), place))

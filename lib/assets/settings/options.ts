@@ -1,7 +1,6 @@
 // The options as a person writes them. Defaults and complaints are in settings.ts.
+import type { IntegrityAlgorithm } from '../../files/checksums.ts'
 import type { Compiler } from '../compilers/compiler.ts'
-
-export type IntegrityAlgorithm = 'sha256' | 'sha384' | 'sha512'
 
 /** What may stand at the top, in an app, and in either's `configure`; the later wins, `sources` append. */
 export interface LayeredOptions {

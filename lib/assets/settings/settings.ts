@@ -14,8 +14,9 @@ import { appsAtStart, manifestFile } from './manifest-file.ts'
 import { APP, INDEX, LAYERED, MEMORY, TOP, check, complain, entriesGiven } from './option-checks.ts'
 import type { Configure, KoaAssetsOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
+export type { IntegrityAlgorithm } from '../../files/checksums.ts'
 
-export type { AppSettings, IntegrityAlgorithm } from './app-settings.ts'
+export type { AppSettings } from './app-settings.ts'
 
 export interface Settings {
   readonly root: string

@@ -25,7 +25,7 @@ export interface Catalog {
   readonly byTail: ReadonlyMap<string, readonly Source[]>
 }
 
-export function catalogue(
+export function makeCatalog(
   directory: string,
   paths: Iterable<string>,
   compilers: ReadonlyMap<string, Compiler>
@@ -45,12 +45,12 @@ function distinct(
   paths: Iterable<string>,
   compilers: ReadonlyMap<string, Compiler>
 ): Source[] {
-  const all = [...paths].toSorted().map(path => describe(directory, path, compilers))
+  const all = [...paths].toSorted().map(path => asSource(directory, path, compilers))
   const plain = new Set(all.filter(source => !source.compiler).map(source => source.tail))
   return all.filter(source => !source.compiler || !plain.has(source.tail))
 }
 
-function describe(
+function asSource(
   directory: string,
   path: string,
   compilers: ReadonlyMap<string, Compiler>

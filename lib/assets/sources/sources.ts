@@ -1,44 +1,12 @@
 // From a name to the file that a person wrote.
-import { isAbsolute, join, resolve } from 'node:path'
-import { inspect } from 'node:util'
-import { catalogue, type Catalog, type Source } from './catalog.ts'
+import { join } from 'node:path'
+import { makeCatalog, type Catalog, type Source } from './catalog.ts'
 import { choose, type Candidates } from './choose-source.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
+import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 
 export type { Source } from './catalog.ts'
-
-// One list per process, also when two copies of this package are loaded.
-const LIST = Symbol.for('koa-fresh-assets.sources')
-const shared = globalThis as { [LIST]?: string[] }
-const thirdParty: string[] = (shared[LIST] ??= [])
-
-/** The process-wide list of directories that third-party packages bring along. */
-export const assetSources = Object.freeze({
-  /**
-   * Appends directories; every app searches them after its own, whether it was made before or after.
-   * A directory that is in the list already stays where it is.
-   * @param directories absolute paths
-   * @throws TypeError for anything but absolute paths
-   */
-  append(directories: string | readonly string[]): void {
-    const given: readonly unknown[] = [directories].flat()
-    for (const directory of given) {
-      if (typeof directory !== 'string' || !isAbsolute(directory)) {
-        throw new TypeError(
-          `assetSources.append takes absolute directories, got ${inspect(directory)}: use import.meta.dirname`
-        )
-      }
-    }
-    for (const directory of given as string[]) {
-      if (!thirdParty.includes(resolve(directory))) thirdParty.push(resolve(directory))
-    }
-  },
-  /** The directories in the order in which they are searched. */
-  list(): readonly string[] {
-    return [...thirdParty]
-  }
-})
 
 export interface Sources {
   /**
@@ -106,7 +74,7 @@ export function makeSources(settings: Settings, warn: (message: string) => void)
     const key = `${app.name}\0${tree.directory}`
     const known = catalogs.get(key)
     if (known?.version === tree.version) return known.catalog
-    const catalog = catalogue(tree.directory, tree.files(), app.compilers)
+    const catalog = makeCatalog(tree.directory, tree.files(), app.compilers)
     catalogs.set(key, { version: tree.version, catalog })
     return catalog
   }

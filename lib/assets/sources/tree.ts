@@ -4,12 +4,13 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { hasRested } from '../../files/clock.ts'
-import { markOf, missing, realpathOf, sameMark, statOf, type Mark } from '../../files/disk.ts'
-import { isHidden, sortEntries, type Sorted, type Symlinks } from '../../files/folder-entries.ts'
-import { oneAtATime } from '../../one-at-a-time.ts'
+import { stampOf, ifThere, realpathOf, sameStamp, statOf, type Stamp } from '../../files/disk.ts'
+import { isHidden, sortEntries, type Sorted } from '../../files/folder-entries.ts'
+import { oneAtATime } from '../../concurrency.ts'
+import type { Symlinks } from '../../files/containment.ts'
 
 interface Folder extends Sorted {
-  readonly mark: Mark
+  readonly stamp: Stamp
   /** Real paths from the top down to this folder, so that a link back up ends the descent. */
   readonly chain: readonly string[]
   /** In milliseconds since 1970; a folder that had not rested then may change again unseen. */
@@ -78,9 +79,9 @@ export class Tree {
     await Promise.all(
       [...this.#folders].map(async ([at, folder]) => {
         const stats = await statOf(join(this.directory, at))
-        const isSettled = hasRested(folder.mark, folder.readAt) && !folder.isDangling
-        if (!stats || !isSameFile(stats, folder.mark)) this.#unwatch(at)
-        if (!stats || !isSettled || !sameMark(stats, folder.mark)) this.#changed.add(at)
+        const isSettled = hasRested(folder.stamp, folder.readAt) && !folder.isDangling
+        if (!stats || !isSameFile(stats, folder.stamp)) this.#unwatch(at)
+        if (!stats || !isSettled || !sameStamp(stats, folder.stamp)) this.#changed.add(at)
       })
     )
     if (this.#folders.size === 0) this.#changed.add('')
@@ -110,13 +111,13 @@ export class Tree {
     this.#watch(at, path)
     const readAt = Date.now()
     const [stats, real] = await Promise.all([statOf(path), realpathOf(path)])
-    const entries = await missing(readdir(path, { withFileTypes: true }))
+    const entries = await ifThere(readdir(path, { withFileTypes: true }))
     if (!stats || !real || !entries) return this.#forget(at)
     const chain = [...above, real]
     const sorted = await sortEntries(path, entries, chain, this.#symlinks)
     const { files, folders, partials } = sorted
     const before = this.#folders.get(at)
-    this.#folders.set(at, { ...sorted, chain, readAt, mark: markOf(stats) })
+    this.#folders.set(at, { ...sorted, chain, readAt, stamp: stampOf(stats) })
     const isSame = before && sameList(before.files, files) && sameList(before.partials, partials)
     if (!isSame) this.version++
     for (const gone of before?.folders.filter(name => !folders.includes(name)) ?? []) {
@@ -128,7 +129,7 @@ export class Tree {
   async #readIfNew(at: string, above: readonly string[]): Promise<void> {
     const known = this.#folders.get(at)
     const stats = known && (await statOf(join(this.directory, at)))
-    if (known && stats && isSameFile(stats, known.mark)) return
+    if (known && stats && isSameFile(stats, known.stamp)) return
     this.#unwatch(at)
     await this.#read(at, above)
   }
@@ -166,7 +167,7 @@ export class Tree {
   }
 }
 
-function isSameFile(a: Mark, b: Mark): boolean {
+function isSameFile(a: Stamp, b: Stamp): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
 

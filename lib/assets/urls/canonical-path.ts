@@ -47,7 +47,7 @@ function readSegments(raw: string): string[] | Refusal {
   for (const written of raw.slice(1).split('/')) {
     const segment = decodeSegment(written)
     if (typeof segment !== 'string') return segment
-    const refusal = refuse(segment, segments.length === 0)
+    const refusal = refusalOf(segment, segments.length === 0)
     if (refusal) return refusal
     segments.push(segment)
   }
@@ -68,7 +68,7 @@ function decodeSegment(written: string): string | Refusal {
   }
 }
 
-function refuse(segment: string, first: boolean): Refusal | undefined {
+function refusalOf(segment: string, first: boolean): Refusal | undefined {
   if (segment === '') return REFUSALS.empty
   if (STRANGE.test(segment)) return REFUSALS.strange
   if (segment.startsWith('.')) return first && segment === '.well-known' ? undefined : REFUSALS.dot

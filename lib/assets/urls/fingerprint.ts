@@ -1,25 +1,5 @@
-// The digest of bytes, and its way into a file name and out of it.
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-
-/** In hex characters. */
-export const DIGEST_LENGTH = 32
-
-/** SHA-256 of the bytes, the first 32 hex characters. */
-export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex').slice(0, DIGEST_LENGTH)
-}
-
-/** The same of a file, a piece at a time. */
-export function digestOfFile(path: string): Promise<string> {
-  return digestOfStream(createReadStream(path))
-}
-
-export async function digestOfStream(chunks: AsyncIterable<Buffer>): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of chunks) hash.update(chunk)
-  return hash.digest('hex').slice(0, DIGEST_LENGTH)
-}
+// The shape of a fingerprint: the digest of an asset's bytes at the end of its name.
+import { DIGEST_LENGTH } from '../../files/digest.ts'
 
 /** `admin/app.css` -> `admin/app-<digest>.css`; a name that already bears this digest stays. */
 export function withFingerprint(name: string, digest: string): string {
@@ -28,7 +8,7 @@ export function withFingerprint(name: string, digest: string): string {
   return `${name.slice(0, dot)}-${digest}${name.slice(dot)}`
 }
 
-const FINGERPRINT = /-([0-9a-f]{32})$/
+const FINGERPRINT = new RegExp(`-([0-9a-f]{${DIGEST_LENGTH}})$`)
 
 /** `admin/app-<digest>.css` -> `admin/app.css` and the digest; undefined when there is none. */
 export function splitFingerprint(name: string): { name: string; digest: string } | undefined {

@@ -1,8 +1,8 @@
 /** From what a view writes to the URL that the browser asks for. */
 
-import { posix } from 'node:path'
 import { inspect } from 'node:util'
-import { lookup } from 'mime-types'
+import { mediaTypeOf } from '../../http/media-type.ts'
+import { encodePath, encodeUrl } from '../urls/encode.ts'
 
 /** Where an asset is published. */
 export interface AssetAddress {
@@ -30,13 +30,6 @@ const ELSEWHERE = /^(?:(?:https?:)?\/\/|data:|blob:)/i
 const FORBIDDEN_IN_NAME = /[\\:\p{Cc}\p{Cs}]/u
 const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
 
-// RFC 3986 section 2 names what may stand in a URL. Less `'`, which the WHATWG encodes in a query,
-// and with the `%` of what is encoded already.
-const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
-// Unreserved characters, and `@` for the sake of `logo@2x.png`. Sub-delimiters would be legal, but
-// then `'` could leave a CSS url('…'), and `,` a srcset.
-const NOT_BARE_IN_SEGMENT = /[^\w\-.~@]/gu
-
 export function locator(app: string, host: string, resolve: Resolve): Locate {
   return (given, extension = '') => {
     const name = cutQuery(given)
@@ -57,21 +50,9 @@ export function plainAddress(urlPrefix: string, name: string): AssetAddress {
   return { path: `${urlPrefix}/${encodePath(name)}` }
 }
 
-/** A decoded path as it stands in a URL. */
-export function encodePath(path: string): string {
-  const segments = path.split('/').map(segment => segment.replace(NOT_BARE_IN_SEGMENT, encode))
-  return segments.join('/')
-}
-
-/** Encodes what may not stand in a URL, and leaves alone what is encoded. */
-export function encodeUrl(url: string): string {
-  return url.replace(OUTSIDE_OF_URLS, encode)
-}
-
-/** The media type that the extension stands for: `image/png`; `undefined` for `.min` and none. */
+/** The media type that a name's extension stands for: `image/png`; undefined for `.min` and none. */
 export function mediaType(name: string): string | undefined {
-  const extension = posix.extname(cutQuery(name))
-  return (extension && lookup(extension)) || undefined
+  return mediaTypeOf(cutQuery(name))
 }
 
 export function cutQuery(name: string): string {
@@ -96,10 +77,4 @@ function checkName(name: string, given: string): void {
       "no slash at either end, no empty, '.' or '..' segment, no backslash, colon or control " +
       `character; got ${inspect(given)}`
   )
-}
-
-// Not encodeURIComponent: it throws for half of a surrogate pair.
-function encode(character: string): string {
-  const bytes = new TextEncoder().encode(character)
-  return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }

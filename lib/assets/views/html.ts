@@ -14,7 +14,7 @@ export interface Attributes {
 }
 
 // Nunjucks marks the object that it makes of keyword arguments, as in `image('a.png', width=10)`.
-const NUNJUCKS_MARK = '__keywords'
+const NUNJUCKS_KEY = '__keywords'
 
 // Stricter than the HTML standard by `<`, which is a parse error in a name.
 const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
@@ -32,7 +32,7 @@ export function readAttributes(given: unknown): Attributes {
   }
   return Object.fromEntries(
     Object.entries(given)
-      .filter(([name, value]) => name !== NUNJUCKS_MARK && value !== undefined)
+      .filter(([name, value]) => name !== NUNJUCKS_KEY && value !== undefined)
       .map(([name, value]) => [readName(name), readValue(name, value)])
   )
 }

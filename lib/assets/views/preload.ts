@@ -1,7 +1,8 @@
 /** The value of a `Link` header that has the browser fetch an asset early (RFC 8288). */
 
 import { inspect } from 'node:util'
-import { cutQuery, encodeUrl, mediaType, type Locate } from './asset-url.ts'
+import { cutQuery, mediaType, type Locate } from './asset-url.ts'
+import { encodeUrl } from '../urls/encode.ts'
 
 // With the extension that a tag adds to a name which has none.
 const DESTINATIONS = {

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
-import { cutQuery, encodeUrl, mediaType, type AssetUrl, type Locate } from './asset-url.ts'
+import { cutQuery, type AssetUrl, mediaType, type Locate } from './asset-url.ts'
 import {
   escapeHtml,
   openTag,
@@ -10,6 +10,7 @@ import {
   type Attributes,
   type AttributeValue
 } from './html.ts'
+import { encodeUrl } from '../urls/encode.ts'
 
 /** Other sizes of an image, by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
 export type Srcset =

@@ -43,7 +43,7 @@ export function makeViewHelpers(
 ): (app: string) => ViewHelpers {
   const host = settings.host?.replace(/\/+$/, '') ?? ''
   const byApp = new Map<string, ViewHelpers>()
-  const pick = (app: string): ViewHelpers => byApp.get(app) ?? refuse(app, settings.apps)
+  const pick = (app: string): ViewHelpers => byApp.get(app) ?? throwUnknownApp(app, settings.apps)
   for (const { name } of settings.apps) byApp.set(name, helpersOf(name, host, pipeline, pick))
   return pick
 }
@@ -97,7 +97,7 @@ function eachName(
   return names.map(name => write(readName(name), attributes)).join('\n')
 }
 
-function refuse(app: unknown, apps: ViewHelperSettings['apps']): never {
+function throwUnknownApp(app: unknown, apps: ViewHelperSettings['apps']): never {
   const near = nearest(String(app), new Set(apps.map(({ name }) => name)))
   const hint = near === undefined ? '' : `; did you mean ${inspect(near)}?`
   const known = apps.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'

@@ -26,13 +26,13 @@ another. Nothing is written. The exit status is 1 when no file answers.`,
 async function run({ output, loadOptions, argument = '' }: Call): Promise<number> {
   const explanation = await resolve(argument, await loadOptions())
   if (output.isJson) output.json(explanation)
-  output.say(describe(explanation))
+  output.say(format(explanation))
   return explanation.isFound ? FINE : FOUND_SOMETHING
 }
 
 const WIDTH = 10
 
-function describe({ steps, outcome }: Explanation): string {
+function format({ steps, outcome }: Explanation): string {
   const told = steps.map(({ subject, finding, details }) =>
     [
       subject.padEnd(WIDTH) + printable(finding),

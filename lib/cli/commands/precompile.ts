@@ -2,7 +2,7 @@
 import { constants } from 'node:os'
 import { relative } from 'node:path'
 import { isInside } from '../../files/disk.ts'
-import { explainError } from '../../assets/inspecting/error-page.ts'
+import { errorReport } from '../../assets/inspecting/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { precompile as build, PrecompileError } from '../../assets/building/precompile.ts'
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
@@ -60,7 +60,7 @@ async function run({ output, loadOptions, values }: Call, signal: AbortSignal): 
   } catch (error) {
     progress.end()
     if (!(error instanceof PrecompileError)) throw error
-    output.error(await describe(error, options))
+    output.error(await format(error, options))
     return FOUND_SOMETHING
   }
 }
@@ -71,9 +71,9 @@ function fromHere(path: string): string {
 }
 
 /** Every broken source, with the place and the lines at fault. */
-async function describe({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {
+async function format({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {
   const settings = settleForPrecompile(options)
-  const explained = await Promise.all(problems.map(problem => explainError(problem, settings)))
+  const explained = await Promise.all(problems.map(problem => errorReport(problem, settings)))
   const told = explained.map(({ place, reason, excerpt }) => {
     const heading = [printable(place), reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading

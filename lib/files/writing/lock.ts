@@ -2,8 +2,8 @@
 import { link, open, rename, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { errorCode, missing, readWhole, statOf, type Mark } from '../disk.ts'
-import { describeOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
+import { errorCode, ifThere, readWhole, statOf, type Stamp } from '../disk.ts'
+import { formatOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
 import { temporaryName } from './temporary.ts'
 import { makeDirectory, remove } from './write-whole.ts'
 
@@ -26,10 +26,10 @@ export async function lock(directory: string): Promise<Lock> {
   const own = join(directory, temporaryName())
   const handle = await open(own, 'wx')
   try {
-    await handle.writeFile(describeOwner(SELF))
-    const mark = await handle.stat({ bigint: true })
-    await acquire(own, file, directory, mark.mtimeNs)
-    return held(file, directory, handle, mark)
+    await handle.writeFile(formatOwner(SELF))
+    const stamp = await handle.stat({ bigint: true })
+    await acquire(own, file, directory, stamp.mtimeNs)
+    return held(file, directory, handle, stamp)
   } catch (error) {
     await handle.close()
     throw error
@@ -38,11 +38,11 @@ export async function lock(directory: string): Promise<Lock> {
   }
 }
 
-function held(file: string, directory: string, handle: FileHandle, own: Mark): Lock {
+function held(file: string, directory: string, handle: FileHandle, own: Stamp): Lock {
   let failure: unknown
   // Written through the handle: whoever has the name by now, this file is touched and no other.
   const beat = setInterval(() => {
-    handle.write(describeOwner(SELF), 0).catch((error: unknown) => (failure = error))
+    handle.write(formatOwner(SELF), 0).catch((error: unknown) => (failure = error))
   }, BEAT_MS).unref()
   const isOurs = async () => isSame(await statOf(file), own)
   return {
@@ -59,7 +59,7 @@ function held(file: string, directory: string, handle: FileHandle, own: Mark): L
   }
 }
 
-function isSame(one: Mark | undefined, other: Mark): boolean {
+function isSame(one: Stamp | undefined, other: Stamp): boolean {
   return one?.ino === other.ino && one.dev === other.dev
 }
 
@@ -81,7 +81,7 @@ async function acquire(
         `another precompile (${found?.name ?? 'unknown'}) is at work in ${directory}: wait for it, or remove ${file}`
       )
     }
-    if (found) await breakLock(file, found.mark)
+    if (found) await breakLock(file, found.stamp)
     return acquire(own, file, directory, now, attempts - 1)
   }
 }
@@ -93,16 +93,16 @@ async function look(file: string, now: bigint) {
   const owner = readOwner(read.bytes.toString())
   const ended = await hasEnded(owner)
   // Only writing sets the mtime of a lock, and so it is of the disk's clock.
-  const isAbandoned = ended ?? now - read.mark.mtimeNs > STALE_NS
+  const isAbandoned = ended ?? now - read.stamp.mtimeNs > STALE_NS
   const name =
     owner.space === SELF.space ? `process ${owner.pid}` : `process ${owner.pid} elsewhere`
-  return { mark: read.mark, isAbandoned, name }
+  return { stamp: read.stamp, isAbandoned, name }
 }
 
 /** Two may find the same lock abandoned: who takes away another than the one it judged puts it back. */
-async function breakLock(file: string, judged: Mark): Promise<void> {
+async function breakLock(file: string, judged: Stamp): Promise<void> {
   const taken = join(dirname(file), temporaryName())
-  await missing(rename(file, taken))
+  await ifThere(rename(file, taken))
   const stats = await statOf(taken)
   if (stats && !isSame(stats, judged)) await link(taken, file).catch(unlessThere)
   await remove(taken)

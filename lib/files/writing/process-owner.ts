@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { errorCode } from '../disk.ts'
-import { digestOf } from '../../assets/urls/fingerprint.ts'
+import { digestOf } from '../digest.ts'
 
 /** A process, for as long as it lives: its number is given to others later. */
 export interface Owner {
@@ -33,7 +33,7 @@ const SEPARATOR = '-'
 const UNKNOWN = 'x'
 
 /** In one word: `1a2b3c4d-4711-88612`. */
-export function describeOwner({ space, pid, start = UNKNOWN }: Owner): string {
+export function formatOwner({ space, pid, start = UNKNOWN }: Owner): string {
   return [space, pid, start].join(SEPARATOR)
 }
 

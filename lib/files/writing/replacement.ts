@@ -1,13 +1,13 @@
 // A target's new bytes, prepared beside it and put in its place: at once, or with others at the end.
 import { lstat } from 'node:fs/promises'
-import { errorCode, missing, readWhole, sameBytes, statOf, type Mark } from '../disk.ts'
+import { errorCode, ifThere, readWhole, sameBytes, statOf, type Stamp } from '../disk.ts'
 import {
   later,
   prepare,
   put,
   remove,
   secondsLater,
-  stamp,
+  setMtime,
   writeWhole,
   type Checks,
   type Content
@@ -16,8 +16,8 @@ import {
 export interface Replacement {
   /** False: the target holds these bytes already, and gets their mtime at most. */
   readonly isNew: boolean
-  /** The mark that the target has then; undefined when another process has replaced it meanwhile. */
-  commit(): Promise<Mark | undefined>
+  /** The stamp that the target has then; undefined when another process has replaced it meanwhile. */
+  commit(): Promise<Stamp | undefined>
   discard(): Promise<void>
 }
 
@@ -39,14 +39,14 @@ export async function prepareReplacement(
   mtimeNs: bigint,
   checks: Checks = {}
 ): Promise<ContentReplacement> {
-  const stats = await missing(lstat(target, { bigint: true }))
+  const stats = await ifThere(lstat(target, { bigint: true }))
   const existing = stats?.isFile() ? stats : undefined
   const seconds = existing && secondsLater(existing, mtimeNs)
   if (existing && (await holds(target, existing, content))) {
     return {
       isNew: false,
       mtimeNs: later(mtimeNs, seconds ?? 0),
-      commit: async () => (seconds === undefined ? restamp(target, mtimeNs, checks) : existing),
+      commit: async () => (seconds === undefined ? renewMtime(target, mtimeNs, checks) : existing),
       discard: async () => undefined
     }
   }
@@ -66,13 +66,13 @@ export async function write(
   content: Content,
   mtimeNs: bigint,
   checks?: Checks
-): Promise<Mark | undefined> {
+): Promise<Stamp | undefined> {
   return (await prepareReplacement(target, content, mtimeNs, checks)).commit()
 }
 
 /** Undefined for what is not there anyway. */
 export async function prepareRemoval(path: string): Promise<Replacement | undefined> {
-  if (!(await missing(lstat(path)))) return undefined
+  if (!(await ifThere(lstat(path)))) return undefined
   const commit = async () => {
     await remove(path)
     return undefined
@@ -80,13 +80,13 @@ export async function prepareRemoval(path: string): Promise<Replacement | undefi
   return { isNew: false, commit, discard: async () => undefined }
 }
 
-async function restamp(
+async function renewMtime(
   target: string,
   mtimeNs: bigint,
   { judge }: Checks
-): Promise<Mark | undefined> {
+): Promise<Stamp | undefined> {
   try {
-    await stamp(target, mtimeNs)
+    await setMtime(target, mtimeNs)
   } catch (error) {
     // Another user's file can be replaced, but not touched.
     if (errorCode(error) === 'EPERM')
@@ -96,7 +96,7 @@ async function restamp(
   return statOf(target)
 }
 
-async function holds(target: string, { size }: Mark, content: Content): Promise<boolean> {
+async function holds(target: string, { size }: Stamp, content: Content): Promise<boolean> {
   if ('copyOf' in content) return sameBytes(content.copyOf, target)
   if (Number(size) !== content.length) return false
   const existing = await readWhole(target)

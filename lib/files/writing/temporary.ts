@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { open, readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { missing, statOf } from '../disk.ts'
-import { describeOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
+import { ifThere, statOf } from '../disk.ts'
+import { formatOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
 
 // A dotfile, so that no request finds it.
 const PREFIX = '.koa-fresh-assets-'
@@ -12,7 +12,7 @@ const TOKEN = randomBytes(4).toString('hex')
 let count = 0
 
 export function temporaryName(): string {
-  return `${PREFIX}${describeOwner(SELF)}-${TOKEN}-${count++}.tmp`
+  return `${PREFIX}${formatOwner(SELF)}-${TOKEN}-${count++}.tmp`
 }
 
 const swept = new Set<string>()
@@ -29,12 +29,12 @@ export async function sweepOnce(directory: string): Promise<void> {
 
 /** @param age in milliseconds, for the files of processes that cannot be asked after from here */
 export async function sweep(directory: string, age = HOUR_MS): Promise<void> {
-  const names = (await missing(readdir(directory))) ?? []
+  const names = (await ifThere(readdir(directory))) ?? []
   const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith('.tmp'))
   for (const name of left) {
     const path = join(directory, name)
     const ended = await hasEnded(readOwner(name.slice(PREFIX.length)))
-    if (ended ?? (await isOlder(directory, path, age))) await missing(unlink(path))
+    if (ended ?? (await isOlder(directory, path, age))) await ifThere(unlink(path))
   }
 }
 
@@ -52,6 +52,6 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
     return (await handle.stat({ bigint: true })).ctimeNs
   } finally {
     await handle.close()
-    await missing(unlink(path))
+    await ifThere(unlink(path))
   }
 }

@@ -11,7 +11,7 @@ import {
   writeFile
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { isMiss, missing, readOpened, statOf, withFile, type Mark, type Opened } from '../disk.ts'
+import { isMiss, ifThere, readOpened, statOf, withFile, type Stamp, type Opened } from '../disk.ts'
 import { streamOf } from '../file-stream.ts'
 import { sweepOnce, temporaryName } from './temporary.ts'
 
@@ -41,7 +41,7 @@ export async function withCopied<T>(
   throw Object.assign(error, { code: 'ENOENT', syscall: 'open', path: copyOf })
 }
 
-export async function bytesOf(content: Content): Promise<Uint8Array> {
+export async function readContent(content: Content): Promise<Uint8Array> {
   if (!('copyOf' in content)) return content
   return withCopied(content, async opened => (await readOpened(opened)).bytes)
 }
@@ -51,7 +51,7 @@ export interface Prepared {
   /** The real path. */
   readonly temporary: string
   readonly target: string
-  readonly mark: Mark
+  readonly stamp: Stamp
 }
 
 export interface Checks {
@@ -62,7 +62,7 @@ export interface Checks {
 }
 
 /**
- * Writes a target with mode 0644 and the given mtime, and returns the mark that it has then;
+ * Writes a target with mode 0644 and the given mtime, and returns the stamp that it has then;
  * undefined when another process has replaced it meanwhile.
  */
 export async function writeWhole(
@@ -70,7 +70,7 @@ export async function writeWhole(
   content: Content,
   mtimeNs: bigint,
   checks: Checks = {}
-): Promise<Mark | undefined> {
+): Promise<Stamp | undefined> {
   return put(await prepare(target, content, mtimeNs, checks))
 }
 
@@ -89,25 +89,25 @@ export async function prepare(
     await fill(temporary, content, judge)
     await check?.(temporary)
     await chmod(temporary, 0o644)
-    await stamp(temporary, mtimeNs)
-    const mark = await stat(temporary, { bigint: true })
-    return { temporary: await realpath(temporary), target, mark }
+    await setMtime(temporary, mtimeNs)
+    const stamp = await stat(temporary, { bigint: true })
+    return { temporary: await realpath(temporary), target, stamp }
   } catch (error) {
-    await missing(unlink(temporary))
+    await ifThere(unlink(temporary))
     throw error
   }
 }
 
-export async function put({ temporary, target, mark }: Prepared): Promise<Mark | undefined> {
+export async function put({ temporary, target, stamp }: Prepared): Promise<Stamp | undefined> {
   try {
     // Rename looks for one name after the other, and a link above them may be swapped in between.
     await rename(temporary, join(dirname(temporary), basename(target)))
   } catch (error) {
-    await missing(unlink(temporary))
+    await ifThere(unlink(temporary))
     throw Object.assign(error as Error, { dest: target })
   }
   const stats = await statOf(target)
-  return stats?.ino === mark.ino && stats.dev === mark.dev ? stats : undefined
+  return stats?.ino === stamp.ino && stats.dev === stamp.dev ? stats : undefined
 }
 
 async function fill(path: string, content: Content, judge: Checks['judge']): Promise<void> {
@@ -130,13 +130,13 @@ function naming(path: string, error: unknown): unknown {
 }
 
 /** Gives a file the mtime of its source. */
-export async function stamp(path: string, mtimeNs: bigint): Promise<void> {
+export async function setMtime(path: string, mtimeNs: bigint): Promise<void> {
   const seconds = Number(mtimeNs) / 1e9
   await utimes(path, seconds, seconds)
 }
 
 /** Seconds travel as a double and are cut to microseconds: what comes back is less than two off. */
-export function isStamped({ mtimeNs }: Pick<Mark, 'mtimeNs'>, wanted: bigint): boolean {
+export function hasMtime({ mtimeNs }: Pick<Stamp, 'mtimeNs'>, wanted: bigint): boolean {
   const difference = mtimeNs - wanted
   return difference < 2000n && difference > -2000n
 }
@@ -148,19 +148,19 @@ const MAX_LATER = 300
  * By how many whole seconds a target is later than the mtime that is wanted; undefined when it is not
  * that. So the target itself tells that it was once given other bytes of the same mtime.
  */
-export function secondsLater({ mtimeNs }: Mark, wanted: bigint): number | undefined {
+export function secondsLater({ mtimeNs }: Stamp, wanted: bigint): number | undefined {
   const seconds = Math.round(Number(mtimeNs - wanted) / 1e9)
   if (seconds < 0 || seconds > MAX_LATER) return undefined
-  return isStamped({ mtimeNs }, later(wanted, seconds)) ? seconds : undefined
+  return hasMtime({ mtimeNs }, later(wanted, seconds)) ? seconds : undefined
 }
 
 export function later(mtimeNs: bigint, seconds: number): bigint {
   return mtimeNs + BigInt(seconds) * 1_000_000_000n
 }
 
-export async function stampIfOther(file: string, mtimeNs: bigint): Promise<void> {
+export async function setMtimeIfOther(file: string, mtimeNs: bigint): Promise<void> {
   const stats = await statOf(file)
-  if (stats && !isStamped(stats, mtimeNs)) await stamp(file, mtimeNs)
+  if (stats && !hasMtime(stats, mtimeNs)) await setMtime(file, mtimeNs)
 }
 
 /** Readable by a front web server, whatever the umask. */

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { outdated } from '../../../lib/assets/building/clean.ts'
 import { clean, precompile, verify } from '../../../lib/index.ts'
-import { digestOf, withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { makeProject } from '../../support/site.ts'
 import { COPIES } from '../../support/copies.ts'
 import { ownerOf } from '../../support/owner.ts'
 import { untilSettled } from '../../support/until.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
 
 const DAY = 24 * 3600
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)

@@ -3,7 +3,6 @@ import test from 'ava'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { assetSources } from '../../../lib/assets/sources/sources.ts'
 import {
   digestOf,
   filesBelow,
@@ -15,6 +14,7 @@ import {
   targetOf
 } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+import { assetSources } from '../../../lib/assets/sources/third-party.ts'
 
 const css = 'a { background: url(../images/third.png) }'
 const thirdParty = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))

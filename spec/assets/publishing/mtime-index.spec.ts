@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { hasRested } from '../../../lib/files/clock.ts'
 import { readWhole } from '../../../lib/files/disk.ts'
-import { digestOf } from '../../../lib/assets/urls/fingerprint.ts'
 import { MtimeIndex, type Entry } from '../../../lib/assets/publishing/mtime-index.ts'
 import { isFile, seen } from '../../../lib/files/seen.ts'
 import { makeProject } from '../../support/site.ts'
 import { untilSettled } from '../../support/until.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
 
 async function look(path: string) {
   const read = await readWhole(path)
   if (!read) throw new Error(`${path} is not there`)
-  return seen(path, read.mark, () => read.bytes)
+  return seen(path, read.stamp, () => read.bytes)
 }
 
 async function makeIndex(t: ExecutionContext) {
@@ -21,17 +21,17 @@ async function makeIndex(t: ExecutionContext) {
   await untilSettled()
   const index = new MtimeIndex(10)
   const inputs = [await look(at('source')), await look(at('part'))]
-  const target = { path: at('target'), mark: statSync(at('target'), { bigint: true }) }
+  const target = { path: at('target'), stamp: statSync(at('target'), { bigint: true }) }
   const entry: Entry = { inputs, target, generation: 1 }
   index.set('key', entry)
   const holds = async () => (await index.check('key', index.get('key') ?? entry)) !== undefined
   return { at, index, entry, holds }
 }
 
-test('an entry holds as long as nothing changes, and gives the mark of its target', async t => {
+test('an entry holds as long as nothing changes, and gives the stamp of its target', async t => {
   const { index, entry, at } = await makeIndex(t)
-  const mark = await index.check('key', entry)
-  t.is(mark?.ino, statSync(at('target'), { bigint: true }).ino)
+  const stamp = await index.check('key', entry)
+  t.is(stamp?.ino, statSync(at('target'), { bigint: true }).ino)
   t.truthy(await index.check('key', entry))
 })
 
@@ -55,13 +55,13 @@ test('a young file is compared by its bytes, since its mtime need not change', a
   const { at, index, entry } = await makeIndex(t)
   const tomorrow = Date.now() / 1000 + 86_400
   utimesSync(at('source'), tomorrow, tomorrow)
-  const mark = statSync(at('source'), { bigint: true })
-  const inputs = (bytes: string) => [seen(at('source'), mark, () => Buffer.from(bytes))]
+  const stamp = statSync(at('source'), { bigint: true })
+  const inputs = (bytes: string) => [seen(at('source'), stamp, () => Buffer.from(bytes))]
   t.truthy(await index.check('key', { ...entry, inputs: inputs('one') }))
   t.is(await index.check('key', { ...entry, inputs: inputs('two') }), undefined)
 })
 
-test('once it has rested, a file is told by its mark alone', async t => {
+test('once it has rested, a file is told by its stamp alone', async t => {
   const { at, index, entry } = await makeIndex(t)
   const inputs = entry.inputs.map(input => ({ ...input, digest: digestOf(Buffer.from('one')) }))
   const young: Entry = { ...entry, inputs }
@@ -87,14 +87,14 @@ test('once it has rested, a file is told by its mark alone', async t => {
 test('a file has rested when neither its bytes nor its inode changed lately', t => {
   const now = 1_700_000_000_123
   const at = (ms: number) => BigInt(now + ms) * 1_000_000n
-  const mark = (mtime: number, ctime: number) => ({
+  const stamp = (mtime: number, ctime: number) => ({
     ...{ dev: 1n, ino: 1n, size: 1n },
     ...{ mtimeNs: at(mtime), ctimeNs: at(ctime) }
   })
-  t.true(hasRested(mark(-1000, -1000), now))
-  t.false(hasRested(mark(-1000, -5), now))
-  t.false(hasRested(mark(-5, -1000), now))
-  t.false(hasRested(mark(5000, -1000), now), 'a date in the future')
+  t.true(hasRested(stamp(-1000, -1000), now))
+  t.false(hasRested(stamp(-1000, -5), now))
+  t.false(hasRested(stamp(-5, -1000), now))
+  t.false(hasRested(stamp(5000, -1000), now), 'a date in the future')
 })
 
 test('PUB-05a where whole seconds are stamped, a file has rested after two', t => {

@@ -5,10 +5,11 @@ import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2
 import { connect, type AddressInfo } from 'node:net'
 import test from 'ava'
 import type { Middleware } from 'koa'
-import { withFingerprint, digestOf } from '../../../lib/assets/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeSite, type Site } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
 
 const MIB = 1024 * 1024
 const OLD = Buffer.alloc(32 * MIB, 'old.')

@@ -5,9 +5,10 @@ import { utimesSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test from 'ava'
 import fc from 'fast-check'
-import { inParallel } from '../../../lib/in-parallel.ts'
-import { digestOf, withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { makeSite } from '../../support/site.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import { inParallel } from '../../../lib/concurrency.ts'
 
 const CASES = 20_000
 const THEN = 1_700_000_000

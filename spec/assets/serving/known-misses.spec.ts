@@ -1,8 +1,8 @@
 // What is not there is remembered, and what comes is served at once all the same.
 import { linkSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
-import { digestOf } from '../../../lib/assets/urls/fingerprint.ts'
 import { makeSite, type Site } from '../../support/site.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
 
 const FILES = {
   '/public/assets/there.css': 'there',

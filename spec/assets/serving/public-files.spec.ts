@@ -2,12 +2,13 @@
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { digestOf, withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { makePublicFiles } from '../../../lib/assets/serving/public-files.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
 
 test('what is forgotten while it is read is not remembered: its source may be gone by then', async t => {
   const bytes = Buffer.alloc(64 * 1024 * 1024, 'film')

@@ -8,9 +8,9 @@ import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import {
   MAX_WHOLE_BYTES,
-  said,
-  writeAnswer,
-  type Answer
+  prepareResponse,
+  writeResponse,
+  type PreparedResponse
 } from '../../../lib/assets/serving/write-response.ts'
 import { exchange } from '../../support/raw.ts'
 
@@ -26,7 +26,7 @@ interface Case {
   readonly body?: Buffer
 }
 
-type Say = (res: ServerResponse, answer: Answer, body?: Buffer) => void
+type Say = (res: ServerResponse, answer: PreparedResponse, body?: Buffer) => void
 
 const usual: Say = (res, { status, fields }, body) =>
   res.writeHead(status, fields as string[]).end(body)
@@ -34,8 +34,8 @@ const usual: Say = (res, { status, fields }, body) =>
 /** A server that says the same again and again. */
 async function open(t: ExecutionContext, say: Say, one: Case = {}) {
   const { prepare, body = Buffer.from('body') } = one
-  const found = said(200, [...FIELDS, 'Content-Length', String(body.length)])
-  const answers = { GET: found, HEAD: found, PUT: said(304, FIELDS) }
+  const found = prepareResponse(200, [...FIELDS, 'Content-Length', String(body.length)])
+  const answers = { GET: found, HEAD: found, PUT: prepareResponse(304, FIELDS) }
   const server = createServer()
   const answer = (req: { method?: string }, res: ServerResponse) => {
     prepare?.(res, server)
@@ -63,7 +63,7 @@ async function sent(t: ExecutionContext, say: Say, one: Case): Promise<string[]>
 }
 
 test('a head is kept, and put in place as long as its second lasts', async t => {
-  const { port, answers } = await open(t, writeAnswer)
+  const { port, answers } = await open(t, writeResponse)
   await converse(port)
   t.regex(answers.GET.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
   t.regex(answers.PUT.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
@@ -85,7 +85,7 @@ test('a head is kept, and put in place as long as its second lasts', async t => 
 })
 
 test('the date goes on', async t => {
-  const { port } = await open(t, writeAnswer)
+  const { port } = await open(t, writeResponse)
   const dates = new Set<string>()
   while (dates.size < 3) {
     const before = Date.now()
@@ -102,7 +102,7 @@ test('the status and its words are on the response for those who log them', asyn
   const prepare = (res: ServerResponse) => {
     res.on('finish', () => seen.push(`${res.statusCode} ${res.statusMessage} ${res.headersSent}`))
   }
-  await converse((await open(t, writeAnswer, { prepare })).port)
+  await converse((await open(t, writeResponse, { prepare })).port)
   t.deepEqual(seen.slice(0, 3), ['200 OK true', '200 OK true', '304 Not Modified true'])
 })
 
@@ -116,7 +116,7 @@ test('a writeHead that somebody put in place is called each time', async t => {
       return before(...args)
     }) as typeof before
   }
-  const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
+  const bytes = await converse((await open(t, writeResponse, { prepare })).port)
   t.deepEqual([...bytes.matchAll(/X-Call: (\d)/g)].map(String).length, 9)
   t.is(calls, 9)
 })
@@ -130,7 +130,7 @@ test('an end that somebody put in place sees every body', async t => {
       return before(...args)
     }) as typeof before
   }
-  await converse((await open(t, writeAnswer, { prepare })).port)
+  await converse((await open(t, writeResponse, { prepare })).port)
   t.deepEqual(seen, ['body', 'body', '', '', '', '', 'body', '', 'body'])
 })
 
@@ -139,7 +139,7 @@ test('who logs what Node keeps of a head finds no body there', async t => {
   const prepare = (res: ServerResponse) => {
     res.on('finish', () => seen.add(String(Reflect.get(res, '_header')).replace(/^[^]*\r\n/, '')))
   }
-  const { port, answers } = await open(t, writeAnswer, { prepare })
+  const { port, answers } = await open(t, writeResponse, { prepare })
   while (answers.GET.head?.whole === undefined) await converse(port)
   t.deepEqual([...seen], [''])
 })
@@ -157,9 +157,9 @@ test('what was put on the prototype before this was loaded sees every head and e
       if (String(args[0]) === 'body') seen.end++
       return end.apply(this, args)
     }
-    const { said, writeAnswer } = await import(process.argv[2])
-    const answer = said(200, ['Content-Length', '4'])
-    const server = http.createServer((_, res) => writeAnswer(res, answer, Buffer.from('body')))
+    const { said, writeResponse } = await import(process.argv[2])
+    const answer = prepareResponse(200, ['Content-Length', '4'])
+    const server = http.createServer((_, res) => writeResponse(res, answer, Buffer.from('body')))
     await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
     const url = 'http://127.0.0.1:' + server.address().port
     for (let times = 0; times < 10; times++) await (await fetch(url)).text()
@@ -227,14 +227,14 @@ for (const [flag, value] of Object.entries(FLAGS)) {
       changes = 0
       const expected = await sent(t, usual, { prepare })
       changes = 0
-      t.deepEqual(await sent(t, writeAnswer, { prepare }), expected)
+      t.deepEqual(await sent(t, writeResponse, { prepare }), expected)
     }
   })
 }
 
 test('the reason phrase is that of the status, whatever was set before', async t => {
   const prepare = (res: ServerResponse) => (res.statusMessage = 'Not Found')
-  const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
+  const bytes = await converse((await open(t, writeResponse, { prepare })).port)
   const lines = new Set(bytes.match(/HTTP\/1\.1 .*/g))
   t.deepEqual(lines, new Set(['HTTP/1.1 200 OK', 'HTTP/1.1 304 Not Modified']))
 })
@@ -244,14 +244,14 @@ for (const [title, one] of Object.entries(CASES)) {
     changes = 0
     const expected = await sent(t, usual, one)
     changes = 0
-    t.deepEqual(await sent(t, writeAnswer, one), expected)
+    t.deepEqual(await sent(t, writeResponse, one), expected)
   })
 }
 
 test('a Vary that was set before is kept beside ours', async t => {
   const merged = async (given: string) => {
     const prepare = (res: ServerResponse) => res.setHeader('Vary', given)
-    const bytes = await converse((await open(t, writeAnswer, { prepare })).port)
+    const bytes = await converse((await open(t, writeResponse, { prepare })).port)
     return /^Vary: (.*)\r$/m.exec(bytes)?.[1]
   }
   t.is(await merged('Origin'), 'Origin, Accept-Encoding')

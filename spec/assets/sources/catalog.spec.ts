@@ -1,6 +1,6 @@
 import test from 'ava'
 import { array, assert, constantFrom, property } from 'fast-check'
-import { catalogue } from '../../../lib/assets/sources/catalog.ts'
+import { makeCatalog } from '../../../lib/assets/sources/catalog.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import { builtInCompilers } from '../../../lib/assets/compilers/built-in.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
@@ -9,7 +9,7 @@ import { makeProject } from '../../support/site.ts'
 const compilers = new Map<string, Compiler>(
   builtInCompilers.map(compiler => [String(compiler.extensions), compiler])
 )
-const read = (...paths: string[]) => catalogue('/src', paths, compilers)
+const read = (...paths: string[]) => makeCatalog('/src', paths, compilers)
 const pathsOf = (list: readonly { path: string }[] | undefined) => list?.map(({ path }) => path)
 
 for (const [path, name, compiled] of [

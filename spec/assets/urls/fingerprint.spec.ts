@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { array, assert, constantFrom, property, string, uint8Array } from 'fast-check'
-import {
-  digestOf,
-  splitFingerprint,
-  withFingerprint
-} from '../../../lib/assets/urls/fingerprint.ts'
+import { splitFingerprint, withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
 
 const DIGEST = '0123456789abcdef0123456789abcdef'
 

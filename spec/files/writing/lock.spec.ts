@@ -12,7 +12,7 @@ import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { lock } from '../../../lib/files/writing/lock.ts'
-import { describeOwner, SELF } from '../../../lib/files/writing/process-owner.ts'
+import { formatOwner, SELF } from '../../../lib/files/writing/process-owner.ts'
 import { ownerOf } from '../../support/owner.ts'
 import { makeProject } from '../../support/site.ts'
 
@@ -34,7 +34,7 @@ test('a lock is held by one, and free once it is released', async t => {
 })
 
 for (const [whose, owner] of [
-  ['a process that has ended', describeOwner({ ...SELF, pid: 4_194_300, start: '1' })],
+  ['a process that has ended', formatOwner({ ...SELF, pid: 4_194_300, start: '1' })],
   ['a killed run, whose number another process bears now', ownerOf(process.ppid) + '1']
 ] as const) {
   test(`a lock of ${whose} is free at once`, async t => {

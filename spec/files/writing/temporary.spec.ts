@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { describeOwner, SELF } from '../../../lib/files/writing/process-owner.ts'
+import { formatOwner, SELF } from '../../../lib/files/writing/process-owner.ts'
 import { sweep, temporaryName } from '../../../lib/files/writing/temporary.ts'
 import { writeWhole } from '../../../lib/files/writing/write-whole.ts'
 import { ownerOf } from '../../support/owner.ts'
@@ -11,15 +11,15 @@ import { makeProject } from '../../support/site.ts'
 const nameOf = (owner: string) => `.koa-fresh-assets-${owner}-cafecafe-0.tmp`
 const ended = () => {
   const { pid } = spawnSync(process.execPath, ['-e', ''])
-  return describeOwner({ ...SELF, pid, start: '1' })
+  return formatOwner({ ...SELF, pid, start: '1' })
 }
 
 test('temporary files of processes that have ended are swept, those of living ones stay', async t => {
   const names = {
     [nameOf(ended())]: 'a process that has ended',
-    [nameOf(describeOwner({ ...SELF, start: '1' }))]: 'an earlier process of this number',
+    [nameOf(formatOwner({ ...SELF, start: '1' }))]: 'an earlier process of this number',
     [nameOf(ownerOf(process.ppid))]: 'a process that lives',
-    [nameOf(describeOwner(SELF))]: 'another thread of this process',
+    [nameOf(formatOwner(SELF))]: 'another thread of this process',
     'app.css': 'no temporary file',
     '.koa-fresh-assets.lock': 'a lock',
     '.hidden': 'no temporary file'
@@ -30,15 +30,15 @@ test('temporary files of processes that have ended are swept, those of living on
     readdirSync(root).toSorted(),
     [
       ...['.hidden', '.koa-fresh-assets.lock', 'app.css'],
-      ...[nameOf(ownerOf(process.ppid)), nameOf(describeOwner(SELF))]
+      ...[nameOf(ownerOf(process.ppid)), nameOf(formatOwner(SELF))]
     ].toSorted()
   )
 })
 
 test('a temporary file of another container or machine stays while it is young, whatever its mtime', async t => {
   const elsewhere = [
-    nameOf(describeOwner({ space: '00000000', pid: 1, start: '1' })),
-    nameOf(describeOwner({ space: '00000000', pid: process.pid, start: undefined })),
+    nameOf(formatOwner({ space: '00000000', pid: 1, start: '1' })),
+    nameOf(formatOwner({ space: '00000000', pid: process.pid, start: undefined })),
     '.koa-fresh-assets-00000000-1-cafecafe-0.tmp'
   ]
   const root = makeProject(t, Object.fromEntries(elsewhere.map(name => [name, 'half a fi'])))

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'nod
 import { join } from 'node:path'
 import test from 'ava'
 import { asyncProperty, assert, bigInt } from 'fast-check'
-import { isStamped, remove, stamp, writeWhole } from '../../../lib/files/writing/write-whole.ts'
+import { hasMtime, remove, setMtime, writeWhole } from '../../../lib/files/writing/write-whole.ts'
 import { makeProject } from '../../support/site.ts'
 
 const THEN = 1_700_000_000_123_456_789n
@@ -16,7 +16,7 @@ test('a file is written with its folders, its mtime and mode 0644', async t => {
   t.is(modeOf(target), 0o644)
   t.is(modeOf(join(root, 'public')), 0o755)
   const stats = statSync(target, { bigint: true })
-  t.true(isStamped(stats, THEN))
+  t.true(hasMtime(stats, THEN))
   t.is(mark?.ino, stats.ino)
   t.is(mark?.ctimeNs, stats.ctimeNs)
   t.deepEqual(readdirSync(join(root, 'public/assets/deep')), ['a.css'])
@@ -29,7 +29,7 @@ test('a copy has the mode and the mtime of any other target', async t => {
   await writeWhole(target, { copyOf: join(root, 'source') }, THEN)
   t.is(readFileSync(target, 'utf8'), 'bytes')
   t.is(modeOf(target), 0o644)
-  t.true(isStamped(statSync(target, { bigint: true }), THEN))
+  t.true(hasMtime(statSync(target, { bigint: true }), THEN))
 })
 
 test('a target is replaced, not written into: who reads the old one goes on reading it', async t => {
@@ -59,8 +59,8 @@ test('every mtime since 1970 is recognised on its target', async t => {
   const nanoseconds = bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
   await assert(
     asyncProperty(nanoseconds, async wanted => {
-      await stamp(path, wanted)
-      return isStamped(statSync(path, { bigint: true }), wanted)
+      await setMtime(path, wanted)
+      return hasMtime(statSync(path, { bigint: true }), wanted)
     }),
     {
       numRuns: 300,
@@ -73,9 +73,9 @@ test('every mtime since 1970 is recognised on its target', async t => {
 test('an mtime that differs by two microseconds is another', t => {
   const { dev, ino, size, ctimeNs } = statSync('.', { bigint: true })
   const mark = { dev, ino, size, ctimeNs, mtimeNs: THEN }
-  t.true(isStamped(mark, THEN))
-  t.false(isStamped(mark, THEN + 2000n))
-  t.false(isStamped(mark, THEN - 2000n))
+  t.true(hasMtime(mark, THEN))
+  t.false(hasMtime(mark, THEN + 2000n))
+  t.false(hasMtime(mark, THEN - 2000n))
 })
 
 test('a file that is gone already can be removed', async t => {

@@ -1,14 +1,12 @@
 // What the last precompile saw and wrote, so that the next one looks only at what changed. A file is
-// taken for unchanged by its whole mark: inode and change time cannot be set back, as an mtime can.
+// taken for unchanged by its whole stamp: inode and change time cannot be set back, as an mtime can.
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { isUnchangedSince, TICK_MS } from '../../../files/clock.ts'
 import { builtInCompilers } from '../../compilers/built-in.ts'
-import { WRITABLE_CODINGS } from '../../../files/compress.ts'
 import { isDirectory } from '../../../files/at-start.ts'
-import { errorCode, missing, statOf, type Mark } from '../../../files/disk.ts'
-import { digestOf } from '../../urls/fingerprint.ts'
+import { errorCode, ifThere, statOf, type Stamp } from '../../../files/disk.ts'
 import type { Built, Drafted } from '../finish-build.ts'
 import { findPeer, PEERS } from '../../compilers/peers.ts'
 import type { Reference } from '../../rendering/references.ts'
@@ -17,9 +15,11 @@ import { asKept, lookAtKept, wordOf, type Kept } from './stored-stamps.ts'
 import { isFile, newestOf, type Seen } from '../../../files/seen.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Source, Sources } from '../../sources/sources.ts'
-import type { Sums } from '../../../files/digest.ts'
 import type { Written } from '../writing/write-build.ts'
 import { writeWhole } from '../../../files/writing/write-whole.ts'
+import type { Sums } from '../../../files/checksums.ts'
+import { digestOf } from '../../../files/digest.ts'
+import { WRITABLE_CODINGS } from '../../../files/codings.ts'
 
 export interface LastBuild {
   /** What was read of an asset, when nothing of it changed since. */
@@ -75,14 +75,14 @@ export async function openLastBuild(
   const openedAt = Date.now()
   const read = new Map<string, Read>()
   const wrote = new Map<string, Wrote>()
-  const writtenNow = new Map<string, readonly Mark[]>()
+  const writtenNow = new Map<string, readonly Stamp[]>()
 
-  /** What was written so recently that it may change again without a new mark is read by the next run. */
+  /** What was written so recently that it may change again without a new stamp is read by the next run. */
   const forgetYoung = async (): Promise<void> => {
     if (writtenNow.size > 0) await setTimeout(TICK_MS + 1)
     const now = Date.now()
-    for (const [path, marks] of writtenNow) {
-      if (!marks.every(mark => isUnchangedSince(mark, now))) wrote.delete(path)
+    for (const [path, stamps] of writtenNow) {
+      if (!stamps.every(stamp => isUnchangedSince(stamp, now))) wrote.delete(path)
     }
   }
 
@@ -102,8 +102,8 @@ export async function openLastBuild(
       const { inputs, text, content, map } = draft
       const code = 'copyOf' in content ? undefined : Buffer.from(content).toString()
       const isExact = text === undefined || text.code === code
-      // What changed just before may change again without a new mark.
-      const isOld = inputs.filter(isFile).every(({ mark }) => isUnchangedSince(mark, openedAt))
+      // What changed just before may change again without a new stamp.
+      const isOld = inputs.filter(isFile).every(({ stamp }) => isUnchangedSince(stamp, openedAt))
       if (
         !draft.isSettled ||
         !isOld ||
@@ -126,15 +126,15 @@ export async function openLastBuild(
     },
     async keepWritten({ path, digest, mtimeNs }, { smallest }, names) {
       if (!file) return
-      const marks = await Promise.all(names.map(statOf))
+      const stamps = await Promise.all(names.map(statOf))
       const files = names.flatMap((name, at) => {
-        const mark = marks[at]
-        return mark ? [[name, wordOf(mark)] as const] : []
+        const stamp = stamps[at]
+        return stamp ? [[name, wordOf(stamp)] as const] : []
       })
       wrote.set(path, { digest, mtime: String(mtimeNs), smallest, files })
       writtenNow.set(
         path,
-        marks.filter(mark => mark !== undefined)
+        stamps.filter(stamp => stamp !== undefined)
       )
     },
     async save() {
@@ -172,7 +172,7 @@ function revive(
 }
 
 async function load(file: string | undefined, key: string) {
-  const text = file && (await missing(readFile(file, 'utf8')))
+  const text = file && (await ifThere(readFile(file, 'utf8')))
   if (!text) return undefined
   try {
     const state = JSON.parse(text) as State
@@ -208,8 +208,8 @@ async function groundOf({ root, apps }: Settings, sources: Sources): Promise<str
   const installed = await Promise.all(
     PEERS.map(async name => {
       const manifest = (await findPeer(name, root))?.file
-      const mark = manifest && (await statOf(manifest))
-      return mark ? `${manifest} ${wordOf(mark)}` : 'none'
+      const stamp = manifest && (await statOf(manifest))
+      return stamp ? `${manifest} ${wordOf(stamp)}` : 'none'
     })
   )
   return digestOf(

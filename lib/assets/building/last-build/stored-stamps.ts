@@ -1,12 +1,12 @@
 // What was seen of files and folders, as text that outlives the process.
-import { statOf, type Mark } from '../../../files/disk.ts'
+import { statOf, type Stamp } from '../../../files/disk.ts'
 import { isFile, lookAgain, type Seen } from '../../../files/seen.ts'
 
-/** A folder has the names that it lacked; no mark where that tells nothing. */
-export type Kept = readonly [path: string, mark: string, lacks?: readonly string[]]
+/** A folder has the names that it lacked; no stamp where that tells nothing. */
+export type Kept = readonly [path: string, stamp: string, lacks?: readonly string[]]
 
 export function asKept(seen: Seen): Kept {
-  const word = seen.mark ? wordOf(seen.mark) : ''
+  const word = seen.stamp ? wordOf(seen.stamp) : ''
   return isFile(seen) ? [seen.path, word] : [seen.path, word, seen.lacks]
 }
 
@@ -17,11 +17,11 @@ export async function lookAtKept(kept: readonly Kept[]): Promise<readonly Seen[]
 }
 
 async function lookAtOne([path, word, lacks]: Kept): Promise<Seen | undefined> {
-  const mark = await statOf(path)
-  if (mark && wordOf(mark) === word) return lacks ? { path, mark, lacks } : { path, mark }
+  const stamp = await statOf(path)
+  if (stamp && wordOf(stamp) === word) return lacks ? { path, stamp, lacks } : { path, stamp }
   return lacks && lookAgain({ path, lacks })
 }
 
-export function wordOf({ dev, ino, size, mtimeNs, ctimeNs }: Mark): string {
+export function wordOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): string {
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }

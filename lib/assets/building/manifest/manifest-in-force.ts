@@ -2,24 +2,23 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readIfThere } from '../../../files/at-start.ts'
-import { markOf, missing, sameMark, statOf, type Mark } from '../../../files/disk.ts'
-import { inParallel } from '../../../in-parallel.ts'
-import { atOnce, inSlices, type Sliced } from '../../../in-slices.ts'
+import { stampOf, ifThere, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import { Manifest, type ManifestEntry } from './manifest.ts'
 import { manifestMissing, parsing } from './read-manifest.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
 
 /** Parsing so much takes under 50 ms. */
 const MAX_UNSLICED_BYTES = 2 * 1024 * 1024
-const LANES = 8
+const CONCURRENCY = 8
 
 export class ManifestInForce {
   readonly file: string
   current: Manifest
   readonly #settings: Settings
   readonly #warn: (message: string) => void
-  #mark: Mark | undefined
+  #stamp: Stamp | undefined
   #checkedAt = -Infinity
   #isBusy = false
 
@@ -47,11 +46,11 @@ export class ManifestInForce {
 
   async #refresh(): Promise<void> {
     const stats = await statOf(this.file)
-    if (!stats || (this.#mark && sameMark(this.#mark, stats))) return
-    const bytes = await missing(readFile(this.file))
+    if (!stats || (this.#stamp && sameStamp(this.#stamp, stats))) return
+    const bytes = await ifThere(readFile(this.file))
     if (bytes === undefined) return
     // What is broken is not read again before it changes.
-    this.#mark = markOf(stats)
+    this.#stamp = stampOf(stats)
     const next = await inSlices(parsing(bytes, this.file, MAX_UNSLICED_BYTES))
     const dropped = await inSlices(droppedBy(this.current, next))
     const manifest = next.keeping(await this.#thoseThere(dropped))
@@ -61,7 +60,7 @@ export class ManifestInForce {
 
   async #thoseThere(entries: readonly Entry[]): Promise<readonly Entry[]> {
     const { publicDir } = this.#settings
-    const found = await inParallel(entries, LANES, async entry => {
+    const found = await inParallel(entries, CONCURRENCY, async entry => {
       const stats = await statOf(join(publicDir, decodeURIComponent(entry[1].target)))
       return stats?.isFile() ? [entry] : []
     })

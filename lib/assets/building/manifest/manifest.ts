@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { AssetError } from '../../../errors.ts'
 import { nearestPath } from '../../../nearest.ts'
-import { encodePath } from '../../views/asset-url.ts'
-import { DIGEST_LENGTH, digestOf } from '../../urls/fingerprint.ts'
-import { atOnce, type Sliced } from '../../../in-slices.ts'
 import type { ManifestApps } from '../../settings/manifest-file.ts'
 import type { AppSettings } from '../../settings/settings.ts'
+import { DIGEST_LENGTH, digestOf } from '../../../files/digest.ts'
+import { encodePath } from '../../urls/encode.ts'
+import { atOnce, type Sliced } from '../../../concurrency.ts'
 
 /** One line of the manifest. Its key is the plain URL path, `/assets/app.css`. */
 export interface ManifestEntry {

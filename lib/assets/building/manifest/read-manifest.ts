@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AssetError, reasonOf } from '../../../errors.ts'
-import { missing } from '../../../files/disk.ts'
-import { DIGEST_LENGTH } from '../../urls/fingerprint.ts'
-import { atOnce, type Sliced } from '../../../in-slices.ts'
+import { ifThere } from '../../../files/disk.ts'
 import { readApps } from '../../settings/manifest-file.ts'
 import { Manifest, type ManifestEntry } from './manifest.ts'
+import { DIGEST_LENGTH } from '../../../files/digest.ts'
+import { atOnce, type Sliced } from '../../../concurrency.ts'
 
 const REMEDY = 'run koa-fresh-assets precompile'
 
@@ -16,7 +16,7 @@ export function manifestMissing(file: string): AssetError {
 
 /** @throws AssetError for a file that is missing or broken: it names the file and the command */
 export async function readManifest(file: string): Promise<Manifest> {
-  const bytes = await missing(readFile(file))
+  const bytes = await ifThere(readFile(file))
   if (bytes === undefined) throw manifestMissing(file)
   return atOnce(parsing(bytes, file))
 }

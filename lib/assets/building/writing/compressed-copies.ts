@@ -1,40 +1,34 @@
 // The compressed copies that precompile puts beside a file: checked, written, or taken away.
 import { createReadStream } from 'node:fs'
-import {
-  CODINGS,
-  compress,
-  isCompressible,
-  isCopyOf,
-  WRITABLE_CODINGS,
-  type Coding
-} from '../../../files/compress.ts'
-import { missing, statOf } from '../../../files/disk.ts'
+import { compress, isCopyOf, isCompressible } from '../../../files/compress.ts'
+import { ifThere, statOf } from '../../../files/disk.ts'
 import type { Built } from '../finish-build.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { liesInPublic, mustLieInPublic } from '../../../files/containment.ts'
 import {
-  bytesOf,
+  readContent,
   remove,
-  stampIfOther,
+  setMtimeIfOther,
   writeWhole,
   type Content
 } from '../../../files/writing/write-whole.ts'
+import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../../files/codings.ts'
 
 /** An asset under its fingerprint, or under its plain name where it has none. */
 export interface Place {
   readonly settings: Settings
   readonly built: Built
   /** Absolute. */
-  readonly printed: string
+  readonly fingerprinted: string
   /** Whether it was not there, or held other bytes. */
   readonly isNew: boolean
 }
 
 /** What was copied once is copied from there: its source may have been edited meanwhile. */
-export function contentOf({ settings, built, printed }: Omit<Place, 'isNew'>): Content {
+export function contentOf({ settings, built, fingerprinted }: Omit<Place, 'isNew'>): Content {
   const { content, app } = built
   if (!('copyOf' in content) || !app.fingerprint) return content
-  return { copyOf: printed, isAllowed: liesInPublic(settings) }
+  return { copyOf: fingerprinted, isAllowed: liesInPublic(settings) }
 }
 
 export interface Copy {
@@ -66,9 +60,9 @@ export async function writeCopies(
 }
 
 async function writeCopy(place: Place, coding: Coding): Promise<Content | undefined> {
-  const { settings, built, printed, isNew } = place
+  const { settings, built, fingerprinted, isNew } = place
   const { fingerprint } = built.app
-  const copy = printed + coding.extension
+  const copy = fingerprinted + coding.extension
   if (!WRITABLE_CODINGS.includes(coding)) {
     // What this runtime cannot read may be a copy of what was there before.
     if (fingerprint && isNew) await remove(copy)
@@ -76,11 +70,11 @@ async function writeCopy(place: Place, coding: Coding): Promise<Content | undefi
   }
   if (await holdsCopy(built, copy, coding)) {
     // One that is older than its file is taken for a copy of something else.
-    if (fingerprint) await stampIfOther(copy, built.mtimeNs)
+    if (fingerprint) await setMtimeIfOther(copy, built.mtimeNs)
     return { copyOf: copy }
   }
   const isWorth = isCompressible(built.path, built.size)
-  const bytes = isWorth ? await compress(await bytesOf(contentOf(place)), coding) : undefined
+  const bytes = isWorth ? await compress(await readContent(contentOf(place)), coding) : undefined
   if (!fingerprint) return bytes
   if (!bytes) await remove(copy)
   else await writeWhole(copy, bytes, built.mtimeNs, { judge: mustLieInPublic(settings) })
@@ -90,7 +84,7 @@ async function writeCopy(place: Place, coding: Coding): Promise<Content | undefi
 /** Expanding is a hundred times as fast as compressing. */
 async function holdsCopy(built: Built, copy: string, coding: Coding): Promise<boolean> {
   if (!isCompressible(built.path, built.size)) return false
-  return (await missing(isCopyOf(built, () => createReadStream(copy), coding))) ?? false
+  return (await ifThere(isCopyOf(built, () => createReadStream(copy), coding))) ?? false
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {

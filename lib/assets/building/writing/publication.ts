@@ -1,10 +1,10 @@
 // The end of a precompile: plain names and the manifest change together, and nothing before them.
-import { inParallel } from '../../../in-parallel.ts'
-import { rethrow } from '../../publishing/publish.ts'
 import type { Replacement } from '../../../files/writing/replacement.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { inParallel } from '../../../concurrency.ts'
+import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 
-const LANES = 16
+const CONCURRENCY = 16
 
 interface Group {
   /** The URL path that an error is about. */
@@ -37,19 +37,19 @@ export class Publication {
   commit(): Promise<void> {
     return undisturbed(async () => {
       for (const groups of [this.#groups, this.#last]) {
-        await inParallel(groups, LANES, group => this.#commit(group))
+        await inParallel(groups, CONCURRENCY, group => this.#commit(group))
       }
     })
   }
 
   async #commit({ path, replacements }: Group): Promise<void> {
-    const failed = rethrow(this.#settings, path)
+    const failed = rethrowAsPublishError(this.#settings, path)
     for (const replacement of replacements) await replacement.commit().catch(failed)
   }
 
   async discard(): Promise<void> {
     const all = [...this.#groups, ...this.#last].flatMap(({ replacements }) => replacements)
-    await inParallel(all, LANES, replacement => replacement.discard())
+    await inParallel(all, CONCURRENCY, replacement => replacement.discard())
   }
 }
 

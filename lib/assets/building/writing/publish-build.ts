@@ -2,22 +2,21 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AssetError } from '../../../errors.ts'
-import { encodePath } from '../../views/asset-url.ts'
-import { errorCode, missing, statOf } from '../../../files/disk.ts'
+import { errorCode, ifThere, statOf } from '../../../files/disk.ts'
 import { publishedUrl, type Built } from '../finish-build.ts'
-import { inParallel } from '../../../in-parallel.ts'
-import { atOnce } from '../../../in-slices.ts'
 import type { LastBuild } from '../last-build/last-build.ts'
 import type { Lock } from '../../../files/writing/lock.ts'
-import { describeApps, manifestFile } from '../../settings/manifest-file.ts'
+import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
 import { serialize, type ManifestEntries, type ManifestEntry } from '../manifest/manifest.ts'
 import { Publication } from './publication.ts'
-import { rethrow } from '../../publishing/publish.ts'
 import { parsing } from '../manifest/read-manifest.ts'
 import { prepareReplacement } from '../../../files/writing/replacement.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { filesOf, writeBuilt, type Written } from './write-build.ts'
-import { stamp } from '../../../files/writing/write-whole.ts'
+import { setMtime } from '../../../files/writing/write-whole.ts'
+import { encodePath } from '../../urls/encode.ts'
+import { atOnce, inParallel } from '../../../concurrency.ts'
+import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 
 type Assets = ReadonlyMap<string, Built>
 
@@ -36,7 +35,7 @@ interface Published {
 }
 
 // Compression runs on the thread pool, four at a time.
-const LANES = 8
+const CONCURRENCY = 8
 
 /**
  * Up to the last moment, whatever ends this process leaves the manifest, what it names, and the plain
@@ -51,14 +50,14 @@ export async function publishBuild(
   try {
     const written = await writeAll(settings, assets, publication, work)
     work.signal?.throwIfAborted()
-    const failed = rethrow(settings, `${settings.prefix}.json`)
+    const failed = rethrowAsPublishError(settings, `${settings.prefix}.json`)
     const file = manifestFile(settings)
     const before = await lastEntries(file).catch(failed)
     const entries = entriesOf(assets.values())
-    const text = serialize(entries, describeApps(settings.apps))
+    const text = serialize(entries, manifestApps(settings.apps))
     const manifest = await prepareReplacement(file, Buffer.from(text), now()).catch(failed)
     publication.addLast(`${settings.prefix}.json`, manifest)
-    await markSuperseded(settings, before, entries)
+    await touchSuperseded(settings, before, entries)
     work.signal?.throwIfAborted()
     await work.lock.check()
     await publication.commit()
@@ -90,9 +89,9 @@ async function writeAll(
   }
   return inParallel(
     [...assets.values()],
-    LANES,
+    CONCURRENCY,
     async built => {
-      const written = await write(built).catch(rethrow(settings, built.path))
+      const written = await write(built).catch(rethrowAsPublishError(settings, built.path))
       onProgress(++done, assets.size, built.path)
       return written
     },
@@ -105,7 +104,7 @@ async function keepAll(
   written: readonly WrittenAsset[],
   last: LastBuild
 ): Promise<void> {
-  await inParallel(written, LANES, async one => {
+  await inParallel(written, CONCURRENCY, async one => {
     if (!one.isKnown) await last.keepWritten(one.built, one, filesOf(settings, one.built))
   })
 }
@@ -114,17 +113,17 @@ async function keepAll(
  * Open pages go on asking for what the manifest named until now. Its change time, which nobody can set,
  * tells `clean` how long that is ago.
  */
-async function markSuperseded(
+async function touchSuperseded(
   { publicDir }: Settings,
   before: ManifestEntries,
   entries: ManifestEntries
 ): Promise<void> {
   const current = new Set(Array.from(entries.values(), ({ target }) => target))
   const superseded = [...before.values()].filter(({ target }) => !current.has(target))
-  await inParallel(superseded, LANES, async ({ target }) => {
+  await inParallel(superseded, CONCURRENCY, async ({ target }) => {
     const file = join(publicDir, decodeURIComponent(target))
     const stats = await statOf(file)
-    if (stats?.isFile()) await stamp(file, stats.mtimeNs).catch(unlessRefused)
+    if (stats?.isFile()) await setMtime(file, stats.mtimeNs).catch(unlessRefused)
   })
 }
 
@@ -144,7 +143,7 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
 }
 
 async function lastEntries(file: string): Promise<ManifestEntries> {
-  const bytes = await missing(readFile(file))
+  const bytes = await ifThere(readFile(file))
   if (bytes === undefined) return new Map()
   try {
     return atOnce(parsing(bytes, file)).assets

@@ -3,10 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { AssetError } from '../../../errors.ts'
 import { publishedPath, type Built } from '../finish-build.ts'
-import { CODINGS } from '../../../files/compress.ts'
 import { contentOf, writeCopies } from './compressed-copies.ts'
 import { statOf } from '../../../files/disk.ts'
-import { digestOf, digestOfFile } from '../../urls/fingerprint.ts'
 import {
   prepareRemoval,
   prepareReplacement,
@@ -14,7 +12,9 @@ import {
 } from '../../../files/writing/replacement.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { mustLieInPublic } from '../../../files/containment.ts'
-import { bytesOf, stampIfOther, writeWhole } from '../../../files/writing/write-whole.ts'
+import { readContent, setMtimeIfOther, writeWhole } from '../../../files/writing/write-whole.ts'
+import { digestOf, digestOfFile } from '../../../files/digest.ts'
+import { CODINGS } from '../../../files/codings.ts'
 
 /** Bytes that may lie in memory while they are written. */
 const SMALL = 1024 * 1024
@@ -45,13 +45,13 @@ export async function writeBuilt(
   const built = await inMemory(settings, asBuilt)
   const checks = { judge: mustLieInPublic(settings) }
   const plain = join(settings.publicDir, built.path)
-  const printed = join(settings.publicDir, publishedPath(built))
-  const isThere = await holdsDigest(printed, built)
+  const fingerprinted = join(settings.publicDir, publishedPath(built))
+  const isThere = await holdsDigest(fingerprinted, built)
   if (built.app.fingerprint) {
-    if (!isThere) await writeVerified(settings, printed, built)
-    else await stampIfOther(printed, built.mtimeNs)
+    if (!isThere) await writeVerified(settings, fingerprinted, built)
+    else await setMtimeIfOther(fingerprinted, built.mtimeNs)
   }
-  const place = { settings, built, printed, isNew: !isThere }
+  const place = { settings, built, fingerprinted, isNew: !isThere }
   const copies = await writeCopies(place, extension => isAsset(built.path + extension))
   const replacement = await prepareReplacement(plain, contentOf(place), built.mtimeNs, {
     ...checks,
@@ -83,24 +83,27 @@ export function filesOf({ publicDir }: Settings, built: Built): string[] {
 async function inMemory(settings: Settings, built: Built): Promise<Built> {
   const { content, size, digest } = built
   if (!('copyOf' in content) || size > SMALL) return built
-  const bytes = await bytesOf(content)
+  const bytes = await readContent(content)
   if (digestOf(bytes) !== digest) throw edited(settings, built)
   return { ...built, content: bytes }
 }
 
-async function holdsDigest(printed: string, { size, digest }: Built): Promise<boolean> {
-  const stats = await statOf(printed)
+async function holdsDigest(fingerprinted: string, { size, digest }: Built): Promise<boolean> {
+  const stats = await statOf(fingerprinted)
   if (!stats?.isFile() || Number(stats.size) !== size) return false
-  return (size > SMALL ? await digestOfFile(printed) : digestOf(await readFile(printed))) === digest
+  return (
+    (size > SMALL ? await digestOfFile(fingerprinted) : digestOf(await readFile(fingerprinted))) ===
+    digest
+  )
 }
 
 /** A source that is edited between being read and being copied must not get the digest of before. */
 export async function writeVerified(
   settings: Settings,
-  printed: string,
+  fingerprinted: string,
   built: Built
 ): Promise<void> {
-  await writeWhole(printed, built.content, built.mtimeNs, {
+  await writeWhole(fingerprinted, built.content, built.mtimeNs, {
     judge: mustLieInPublic(settings),
     check: unlessEdited(settings, built)
   })

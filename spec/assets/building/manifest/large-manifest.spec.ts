@@ -3,13 +3,13 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
-import { atOnce } from '../../../../lib/in-slices.ts'
 import { ManifestInForce } from '../../../../lib/assets/building/manifest/manifest-in-force.ts'
 import { serialize, type ManifestEntry } from '../../../../lib/assets/building/manifest/manifest.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { digestOf } from '../../../support/fingerprinted.ts'
 import { makeProject } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
+import { atOnce } from '../../../../lib/concurrency.ts'
 
 function entries(count: number, version = 0): Map<string, ManifestEntry> {
   return new Map(

@@ -1,10 +1,10 @@
 // What cannot serve anything, said once at start: right perhaps, but more often a slip.
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory } from '../../files/at-start.ts'
-import { entriesGiven } from './option-checks.ts'
-import type { KoaAssetsOptions } from './options.ts'
-import type { AppSettings, Settings } from './settings.ts'
-import { assetSources } from '../sources/sources.ts'
+import { entriesGiven } from '../settings/option-checks.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
+import type { AppSettings, Settings } from '../settings/settings.ts'
+import { assetSources } from '../sources/third-party.ts'
 
 // Only these have a default for `compile` and `fingerprint` that publishes something.
 const KNOWN = new Set(['development', 'test', 'production'])

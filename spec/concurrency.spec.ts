@@ -1,5 +1,5 @@
 import test from 'ava'
-import { oneAtATime } from '../lib/one-at-a-time.ts'
+import { oneAtATime } from '../lib/concurrency.ts'
 
 function makeWork() {
   const runs: Array<PromiseWithResolvers> = []

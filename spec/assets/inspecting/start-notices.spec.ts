@@ -2,7 +2,7 @@
 import test from 'ava'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import { noticesAtStart } from '../../../lib/assets/settings/start-notices.ts'
+import { noticesAtStart } from '../../../lib/assets/inspecting/start-notices.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { run } from '../../support/fingerprinted.ts'

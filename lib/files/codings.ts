@@ -1,0 +1,65 @@
+// The content codings (RFC 9110 section 8.4.1): another one is another row.
+import type { Transform } from 'node:stream'
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+
+// In Node since 22.15.
+const { zstdCompress, createZstdDecompress, constants } = zlib as typeof zlib & {
+  zstdCompress?: (
+    bytes: Uint8Array,
+    options: { params: Record<number, number> },
+    callback: (error: Error | null, result: Buffer) => void
+  ) => void
+  createZstdDecompress?: () => Transform
+  constants: { ZSTD_c_compressionLevel?: number }
+}
+
+const brotli = promisify(zlib.brotliCompress)
+const gzip = promisify(zlib.gzip)
+const zstd = zstdCompress && promisify(zstdCompress)
+
+export interface Coding {
+  /** In `Accept-Encoding` and `Content-Encoding`. */
+  readonly name: string
+  /** Of a compressed file, beside the one that it is a copy of. */
+  readonly extension: `.${string}`
+  /** At its best level. Undefined: this Node cannot. */
+  readonly compress: ((bytes: Uint8Array) => Promise<Buffer>) | undefined
+  /** Undefined: this Node cannot. */
+  readonly decompressor: (() => Transform) | undefined
+}
+
+/** In the order in which the smaller is to be expected. */
+export const CODINGS: readonly Coding[] = [
+  {
+    name: 'br',
+    extension: '.br',
+    compress: bytes =>
+      brotli(bytes, {
+        params: {
+          [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+          [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+          [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length
+        }
+      }),
+    decompressor: () => zlib.createBrotliDecompress()
+  },
+  {
+    name: 'zstd',
+    extension: '.zst',
+    // It reads no `level`, and uses 3 for a parameter that it does not know.
+    compress:
+      zstd &&
+      (bytes => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel ?? NaN]: 19 } })),
+    decompressor: createZstdDecompress
+  },
+  {
+    name: 'gzip',
+    extension: '.gz',
+    compress: bytes => gzip(bytes, { level: 9 }),
+    decompressor: () => zlib.createGunzip()
+  }
+]
+
+/** The codings that this Node can write. */
+export const WRITABLE_CODINGS = CODINGS.filter(({ compress }) => compress)
