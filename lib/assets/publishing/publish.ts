@@ -1,7 +1,6 @@
 // Brings a target up to date with its source: copied or compiled, written whole, stamped.
-import { join, relative } from 'node:path'
-import { AssetError } from '../../errors.ts'
-import { errorCode, isMiss, statOf, type Stamp } from '../../files/disk.ts'
+import { join } from 'node:path'
+import { isMiss, statOf, type Stamp } from '../../files/disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from '../rendering/render.ts'
 import { isReported, makeMissingReference } from '../rendering/missing-reference.ts'
