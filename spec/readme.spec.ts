@@ -1,13 +1,14 @@
 // The README's promises: its examples do what they say, its tables name what there is.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Router from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
 import { APP, LAYERED, TOP } from '../lib/assets/settings/option-checks.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { makeProject } from './support/site.ts'
-import { koaAssets } from '../lib/koa-assets.ts'
+import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { COMMANDS } from '../lib/cli/commands/index.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
@@ -34,6 +35,27 @@ function rows(title: string): string[][] {
 }
 
 const code = (cell = '') => /^`([^`]+)`$/.exec(cell)?.[1]
+
+test('the first example serves its stylesheet, and its page with a 304 for what is unchanged', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/stylesheets/app.css.scss': 'a { b { color: red } }'
+  })
+  const [, example = ''] = /```js\n([^]*?)```/.exec(readme) ?? []
+  const body = example.replaceAll(/^import .*$/gm, '').replace('app.listen(3000)', 'return app')
+  const books = { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) }
+  const render = (_: object, { stylesheet }: { stylesheet: string }) => stylesheet
+  // oxlint-disable-next-line typescript/no-implied-eval -- the README's own words
+  const run = new Function('Koa', 'Router', 'koaAssets', 'koaHttpCache', 'books', 'render', body)
+  const here = (options: KoaAssetsOptions) => koaAssets({ ...options, root, env: 'development' })
+  const app = run(Koa, Router, here, koaHttpCache, books, render) as Koa
+  const agent = supertest(app.callback())
+  const page = await agent.get('/books/1')
+  t.is(page.text, '<link href="/assets/app.css" type="text/css" rel="stylesheet">')
+  t.is(page.headers['cache-control'], 'public, max-age=600')
+  t.regex((await agent.get('/assets/app.css')).text, /a b \{/)
+  const date = page.headers['last-modified'] as string
+  t.is((await agent.get('/books/1').set('If-Modified-Since', date)).status, 304)
+})
 
 test('each call of a view helper gives what the table says', async t => {
   const app = new Koa()
