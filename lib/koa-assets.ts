@@ -7,6 +7,7 @@ import { errorPage } from './assets/inspecting/error-page.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { errorCode } from './files/disk.ts'
 import { makePipeline, type Pipeline } from './assets/pipeline.ts'
+import { appOfPage } from './assets/settings/app-settings.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import type { PublicFile } from './assets/serving/public-file.ts'
 import {
@@ -67,11 +68,9 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 }
 
 function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
-  const byPath = settings.apps.toSorted((a, b) => b.path.length - a.path.length)
   const preload = makePreload(settings.earlyHints)
   return function assetHelpers(ctx, next) {
-    const path = rawPath(ctx.req.url ?? '')
-    const app = byPath.find(app => isAt(path, app.path)) ?? byPath.at(-1)
+    const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))
     ctx.assets = pipeline.viewHelpers(app?.name ?? '')
     ctx.state.assets = ctx.assets
     ctx.preload = preload
@@ -83,10 +82,6 @@ function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
 async function after(work: Promise<void>, next: Next): Promise<void> {
   await work
   await next()
-}
-
-function isAt(path: string, mount: string): boolean {
-  return mount === '/' || path === mount || path.startsWith(`${mount}/`)
 }
 
 function serveAssets(settings: Settings, pipeline: Pipeline): Middleware {

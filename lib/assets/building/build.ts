@@ -9,6 +9,7 @@ import { isReported, makeMissingReference } from '../rendering/missing-reference
 import { isMinifiable, type Minify } from '../rendering/minify.ts'
 import { draft } from '../rendering/render.ts'
 import { resolveReference } from '../rendering/resolve-reference.ts'
+import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
 import { sumsOf } from '../../files/checksums.ts'
@@ -93,14 +94,10 @@ export async function listPlaces(
     for (const one of await sources.list(app)) {
       const path = `${app.urlPrefix}/${one.name}`
       // A request for it would reach the app with the longer prefix.
-      if (appOf(settings, path) === app) all.push({ ...one, app, path })
+      if (appAt(settings, path) === app) all.push({ ...one, app, path })
     }
   }
   return all.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-}
-
-function appOf({ apps }: Settings, path: string): AppSettings | undefined {
-  return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
 }
 
 function isTaken({ rivals }: Place): boolean {

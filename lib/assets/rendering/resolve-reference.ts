@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { posix } from 'node:path'
 import { isInside, statOf } from '../../files/disk.ts'
 import type { Reference } from './references.ts'
+import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source, Sources } from '../sources/sources.ts'
 
@@ -71,7 +72,7 @@ function decoded(path: string): string | undefined {
 }
 
 async function byUrl(settings: Settings, sources: Sources, url: string): Promise<Resolution> {
-  const app = settings.apps.find(({ urlPrefix }) => url.startsWith(`${urlPrefix}/`))
+  const app = appAt(settings, url)
   if (!app) return undefined
   const name = url.slice(app.urlPrefix.length + 1)
   if (await sources.find(app, name)) return { app, name, isDirect: true }

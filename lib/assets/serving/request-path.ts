@@ -1,5 +1,6 @@
 // From a request target to what it asks for, or to "not ours".
 import { canonicalSegments, MALFORMED } from '../urls/canonical-path.ts'
+import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 
 /** What a request asks for. */
@@ -37,7 +38,7 @@ export function locate(raw: string, settings: Settings): Wanted | typeof MALFORM
   if (segments === MALFORMED) return isUnderPrefix(raw, settings) ? MALFORMED : undefined
   const path = `/${segments.join('/')}`
   if (isManifest(path, settings)) return undefined
-  const app = settings.apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
+  const app = appAt(settings, path)
   return { path, app, name: app ? path.slice(app.urlPrefix.length + 1) : '' }
 }
 

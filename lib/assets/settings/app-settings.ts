@@ -67,6 +67,24 @@ export function settleApps(ground: Ground, options: KoaAssetsOptions): readonly 
   return Object.freeze(byLength)
 }
 
+interface Apps {
+  /** The longest `urlPrefix` first. */
+  readonly apps: readonly AppSettings[]
+}
+
+/** The app that the URL path of an asset belongs to. */
+export function appAt({ apps }: Apps, path: string): AppSettings | undefined {
+  return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
+}
+
+/** The app that the URL path of a page belongs to: where none does, the app with the shortest path. */
+export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined {
+  const app = apps.find(
+    ({ path: mount }) => mount === '/' || path === mount || path.startsWith(`${mount}/`)
+  )
+  return app ?? apps.at(-1)
+}
+
 function settleApp(
   { defaults, root, env, prefix, shared }: Ground,
   name: string,
