@@ -94,8 +94,7 @@ export function makePipeline(settings: Settings): Pipeline {
   const has = (wanted: Wanted): Promise<boolean> => publicFiles.has(wanted)
   const isOrdinary = ordinaryBy({ manifestOf, sourcedName, has })
 
-  const resolve = (appName: string, name: string): AssetAddress => {
-    const app = appNamed(settings, appName)
+  const resolve = (app: AppSettings, name: string): AssetAddress => {
     const manifest = manifestOf(app)
     if (!manifest) {
       if (app.compile) checkName?.(app, name)
@@ -128,11 +127,11 @@ export function makePipeline(settings: Settings): Pipeline {
       fixed?.refreshBehind(settings.revalidate)
       return live?.refresh()
     },
-    viewHelpers: makeViewHelpers(settings, {
-      resolve,
-      modules: appName => modulesOf(manifestOf(appNamed(settings, appName))),
+    viewHelpers: makeViewHelpers(settings, app => ({
+      resolve: name => resolve(app, name),
+      modules: () => modulesOf(manifestOf(app)),
       version: () => [fixed?.current.version, live?.manifest.version].filter(Boolean).join('-')
-    })
+    }))
   }
 }
 
@@ -152,10 +151,4 @@ function* modulesOf(
   for (const [plain, { target, integrity }] of manifest?.entries() ?? []) {
     yield [plain, { path: target, integrity }]
   }
-}
-
-function appNamed({ apps }: Settings, name: string): AppSettings {
-  const app = apps.find(candidate => candidate.name === name)
-  if (!app) throw new TypeError(`there is no app ${name}`)
-  return app
 }

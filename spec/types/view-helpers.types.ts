@@ -49,14 +49,11 @@ assets.preload('a', { as: 'stile' })
 assets.importMap({ once: 'r4nd0m' })
 // @ts-expect-error helpers are read only
 assets.version = 'v8'
-// @ts-expect-error the pipeline answers with an address
-makeViewHelpers({ apps: [] }, { resolve: () => '/a', modules: () => [], version: () => '' })
+// @ts-expect-error an address is an object
+makeViewHelpers({ apps: [] }, () => ({ resolve: () => '/a', modules: () => [], version: () => '' }))
 
-makeViewHelpers(
-  { host: undefined, apps: [{ name: 'web', path: '/' }] },
-  {
-    resolve: (_app, name) => plainAddress('/assets', name),
-    modules: () => new Map([['/a.js', { path: '/a-1.js', integrity: ['sha384-a'] }]]),
-    version: () => ''
-  }
-) satisfies (app: string) => ViewHelpers
+makeViewHelpers({ host: undefined, apps: [{ name: 'web', path: '/' }] }, () => ({
+  resolve: name => plainAddress('/assets', name),
+  modules: () => new Map([['/a.js', { path: '/a-1.js', integrity: ['sha384-a'] }]]),
+  version: () => ''
+})) satisfies (app: string) => ViewHelpers

@@ -12,8 +12,18 @@ export interface AssetAddress {
   readonly integrity?: readonly string[] | undefined
 }
 
-/** From one name of one app to its address. May throw, for a name that is not in the manifest. */
-export type Resolve = (app: string, name: string) => AssetAddress
+/** A module: the URL path that its importers write, and where it is published. */
+export type Module = readonly [plainPath: string, address: AssetAddress]
+
+/** The assets of one app, as the view helpers need them. */
+export interface AppAssets {
+  /** @throws AssetError for a name that the manifest does not contain */
+  resolve(name: string): AssetAddress
+  /** The published files of the app; those that are not JavaScript are skipped. */
+  modules(): Iterable<Module>
+  /** Changes whenever the URL of an asset may have changed. */
+  version(): string
+}
 
 export interface AssetUrl {
   readonly url: string
@@ -30,12 +40,12 @@ const ELSEWHERE = /^(?:(?:https?:)?\/\/|data:|blob:)/i
 const FORBIDDEN_IN_NAME = /[\\:\p{Cc}\p{Cs}]/u
 const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
 
-export function locator(app: string, host: string, resolve: Resolve): Locate {
+export function locator(host: string, { resolve }: AppAssets): Locate {
   return (given, extension = '') => {
     const name = cutQuery(given)
     if (ELSEWHERE.test(given)) return { url: given }
     checkName(name, given)
-    const { path, integrity } = resolve(app, withExtension(name, extension))
+    const { path, integrity } = resolve(withExtension(name, extension))
     return { url: host + path + encodeUrl(given.slice(name.length)), integrity }
   }
 }

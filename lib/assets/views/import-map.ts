@@ -1,10 +1,7 @@
 /** `<script type="importmap">`, which leads `import './dial.js'` to the published file. */
 
-import type { AssetAddress, AssetUrl, Locate } from './asset-url.ts'
+import type { AssetUrl, Locate, Module } from './asset-url.ts'
 import { openTag } from './html.ts'
-
-/** A module by the URL path that its importers know, and where it is published. */
-export type Module = readonly [plain: string, address: AssetAddress]
 
 export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */

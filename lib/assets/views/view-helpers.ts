@@ -2,9 +2,9 @@
 
 import { inspect } from 'node:util'
 import { nearest } from '../../nearest.ts'
-import { locator, readName, type Locate, type Resolve } from './asset-url.ts'
+import { locator, readName, type AppAssets, type Locate } from './asset-url.ts'
 import { readAttributes, type Attributes } from './html.ts'
-import { importMap, type Module } from './import-map.ts'
+import { importMap } from './import-map.ts'
 import { preload } from './preload.ts'
 import {
   faviconTag,
@@ -16,46 +16,39 @@ import {
 } from './tags.ts'
 import type { MediaHelper, NamesThenAttributes, ViewHelpers } from './view-helpers-api.ts'
 
-export { plainAddress, type AssetAddress, type Resolve } from './asset-url.ts'
+export { plainAddress, type AppAssets, type AssetAddress, type Module } from './asset-url.ts'
 export type { Attributes, AttributeValue } from './html.ts'
-export type { ImportMapOptions, Module } from './import-map.ts'
+export type { ImportMapOptions } from './import-map.ts'
 export type { PreloadDestination, PreloadOptions } from './preload.ts'
 export type { ImageAttributes, MediaAttributes, MediaSource, Srcset } from './tags.ts'
 export type { MediaHelper, NamesThenAttributes, ViewHelpers } from './view-helpers-api.ts'
 
-export interface ViewHelperSettings {
+interface App {
+  readonly name: string
+  readonly path: string
+}
+
+export interface ViewHelperSettings<A extends App = App> {
   /** Scheme and host of a CDN, put before every emitted URL. */
   readonly host?: string | undefined
-  readonly apps: readonly { readonly name: string; readonly path: string }[]
+  readonly apps: readonly A[]
 }
 
-export interface AssetPipeline {
-  readonly resolve: Resolve
-  /** Modules of an app by plain URL path. What is no `.js` or `.mjs` is passed over. */
-  readonly modules: (app: string) => Iterable<Module>
-  readonly version: () => string
-}
-
-/** Made once for each app, so that a request pays a look-up. */
-export function makeViewHelpers(
-  settings: ViewHelperSettings,
-  pipeline: AssetPipeline
+/** The helpers of each app are made once, so a request only looks them up. */
+export function makeViewHelpers<A extends App>(
+  settings: ViewHelperSettings<A>,
+  assetsOf: (app: A) => AppAssets
 ): (app: string) => ViewHelpers {
   const host = settings.host?.replace(/\/+$/, '') ?? ''
   const byApp = new Map<string, ViewHelpers>()
   const pick = (app: string): ViewHelpers => byApp.get(app) ?? throwUnknownApp(app, settings.apps)
-  for (const { name } of settings.apps) byApp.set(name, helpersOf(name, host, pipeline, pick))
+  for (const app of settings.apps) byApp.set(app.name, helpersOf(host, assetsOf(app), pick))
   return pick
 }
 
-function helpersOf(
-  app: string,
-  host: string,
-  pipeline: AssetPipeline,
-  pick: ViewHelpers['app']
-): ViewHelpers {
-  const locate = locator(app, host, pipeline.resolve)
-  const locatePath = locator(app, '', pipeline.resolve)
+function helpersOf(host: string, assets: AppAssets, pick: ViewHelpers['app']): ViewHelpers {
+  const locate = locator(host, assets)
+  const locatePath = locator('', assets)
 
   return Object.freeze<ViewHelpers>({
     javascript: (...args) =>
@@ -69,10 +62,10 @@ function helpersOf(
     audio: mediaHelper('audio', locate),
     path: name => locatePath(name).url,
     url: name => locate(name).url,
-    importMap: (options = {}) => importMap(host, pipeline.modules(app), locate, options),
+    importMap: (options = {}) => importMap(host, assets.modules(), locate, options),
     preload: (name, options = {}) => preload(locate, name, options),
     get version() {
-      return pipeline.version()
+      return assets.version()
     },
     app: pick
   })
@@ -97,7 +90,7 @@ function eachName(
   return names.map(name => write(readName(name), attributes)).join('\n')
 }
 
-function throwUnknownApp(app: unknown, apps: ViewHelperSettings['apps']): never {
+function throwUnknownApp(app: unknown, apps: readonly App[]): never {
   const near = nearest(String(app), new Set(apps.map(({ name }) => name)))
   const hint = near === undefined ? '' : `; did you mean ${inspect(near)}?`
   const known = apps.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'

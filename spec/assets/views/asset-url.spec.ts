@@ -27,15 +27,12 @@ for (const [name, file] of [
 
 test('REN-04 a query is cut off before the name is resolved, and put back', t => {
   const asked: string[] = []
-  const { path } = makeHelpers(
-    {},
-    {
-      resolve: (app, name) => {
-        asked.push(`${app}:${name}`)
-        return { path: '/assets/sprite-0123.svg' }
-      }
+  const { path } = makeHelpers({}, app => ({
+    resolve: name => {
+      asked.push(`${app}:${name}`)
+      return { path: '/assets/sprite-0123.svg' }
     }
-  )('web')
+  }))('web')
   t.is(path('sprite.svg?v=2#home'), '/assets/sprite-0123.svg?v=2#home')
   t.deepEqual(asked, ['web:sprite.svg'])
 })

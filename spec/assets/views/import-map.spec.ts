@@ -25,7 +25,7 @@ test('importMap() sorts by code unit, whatever the order of the modules', t => {
     name => [`/${name}.js`, { path: `/${name}-1.js` }] as const
   )
   t.is(
-    makeHelpers({}, { modules: () => modules })('web').importMap(),
+    makeHelpers({}, () => ({ modules: () => modules }))('web').importMap(),
     '<script type="importmap">{"imports":{"/Z.js":"/Z-1.js","/a.js":"/a-1.js",' +
       '"/b.js":"/b-1.js","/ä.js":"/ä-1.js"}}</script>'
   )
@@ -33,10 +33,9 @@ test('importMap() sorts by code unit, whatever the order of the modules', t => {
 
 test('importMap() asks for the modules of the app', t => {
   t.is(
-    makeHelpers(
-      {},
-      { modules: app => [[`/${app}.js`, { path: `/${app}-1.js` }]] }
-    )('admin').importMap(),
+    makeHelpers({}, app => ({ modules: () => [[`/${app}.js`, { path: `/${app}-1.js` }]] }))(
+      'admin'
+    ).importMap(),
     '<script type="importmap">{"imports":{"/admin.js":"/admin-1.js"}}</script>'
   )
 })
@@ -44,7 +43,9 @@ test('importMap() asks for the modules of the app', t => {
 test('importMap() puts the host before both URLs, as relative imports are read from there', t => {
   const modules = [['/a.js', { path: '/a-1.js', integrity: ['sha256-a', 'sha512-a'] }]] as const
   t.is(
-    makeHelpers({ host: 'https://cdn.example' }, { modules: () => modules })('web').importMap(),
+    makeHelpers({ host: 'https://cdn.example' }, () => ({ modules: () => modules }))(
+      'web'
+    ).importMap(),
     '<script type="importmap">{' +
       '"imports":{"https://cdn.example/a.js":"https://cdn.example/a-1.js"},' +
       '"integrity":{"https://cdn.example/a-1.js":"sha256-a sha512-a"}}</script>'

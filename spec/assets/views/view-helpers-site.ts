@@ -3,8 +3,8 @@
 import {
   makeViewHelpers,
   plainAddress,
+  type AppAssets,
   type AssetAddress,
-  type AssetPipeline,
   type ViewHelpers,
   type ViewHelperSettings
 } from '../../../lib/assets/views/view-helpers.ts'
@@ -28,26 +28,23 @@ const manifest = new Map<string, AssetAddress>([
 
 export function makeHelpers(
   settings: Partial<ViewHelperSettings> = {},
-  pipeline: Partial<AssetPipeline> = {}
+  assetsOf: (app: string) => Partial<AppAssets> = () => ({})
 ): (app: string) => ViewHelpers {
-  return makeViewHelpers(
-    { apps, ...settings },
-    {
-      resolve: (app, name) => plainAddress(app === 'web' ? '/assets' : `/assets/${app}`, name),
-      modules: () => [],
-      version: () => 'v7',
-      ...pipeline
-    }
-  )
+  return makeViewHelpers({ apps, ...settings }, ({ name: app }) => ({
+    resolve: name => plainAddress(app === 'web' ? '/assets' : `/assets/${app}`, name),
+    modules: () => [],
+    version: () => 'v7',
+    ...assetsOf(app)
+  }))
 }
 
 export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {
-  return makeHelpers(settings, {
-    resolve: (_app, name) => {
+  return makeHelpers(settings, () => ({
+    resolve: name => {
       const address = manifest.get(name)
       if (!address) throw new Error(`${name} is not in public/assets.json`)
       return address
     },
     modules: () => Array.from(manifest, ([name, address]) => [`/assets/${name}`, address] as const)
-  })
+  }))
 }

@@ -90,7 +90,7 @@ test('the helpers of an app are made once, frozen, and work when taken off', t =
 
 test('version is asked for each time', t => {
   let deploy = 0
-  const { app } = makeHelpers({}, { version: () => `deploy-${(deploy += 1)}` })('web')
+  const { app } = makeHelpers({}, () => ({ version: () => `deploy-${(deploy += 1)}` }))('web')
   t.is(app('web').version, 'deploy-1')
   t.is(app('web').version, 'deploy-2')
 })
