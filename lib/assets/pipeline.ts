@@ -12,7 +12,7 @@ import { makePublicFiles, type PublicFiles } from './serving/public-files.ts'
 import { makePublisher } from './publishing/publish.ts'
 import type { Wanted } from './serving/request-path.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
-import { makeSources } from './sources/sources.ts'
+import { Sources } from './sources/sources.ts'
 import { makeNameCheck } from './inspecting/unknown-names.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 import { warnOnce } from '../warn-once.ts'
@@ -47,7 +47,7 @@ export interface Pipeline {
 
 export function makePipeline(settings: Settings): Pipeline {
   const warn = warnOnce()
-  const sources = makeSources(settings, warn)
+  const sources = new Sources(settings, warn)
   const publisher = makePublisher(settings, sources, warn)
   const publicFiles = makePublicFiles(settings, (wanted, plain) => isOrdinary(wanted, plain))
   const live = settings.apps.some(isLive)
@@ -63,14 +63,14 @@ export function makePipeline(settings: Settings): Pipeline {
 
   /** The name itself before the name without its fingerprint; undefined when neither has a source. */
   const sourcedName = async (app: AppSettings, name: string): Promise<string | undefined> => {
-    if (await sources.find(app, name)) return name
+    if (await sources.of(app).find(name)) return name
     const plain = splitFingerprint(name)?.name
-    return plain !== undefined && (await sources.find(app, plain)) ? plain : undefined
+    return plain !== undefined && (await sources.of(app).find(plain)) ? plain : undefined
   }
 
   const buildAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> => {
     const plain = splitFingerprint(wanted.name)?.name
-    if (plain !== undefined && (await sources.find(app, plain))) {
+    if (plain !== undefined && (await sources.of(app).find(plain))) {
       const current = await publicFiles.find(wanted)
       if (current?.isVerified) return current
     }
@@ -120,7 +120,7 @@ export function makePipeline(settings: Settings): Pipeline {
     withOpened: publicFiles.withOpened,
     async has(wanted) {
       const { app, name } = wanted
-      if (app?.compile && (await sources.find(app, name))) return true
+      if (app?.compile && (await sources.of(app).find(name))) return true
       return publicFiles.has(wanted)
     },
     beforePage() {

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava'
 import { makePublisher } from '../../lib/assets/publishing/publish.ts'
 import { precompile } from '../../lib/assets/building/precompile.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
-import { makeSources } from '../../lib/assets/sources/sources.ts'
+import { Sources } from '../../lib/assets/sources/sources.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 import type { AssetError } from '../../lib/errors.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
@@ -37,7 +37,7 @@ function publisherOf(root: string): (name: string) => Promise<unknown> {
   const settings = settle({ root, env: 'test' })
   const [app] = settings.apps
   if (!app) throw new Error('there is no app')
-  const sources = makeSources(settings, () => {})
+  const sources = new Sources(settings, () => {})
   const publisher = makePublisher(settings, sources, () => {})
   return name => publisher.publish(app, name)
 }

@@ -91,7 +91,7 @@ export async function listPlaces(
 ): Promise<readonly Place[]> {
   const all: Place[] = []
   for (const app of settings.apps.filter(only)) {
-    for (const one of await sources.list(app)) {
+    for (const one of await sources.of(app).list()) {
       const path = `${app.urlPrefix}/${one.name}`
       // A request for it would reach the app with the longer prefix.
       if (appAt(settings, path) === app) all.push({ ...one, app, path })
@@ -132,8 +132,8 @@ async function read(
     // Whatever is missing here is the source: a compiler's failure is a CompileError.
     const node = await ifThere(readPlace(settings, sources, chosen, options))
     if (node) return node
-    await sources.verify(place.app)
-    const again = await sources.list(place.app)
+    await sources.of(place.app).verify()
+    const again = await sources.of(place.app).list()
     const next = again.find(({ name }) => name === place.name)
     chosen = next && { ...next, app: place.app, path: place.path }
   }
@@ -150,7 +150,7 @@ async function readPlace(
   const known = await options.reuse?.(path, source)
   if (known) return { ...place, ...known, links: [] }
   const minify = isMinifiable(name) ? options.minifierOf?.(app) : undefined
-  const whole = await draft(settings, sources.loadPaths(app), name, source, minify && true)
+  const whole = await draft(settings, sources.of(app).loadPaths, name, source, minify && true)
   if (!whole) return undefined
   const { draft: drafted, warnings } = minify
     ? await minify({ settings, sources }, place, whole)
@@ -187,7 +187,7 @@ async function link(
       const path = `${found.app.urlPrefix}/${found.name}`
       if (byPath.has(path)) return path
       // A tail: what it finds is published under its own name.
-      const source = await sources.find(found.app, found.name)
+      const source = await sources.of(found.app).find(found.name)
       return source && `${found.app.urlPrefix}/${source.name}`
     }
     if (!isReported(node.app, reference)) return undefined

@@ -14,7 +14,7 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
 import { publishBuild } from './writing/publish-build.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
-import { makeSources, type Sources } from '../sources/sources.ts'
+import { Sources } from '../sources/sources.ts'
 import { leavesPublic, wouldLieInPublic } from '../../files/containment.ts'
 import { sweep } from '../../files/writing/temporary.ts'
 import { inParallel } from '../../concurrency.ts'
@@ -72,7 +72,7 @@ export async function precompile(
   const directory = join(settings.publicDir, settings.prefix)
   const warn = say ? once(say) : warnOnce()
   signal?.throwIfAborted()
-  const sources = makeSources(settings, warn)
+  const sources = new Sources(settings, warn)
   await refuseEmpty(settings, sources)
   const minifies = (app: AppSettings) => minify ?? app.minify
   const minifier = settings.apps.some(minifies)
@@ -112,7 +112,7 @@ export async function precompile(
 async function refuseEmpty(settings: Settings, sources: Sources): Promise<void> {
   const places = await listPlaces(settings, sources)
   if (places.length > 0) return
-  const searched = new Set(settings.apps.flatMap(app => sources.directories(app)))
+  const searched = new Set(settings.apps.flatMap(app => sources.of(app).directories))
   throw new AssetError(
     'precompile-empty',
     `no asset was found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${settings.root}, or say with root or apps where the assets are`

@@ -14,7 +14,7 @@ import type { Headers } from '../serving/representation.ts'
 import type { Form, Step } from './explanation.ts'
 import type { Wanted } from '../serving/request-path.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
 import { digestOfFile } from '../../files/digest.ts'
 
 export interface FileExplained {

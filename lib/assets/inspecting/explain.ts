@@ -15,7 +15,8 @@ import { explainFile } from './explain-file.ts'
 import type { Explanation, Step } from './explanation.ts'
 import { isManifest, isUnderPrefix, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
-import { makeSources, type Source, type Sources } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
+import { Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/encode.ts'
 
 /**
@@ -89,12 +90,12 @@ interface Resolved {
 }
 
 async function resolve(settings: Settings, app: AppSettings, name: string): Promise<Resolved> {
-  const sources = makeSources(settings, () => undefined)
+  const sources = new Sources(settings, () => undefined)
   const fingerprint = splitFingerprint(name)
   // A source may bear a checksum in its own name.
-  const own = await sources.candidates(app, name)
+  const own = await sources.of(app).candidates(name)
   const plain = fingerprint && !choose(name, own).source ? fingerprint.name : name
-  const candidates = plain === name ? own : await sources.candidates(app, plain)
+  const candidates = plain === name ? own : await sources.of(app).candidates(plain)
   const { source, warning } = choose(plain, candidates)
   const digest =
     plain === name ? 'without a fingerprint' : `with the fingerprint ${fingerprint?.digest}`
@@ -133,7 +134,7 @@ async function sourcesStep(
 }
 
 async function adviseOn(sources: Sources, app: AppSettings, name: string): Promise<string[]> {
-  const listed = await sources.list(app)
+  const listed = await sources.of(app).list()
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
   if (tailed && !app.tails) {
     return [`${tailed.source.path} is published as ${tailed.name}: tails are switched off`]

@@ -7,7 +7,7 @@ import { readManifest } from '../building/manifest/read-manifest.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
-import { makeSources } from '../sources/sources.ts'
+import { Sources } from '../sources/sources.ts'
 import { warnOnce } from '../../warn-once.ts'
 import { encodePath } from '../urls/encode.ts'
 
@@ -26,7 +26,7 @@ export interface ListedAsset {
 export async function listAssets(options: KoaAssetsOptions = {}): Promise<ListedAsset[]> {
   const settings = settleForPrecompile(options)
   const published = await lastManifest(settings)
-  const places = await listPlaces(settings, makeSources(settings, warnOnce()))
+  const places = await listPlaces(settings, new Sources(settings, warnOnce()))
   const sources = new Map(
     places.map(({ path, source }) => [encodePath(path), relative(settings.root, source.file)])
   )

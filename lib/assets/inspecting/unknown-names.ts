@@ -19,14 +19,14 @@ export function makeNameCheck(
   const seen = new Set<string>()
 
   const check = async (app: AppSettings, name: string): Promise<void> => {
-    const { source, warning } = choose(name, await sources.candidates(app, name))
+    const { source, warning } = choose(name, await sources.of(app).candidates(name))
     if (source) return
     // What a person put into public needs no source.
     if (await statOf(join(settings.publicDir, app.urlPrefix, name))) return
-    const names = (await sources.list(app)).map(listed => listed.name)
+    const names = (await sources.of(app).list()).map(listed => listed.name)
     const near = nearestPath(name, names)
     const hint = near === undefined ? '' : `; did you mean '${near}'?`
-    const searched = sources.directories(app).map(path => relative(settings.root, path) || '.')
+    const searched = sources.of(app).directories.map(path => relative(settings.root, path) || '.')
     const missing = `a page links to ${app.urlPrefix}/${name}, which has no source in ${searched.join(', ')}`
     warn(warning ?? missing + hint)
   }

@@ -10,7 +10,8 @@ import { entriesOf } from '../building/writing/publish-build.ts'
 import { write } from '../../files/writing/replacement.ts'
 import { lookAgain } from '../../files/seen.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source, Sources } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
+import type { Sources } from '../sources/sources.ts'
 import { contentOf } from '../building/writing/compressed-copies.ts'
 import { writeVerified } from '../building/writing/write-build.ts'
 import { statOf } from '../../files/disk.ts'
@@ -54,7 +55,7 @@ export function makeLiveBuild(
   let manifest = new Manifest(new Map())
   let builtFrom: number | undefined
 
-  const generationOf = () => settings.apps.reduce((sum, app) => sum + sources.generation(app), 0)
+  const generationOf = () => settings.apps.reduce((sum, app) => sum + sources.of(app).generation, 0)
 
   const reuse = async (path: string, source: Source): Promise<Drafted | undefined> => {
     const known = drafts.get(path)
@@ -116,7 +117,7 @@ export function makeLiveBuild(
     has: path => assets.has(path),
     get isCurrent() {
       if (builtFrom === undefined) return true
-      return builtFrom === generationOf() && settings.apps.every(app => sources.isCurrent(app))
+      return builtFrom === generationOf() && settings.apps.every(app => sources.of(app).isCurrent)
     },
     async restore(path) {
       const asset = assets.get(path)

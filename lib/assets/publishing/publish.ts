@@ -6,7 +6,8 @@ import { draft, finish, type Draft } from '../rendering/render.ts'
 import { isReported, makeMissingReference } from '../rendering/missing-reference.ts'
 import { resolveReference } from '../rendering/resolve-reference.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source, Sources } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
+import type { Sources } from '../sources/sources.ts'
 import { leavesPublic, mustLieInPublic, wouldLieInPublic } from '../../files/containment.ts'
 import { write } from '../../files/writing/replacement.ts'
 import { asPublishError } from '../../files/writing/publish-error.ts'
@@ -50,24 +51,24 @@ export function makePublisher(
     const stamp = entry && (await index.check(key, entry))
     if (!stamp) return undefined
     // Asked after the stats, so that an event which came meanwhile counts.
-    await sources.refresh(app)
-    return sources.generation(app) === entry.generation ? stamp : undefined
+    await sources.of(app).refresh()
+    return sources.of(app).generation === entry.generation ? stamp : undefined
   }
 
   const bringUpToDate = async (key: string, app: AppSettings, name: string): Flight => {
     const target = join(settings.publicDir, app.urlPrefix, name)
     // What was known has changed; who knows what else was put in the place of another.
-    if (index.get(key)) await sources.verify(app)
-    const passedOver = new Set<string>()
+    if (index.get(key)) await sources.of(app).verify()
+    const skipped = new Set<string>()
     for (;;) {
-      const source = await sources.find(app, name, passedOver)
+      const source = await sources.of(app).find(name, skipped)
       if (!source) return withdraw(key, target)
-      const generation = passedOver.size > 0 ? NEVER : sources.generation(app)
+      const generation = skipped.size > 0 ? NEVER : sources.of(app).generation
       const stamp = await publishFrom({ app, name, source }, key, target, generation)
       if (stamp !== 'gone') return stamp
       // It went away since the listing was read: the next source of that name comes forward.
-      passedOver.add(source.file)
-      await sources.verify(app)
+      skipped.add(source.file)
+      await sources.of(app).verify()
     }
   }
 
@@ -78,7 +79,7 @@ export function makePublisher(
     generation: number
   ): Promise<Stamp | 'gone' | undefined> => {
     const { app, name, source } = asker
-    const drafted = await draft(settings, sources.loadPaths(app), name, source)
+    const drafted = await draft(settings, sources.of(app).loadPaths, name, source)
     if (!drafted) return 'gone'
     if (!(await wouldLieInPublic(settings, target))) {
       warn(leavesPublic(settings, target).message)

@@ -15,7 +15,8 @@ import { findReferences, replaceReferences } from './references.ts'
 import { draft, type Draft } from './render.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source, Sources } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
+import type { Sources } from '../sources/sources.ts'
 import { readContent } from '../../files/writing/write-whole.ts'
 
 /** Where a draft comes from. */
@@ -108,7 +109,7 @@ async function withMapInline(project: Project, place: Place, drafted: Draft, byt
   // Where it is not beside its text, another one may come to be found before it.
   const isSettled = !linked
   if (!found || found === 'elsewhere') return { code, inputs: [], isSettled }
-  const source = await sources.find(found.app, found.name)
+  const source = await sources.of(found.app).find(found.name)
   const map = source && (await draft(settings, [], found.name, source))
   if (!map) return { code, inputs: [], isSettled }
   const data = Buffer.from(await readContent(map.content)).toString('base64')

@@ -5,7 +5,7 @@ import { readWhole } from '../../files/disk.ts'
 import type { Reference } from './references.ts'
 import type { Draft } from './render.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
 
 /** Of what was compiled, so many references at most are searched for in the sources. */
 const MAX_SEARCHES = 100

@@ -18,7 +18,7 @@ import {
 import { findReferences, replaceReferences, type Reference } from './references.ts'
 import type { Settings } from '../settings/settings.ts'
 import { isFile, newestOf, seen, seenLacking, type Seen, type SeenFile } from '../../files/seen.ts'
-import type { Source } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
 import { liesIn } from '../../files/containment.ts'
 import type { Content, Copy } from '../../files/writing/write-whole.ts'
 

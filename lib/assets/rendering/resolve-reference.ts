@@ -5,7 +5,8 @@ import { isInside, statOf } from '../../files/disk.ts'
 import type { Reference } from './references.ts'
 import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source, Sources } from '../sources/sources.ts'
+import type { Source } from '../sources/catalog.ts'
+import type { Sources } from '../sources/sources.ts'
 
 /** The asset that a reference leads to. */
 export interface Referenced {
@@ -57,7 +58,7 @@ async function isPublishedAs(
   { app, name }: Referenced
 ): Promise<boolean> {
   if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
-  return direct.name === name || (await sources.find(app, direct.name))?.name === name
+  return direct.name === name || (await sources.of(app).find(direct.name))?.name === name
 }
 
 /** Undefined: no path of a file. */
@@ -75,7 +76,7 @@ async function byUrl(settings: Settings, sources: Sources, url: string): Promise
   const app = appAt(settings, url)
   if (!app) return undefined
   const name = url.slice(app.urlPrefix.length + 1)
-  if (await sources.find(app, name)) return { app, name, isDirect: true }
+  if (await sources.of(app).find(name)) return { app, name, isDirect: true }
   const inPublic = await statOf(join(settings.publicDir, url))
   return inPublic?.isFile() ? 'elsewhere' : undefined
 }
@@ -87,10 +88,10 @@ async function byFile(
 ): Promise<Referenced | 'unreachable' | undefined> {
   for (const file of [source.file, ...dependencies]) {
     const wanted = join(dirname(file), path)
-    const directory = sources.directories(app).find(candidate => isInside(candidate, wanted))
+    const directory = sources.of(app).directories.find(candidate => isInside(candidate, wanted))
     if (directory === undefined) continue
     const tail = relative(directory, wanted).split(sep).join('/')
-    const found = await sources.findTail(app, directory, tail)
+    const found = await sources.of(app).findTail(directory, tail)
     const name = found && (await nameOf(sources, app, found))
     if (found) return name === undefined ? 'unreachable' : { app, name, isDirect: false }
   }
@@ -103,7 +104,7 @@ async function nameOf(
   app: AppSettings,
   found: Source
 ): Promise<string | undefined> {
-  const first = await sources.find(app, found.name)
+  const first = await sources.of(app).find(found.name)
   const isHidden = first?.directory === found.directory && first.file !== found.file
   if (!isHidden) return found.name
   return app.tails ? found.tail : undefined
@@ -111,6 +112,6 @@ async function nameOf(
 
 async function byName(sources: Sources, app: AppSettings, path: string): Promise<Resolution> {
   const name = posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')
-  const found = await sources.find(app, name)
+  const found = await sources.of(app).find(name)
   return found && { app, name: found.name, isDirect: false }
 }

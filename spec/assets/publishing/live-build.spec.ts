@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:f
 import { join } from 'node:path'
 import { makeLiveBuild } from '../../../lib/assets/publishing/live-build.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import { makeSources } from '../../../lib/assets/sources/sources.ts'
+import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { filesBelow, makeFingerprinted, placed } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
@@ -81,7 +81,7 @@ test('the manifest of a live site is made anew when something changed, and only 
   const root = makeProject(t, placed({ 'one/a.css': 'a{}', 'one/b.js': 'b()' }))
   const settings = settle({ root, env: 'production', compile: true })
   const ignore = () => undefined
-  const live = makeLiveBuild(settings, makeSources(settings, ignore), ignore, ignore)
+  const live = makeLiveBuild(settings, new Sources(settings, ignore), ignore, ignore)
   const [app] = settings.apps
   const refreshed = async () => {
     await live.refresh()

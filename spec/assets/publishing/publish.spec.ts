@@ -6,7 +6,7 @@ import { build } from '../../../lib/assets/building/build.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import { makePublisher } from '../../../lib/assets/publishing/publish.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import { makeSources } from '../../../lib/assets/sources/sources.ts'
+import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { placed, readPublic } from '../../support/fingerprinted.ts'
 import { makeProject, type Files } from '../../support/site.ts'
 
@@ -23,9 +23,9 @@ async function makeListed(t: ExecutionContext, files: Files) {
   const [app] = settings.apps
   if (!app) throw new Error('there is no app')
   const warn = (message: string) => t.fail(message)
-  const sources = makeSources(settings, warn)
+  const sources = new Sources(settings, warn)
   // From here on events tell what changed; none arrives before the next turn of the event loop.
-  await sources.list(app)
+  await sources.of(app).list()
   const publisher = makePublisher(settings, sources, warn)
   const read = (name: string) => readPublic(root, `/assets/${name}`).toString()
   return { root, settings, app, sources, publisher, read, at: (path: string) => join(root, path) }
@@ -98,7 +98,7 @@ test('PUB-15 a build takes the next source of a name when the first vanishes in 
   )
   const settings = settle({ root, env: 'test', sources: 'more', compilers: [compiler] })
   const warn = (message: string) => t.fail(message)
-  const { assets, problems } = await build(settings, makeSources(settings, warn), { warn })
+  const { assets, problems } = await build(settings, new Sources(settings, warn), { warn })
   t.deepEqual(problems, [])
   const built = assets.get('/assets/z.css')
   t.is(built?.source.file, join(root, 'apps/web/more/x/z.css'))

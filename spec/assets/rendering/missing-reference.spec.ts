@@ -3,7 +3,7 @@ import test from 'ava'
 import { makeMissingReference } from '../../../lib/assets/rendering/missing-reference.ts'
 import { findReferences } from '../../../lib/assets/rendering/references.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
-import type { Source } from '../../../lib/assets/sources/sources.ts'
+import type { Source } from '../../../lib/assets/sources/catalog.ts'
 import { makeProject } from '../../support/site.ts'
 
 const COUNT = 250

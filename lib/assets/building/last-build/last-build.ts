@@ -14,7 +14,8 @@ import type { Draft } from '../../rendering/render.ts'
 import { asKept, lookAtKept, wordOf, type Kept } from './stored-stamps.ts'
 import { isFile, newestOf, type Seen } from '../../../files/seen.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
-import type { Source, Sources } from '../../sources/sources.ts'
+import type { Source } from '../../sources/catalog.ts'
+import type { Sources } from '../../sources/sources.ts'
 import type { Written } from '../writing/write-build.ts'
 import { writeWhole } from '../../../files/writing/write-whole.ts'
 import type { Sums } from '../../../files/checksums.ts'
@@ -193,7 +194,7 @@ function keyOf(
 ): string {
   const apps = settings.apps.map(app => [
     ...[app.name, app.urlPrefix, app.integrity, app.fingerprint, minifies(app)],
-    sources.directories(app)
+    sources.of(app).directories
   ])
   const codings = WRITABLE_CODINGS.map(({ name }) => name)
   const { env, symlinks, root } = settings
@@ -204,7 +205,7 @@ function keyOf(
 
 /** Another compiler, or another list of folders to search, may turn the same source into something else. */
 async function groundOf({ root, apps }: Settings, sources: Sources): Promise<string> {
-  await Promise.all(apps.map(app => sources.verify(app)))
+  await Promise.all(apps.map(app => sources.of(app).verify()))
   const installed = await Promise.all(
     PEERS.map(async name => {
       const manifest = (await findPeer(name, root))?.file
@@ -213,7 +214,7 @@ async function groundOf({ root, apps }: Settings, sources: Sources): Promise<str
     })
   )
   return digestOf(
-    Buffer.from([...installed, ...apps.flatMap(app => sources.loadPaths(app))].join('\n'))
+    Buffer.from([...installed, ...apps.flatMap(app => sources.of(app).loadPaths)].join('\n'))
   )
 }
 
