@@ -43,7 +43,8 @@ export type {
   LayeredOptions
 } from './assets/settings/options.ts'
 export type { NamesThenPreloadOptions, Preload } from './assets/views/early-hints.ts'
-export type { PreloadOptions, ViewHelpers } from './assets/views/view-helpers.ts'
+export type { PreloadOptions } from './assets/views/preload.ts'
+export type { ViewHelpers } from './assets/views/view-helpers.ts'
 
 declare module 'koa' {
   interface ExtendableContext {

@@ -1,11 +1,8 @@
 /** What compiles is a promise, too. Checked by `tsc -p spec`, never run. */
 
-import {
-  makeViewHelpers,
-  plainAddress,
-  type Attributes,
-  type ViewHelpers
-} from '../../lib/assets/views/view-helpers.ts'
+import { plainAddress } from '../../lib/assets/views/asset-url.ts'
+import type { Attributes } from '../../lib/assets/views/html.ts'
+import { makeViewHelpers, type ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 
 declare const assets: ViewHelpers
 declare const maybe: boolean | undefined

@@ -1,4 +1,4 @@
-/** From what a view writes to the URL that the browser asks for. */
+/** From the name that a view writes to the URL that a browser requests. */
 
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../../http/media-type.ts'
@@ -6,9 +6,9 @@ import { encodePath, encodeUrl } from '../urls/encode.ts'
 
 /** Where an asset is published. */
 export interface AssetAddress {
-  /** URL path, percent-encoded: `/assets/app-<32 hex>.css`. */
+  /** URL path without host, percent-encoded: `/assets/app-<32 hex>.css`. */
   readonly path: string
-  /** Subresource Integrity, a hash per algorithm: `['sha384-…']`. */
+  /** Subresource Integrity, one hash per algorithm: `['sha384-…']`. */
   readonly integrity?: readonly string[] | undefined
 }
 
@@ -26,65 +26,84 @@ export interface AppAssets {
 }
 
 export interface AssetUrl {
+  /** With host, query and fragment. */
   readonly url: string
   readonly integrity?: readonly string[] | undefined
 }
 
-/** `extension` (`.js`) is added to a name that has none. */
-export type Locate = (name: string, extension?: string) => AssetUrl
+/** `extension` (`.js`) is appended to a name without a known extension. */
+export type UrlOf = (name: string, extension?: string) => AssetUrl
 
-// A list, not any scheme: `javascript:` is an absolute URL, too.
-const ELSEWHERE = /^(?:(?:https?:)?\/\/|data:|blob:)/i
+// An allowlist, because `javascript:` also begins an absolute URL.
+const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
 
-// What a request path may not hold either, so that no name leads to a URL which is never answered.
+// The same restrictions as for a request path: every URL that is emitted can be requested.
 const FORBIDDEN_IN_NAME = /[\\:\p{Cc}\p{Cs}]/u
 const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
 
-export function locator(host: string, { resolve }: AppAssets): Locate {
+export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   return (given, extension = '') => {
-    const name = cutQuery(given)
-    if (ELSEWHERE.test(given)) return { url: given }
+    const name = withoutQuery(given)
+    if (ABSOLUTE_URL.test(given)) return { url: given }
     checkName(name, given)
-    const { path, integrity } = resolve(withExtension(name, extension))
+    const { path, integrity } = assets.resolve(mediaType(name) ? name : name + extension)
     return { url: host + path + encodeUrl(given.slice(name.length)), integrity }
   }
 }
 
+export type UrlHelpers = Readonly<ReturnType<typeof urlHelpers>>
+
+export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
+  return {
+    /**
+     * The URL path, without host; not escaped for HTML.
+     *
+     * @example
+     * path('application.js') // /assets/application.js
+     */
+    path: (name: string): string => pathOf(name).url,
+
+    /**
+     * The URL, with `host` where that option is set; not escaped for HTML.
+     *
+     * @example
+     * url('application.js') // https://cdn.example/assets/application.js
+     */
+    url: (name: string): string => urlOf(name).url
+  }
+}
+
 /**
- * The address of an asset that has no fingerprint.
+ * The address of an asset without a fingerprint.
  *
- * @param urlPrefix `/assets` or `/assets/admin`: encoded, without a slash at its end
- * @param name decoded: a `%` in it is taken for part of the name
+ * @param urlPrefix `/assets` or `/assets/admin`: encoded, without a trailing slash
+ * @param name decoded: a `%` in it is part of the name
  */
 export function plainAddress(urlPrefix: string, name: string): AssetAddress {
   return { path: `${urlPrefix}/${encodePath(name)}` }
 }
 
-/** The media type that a name's extension stands for: `image/png`; undefined for `.min` and none. */
+/** The media type of a name's extension: `image/png`; undefined for an unknown one such as `.min`. */
 export function mediaType(name: string): string | undefined {
-  return mediaTypeOf(cutQuery(name))
+  return mediaTypeOf(withoutQuery(name))
 }
 
-export function cutQuery(name: string): string {
-  return readName(name).replace(/[?#].*$/s, '')
+export function withoutQuery(name: string): string {
+  return checkString(name).replace(/[?#].*$/s, '')
 }
 
-/** @throws {TypeError} for what is no text, as templates know no types */
-export function readName(given: unknown): string {
-  if (typeof given === 'string') return given
-  throw new TypeError(`an asset's name must be a string, got ${inspect(given)}`)
-}
-
-function withExtension(name: string, extension: string): string {
-  return mediaType(name) ? name : name + extension
+/** @throws {TypeError} for any other type: templates are not type-checked */
+export function checkString(name: unknown): string {
+  if (typeof name === 'string') return name
+  throw new TypeError(`an asset's name must be a string, got ${inspect(name)}`)
 }
 
 function checkName(name: string, given: string): void {
   const segments = name.split('/')
   if (!FORBIDDEN_IN_NAME.test(name) && !segments.some(each => FORBIDDEN_SEGMENTS.has(each))) return
   throw new TypeError(
-    "an asset's name is a path without prefix, as in 'app.css' or 'vendor/jquery.js': " +
-      "no slash at either end, no empty, '.' or '..' segment, no backslash, colon or control " +
+    "an asset's name is a path without prefix, such as 'app.css' or 'vendor/jquery.js': " +
+      "no leading or trailing slash, no empty, '.' or '..' segment, no backslash, colon or control " +
       `character; got ${inspect(given)}`
   )
 }

@@ -1,30 +1,30 @@
-/** Writes HTML tags that no attribute, whatever its value, can break out of. */
+/** Writes HTML tags; no attribute value can break out of one. */
 
 import { inspect } from 'node:util'
 
-/** `true` is written as `name="name"`; `false` and `null` leave the attribute out. */
+/** `true` is written as `name="name"`; `false` and `null` omit the attribute. */
 export type AttributeValue = string | number | boolean | null | undefined
 
 /**
- * Attributes of a tag, by name. What a helper writes by itself keeps its place and gets the value
- * given here; `undefined` counts as not given. Names are written in lower case.
+ * Attributes of a tag, by name. An attribute that the helper writes itself keeps its position and
+ * takes the value given here; `undefined` counts as not given. Names are written in lower case.
  */
 export interface Attributes {
   readonly [name: string]: AttributeValue
 }
 
-// Nunjucks marks the object that it makes of keyword arguments, as in `image('a.png', width=10)`.
+// Nunjucks adds this key to the object it makes of keyword arguments, as in `image('a.png', width=10)`.
 const NUNJUCKS_KEY = '__keywords'
 
-// Stricter than the HTML standard by `<`, which is a parse error in a name.
+// Stricter than the HTML standard: `<` is a parse error in a name, but allowed.
 const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
 
 /**
- * Reads attributes that come from outside. HTML compares their names without case, so that
- * `crossOrigin` has to find `crossorigin`.
+ * Checks the attributes that a view passes. HTML compares names case-insensitively, so
+ * `crossOrigin` must match `crossorigin`.
  *
- * @throws {TypeError} for what is no object, a name that HTML does not allow, and a value that is
- * neither text, number, boolean, `null` nor `undefined`
+ * @throws {TypeError} for anything but an object, a name that HTML does not allow, and a value that
+ * is not a string, number, boolean, `null` or `undefined`
  */
 export function readAttributes(given: unknown): Attributes {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
@@ -33,16 +33,16 @@ export function readAttributes(given: unknown): Attributes {
   return Object.fromEntries(
     Object.entries(given)
       .filter(([name, value]) => name !== NUNJUCKS_KEY && value !== undefined)
-      .map(([name, value]) => [readName(name), readValue(name, value)])
+      .map(([name, value]) => [attributeName(name), attributeValue(name, value)])
   )
 }
 
-function readName(name: string): string {
+function attributeName(name: string): string {
   if (ATTRIBUTE_NAME.test(name)) return name.toLowerCase()
   throw new TypeError(`${inspect(name)} cannot be the name of an HTML attribute`)
 }
 
-function readValue(name: string, value: unknown): AttributeValue {
+function attributeValue(name: string, value: unknown): AttributeValue {
   if (isAttributeValue(value)) return value
   throw new TypeError(
     `attribute ${name} must be a string, a number, a boolean or null, got ${inspect(value)}`
@@ -53,7 +53,7 @@ function isAttributeValue(value: unknown): value is AttributeValue {
   return value == null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-/** `<name a="…" b="…">`: each attribute where it is first mentioned, with its last value. */
+/** `<name a="…" b="…">`: each attribute at its first position, with its last value. */
 export function openTag(name: string, ...layers: readonly Attributes[]): string {
   const attributes = new Map(layers.flatMap(layer => Object.entries(layer)))
   const written = Array.from(attributes, ([key, value]) => writeAttribute(key, value))

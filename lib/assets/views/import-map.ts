@@ -1,38 +1,45 @@
-/** `<script type="importmap">`, which leads `import './dial.js'` to the published file. */
+/** `importMap`: `<script type="importmap">`, which resolves `import './dial.js'` to the published file. */
 
-import type { AssetUrl, Locate, Module } from './asset-url.ts'
+import type { AppAssets, AssetUrl, UrlOf } from './asset-url.ts'
 import { openTag } from './html.ts'
 
 export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
-  /** More specifiers, each with the name of an asset or an absolute URL. They win. */
+  /** More specifiers, each with the name of an asset or an absolute URL. They take precedence. */
   readonly imports?: Readonly<Record<string, string>> | undefined
 }
 
-type Entry = readonly [specifier: string, target: AssetUrl]
+type Entry = readonly [specifier: string, asset: AssetUrl]
 
-export function importMap(
-  host: string,
-  modules: Iterable<Module>,
-  locate: Locate,
-  options: ImportMapOptions
-): string {
-  const entries = [...published(host, modules), ...chosen(locate, options.imports ?? {})]
-  const json = JSON.stringify({ imports: urls(entries), integrity: hashes(entries) })
-  const open = openTag('script', { type: 'importmap', nonce: options.nonce })
-  return `${open}${inScript(json)}</script>`
+export type ImportMapHelpers = Readonly<ReturnType<typeof importMapHelpers>>
+
+export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
+  return {
+    /**
+     * The import map from plain module URLs to the published ones, with their integrity, on one
+     * line. Place it before the first module. Without fingerprints it contains only
+     * `options.imports`.
+     *
+     * @example
+     * importMap({ nonce: 'r4nd0m' })
+     * // <script type="importmap" nonce="r4nd0m">{"imports":{
+     * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
+     */
+    importMap: ({ nonce, imports = {} }: ImportMapOptions = {}): string => {
+      const added = Object.entries(imports).map(([key, name]): Entry => [key, urlOf(name, '.js')])
+      const entries = [...publishedModules(host, assets), ...added]
+      const json = JSON.stringify({ imports: urls(entries), integrity: hashes(entries) })
+      return `${openTag('script', { type: 'importmap', nonce })}${escapeInScript(json)}</script>`
+    }
+  }
 }
 
-// The plain URL bears the host, too: a relative import is resolved against the URL of its module.
-function published(host: string, modules: Iterable<Module>): Entry[] {
-  return [...modules]
-    .filter(([plain]) => /\.m?js$/.test(plain))
-    .map(([plain, { path, integrity }]) => [host + plain, { url: host + path, integrity }])
-}
-
-function chosen(locate: Locate, imports: Readonly<Record<string, string>>): Entry[] {
-  return Object.entries(imports).map(([specifier, name]) => [specifier, locate(name, '.js')])
+// The specifier includes the host: a relative import is resolved against the URL of its module.
+function publishedModules(host: string, assets: AppAssets): Entry[] {
+  return [...assets.modules()]
+    .filter(([plainPath]) => /\.m?js$/.test(plainPath))
+    .map(([plainPath, { path, integrity }]) => [host + plainPath, { url: host + path, integrity }])
 }
 
 function urls(entries: readonly Entry[]): object {
@@ -46,13 +53,13 @@ function hashes(entries: readonly Entry[]): object | undefined {
   return known.length > 0 ? sorted(known) : undefined
 }
 
-// A Map first, so that of two entries with one key the later is the one that counts.
+// Through a Map, so the later of two entries with the same key wins.
 function sorted(entries: Iterable<[string, string]>): object {
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-// Inside <script> HTML knows no entities, but JSON has escapes of its own.
-function inScript(json: string): string {
+// HTML has no character references inside <script>; JSON has its own escapes.
+function escapeInScript(json: string): string {
   return json.replace(/[<>\u2028\u2029]/g, character => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   })

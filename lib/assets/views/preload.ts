@@ -1,10 +1,10 @@
-/** The value of a `Link` header that has the browser fetch an asset early (RFC 8288). */
+/** `preload`: a value of the `Link` header that makes a browser fetch an asset early (RFC 8288). */
 
 import { inspect } from 'node:util'
-import { cutQuery, mediaType, type Locate } from './asset-url.ts'
 import { encodeUrl } from '../urls/encode.ts'
+import { mediaType, withoutQuery, type UrlOf } from './asset-url.ts'
 
-// With the extension that a tag adds to a name which has none.
+// With the extension that a tag appends to a name without one.
 const DESTINATIONS = {
   fetch: '',
   font: '',
@@ -17,41 +17,51 @@ const DESTINATIONS = {
 
 export type PreloadDestination = keyof typeof DESTINATIONS
 
+/** Parameters of a preload link (RFC 8288 section 3; the HTML standard, "preload"). */
 export interface PreloadOptions {
-  /** What the page needs it for. Default: by extension. `module` makes it `rel=modulepreload`. */
+  /** How the page uses the asset. Default: by extension. `module` writes `rel=modulepreload`. */
   readonly as?: PreloadDestination | undefined
-  /** Media type, so that a browser can pass over what it does not support; or `module`. */
+  /** Media type, which lets a browser skip a format it does not support. `module` is `as: 'module'`. */
   readonly type?: string | undefined
-  /** Default: as the tag or stylesheet which uses the asset asks for it. */
+  /**
+   * CORS mode. Default: the mode in which the tag or stylesheet requests the asset; a browser
+   * cannot use a preload that was fetched in another mode.
+   */
   readonly crossorigin?: boolean | 'anonymous' | 'use-credentials' | undefined
-  /** `false`: without Subresource Integrity, as a tag with `integrity: false`. */
+  /** `false` leaves out Subresource Integrity, as in a tag with `integrity: false`. Default: true. */
   readonly integrity?: boolean | undefined
-  /** A media query. */
+  /** A media query; the browser fetches the asset only where it matches. */
   readonly media?: string | undefined
+  /** Default: `auto`. */
   readonly fetchpriority?: 'high' | 'low' | 'auto' | undefined
 }
 
 type Parameter = readonly [name: string, value: string | boolean | undefined]
 
-/** @throws {TypeError} when neither `as` nor the extension tells what the asset is for */
-export function preload(locate: Locate, name: string, options: PreloadOptions): string {
-  const as = destination(name, options)
-  const asset = locate(name, DESTINATIONS[as])
-  const integrity = options.integrity !== false && isGuarded(as) && asset.integrity?.join(' ')
-  const parameters: Parameter[] = [
-    ['rel', as === 'module' ? 'modulepreload' : 'preload'],
-    ['as', as !== 'module' && as],
-    ['type', options.type !== 'module' && options.type],
-    ['integrity', integrity],
-    ['crossorigin', crossOrigin(as, Boolean(integrity), options)],
-    ['media', options.media],
-    ['fetchpriority', options.fetchpriority]
-  ]
-  return [`<${encodeUrl(asset.url)}>`, ...parameters.flatMap(writeParameter)].join('; ')
+export type PreloadHelpers = Readonly<ReturnType<typeof preloadHelpers>>
+
+export function preloadHelpers(urlOf: UrlOf) {
+  return {
+    /**
+     * A value for the `Link` header; `ctx.preload` writes the header itself.
+     *
+     * @example
+     * preload('fonts/inter.woff2')
+     * // </assets/fonts/inter.woff2>; rel=preload; as=font; crossorigin
+     * @throws {TypeError} when neither `as` nor the extension shows what the asset is used for, and
+     * for a parameter that is not printable ASCII
+     */
+    preload: (name: string, options: PreloadOptions = {}): string => {
+      const as = destinationOf(name, options)
+      const { url, integrity } = urlOf(name, DESTINATIONS[as])
+      const parameters = parametersOf(as, integrity, options)
+      return [`<${encodeUrl(url)}>`, ...parameters.flatMap(writeParameter)].join('; ')
+    }
+  }
 }
 
-function destination(name: string, options: PreloadOptions): PreloadDestination {
-  const as = options.type === 'module' ? 'module' : (options.as ?? byExtension(name))
+function destinationOf(name: string, options: PreloadOptions): PreloadDestination {
+  const as = options.type === 'module' ? 'module' : (options.as ?? destinationByExtension(name))
   if (as !== undefined && Object.hasOwn(DESTINATIONS, as)) return as
   throw new TypeError(
     `preload(${inspect(name)}) needs { as } with one of ${Object.keys(DESTINATIONS).join(', ')}` +
@@ -59,29 +69,38 @@ function destination(name: string, options: PreloadOptions): PreloadDestination 
   )
 }
 
-function byExtension(name: string): PreloadDestination | undefined {
+function destinationByExtension(name: string): PreloadDestination | undefined {
   const type = mediaType(name)
   if (type === undefined) return undefined
   if (type === 'text/css') return 'style'
-  if (type === 'text/javascript') return /\.mjs$/i.test(cutQuery(name)) ? 'module' : 'script'
+  if (type === 'text/javascript') return /\.mjs$/i.test(withoutQuery(name)) ? 'module' : 'script'
   if (type === 'text/vtt') return 'track'
   if (type.startsWith('font/')) return 'font'
   return type.startsWith('image/') ? 'image' : 'fetch'
 }
 
-// Only where the tag has it, too: a preload that differs from the request is fetched in vain.
-function isGuarded(as: PreloadDestination): boolean {
-  return as === 'script' || as === 'style' || as === 'module'
+function parametersOf(
+  as: PreloadDestination,
+  hashes: readonly string[] | undefined,
+  { type, crossorigin, integrity: isWanted, media, fetchpriority }: PreloadOptions
+): Parameter[] {
+  const integrity = isWanted !== false && isGuarded(as) && hashes?.join(' ')
+  // Fonts and fetch() always use CORS mode, even for their own origin.
+  const cors = crossorigin ?? (Boolean(integrity) || as === 'font' || as === 'fetch')
+  return [
+    ['rel', as === 'module' ? 'modulepreload' : 'preload'],
+    ['as', as !== 'module' && as],
+    ['type', type !== 'module' && type],
+    ['integrity', integrity],
+    ['crossorigin', cors === 'anonymous' || cors],
+    ['media', media],
+    ['fetchpriority', fetchpriority]
+  ]
 }
 
-// Fonts and fetch() always ask in CORS mode, even their own origin.
-function crossOrigin(
-  as: PreloadDestination,
-  guarded: boolean,
-  options: PreloadOptions
-): string | boolean {
-  const asked = options.crossorigin ?? (guarded || as === 'font' || as === 'fetch')
-  return asked === 'anonymous' || asked
+// Only where the tag has it too: a preload that differs from the request is not used.
+function isGuarded(as: PreloadDestination): boolean {
+  return as === 'script' || as === 'style' || as === 'module'
 }
 
 function writeParameter([name, value]: Parameter): string[] {

@@ -1,27 +1,39 @@
-/** What views call to write the URLs of assets. Knows neither Koa nor the disk. */
+/** The view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
 
 import { inspect } from 'node:util'
 import { nearest } from '../../nearest.ts'
-import { locator, readName, type AppAssets, type Locate } from './asset-url.ts'
-import { readAttributes, type Attributes } from './html.ts'
-import { importMap } from './import-map.ts'
-import { preload } from './preload.ts'
-import {
-  faviconTag,
-  imageTag,
-  mediaTag,
-  scriptTag,
-  stylesheetTag,
-  type MediaAttributes
-} from './tags.ts'
-import type { MediaHelper, NamesThenAttributes, ViewHelpers } from './view-helpers-api.ts'
+import { makeUrlOf, urlHelpers, type AppAssets, type UrlHelpers } from './asset-url.ts'
+import { importMapHelpers, type ImportMapHelpers } from './import-map.ts'
+import { mediaHelpers, type MediaHelpers } from './media.ts'
+import { preloadHelpers, type PreloadHelpers } from './preload.ts'
+import { tagHelpers, type TagHelpers } from './tags.ts'
 
-export { plainAddress, type AppAssets, type AssetAddress, type Module } from './asset-url.ts'
-export type { Attributes, AttributeValue } from './html.ts'
-export type { ImportMapOptions } from './import-map.ts'
-export type { PreloadDestination, PreloadOptions } from './preload.ts'
-export type { ImageAttributes, MediaAttributes, MediaSource, Srcset } from './tags.ts'
-export type { MediaHelper, NamesThenAttributes, ViewHelpers } from './view-helpers-api.ts'
+/**
+ * The helpers of one app. Each may be taken off the object: `const { javascript } = ctx.assets`.
+ * The host is that of the option `host`, never that of the request.
+ *
+ * A name is a path without prefix, not encoded: `vendor/my film.mp4`. Its `?query` and `#fragment`
+ * are appended to the URL; a file whose own name contains `?` or `#` cannot be referred to. An
+ * absolute URL (`https:`, `http:`, `data:`, `blob:`) or one that starts with `//` is emitted
+ * unchanged, without integrity.
+ *
+ * Every helper throws a TypeError for a name that no asset can have (a leading or trailing slash,
+ * `..`, a colon …) and for an attribute that HTML does not allow, and, with fingerprints, an
+ * AssetError for a name that is not in the manifest.
+ */
+export interface ViewHelpers
+  extends UrlHelpers, TagHelpers, MediaHelpers, ImportMapHelpers, PreloadHelpers {
+  /** A digest of everything that is published: it changes whenever the URLs in a page may. */
+  readonly version: string
+  /**
+   * The helpers of another app.
+   *
+   * @example
+   * app('admin').path('menu.css') // /assets/admin/menu.css
+   * @throws {TypeError} for an app that does not exist
+   */
+  readonly app: (name: string) => ViewHelpers
+}
 
 interface App {
   readonly name: string
@@ -47,47 +59,18 @@ export function makeViewHelpers<A extends App>(
 }
 
 function helpersOf(host: string, assets: AppAssets, pick: ViewHelpers['app']): ViewHelpers {
-  const locate = locator(host, assets)
-  const locatePath = locator('', assets)
-
+  const urlOf = makeUrlOf(host, assets)
   return Object.freeze<ViewHelpers>({
-    javascript: (...args) =>
-      eachName('javascript', args, (name, given) => scriptTag(locate(name, '.js'), given)),
-    stylesheet: (...args) =>
-      eachName('stylesheet', args, (name, given) => stylesheetTag(locate(name, '.css'), given)),
-    image: (name, attributes = {}) => imageTag(locate, name, attributes),
-    favicon: (name = 'favicon.ico', attributes = {}) =>
-      faviconTag(locate(name), readAttributes(attributes)),
-    video: mediaHelper('video', locate),
-    audio: mediaHelper('audio', locate),
-    path: name => locatePath(name).url,
-    url: name => locate(name).url,
-    importMap: (options = {}) => importMap(host, assets.modules(), locate, options),
-    preload: (name, options = {}) => preload(locate, name, options),
+    ...urlHelpers(urlOf, makeUrlOf('', assets)),
+    ...tagHelpers(urlOf),
+    ...mediaHelpers(urlOf),
+    ...importMapHelpers(host, assets, urlOf),
+    ...preloadHelpers(urlOf),
     get version() {
       return assets.version()
     },
     app: pick
   })
-}
-
-function mediaHelper(kind: 'audio' | 'video', locate: Locate): MediaHelper {
-  return (first?: string | MediaAttributes, attributes: MediaAttributes = {}) =>
-    typeof first === 'string'
-      ? mediaTag(kind, locate, first, attributes)
-      : mediaTag(kind, locate, undefined, first ?? attributes)
-}
-
-function eachName(
-  helper: string,
-  args: NamesThenAttributes,
-  write: (name: string, given: Attributes) => string
-): string {
-  const last = args.at(-1)
-  const [names, given] = typeof last === 'string' ? [args, {}] : [args.slice(0, -1), last ?? {}]
-  if (names.length === 0) throw new TypeError(`${helper}() needs the name of an asset`)
-  const attributes = readAttributes(given)
-  return names.map(name => write(readName(name), attributes)).join('\n')
 }
 
 function throwUnknownApp(app: unknown, apps: readonly App[]): never {

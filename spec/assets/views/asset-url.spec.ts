@@ -1,5 +1,5 @@
 import test from 'ava'
-import { plainAddress } from '../../../lib/assets/views/view-helpers.ts'
+import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
 import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')

@@ -1,5 +1,5 @@
 import test from 'ava'
-import type { PreloadOptions } from '../../../lib/assets/views/view-helpers.ts'
+import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
 import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 
 const { preload } = makeHelpers()('web')

@@ -1,10 +1,12 @@
 /** View helpers over a pipeline of two apps, without and with fingerprints. */
 
 import {
-  makeViewHelpers,
   plainAddress,
   type AppAssets,
-  type AssetAddress,
+  type AssetAddress
+} from '../../../lib/assets/views/asset-url.ts'
+import {
+  makeViewHelpers,
   type ViewHelpers,
   type ViewHelperSettings
 } from '../../../lib/assets/views/view-helpers.ts'

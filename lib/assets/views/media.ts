@@ -1,0 +1,172 @@
+/** `image`, `video` and `audio`: tags that contain the names of further assets. */
+
+import { posix } from 'node:path'
+import { inspect } from 'node:util'
+import { encodeUrl } from '../urls/encode.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
+import { mediaType, withoutQuery, type UrlOf } from './asset-url.ts'
+import {
+  escapeHtml,
+  openTag,
+  readAttributes,
+  type Attributes,
+  type AttributeValue
+} from './html.ts'
+
+/** Other sizes of an image, by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
+export type Srcset =
+  Readonly<Record<string, string>> | readonly (readonly [name: string, size: string])[]
+
+export interface ImageAttributes {
+  /** Assets with their sizes, or the value of the attribute as text. */
+  readonly srcset?: Srcset | string | false | null | undefined
+  readonly [attribute: string]: AttributeValue | Srcset
+}
+
+/** `src` is the name of an asset or an absolute URL; the rest are attributes of the tag. */
+export interface MediaSource extends Attributes {
+  readonly src: string
+}
+
+export interface MediaAttributes {
+  /** The same medium in several formats, instead of a name; `type` is derived from the extension. */
+  readonly sources?: readonly (string | MediaSource)[] | undefined
+  /** Subtitles, captions and chapters. */
+  readonly tracks?: readonly MediaSource[] | undefined
+  /** Text for browsers that do not support the element. */
+  readonly content?: string | undefined
+  /** Name of an image. */
+  readonly poster?: string | null | undefined
+  readonly [attribute: string]: AttributeValue | readonly (string | MediaSource)[]
+}
+
+/** Takes either a name or `sources`. */
+export interface MediaHelper {
+  (name: string, attributes?: MediaAttributes): string
+  (attributes: MediaAttributes): string
+}
+
+export type MediaHelpers = Readonly<ReturnType<typeof mediaHelpers>>
+
+export function mediaHelpers(urlOf: UrlOf) {
+  return {
+    /**
+     * An `<img>`. `alt` defaults to the words of the file name.
+     *
+     * @example
+     * image('logo.png', { srcset: { 'logo@2x.png': '2x' } })
+     * // <img src="/assets/logo.png" alt="Logo" srcset="/assets/logo@2x.png 2x">
+     * @throws {TypeError} for a size in `srcset` that is not written like `2x` or `640w`
+     */
+    image: (name: string, attributes: ImageAttributes = {}): string =>
+      imageTag(urlOf, name, attributes),
+
+    /**
+     * A `<video>` of one file, or of `sources`, of which the browser plays the first it supports.
+     *
+     * @example
+     * video('movie.mp4', { controls: true, poster: 'movie.png' })
+     * // <video controls="controls" poster="/assets/movie.png" src="/assets/movie.mp4"></video>
+     * @example
+     * video({ sources: ['movie.webm', 'movie.mp4'] })
+     * // <video>
+     * // <source src="/assets/movie.webm" type="video/webm">
+     * // <source src="/assets/movie.mp4" type="video/mp4">
+     * // </video>
+     * @throws {TypeError} with neither a name nor `sources`, and with both
+     */
+    video: mediaHelper('video', urlOf),
+
+    /**
+     * An `<audio>`, with the same arguments as `video`.
+     *
+     * @example
+     * audio('song.mp3', { controls: true })
+     * // <audio controls="controls" src="/assets/song.mp3"></audio>
+     * @throws {TypeError} with neither a name nor `sources`, and with both
+     */
+    audio: mediaHelper('audio', urlOf)
+  }
+}
+
+function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
+  return (first?: string | MediaAttributes, attributes: MediaAttributes = {}) =>
+    typeof first === 'string'
+      ? mediaTag(kind, urlOf, first, attributes)
+      : mediaTag(kind, urlOf, undefined, first ?? attributes)
+}
+
+function mediaTag(
+  kind: 'audio' | 'video',
+  urlOf: UrlOf,
+  name: string | undefined,
+  options: MediaAttributes
+): string {
+  const { sources = [], tracks = [], content, ...attributes } = options
+  checkList('sources', sources)
+  checkList('tracks', tracks)
+  if ((name === undefined) === (sources.length === 0)) {
+    throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
+  }
+  const open = openTag(kind, withPosterUrl(urlOf, readAttributes(attributes)), {
+    src: name === undefined ? null : urlOf(name).url
+  })
+  const children = [
+    ...sources.map(source => sourceTag(urlOf, source)),
+    ...tracks.map(track => openTag('track', withSourceUrl(urlOf, track))),
+    ...(content ? [escapeHtml(content)] : [])
+  ]
+  return children.length > 0 ? [open, ...children, `</${kind}>`].join('\n') : `${open}</${kind}>`
+}
+
+function checkList(option: string, given: unknown): void {
+  if (!Array.isArray(given)) throw new TypeError(`${option} must be a list, got ${inspect(given)}`)
+}
+
+function withPosterUrl(urlOf: UrlOf, given: Attributes): Attributes {
+  const { poster } = given
+  return typeof poster === 'string' ? { ...given, poster: urlOf(poster).url } : given
+}
+
+function sourceTag(urlOf: UrlOf, source: string | MediaSource): string {
+  const given = typeof source === 'string' ? { src: source } : source
+  return openTag('source', { src: null, type: mediaType(given.src) }, withSourceUrl(urlOf, given))
+}
+
+function withSourceUrl(urlOf: UrlOf, source: MediaSource): Attributes {
+  return { ...readAttributes(source), src: urlOf(source.src).url }
+}
+
+function imageTag(urlOf: UrlOf, name: string, attributes: ImageAttributes): string {
+  const { srcset } = attributes
+  const isList = typeof srcset === 'object' && srcset !== null
+  const written = isList ? { ...attributes, srcset: writeSrcset(urlOf, srcset) } : attributes
+  const src = urlOf(name).url
+  return openTag('img', { src, alt: altOf(name) }, readAttributes(written), { src })
+}
+
+function writeSrcset(urlOf: UrlOf, srcset: Srcset): string {
+  const entries = Array.isArray(srcset) ? srcset : Object.entries(srcset)
+  return entries
+    .map(([name, size]) => `${encodeUrl(urlOf(name).url)} ${checkSize(size)}`)
+    .join(', ')
+}
+
+function checkSize(size: string): string {
+  if (/^\d+w$|^\d+(?:\.\d+)?x$/.test(size)) return size
+  throw new TypeError(`a size in srcset is written like '2x' or '640w', got ${inspect(size)}`)
+}
+
+const ORIGIN = /^(?:https?:)?\/\/[^/?#]*/i
+
+/** `photos/my-cool_logo.png` -> `My Cool Logo`. */
+function altOf(name: string): string {
+  if (/^(?:data|blob):/i.test(name)) return ''
+  const path = withoutQuery(name.replace(ORIGIN, ''))
+  return posix
+    .parse(splitFingerprint(path)?.name ?? path)
+    .name.split(/(?:[-_\s]|%20)+/)
+    .map(word => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join(' ')
+    .trim()
+}
