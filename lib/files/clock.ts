@@ -14,7 +14,7 @@ const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
  * stamp. A file system that stamps whole seconds is recognised by the time of change, which nobody can
  * set; an mtime of whole seconds may have been set by hand.
  */
-export function hasRested({ ctimeNs, mtimeNs }: Stamp, now: number): boolean {
+export function showsChangesAfter({ ctimeNs, mtimeNs }: Stamp, now: number): boolean {
   const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
   const changed = ctimeNs > mtimeNs ? ctimeNs : mtimeNs
   return changed < BigInt(now) * 1_000_000n - tick
@@ -22,5 +22,5 @@ export function hasRested({ ctimeNs, mtimeNs }: Stamp, now: number): boolean {
 
 /** The same by the time of change alone: an mtime that is yet to come may have been set by hand. */
 export function isUnchangedSince({ ctimeNs, ...stamp }: Stamp, moment: number): boolean {
-  return hasRested({ ...stamp, ctimeNs, mtimeNs: ctimeNs }, moment)
+  return showsChangesAfter({ ...stamp, ctimeNs, mtimeNs: ctimeNs }, moment)
 }

@@ -1,8 +1,8 @@
 // What lies in a directory, judged on real paths: a link may lead out of it.
-import { lstat, readlink, unlink } from 'node:fs/promises'
+import { lstat, readlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { isInside, ifThere, realpathOf, type Opened } from './disk.ts'
+import { isInside, isSameInode, ifThere, realpathOf, removeFile, type OpenFile } from './disk.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
@@ -71,10 +71,10 @@ async function isAllowedInPublic(
  * Whether an open file lies in a directory, as far as `symlinks` cares. What is judged is the file that
  * was opened, so that a link which is swapped meanwhile changes nothing.
  */
-export async function liesIn(
+export async function isInDirectory(
   { symlinks }: Pick<PublicPlace, 'symlinks'>,
   directory: Directory,
-  opened: Opened
+  opened: OpenFile
 ): Promise<boolean> {
   if (symlinks === 'follow') return true
   const real = await realPathOfOpened(opened)
@@ -95,7 +95,7 @@ function isAllowedAt(
 const DELETED = ' (deleted)'
 
 /** Where an open file lies; undefined when that cannot be told. */
-async function realPathOfOpened(opened: Opened): Promise<string | undefined> {
+async function realPathOfOpened(opened: OpenFile): Promise<string | undefined> {
   const path =
     process.platform === 'linux' ? await ifThere(readlink(`/proc/self/fd/${opened.fd}`)) : undefined
   // Not every Linux has /proc.
@@ -106,19 +106,19 @@ async function realPathOfOpened(opened: Opened): Promise<string | undefined> {
 }
 
 /** Looks at the name again: what has neither a link in it nor another file at its end is what was opened. */
-export async function realPathByName(opened: Opened): Promise<string | undefined> {
+export async function realPathByName(opened: OpenFile): Promise<string | undefined> {
   const real = await realpathOf(opened.path)
   if (real === undefined || !(await isAt(real, opened))) return undefined
   return (await realpathOf(real)) === real ? real : undefined
 }
 
-async function isAt(path: string, { stats }: Opened): Promise<boolean> {
+async function isAt(path: string, { stats }: OpenFile): Promise<boolean> {
   const there = await ifThere(lstat(path, { bigint: true }))
-  return there !== undefined && there.ino === stats.ino && there.dev === stats.dev
+  return there !== undefined && isSameInode(there, stats)
 }
 
 /** Whether a file or folder that exists lies in public, as far as `symlinks` cares. */
-export async function isWithinPublic(place: PublicPlace, path: string): Promise<boolean> {
+export async function isPathInPublic(place: PublicPlace, path: string): Promise<boolean> {
   return isAllowedInPublic(place, async directory => {
     const real = await realpathOf(path)
     return real !== undefined && isAllowedAt(place.symlinks, directory, path, real)
@@ -126,16 +126,16 @@ export async function isWithinPublic(place: PublicPlace, path: string): Promise<
 }
 
 /** Whether a file would lie in public once it is written: the folders that are there already tell. */
-export async function wouldLieInPublic(place: PublicPlace, file: string): Promise<boolean> {
+export async function wouldBeInPublic(place: PublicPlace, file: string): Promise<boolean> {
   for (let at = dirname(file); isInside(place.publicDir, at); at = dirname(at)) {
-    if ((await realpathOf(at)) !== undefined) return isWithinPublic(place, at)
+    if ((await realpathOf(at)) !== undefined) return isPathInPublic(place, at)
   }
   return true
 }
 
 /** Tells whether an open file lies in public, as far as `symlinks` cares. */
-export function liesInPublic(place: PublicPlace): (opened: Opened) => Promise<boolean> {
-  return opened => isAllowedInPublic(place, directory => liesIn(place, directory, opened))
+export function isInPublic(place: PublicPlace): (opened: OpenFile) => Promise<boolean> {
+  return opened => isAllowedInPublic(place, directory => isInDirectory(place, directory, opened))
 }
 
 /**
@@ -143,19 +143,19 @@ export function liesInPublic(place: PublicPlace): (opened: Opened) => Promise<bo
  * folder above it may have become a link since its path was looked at. One that lies elsewhere is removed.
  * @returns what rejects for one that does not lie in public
  */
-export function mustLieInPublic(place: PublicPlace): (opened: Opened) => Promise<void> {
-  const isAllowed = liesInPublic(place)
+export function requireInPublic(place: PublicPlace): (opened: OpenFile) => Promise<void> {
+  const isAllowed = isInPublic(place)
   return async opened => {
     if (await isAllowed(opened)) return
     // By its name it may not be found any more.
     const real = await realPathOfOpened(opened)
-    if (real !== undefined) await ifThere(unlink(real))
-    throw leavesPublic(place, dirname(opened.path))
+    if (real !== undefined) await removeFile(real)
+    throw outsidePublic(place, dirname(opened.path))
   }
 }
 
 /** @param path absolute; what was not written, or the folder of it */
-export function leavesPublic({ root, symlinks }: PublicPlace, path: string): AssetError {
+export function outsidePublic({ root, symlinks }: PublicPlace, path: string): AssetError {
   const what =
     symlinks === 'deny' ? 'a symbolic link is on the way' : 'a symbolic link leads out of public'
   return new AssetError(

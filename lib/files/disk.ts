@@ -1,6 +1,6 @@
 // How the pipeline touches the disk: a miss is a value, a failure is an exception.
 import { close, constants, fstat, open as fsOpen, read, stat, type BigIntStats } from 'node:fs'
-import { realpath } from 'node:fs/promises'
+import { realpath, unlink } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -57,12 +57,17 @@ export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): Stamp {
 
 export function sameStamp(a: Stamp, b: Stamp): boolean {
   return (
-    a.ctimeNs === b.ctimeNs &&
-    a.mtimeNs === b.mtimeNs &&
-    a.size === b.size &&
-    a.ino === b.ino &&
-    a.dev === b.dev
+    a.ctimeNs === b.ctimeNs && a.mtimeNs === b.mtimeNs && a.size === b.size && isSameInode(a, b)
   )
+}
+
+export function isSameInode(a: Pick<Stamp, 'dev' | 'ino'>, b: Pick<Stamp, 'dev' | 'ino'>): boolean {
+  return a.ino === b.ino && a.dev === b.dev
+}
+
+/** Removes a file that may not exist. */
+export async function removeFile(path: string): Promise<void> {
+  await ifThere(unlink(path))
 }
 
 /** Whether `path` is `directory` or lies in it, by segments: `public-secret` is not in `public`. */
@@ -75,7 +80,7 @@ export function isInside(directory: string, path: string): boolean {
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** A regular file that is open. Who opened it closes it. */
-export interface Opened {
+export interface OpenFile {
   /** The name under which it was opened. */
   readonly path: string
   readonly fd: number
@@ -84,7 +89,7 @@ export interface Opened {
 }
 
 const openPlain = promisify(fsOpen)
-export const statOpened = promisify(fstat)
+export const statDescriptor = promisify(fstat)
 const readPlain = promisify(read)
 export const closeDescriptor = promisify(close)
 
@@ -92,11 +97,11 @@ export const closeDescriptor = promisify(close)
  * Opens a regular file; anything else that bears the name is a miss. A plain descriptor, since reading
  * through a FileHandle costs a fifth more.
  */
-export async function openFile(path: string): Promise<Opened | undefined> {
+export async function openFile(path: string): Promise<OpenFile | undefined> {
   const fd = await ifThere(openPlain(path, READ).catch(unlessSocket))
   if (fd === undefined) return undefined
   try {
-    const stats = await statOpened(fd, { bigint: true })
+    const stats = await statDescriptor(fd, { bigint: true })
     if (stats.isFile()) return { path, fd, stats }
   } catch (error) {
     await closeDescriptor(fd)
@@ -114,7 +119,7 @@ function unlessSocket(error: unknown): undefined {
 /** What `use` makes of an open file, which is closed afterwards; undefined for a miss. */
 export async function withFile<T>(
   path: string,
-  use: (opened: Opened) => Promise<T>
+  use: (opened: OpenFile) => Promise<T>
 ): Promise<T | undefined> {
   const opened = await openFile(path)
   if (!opened) return undefined
@@ -126,21 +131,21 @@ export async function withFile<T>(
 }
 
 /** Bytes and stamp of one and the same state of a file. */
-export interface Whole {
+export interface Snapshot {
   readonly bytes: Buffer
   readonly stamp: Stamp
 }
 
-export function readWhole(path: string): Promise<Whole | undefined> {
-  return withFile(path, readOpened)
+export function readSnapshot(path: string): Promise<Snapshot | undefined> {
+  return withFile(path, readOpenFile)
 }
 
-export async function readOpened({ fd, stats }: Opened): Promise<Whole> {
+export async function readOpenFile({ fd, stats }: OpenFile): Promise<Snapshot> {
   let before: Stamp = stats
   for (let attempt = 0; ; attempt++) {
     const bytes = Buffer.allocUnsafeSlow(Number(before.size))
     const { bytesRead } = await readPlain(fd, bytes, 0, bytes.length, 0)
-    const after = await statOpened(fd, { bigint: true })
+    const after = await statDescriptor(fd, { bigint: true })
     const settled = sameStamp(before, after) && bytesRead === bytes.length
     if (settled || attempt === 4)
       return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(before) }
@@ -154,7 +159,7 @@ export async function sameBytes(one: string, other: string): Promise<boolean> {
   return isSame ?? false
 }
 
-async function sameContent(a: Opened, b: Opened): Promise<boolean> {
+async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {
   if (a.stats.size !== b.stats.size) return false
   const size = Number(a.stats.size)
   const [left, right] = [Buffer.alloc(1 << 18), Buffer.alloc(1 << 18)]

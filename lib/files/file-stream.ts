@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, read, type BigIntStats, type ReadStream } from 'node:fs'
 import { callbackify } from 'node:util'
-import { statOpened, type Opened } from './disk.ts'
+import { statDescriptor, type OpenFile } from './disk.ts'
 import { DIGEST_LENGTH, digestOfStream } from './digest.ts'
 
 /** For `fs.createReadStream`: a stream that leaves closing to whoever opened the file. */
 export const BORROWED = { read, close: (_fd: number, done: () => void) => done() }
 
 /** The bytes of an open file, all of them or from one to another, a piece at a time. */
-export function streamOf({ path, fd }: Opened, range: Span = { start: 0 }): ReadStream {
+export function streamOf({ path, fd }: OpenFile, range: Span = { start: 0 }): ReadStream {
   return createReadStream(path, { fd, ...range, highWaterMark: PIECE, fs: BORROWED })
 }
 
@@ -23,8 +23,8 @@ interface Span {
 }
 
 /** Whether an open file holds what it held when it was opened. */
-export async function isAsOpened({ fd, stats }: Opened): Promise<boolean> {
-  return isSame(stats, await statOpened(fd, { bigint: true }))
+export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
+  return isSame(stats, await statDescriptor(fd, { bigint: true }))
 }
 
 function isSame(before: BigIntStats, now: BigIntStats): boolean {
@@ -46,11 +46,11 @@ type Read = (
  * Reads a part of an open file from its start to its end, and fails at the last piece when somebody has
  * written over the file since it was opened. What was only added behind its end does no harm.
  */
-export function readUnchanged(opened: Opened, span: Required<Span>): Read {
+export function readUnchanged(opened: OpenFile, span: Required<Span>): Read {
   const hash = mayGrow(opened.stats) ? createHash('sha256') : undefined
   const isIntact = callbackify(async (): Promise<boolean> => {
     const digest = hash?.digest('hex').slice(0, DIGEST_LENGTH)
-    if (await isAsOpened(opened)) return true
+    if (await isUnmodified(opened)) return true
     return digest !== undefined && digest === (await digestOfStream(streamOf(opened, span)))
   })
   return (fd, buffer, offset, length, position, done) => {
@@ -77,6 +77,6 @@ function mayGrow({ mtimeNs }: BigIntStats): boolean {
   return Date.now() - Number(mtimeNs / 1_000_000n) < GROWING_MS
 }
 
-function changed({ path }: Opened): Error {
+function changed({ path }: OpenFile): Error {
   return new Error(`${path} changed while it was sent`)
 }

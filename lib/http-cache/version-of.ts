@@ -5,9 +5,9 @@ import { inspect } from 'node:util'
 import { isDevelopment } from '../environment.ts'
 import { keepCurrent, stopRefreshing } from './kept-current.ts'
 import { statIfThere } from '../files/at-start.ts'
-import { ifThere, readWhole, realpathOf, statOf } from '../files/disk.ts'
+import { ifThere, readSnapshot, realpathOf, statOf } from '../files/disk.ts'
 import { sortEntries } from '../files/folder-entries.ts'
-import { lookAgain, seen, type Seen } from '../files/seen.ts'
+import { recheck, observe, type Observation } from '../files/observation.ts'
 import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
 
@@ -84,7 +84,7 @@ function readArguments(args: readonly unknown[]): { names: readonly string[]; ro
 }
 
 interface FileRead {
-  readonly seen: Seen
+  readonly seen: Observation
   readonly digest: string
 }
 
@@ -109,13 +109,13 @@ class FilesRead {
 
   #look = async (path: string): Promise<FileRead | undefined> => {
     const known = this.#known.get(path)
-    const again = known && (await lookAgain(known.seen))
+    const again = known && (await recheck(known.seen))
     if (known && again) return { seen: again, digest: known.digest }
     const readAt = Date.now()
-    const whole = await readWhole(path)
+    const whole = await readSnapshot(path)
     if (!whole) return undefined
     const { stamp, bytes } = whole
-    return { seen: seen(path, stamp, () => bytes, readAt), digest: digestOf(bytes) }
+    return { seen: observe(path, stamp, () => bytes, readAt), digest: digestOf(bytes) }
   }
 
   // Not the absolute path: every server of a deploy has the same version.

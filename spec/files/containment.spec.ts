@@ -2,9 +2,9 @@
 import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { closeDescriptor, openFile, type Opened } from '../../lib/files/disk.ts'
+import { closeDescriptor, openFile, type OpenFile } from '../../lib/files/disk.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
-import { isWithinPublic, liesIn, realPathByName } from '../../lib/files/containment.ts'
+import { isPathInPublic, isInDirectory, realPathByName } from '../../lib/files/containment.ts'
 import { makeProject } from '../support/site.ts'
 
 function makeGround(t: ExecutionContext) {
@@ -14,14 +14,14 @@ function makeGround(t: ExecutionContext) {
     'public-x/c.txt': 'c'
   })
   const directory = { path: join(root, 'public'), real: join(root, 'public') }
-  const open = async (path: string): Promise<Opened> => {
+  const open = async (path: string): Promise<OpenFile> => {
     const opened = await openFile(join(root, path))
     if (!opened) throw new Error(`${path} is not there`)
     t.teardown(() => closeDescriptor(opened.fd))
     return opened
   }
   const judge = async (path: string, symlinks: 'inside' | 'deny' | 'follow' = 'inside') =>
-    liesIn({ symlinks }, directory, await open(path))
+    isInDirectory({ symlinks }, directory, await open(path))
   return { root, directory, open, judge }
 }
 
@@ -49,11 +49,11 @@ test('S52 a link that is swapped after the opening changes no judgement', async 
   point('../public-x/c.txt')
   const outside = await open('public/link.txt')
   point('a.txt')
-  t.false(await liesIn({ symlinks: 'inside' }, directory, outside))
+  t.false(await isInDirectory({ symlinks: 'inside' }, directory, outside))
   t.is(await realPathByName(outside), undefined, 'nor where the kernel does not tell')
   const inside = await open('public/link.txt')
   point('../public-x/c.txt')
-  t.true(await liesIn({ symlinks: 'inside' }, directory, inside))
+  t.true(await isInDirectory({ symlinks: 'inside' }, directory, inside))
 })
 
 test('a file that was replaced or removed since it was opened lies where it lay', async t => {
@@ -62,12 +62,12 @@ test('a file that was replaced or removed since it was opened lies where it lay'
     const replaced = await open('public/a.txt')
     writeFileSync(join(root, 'public/new'), 'new')
     renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
-    t.true(await liesIn({ symlinks }, directory, replaced))
+    t.true(await isInDirectory({ symlinks }, directory, replaced))
     writeFileSync(join(root, 'public/c (deleted)'), 'c')
     const removed = await open('public/c (deleted)')
-    t.true(await liesIn({ symlinks }, directory, removed))
+    t.true(await isInDirectory({ symlinks }, directory, removed))
     unlinkSync(join(root, 'public/c (deleted)'))
-    t.true(await liesIn({ symlinks }, directory, removed))
+    t.true(await isInDirectory({ symlinks }, directory, removed))
   }
 })
 
@@ -93,13 +93,13 @@ test('S52 public is where it was when it was first seen', async t => {
   const root = makeProject(t, { 'one/a.txt': 'a', 'other/a.txt': 'a' })
   const settings = settle({ root })
   const file = join(root, 'public/a.txt')
-  t.false(await isWithinPublic(settings, file))
+  t.false(await isPathInPublic(settings, file))
   pointAt('one', join(root, 'public'))
-  t.true(await isWithinPublic(settings, file))
+  t.true(await isPathInPublic(settings, file))
   pointAt('other', join(root, 'public'))
-  t.false(await isWithinPublic(settings, file))
+  t.false(await isPathInPublic(settings, file))
   pointAt('one', join(root, 'public'))
-  t.true(await isWithinPublic(settings, file))
+  t.true(await isPathInPublic(settings, file))
 })
 
 test('a deploy that leads a link to another release takes public along', async t => {
@@ -112,10 +112,10 @@ test('a deploy that leads a link to another release takes public along', async t
   pointAt('releases/1', root)
   const settings = settle({ root })
   const file = join(root, 'public/a.txt')
-  t.true(await isWithinPublic(settings, file))
+  t.true(await isPathInPublic(settings, file))
   pointAt('releases/2', root)
-  t.true(await isWithinPublic(settings, file))
+  t.true(await isPathInPublic(settings, file))
   symlinkSync('elsewhere', join(above, 'releases/3/public'))
   pointAt('releases/3', root)
-  t.false(await isWithinPublic(settings, file))
+  t.false(await isPathInPublic(settings, file))
 })

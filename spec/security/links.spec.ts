@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSyn
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { openFile, readWhole } from '../../lib/files/disk.ts'
+import { openFile, readSnapshot } from '../../lib/files/disk.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { filesBelow, makeFingerprinted, run } from '../support/fingerprinted.ts'
 import { ask } from '../support/raw.ts'
@@ -193,7 +193,7 @@ test('S47 a stranger that takes a file’s place between a look and the opening 
   for (const name of await makeStrangers(t, directory)) {
     if (name === 'socket.css') continue
     t.is(await openFile(join(directory, name)), undefined, name)
-    t.is(await readWhole(join(directory, name)), undefined, name)
+    t.is(await readSnapshot(join(directory, name)), undefined, name)
   }
 })
 

@@ -12,7 +12,7 @@ import { resolveReference } from '../rendering/resolve-reference.ts'
 import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
-import { sumsOf } from '../../files/checksums.ts'
+import { checksumsOf } from '../../files/checksums.ts'
 import { encodePath } from '../urls/encode.ts'
 import { inParallel } from '../../concurrency.ts'
 
@@ -157,7 +157,7 @@ async function readPlace(
     : { draft: whole, warnings: [] }
   warnings.forEach(options.warn)
   const isFinal = !drafted.text && !drafted.map
-  const sums = isFinal ? await sumsOf(drafted.content, app.integrity) : undefined
+  const sums = isFinal ? await checksumsOf(drafted.content, app.integrity) : undefined
   // Bytes that stay as they are need not be kept: the source has them.
   const isCopy = !source.compiler && isFinal
   const result = {

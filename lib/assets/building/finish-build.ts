@@ -7,8 +7,8 @@ import { finish, type Draft } from '../rendering/render.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import type { Listed } from '../sources/sources.ts'
-import type { Content } from '../../files/writing/write-whole.ts'
-import { sumsOfBytes, type Sums } from '../../files/checksums.ts'
+import type { Content } from '../../files/content.ts'
+import { checksumsOfBytes, type Checksums } from '../../files/checksums.ts'
 import { DIGEST_LENGTH } from '../../files/digest.ts'
 import { encodePath } from '../urls/encode.ts'
 
@@ -29,7 +29,7 @@ export interface Built extends Listed {
 /** A draft, and the digest of what needs no finishing. */
 export interface Drafted {
   readonly draft: Draft
-  readonly sums: Sums | undefined
+  readonly sums: Checksums | undefined
 }
 
 /** An asset before its references have their URLs. */
@@ -108,7 +108,7 @@ function finishOne(
   const content = finish(draft, urls)
   const common = { ...place, mtimeNs }
   if (draft.map !== undefined) return withMap(common, draft, content as Buffer, urls)
-  const known = sums ?? sumsOfBytes(content as Uint8Array, node.app.integrity)
+  const known = sums ?? checksumsOfBytes(content as Uint8Array, node.app.integrity)
   return [{ ...common, content, ...known }]
 }
 
@@ -117,7 +117,7 @@ export const MAP = '.map'
 
 /** The text names its map by that one's digest, so that its own is over the map as well. */
 function withMap(
-  place: Omit<Built, 'content' | keyof Sums>,
+  place: Omit<Built, 'content' | keyof Checksums>,
   { text, map = '' }: Draft,
   content: Buffer,
   urls: readonly (string | undefined)[]
@@ -129,14 +129,14 @@ function withMap(
     name: name + MAP,
     path: path + MAP,
     content: json,
-    ...sumsOfBytes(json, app.integrity)
+    ...checksumsOfBytes(json, app.integrity)
   }
   const url = publishedUrl(mapped)
   const comment = /\.css$/i.test(name)
     ? `/*# sourceMappingURL=${url} */\n`
     : `//# sourceMappingURL=${url}\n`
   const code = Buffer.concat([content, Buffer.from(comment)])
-  return [mapped, { ...place, content: code, ...sumsOfBytes(code, app.integrity) }]
+  return [mapped, { ...place, content: code, ...checksumsOfBytes(code, app.integrity) }]
 }
 
 function urlsOf(

@@ -15,7 +15,7 @@ import { reportOn, type PrecompileReport } from './precompile-report.ts'
 import { publishBuild } from './writing/publish-build.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
-import { leavesPublic, wouldLieInPublic } from '../../files/containment.ts'
+import { outsidePublic, wouldBeInPublic } from '../../files/containment.ts'
 import { sweep } from '../../files/writing/temporary.ts'
 import { inParallel } from '../../concurrency.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
@@ -129,7 +129,7 @@ function inOrder(problems: readonly Problem[]): AssetError[] {
 async function refuseToLeave(settings: Settings, files: readonly string[]): Promise<void> {
   const folders = [...new Set(files.map(file => dirname(file)))].toSorted()
   const problems = await inParallel(folders, CONCURRENCY, async folder =>
-    (await wouldLieInPublic(settings, join(folder, 'any'))) ? [] : leavesPublic(settings, folder)
+    (await wouldBeInPublic(settings, join(folder, 'any'))) ? [] : outsidePublic(settings, folder)
   )
   if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
 }

@@ -12,7 +12,7 @@ import { readManifest } from './manifest/read-manifest.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
-import { sumsOf, type IntegrityAlgorithm } from '../../files/checksums.ts'
+import { checksumsOf, type IntegrityAlgorithm } from '../../files/checksums.ts'
 import { DIGEST_LENGTH } from '../../files/digest.ts'
 import { CODINGS, type Coding } from '../../files/codings.ts'
 import { inParallel } from '../../concurrency.ts'
@@ -89,7 +89,7 @@ async function judgeTarget(
   if (!stats) return 'is missing'
   if (!stats.isFile()) return 'is no file'
   if (Number(stats.size) !== entry.size) return `has size ${stats.size}, not ${entry.size}`
-  const sums = await sumsOf({ copyOf: file }, algorithmsOf(entry))
+  const sums = await checksumsOf({ copyOf: file }, algorithmsOf(entry))
   const fingerprinted = splitFingerprint(decodeURIComponent(entry.target))?.digest
   // Without fingerprints the target is the plain name.
   if (entry.target !== path && sums.digest !== fingerprinted)
@@ -144,7 +144,7 @@ async function judgeCopy(file: string, original: Stamp, coding: Coding) {
     const hash = createHash('sha256')
     await pipeline(createReadStream(copy), decompress, hash)
     const digest = hash.digest('hex').slice(0, DIGEST_LENGTH)
-    const { digest: expected } = await sumsOf({ copyOf: file }, [])
+    const { digest: expected } = await checksumsOf({ copyOf: file }, [])
     return digest === expected ? undefined : 'decompresses to other bytes'
   } catch (error) {
     if (!isDamage(error)) throw error

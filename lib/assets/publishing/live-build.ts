@@ -7,16 +7,15 @@ import type { Built, Drafted } from '../building/finish-build.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
 import { entriesOf } from '../building/writing/publish-build.ts'
-import { write } from '../../files/writing/replacement.ts'
-import { lookAgain } from '../../files/seen.ts'
+import { writeIfChanged } from '../../files/writing/replacement.ts'
+import { recheck } from '../../files/observation.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { Sources } from '../sources/sources.ts'
 import { contentOf } from '../building/writing/compressed-copies.ts'
 import { writeVerified } from '../building/writing/write-build.ts'
-import { statOf } from '../../files/disk.ts'
-import { leavesPublic, mustLieInPublic, wouldLieInPublic } from '../../files/containment.ts'
-import { remove } from '../../files/writing/write-whole.ts'
+import { removeFile, statOf } from '../../files/disk.ts'
+import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { inParallel, oneAtATime } from '../../concurrency.ts'
 import { asPublishError, rethrowAsPublishError } from '../../files/writing/publish-error.ts'
@@ -60,7 +59,7 @@ export function makeLiveBuild(
   const reuse = async (path: string, source: Source): Promise<Drafted | undefined> => {
     const known = drafts.get(path)
     if (known?.source.file !== source.file || known.generation !== generationOf()) return undefined
-    const inputs = await Promise.all(known.drafted.draft.inputs.map(lookAgain))
+    const inputs = await Promise.all(known.drafted.draft.inputs.map(recheck))
     return inputs.every(Boolean) ? known.drafted : undefined
   }
 
@@ -75,7 +74,7 @@ export function makeLiveBuild(
     for (const each of new Set([path, named])) {
       const file = join(settings.publicDir, each)
       const isOurs = (await statOf(file))?.isFile() && (await digestOfFile(file)) === digest
-      if (isOurs && (await wouldLieInPublic(settings, file))) await remove(file)
+      if (isOurs && (await wouldBeInPublic(settings, file))) await removeFile(file)
       forget(each)
     }
   }
@@ -140,16 +139,16 @@ function isSame(one: Assets, other: Assets): boolean {
 
 async function writeBoth(settings: Settings, asset: Built): Promise<void> {
   const fingerprinted = join(settings.publicDir, withFingerprint(asset.path, asset.digest))
-  if (!(await wouldLieInPublic(settings, fingerprinted)))
-    throw leavesPublic(settings, fingerprinted)
+  if (!(await wouldBeInPublic(settings, fingerprinted)))
+    throw outsidePublic(settings, fingerprinted)
   const isThere = await statOf(fingerprinted)
   if (!isThere || (await digestOfFile(fingerprinted)) !== asset.digest) {
     await writeVerified(settings, fingerprinted, asset)
   }
-  await write(
+  await writeIfChanged(
     join(settings.publicDir, asset.path),
     contentOf({ settings, built: asset, fingerprinted }),
     asset.mtimeNs,
-    { judge: mustLieInPublic(settings) }
+    { checkLocation: requireInPublic(settings) }
   )
 }

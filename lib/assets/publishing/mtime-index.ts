@@ -2,11 +2,11 @@
 // means present. Different in either direction means publish again: a checkout sets mtimes back.
 import { LRUCache } from 'lru-cache'
 import type { Stamp } from '../../files/disk.ts'
-import { lookAgain, type Seen } from '../../files/seen.ts'
+import { recheck, type Observation } from '../../files/observation.ts'
 
 export interface Entry {
   /** The source and everything that it was compiled from. */
-  readonly inputs: readonly Seen[]
+  readonly inputs: readonly Observation[]
   readonly target: { readonly path: string; readonly stamp: Stamp }
   /** The state of the listings in which the source was found. */
   readonly generation: number
@@ -37,14 +37,14 @@ export class MtimeIndex {
 
   /** The target's stamp when the entry still holds for the disk: one stat of each file. */
   async check(key: string, entry: Entry): Promise<Stamp | undefined> {
-    const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(lookAgain))
+    const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(recheck))
     if (!target || inputs.includes(undefined)) return undefined
-    this.#keepRested(key, entry, inputs as Seen[])
+    this.#keepRested(key, entry, inputs as Observation[])
     return entry.target.stamp
   }
 
   /** What had rested long enough when it was looked at is told by its stamp from here on. */
-  #keepRested(key: string, entry: Entry, inputs: readonly Seen[]): void {
+  #keepRested(key: string, entry: Entry, inputs: readonly Observation[]): void {
     // Callers compare entries by identity.
     if (inputs.every((input, at) => input === entry.inputs[at])) return
     if (this.#entries.peek(key) === entry) this.#entries.set(key, { ...entry, inputs })

@@ -1,6 +1,6 @@
 // Brings a target up to date with its source: copied or compiled, written whole, stamped.
 import { join } from 'node:path'
-import { isMiss, statOf, type Stamp } from '../../files/disk.ts'
+import { isMiss, removeFile, statOf, type Stamp } from '../../files/disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
 import { draft, finish, type Draft } from '../rendering/render.ts'
 import { isReported, makeMissingReference } from '../rendering/missing-reference.ts'
@@ -8,10 +8,10 @@ import { resolveReference } from '../rendering/resolve-reference.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { Sources } from '../sources/sources.ts'
-import { leavesPublic, mustLieInPublic, wouldLieInPublic } from '../../files/containment.ts'
-import { write } from '../../files/writing/replacement.ts'
+import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
+import { writeIfChanged } from '../../files/writing/replacement.ts'
 import { asPublishError } from '../../files/writing/publish-error.ts'
-import { remove, type Content } from '../../files/writing/write-whole.ts'
+import type { Content } from '../../files/content.ts'
 import { encodePath } from '../urls/encode.ts'
 
 export interface Publisher {
@@ -81,8 +81,8 @@ export function makePublisher(
     const { app, name, source } = asker
     const drafted = await draft(settings, sources.of(app).loadPaths, name, source)
     if (!drafted) return 'gone'
-    if (!(await wouldLieInPublic(settings, target))) {
-      warn(leavesPublic(settings, target).message)
+    if (!(await wouldBeInPublic(settings, target))) {
+      warn(outsidePublic(settings, target).message)
       return undefined
     }
     const content = finish(drafted, await urlsOf({ ...asker, draft: drafted }))
@@ -98,7 +98,9 @@ export function makePublisher(
 
   const writeUnlessGone = async (target: string, content: Content, mtimeNs: bigint) => {
     try {
-      return await write(target, content, mtimeNs, { judge: mustLieInPublic(settings) })
+      return await writeIfChanged(target, content, mtimeNs, {
+        checkLocation: requireInPublic(settings)
+      })
     } catch (error) {
       const { path } = error as NodeJS.ErrnoException
       if (isMiss(error) && 'copyOf' in content && path === content.copyOf) return 'gone'
@@ -135,7 +137,7 @@ export function makePublisher(
       stats.ino === entry.target.stamp.ino &&
       stats.mtimeNs === entry.target.stamp.mtimeNs
     ) {
-      await remove(target)
+      await removeFile(target)
     }
     return undefined
   }

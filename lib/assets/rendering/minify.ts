@@ -17,7 +17,7 @@ import { resolveReference } from './resolve-reference.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { Sources } from '../sources/sources.ts'
-import { readContent } from '../../files/writing/write-whole.ts'
+import { readContent } from '../../files/content.ts'
 
 /** Where a draft comes from. */
 interface Place {

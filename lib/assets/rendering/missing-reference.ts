@@ -1,7 +1,7 @@
 // What is said of a reference that is not found: where it stands, as its author wrote it.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { readWhole } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/disk.ts'
 import type { Reference } from './references.ts'
 import type { Draft } from './render.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -54,7 +54,7 @@ interface Located {
 }
 
 async function readAll(files: readonly string[]): Promise<readonly Located[]> {
-  const read = await Promise.all(files.map(readWhole))
+  const read = await Promise.all(files.map(readSnapshot))
   return files.flatMap((file, at) => {
     const bytes = read[at]?.bytes
     return bytes ? locate(file, new TextDecoder().decode(bytes)) : []

@@ -7,27 +7,34 @@ import { isUnchangedSince } from '../../files/clock.ts'
 import type { CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import {
   stampOf,
-  readOpened,
-  readWhole,
+  readOpenFile,
+  readSnapshot,
   realpathOf,
   statOf,
   withFile,
   type Stamp,
-  type Opened
+  type OpenFile
 } from '../../files/disk.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
 import type { Settings } from '../settings/settings.ts'
-import { isFile, newestOf, seen, seenLacking, type Seen, type SeenFile } from '../../files/seen.ts'
 import type { Source } from '../sources/catalog.ts'
-import { liesIn } from '../../files/containment.ts'
-import type { Content, Copy } from '../../files/writing/write-whole.ts'
+import {
+  isFileObservation,
+  newestMtime,
+  observe,
+  observeAbsence,
+  type Observation,
+  type FileObservation
+} from '../../files/observation.ts'
+import { isInDirectory } from '../../files/containment.ts'
+import type { Content, Copy } from '../../files/content.ts'
 
 /** A source read and compiled, its references found but not yet replaced. */
 export interface Draft {
   readonly content: Content
   /** Undefined: nothing in it refers to another asset. */
   readonly text: Text | undefined
-  readonly inputs: readonly Seen[]
+  readonly inputs: readonly Observation[]
   /** The newest mtime of source and dependencies. */
   readonly mtimeNs: bigint
   /** False when a dependency changed while it was being compiled: the next request compiles again. */
@@ -63,11 +70,11 @@ export async function draft(
   const read = await withFile(source.file, async opened => {
     if (!(await isAllowed(opened))) return undefined
     const isBig = !type && !source.compiler && opened.stats.size > COPY_FROM
-    return isBig ? opened.stats : readOpened(opened)
+    return isBig ? opened.stats : readOpenFile(opened)
   })
   if (!read) return undefined
   if (!('bytes' in read)) return copy(source, read, isAllowed)
-  const input = seen(source.file, read.stamp, () => read.bytes, readAt)
+  const input = observe(source.file, read.stamp, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
   const given = { path: source.file, loadPaths, env: settings.env, ...(sourceMap && { sourceMap }) }
   const output = await compile(given, source, read.bytes)
@@ -93,7 +100,7 @@ function copy(source: Source, stamp: Stamp, isAllowed: Copy['isAllowed']): Draft
   }
 }
 
-function plain(content: Buffer, input: SeenFile): Draft {
+function plain(content: Buffer, input: FileObservation): Draft {
   const { mtimeNs } = input.stamp
   return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
 }
@@ -107,16 +114,16 @@ function textType(name: string): 'css' | 'js' | undefined {
 
 /** What was opened is judged, wherever a link that is swapped meanwhile leads. */
 function judgeOf({ symlinks }: Settings, { directory }: Source) {
-  return async (opened: Opened): Promise<boolean> => {
+  return async (opened: OpenFile): Promise<boolean> => {
     if (symlinks === 'follow') return true
     const real = await realpathOf(directory)
-    return real !== undefined && liesIn({ symlinks }, { path: directory, real }, opened)
+    return real !== undefined && isInDirectory({ symlinks }, { path: directory, real }, opened)
   }
 }
 
 interface Read {
   readonly bytes: Buffer
-  readonly input: SeenFile
+  readonly input: FileObservation
   readonly type: 'css' | 'js' | undefined
 }
 
@@ -133,17 +140,17 @@ async function draftText(
   const others = await lookAt(dependencies, source)
   const references = type ? findReferences(type, code) : []
   const inputs = [input, ...others]
-  const read = others.filter(isFile)
+  const read = others.filter(isFileObservation)
   return {
     content: source.compiler ? Buffer.from(code) : bytes,
     text: references.length > 0 ? { code, references, dependencies: pathsOf(read) } : undefined,
     inputs,
-    mtimeNs: newestOf([input, ...read]),
+    mtimeNs: newestMtime([input, ...read]),
     isSettled: read.every(({ stamp }) => isUnchangedSince(stamp, startedAt))
   }
 }
 
-function pathsOf(files: readonly SeenFile[]): readonly string[] {
+function pathsOf(files: readonly FileObservation[]): readonly string[] {
   return files.map(({ path }) => path)
 }
 
@@ -185,18 +192,18 @@ function asCompileError(error: unknown, source: Source): CompileError {
 
 const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
 
-async function lookAt(dependencies: readonly string[], source: Source): Promise<Seen[]> {
+async function lookAt(dependencies: readonly string[], source: Source): Promise<Observation[]> {
   const others = new Set(dependencies)
   others.delete(source.file)
   const absent: string[] = []
   const files = await Promise.all(
     [...others].map(async path => {
       const readAt = Date.now()
-      const read = await readWhole(path)
-      if (read) return seen(path, read.stamp, () => read.bytes, readAt)
+      const read = await readSnapshot(path)
+      if (read) return observe(path, read.stamp, () => read.bytes, readAt)
       if (!(await statOf(path))) absent.push(path)
       return undefined
     })
   )
-  return [...files.filter(file => file !== undefined), ...(await seenLacking(absent))]
+  return [...files.filter(file => file !== undefined), ...(await observeAbsence(absent))]
 }

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { chooseCoding } from '../../http/content-coding.ts'
 import { isCopyOf } from '../../files/compress.ts'
-import { stampOf, sameStamp, statOf, withFile, type Stamp, type Opened } from '../../files/disk.ts'
+import {
+  isSameInode,
+  stampOf,
+  sameStamp,
+  statOf,
+  withFile,
+  type Stamp,
+  type OpenFile
+} from '../../files/disk.ts'
 import { streamOf } from '../../files/file-stream.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import {
@@ -16,7 +24,7 @@ import {
 } from './representation.ts'
 import type { Wanted } from './request-path.ts'
 import type { Settings } from '../settings/settings.ts'
-import { liesInPublic } from '../../files/containment.ts'
+import { isInPublic } from '../../files/containment.ts'
 import { prepareResponse, type PreparedResponse } from './write-response.ts'
 import { contentType } from '../../http/media-type.ts'
 import { CODINGS, type Coding } from '../../files/codings.ts'
@@ -66,7 +74,7 @@ export async function loadOpened<T>(
   settings: Settings,
   wanted: Wanted,
   isOrdinary: IsOrdinary,
-  use: (file: PublicFile, opened: Opened) => Promise<T> | T
+  use: (file: PublicFile, opened: OpenFile) => Promise<T> | T
 ): Promise<T | undefined> {
   const path = join(settings.publicDir, wanted.path)
   for (let attempt = 1; ; attempt++) {
@@ -79,18 +87,18 @@ export async function loadOpened<T>(
   }
 }
 
-async function isNamed(path: string, { stats }: Opened): Promise<boolean> {
+async function isNamed(path: string, { stats }: OpenFile): Promise<boolean> {
   const now = await statOf(path)
-  return now?.ino === stats.ino && now.dev === stats.dev
+  return now !== undefined && isSameInode(now, stats)
 }
 
 async function prepare(
   settings: Settings,
   wanted: Wanted,
   isOrdinary: IsOrdinary,
-  opened: Opened
+  opened: OpenFile
 ): Promise<PublicFile | undefined> {
-  if (!(await liesInPublic(settings)(opened))) return undefined
+  if (!(await isInPublic(settings)(opened))) return undefined
   const read = await represent('identity', opened, settings.memory.maxFileBytes)
   const fingerprint = wanted.app && splitFingerprint(wanted.path)
   const copies = await copiesOf(settings, wanted, opened.path, read.stamp)
@@ -135,7 +143,7 @@ function copy(
   const { digest, size } = identity ?? {}
   if (!identity || digest === undefined || size === undefined) return Promise.resolve(undefined)
   return withFile(identity.file + coding.extension, async opened => {
-    if (!(await liesInPublic(settings)(opened))) return undefined
+    if (!(await isInPublic(settings)(opened))) return undefined
     const form = await represent(coding.name, opened, settings.memory.maxFileBytes)
     const bytes = () => (form.body ? Readable.from([form.body]) : streamOf(opened))
     return (await isCopyOf({ size, digest }, bytes, coding)) ? form : undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeAbsent } from './known-misses.ts'
 import { isUnchangedSince } from '../../files/clock.ts'
-import { sameStamp, statOf, type Stamp, type Opened } from '../../files/disk.ts'
+import { sameStamp, statOf, type Stamp, type OpenFile } from '../../files/disk.ts'
 import { hasOneSpelling, type Wanted } from './request-path.ts'
 import {
   isUnchanged,
@@ -14,7 +14,7 @@ import {
   type Sendable
 } from './public-file.ts'
 import type { Settings } from '../settings/settings.ts'
-import { isWithinPublic } from '../../files/containment.ts'
+import { isPathInPublic } from '../../files/containment.ts'
 import { MAX_WHOLE_BYTES } from './write-response.ts'
 
 type Found = PublicFile | undefined
@@ -36,7 +36,7 @@ export interface PublicFiles {
   /** The file that is wanted, described from its open self and then used; undefined for a miss. */
   readonly withOpened: <T>(
     wanted: Wanted,
-    use: (file: PublicFile, opened: Opened) => Promise<T> | T
+    use: (file: PublicFile, opened: OpenFile) => Promise<T> | T
   ) => Promise<T | undefined>
   /** Whether there is a file that could be sent; nothing is read. */
   has(wanted: Wanted): Promise<boolean>
@@ -148,7 +148,7 @@ export function makePublicFiles(settings: Settings, isOrdinary: IsOrdinary): Pub
     async has({ path }) {
       const file = join(settings.publicDir, path)
       const stats = await statOf(file)
-      return stats !== undefined && stats.isFile() && isWithinPublic(settings, file)
+      return stats !== undefined && stats.isFile() && isPathInPublic(settings, file)
     }
   }
 }

@@ -1,8 +1,8 @@
 // One form of a file, with everything that an answer says of it made once.
 import { formatHttpDate } from '../../http/dates.ts'
 import { formatEtag, type Validators } from '../../http/validators.ts'
-import { stampOf, readOpened, type Stamp, type Opened } from '../../files/disk.ts'
-import { isAsOpened, streamOf } from '../../files/file-stream.ts'
+import { stampOf, readOpenFile, type Stamp, type OpenFile } from '../../files/disk.ts'
+import { isUnmodified, streamOf } from '../../files/file-stream.ts'
 import { digestOf, digestOfStream } from '../../files/digest.ts'
 
 /** Name, value, name, value … as `res.writeHead` takes them. */
@@ -26,21 +26,21 @@ export interface Representation extends Validators {
 /** Reads one form of a file; what is bigger than `maxBytes` stays on the disk. */
 export async function represent(
   coding: Representation['coding'],
-  opened: Opened,
+  opened: OpenFile,
   maxBytes: number
 ): Promise<Representation> {
   if (opened.stats.size > maxBytes) return makeRepresentation(coding, opened)
-  const { bytes, stamp } = await readOpened(opened)
+  const { bytes, stamp } = await readOpenFile(opened)
   return makeRepresentation(coding, opened, { stamp, body: bytes, digest: digestOf(bytes) })
 }
 
 /** What is read once for its digest, although it is too big for memory; undefined: it changed meanwhile. */
 export async function withDigest(
   form: Representation,
-  opened: Opened
+  opened: OpenFile
 ): Promise<Verified | undefined> {
   const digest = form.digest ?? (await digestOfStream(streamOf(opened)))
-  if (form.digest === undefined && !(await isAsOpened(opened))) return undefined
+  if (form.digest === undefined && !(await isUnmodified(opened))) return undefined
   return { ...form, digest, etag: etagOf(form.coding, digest) }
 }
 
@@ -51,7 +51,7 @@ export interface Verified extends Representation {
 
 function makeRepresentation(
   coding: Representation['coding'],
-  { path, stats }: Opened,
+  { path, stats }: OpenFile,
   read?: { readonly stamp: Stamp; readonly body: Buffer; readonly digest: string }
 ): Representation {
   const stamp = read?.stamp ?? stampOf(stats)

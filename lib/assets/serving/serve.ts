@@ -6,7 +6,7 @@ import send from 'send'
 import { evaluatePreconditions } from '../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../http/ranges.ts'
 import { connected, cut, isOfConnection, isWanted } from './connection.ts'
-import { sameStamp, withFile, type Opened } from '../../files/disk.ts'
+import { sameStamp, withFile, type OpenFile } from '../../files/disk.ts'
 import { BORROWED, readUnchanged } from '../../files/file-stream.ts'
 import { chooseForm, type PublicFile, type Sendable } from './public-file.ts'
 import type { Headers } from './representation.ts'
@@ -26,7 +26,11 @@ const FILE = { ifModifiedSince: 'before' } as const
  * @param opened the file itself, where it was described from what is open
  * @returns false when the file has been replaced since it was found: it must be found again
  */
-export function serve(ctx: Context, file: PublicFile, opened?: Opened): boolean | Promise<boolean> {
+export function serve(
+  ctx: Context,
+  file: PublicFile,
+  opened?: OpenFile
+): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
   const form = chooseForm(file, headers['accept-encoding'])
@@ -49,7 +53,7 @@ function sendRange(
   ctx: Context,
   form: Sendable,
   range: ByteRange,
-  opened: Opened | undefined
+  opened: OpenFile | undefined
 ): boolean | Promise<boolean> {
   if (!form.body) return stream(ctx, form, opened, range)
   const part = form.body.subarray(range.start, range.end + 1)
@@ -100,21 +104,21 @@ function handleError(this: Context, error: Error): void {
 async function stream(
   ctx: Context,
   form: Sendable,
-  given: Opened | undefined,
+  given: OpenFile | undefined,
   range?: ByteRange
 ): Promise<boolean> {
   if (!(await connected(ctx.res))) {
     takeOver(ctx)
     return true
   }
-  const send = (opened: Opened) => streamOpened(ctx, form, opened, range)
+  const send = (opened: OpenFile) => streamOpened(ctx, form, opened, range)
   return given?.path === form.file ? send(given) : ((await withFile(form.file, send)) ?? false)
 }
 
 async function streamOpened(
   ctx: Context,
   form: Sendable,
-  opened: Opened,
+  opened: OpenFile,
   range: ByteRange | undefined
 ): Promise<boolean> {
   if (!sameStamp(opened.stats, form.stamp)) return false
@@ -138,7 +142,7 @@ async function streamOpened(
  */
 function sendThrough(
   res: ServerResponse,
-  opened: Opened,
+  opened: OpenFile,
   size: number,
   range: ByteRange | undefined
 ): Promise<void> {

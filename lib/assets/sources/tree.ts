@@ -3,8 +3,16 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { hasRested } from '../../files/clock.ts'
-import { stampOf, ifThere, realpathOf, sameStamp, statOf, type Stamp } from '../../files/disk.ts'
+import { showsChangesAfter } from '../../files/clock.ts'
+import {
+  stampOf,
+  ifThere,
+  isSameInode,
+  realpathOf,
+  sameStamp,
+  statOf,
+  type Stamp
+} from '../../files/disk.ts'
 import { isHidden, sortEntries, type Sorted } from '../../files/folder-entries.ts'
 import { oneAtATime } from '../../concurrency.ts'
 import type { Symlinks } from '../../files/containment.ts'
@@ -79,8 +87,8 @@ export class Tree {
     await Promise.all(
       [...this.#folders].map(async ([at, folder]) => {
         const stats = await statOf(join(this.directory, at))
-        const isSettled = hasRested(folder.stamp, folder.readAt) && !folder.isDangling
-        if (!stats || !isSameFile(stats, folder.stamp)) this.#unwatch(at)
+        const isSettled = showsChangesAfter(folder.stamp, folder.readAt) && !folder.isDangling
+        if (!stats || !isSameInode(stats, folder.stamp)) this.#unwatch(at)
         if (!stats || !isSettled || !sameStamp(stats, folder.stamp)) this.#changed.add(at)
       })
     )
@@ -129,7 +137,7 @@ export class Tree {
   async #readIfNew(at: string, above: readonly string[]): Promise<void> {
     const known = this.#folders.get(at)
     const stats = known && (await statOf(join(this.directory, at)))
-    if (known && stats && isSameFile(stats, known.stamp)) return
+    if (known && stats && isSameInode(stats, known.stamp)) return
     this.#unwatch(at)
     await this.#read(at, above)
   }
@@ -165,10 +173,6 @@ export class Tree {
     this.#watchers.get(at)?.close()
     this.#watchers.delete(at)
   }
-}
-
-function isSameFile(a: Stamp, b: Stamp): boolean {
-  return a.ino === b.ino && a.dev === b.dev
 }
 
 function below(at: string, name: string): string {

@@ -2,10 +2,18 @@
 import { link, open, rename, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { errorCode, ifThere, readWhole, statOf, type Stamp } from '../disk.ts'
+import {
+  errorCode,
+  ifThere,
+  isSameInode,
+  readSnapshot,
+  removeFile,
+  statOf,
+  type Stamp
+} from '../disk.ts'
 import { formatOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
 import { temporaryName } from './temporary.ts'
-import { makeDirectory, remove } from './write-whole.ts'
+import { makeDirectory } from './atomic-write.ts'
 
 const BEAT_MS = 5000
 /** A lock that was not written for so long is abandoned, when its process cannot be asked after. */
@@ -34,7 +42,7 @@ export async function lock(directory: string): Promise<Lock> {
     await handle.close()
     throw error
   } finally {
-    await remove(own)
+    await removeFile(own)
   }
 }
 
@@ -44,7 +52,10 @@ function held(file: string, directory: string, handle: FileHandle, own: Stamp): 
   const beat = setInterval(() => {
     handle.write(formatOwner(SELF), 0).catch((error: unknown) => (failure = error))
   }, BEAT_MS).unref()
-  const isOurs = async () => isSame(await statOf(file), own)
+  const isOurs = async () => {
+    const stats = await statOf(file)
+    return stats !== undefined && isSameInode(stats, own)
+  }
   return {
     async check() {
       if (await isOurs()) return
@@ -53,14 +64,10 @@ function held(file: string, directory: string, handle: FileHandle, own: Stamp): 
     },
     async release() {
       clearInterval(beat)
-      if (await isOurs()) await remove(file)
+      if (await isOurs()) await removeFile(file)
       await handle.close()
     }
   }
-}
-
-function isSame(one: Stamp | undefined, other: Stamp): boolean {
-  return one?.ino === other.ino && one.dev === other.dev
 }
 
 async function acquire(
@@ -88,7 +95,7 @@ async function acquire(
 
 /** @param now what the disk's clock said just before */
 async function look(file: string, now: bigint) {
-  const read = await readWhole(file)
+  const read = await readSnapshot(file)
   if (!read) return undefined
   const owner = readOwner(read.bytes.toString())
   const ended = await hasEnded(owner)
@@ -104,8 +111,8 @@ async function breakLock(file: string, judged: Stamp): Promise<void> {
   const taken = join(dirname(file), temporaryName())
   await ifThere(rename(file, taken))
   const stats = await statOf(taken)
-  if (stats && !isSame(stats, judged)) await link(taken, file).catch(unlessThere)
-  await remove(taken)
+  if (stats && !isSameInode(stats, judged)) await link(taken, file).catch(unlessThere)
+  await removeFile(taken)
 }
 
 function unlessThere(error: unknown): void {

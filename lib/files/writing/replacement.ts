@@ -1,17 +1,17 @@
 // A target's new bytes, prepared beside it and put in its place: at once, or with others at the end.
 import { lstat } from 'node:fs/promises'
-import { errorCode, ifThere, readWhole, sameBytes, statOf, type Stamp } from '../disk.ts'
 import {
-  later,
-  prepare,
-  put,
-  remove,
-  secondsLater,
-  setMtime,
-  writeWhole,
-  type Checks,
-  type Content
-} from './write-whole.ts'
+  errorCode,
+  ifThere,
+  readSnapshot,
+  removeFile,
+  sameBytes,
+  statOf,
+  type Stamp
+} from '../disk.ts'
+import type { Content } from '../content.ts'
+import { commitFile, stageFile, writeAtomically, type WriteChecks } from './atomic-write.ts'
+import { addSeconds, secondsLater, setMtime } from './mtime.ts'
 
 export interface Replacement {
   /** False: the target holds these bytes already, and gets their mtime at most. */
@@ -37,7 +37,7 @@ export async function prepareReplacement(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  checks: Checks = {}
+  checks: WriteChecks = {}
 ): Promise<ContentReplacement> {
   const stats = await ifThere(lstat(target, { bigint: true }))
   const existing = stats?.isFile() ? stats : undefined
@@ -45,27 +45,27 @@ export async function prepareReplacement(
   if (existing && (await holds(target, existing, content))) {
     return {
       isNew: false,
-      mtimeNs: later(mtimeNs, seconds ?? 0),
+      mtimeNs: addSeconds(mtimeNs, seconds ?? 0),
       commit: async () => (seconds === undefined ? renewMtime(target, mtimeNs, checks) : existing),
       discard: async () => undefined
     }
   }
-  const free = seconds === undefined ? mtimeNs : later(mtimeNs, seconds + 1)
-  const prepared = await prepare(target, content, free, checks)
+  const free = seconds === undefined ? mtimeNs : addSeconds(mtimeNs, seconds + 1)
+  const staged = await stageFile(target, content, free, checks)
   return {
     isNew: true,
     mtimeNs: free,
-    commit: () => put(prepared),
-    discard: () => remove(prepared.temporary)
+    commit: () => commitFile(staged),
+    discard: () => removeFile(staged.temporary)
   }
 }
 
 /** Writes only when the bytes differ; sets the mtime only when that differs. */
-export async function write(
+export async function writeIfChanged(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  checks?: Checks
+  checks?: WriteChecks
 ): Promise<Stamp | undefined> {
   return (await prepareReplacement(target, content, mtimeNs, checks)).commit()
 }
@@ -74,7 +74,7 @@ export async function write(
 export async function prepareRemoval(path: string): Promise<Replacement | undefined> {
   if (!(await ifThere(lstat(path)))) return undefined
   const commit = async () => {
-    await remove(path)
+    await removeFile(path)
     return undefined
   }
   return { isNew: false, commit, discard: async () => undefined }
@@ -83,14 +83,14 @@ export async function prepareRemoval(path: string): Promise<Replacement | undefi
 async function renewMtime(
   target: string,
   mtimeNs: bigint,
-  { judge }: Checks
+  { checkLocation }: WriteChecks
 ): Promise<Stamp | undefined> {
   try {
     await setMtime(target, mtimeNs)
   } catch (error) {
     // Another user's file can be replaced, but not touched.
     if (errorCode(error) === 'EPERM')
-      return writeWhole(target, { copyOf: target }, mtimeNs, { judge })
+      return writeAtomically(target, { copyOf: target }, mtimeNs, { checkLocation })
     throw error
   }
   return statOf(target)
@@ -99,6 +99,6 @@ async function renewMtime(
 async function holds(target: string, { size }: Stamp, content: Content): Promise<boolean> {
   if ('copyOf' in content) return sameBytes(content.copyOf, target)
   if (Number(size) !== content.length) return false
-  const existing = await readWhole(target)
+  const existing = await readSnapshot(target)
   return existing?.bytes.equals(content) ?? false
 }

@@ -1,8 +1,8 @@
 // Temporary files: named for the process that writes them, and swept once it has ended.
 import { randomBytes } from 'node:crypto'
-import { open, readdir, unlink } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ifThere, statOf } from '../disk.ts'
+import { ifThere, removeFile, statOf } from '../disk.ts'
 import { formatOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
 
 // A dotfile, so that no request finds it.
@@ -34,7 +34,7 @@ export async function sweep(directory: string, age = HOUR_MS): Promise<void> {
   for (const name of left) {
     const path = join(directory, name)
     const ended = await hasEnded(readOwner(name.slice(PREFIX.length)))
-    if (ended ?? (await isOlder(directory, path, age))) await ifThere(unlink(path))
+    if (ended ?? (await isOlder(directory, path, age))) await removeFile(path)
   }
 }
 
@@ -52,6 +52,6 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
     return (await handle.stat({ bigint: true })).ctimeNs
   } finally {
     await handle.close()
-    await ifThere(unlink(path))
+    await removeFile(path)
   }
 }

@@ -1,18 +1,18 @@
 import { renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { hasRested } from '../../../lib/files/clock.ts'
-import { readWhole } from '../../../lib/files/disk.ts'
+import { showsChangesAfter } from '../../../lib/files/clock.ts'
+import { readSnapshot } from '../../../lib/files/disk.ts'
 import { MtimeIndex, type Entry } from '../../../lib/assets/publishing/mtime-index.ts'
-import { isFile, seen } from '../../../lib/files/seen.ts'
+import { isFileObservation, observe } from '../../../lib/files/observation.ts'
 import { makeProject } from '../../support/site.ts'
 import { untilSettled } from '../../support/until.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 
 async function look(path: string) {
-  const read = await readWhole(path)
+  const read = await readSnapshot(path)
   if (!read) throw new Error(`${path} is not there`)
-  return seen(path, read.stamp, () => read.bytes)
+  return observe(path, read.stamp, () => read.bytes)
 }
 
 async function makeIndex(t: ExecutionContext) {
@@ -56,7 +56,7 @@ test('a young file is compared by its bytes, since its mtime need not change', a
   const tomorrow = Date.now() / 1000 + 86_400
   utimesSync(at('source'), tomorrow, tomorrow)
   const stamp = statSync(at('source'), { bigint: true })
-  const inputs = (bytes: string) => [seen(at('source'), stamp, () => Buffer.from(bytes))]
+  const inputs = (bytes: string) => [observe(at('source'), stamp, () => Buffer.from(bytes))]
   t.truthy(await index.check('key', { ...entry, inputs: inputs('one') }))
   t.is(await index.check('key', { ...entry, inputs: inputs('two') }), undefined)
 })
@@ -70,7 +70,7 @@ test('once it has rested, a file is told by its stamp alone', async t => {
   t.deepEqual(
     index
       .get('key')
-      ?.inputs.filter(isFile)
+      ?.inputs.filter(isFileObservation)
       .map(({ path, digest }) => [path, digest]),
     [
       [at('source'), undefined],
@@ -78,7 +78,7 @@ test('once it has rested, a file is told by its stamp alone', async t => {
     ]
   )
   t.is(
-    young.inputs.find(isFile)?.digest,
+    young.inputs.find(isFileObservation)?.digest,
     digestOf(Buffer.from('one')),
     'the entry itself stays as it was'
   )
@@ -91,16 +91,16 @@ test('a file has rested when neither its bytes nor its inode changed lately', t 
     ...{ dev: 1n, ino: 1n, size: 1n },
     ...{ mtimeNs: at(mtime), ctimeNs: at(ctime) }
   })
-  t.true(hasRested(stamp(-1000, -1000), now))
-  t.false(hasRested(stamp(-1000, -5), now))
-  t.false(hasRested(stamp(-5, -1000), now))
-  t.false(hasRested(stamp(5000, -1000), now), 'a date in the future')
+  t.true(showsChangesAfter(stamp(-1000, -1000), now))
+  t.false(showsChangesAfter(stamp(-1000, -5), now))
+  t.false(showsChangesAfter(stamp(-5, -1000), now))
+  t.false(showsChangesAfter(stamp(5000, -1000), now), 'a date in the future')
 })
 
 test('PUB-05a where whole seconds are stamped, a file has rested after two', t => {
   const second = 1_700_000_000_000
   const rested = (mtime: number, ctime: number, later: number) =>
-    hasRested(
+    showsChangesAfter(
       {
         ...{ dev: 1n, ino: 1n, size: 1n },
         ...{ mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }

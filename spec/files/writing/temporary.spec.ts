@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { formatOwner, SELF } from '../../../lib/files/writing/process-owner.ts'
 import { sweep, temporaryName } from '../../../lib/files/writing/temporary.ts'
-import { writeWhole } from '../../../lib/files/writing/write-whole.ts'
+import { writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
 import { ownerOf } from '../../support/owner.ts'
 import { makeProject } from '../../support/site.ts'
 
@@ -62,6 +62,6 @@ test('a folder that is not there is swept without complaint', async t => {
 test('what a killed process left is swept by the next that writes there', async t => {
   const root = makeProject(t)
   writeFileSync(join(root, nameOf(ended())), 'half a fi')
-  await writeWhole(join(root, 'a.css'), Buffer.from('a{}'), 1_700_000_000_000_000_000n)
+  await writeAtomically(join(root, 'a.css'), Buffer.from('a{}'), 1_700_000_000_000_000_000n)
   t.deepEqual(readdirSync(root), ['a.css'])
 })

@@ -12,13 +12,13 @@ import { findPeer, PEERS } from '../../compilers/peers.ts'
 import type { Reference } from '../../rendering/references.ts'
 import type { Draft } from '../../rendering/render.ts'
 import { asKept, lookAtKept, wordOf, type Kept } from './stored-stamps.ts'
-import { isFile, newestOf, type Seen } from '../../../files/seen.ts'
+import { isFileObservation, newestMtime, type Observation } from '../../../files/observation.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Source } from '../../sources/catalog.ts'
 import type { Sources } from '../../sources/sources.ts'
 import type { Written } from '../writing/write-build.ts'
-import { writeWhole } from '../../../files/writing/write-whole.ts'
-import type { Sums } from '../../../files/checksums.ts'
+import { writeAtomically } from '../../../files/writing/atomic-write.ts'
+import type { Checksums } from '../../../files/checksums.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { WRITABLE_CODINGS } from '../../../files/codings.ts'
 
@@ -35,7 +35,7 @@ export interface LastBuild {
 interface Read {
   readonly file: string
   readonly inputs: readonly Kept[]
-  readonly sums?: Sums | undefined
+  readonly sums?: Checksums | undefined
   /** Absent: its bytes are the source's. */
   readonly code?: string | undefined
   readonly references?: readonly Reference[] | undefined
@@ -104,7 +104,9 @@ export async function openLastBuild(
       const code = 'copyOf' in content ? undefined : Buffer.from(content).toString()
       const isExact = text === undefined || text.code === code
       // What changed just before may change again without a new stamp.
-      const isOld = inputs.filter(isFile).every(({ stamp }) => isUnchangedSince(stamp, openedAt))
+      const isOld = inputs
+        .filter(isFileObservation)
+        .every(({ stamp }) => isUnchangedSince(stamp, openedAt))
       if (
         !draft.isSettled ||
         !isOld ||
@@ -148,7 +150,7 @@ export async function openLastBuild(
         wrote: Object.fromEntries(wrote)
       }
       const content = Buffer.from(JSON.stringify(state satisfies State))
-      await writeWhole(file, content, BigInt(Date.now()) * 1_000_000n).catch(unlessDisk)
+      await writeAtomically(file, content, BigInt(Date.now()) * 1_000_000n).catch(unlessDisk)
     }
   }
 }
@@ -156,16 +158,16 @@ export async function openLastBuild(
 function revive(
   { sums, code, references, map }: Read,
   source: Source,
-  inputs: readonly Seen[]
+  inputs: readonly Observation[]
 ): Drafted {
   const content = code === undefined ? { copyOf: source.file } : Buffer.from(code)
-  const files = inputs.filter(isFile)
+  const files = inputs.filter(isFileObservation)
   const dependencies = files.slice(1).map(({ path }) => path)
   const draft: Draft = {
     content,
     text: code !== undefined && references ? { code, references, dependencies } : undefined,
     inputs,
-    mtimeNs: newestOf(files),
+    mtimeNs: newestMtime(files),
     isSettled: true,
     map
   }

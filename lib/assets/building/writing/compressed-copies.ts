@@ -1,17 +1,13 @@
 // The compressed copies that precompile puts beside a file: checked, written, or taken away.
 import { createReadStream } from 'node:fs'
 import { compress, isCopyOf, isCompressible } from '../../../files/compress.ts'
-import { ifThere, statOf } from '../../../files/disk.ts'
+import { ifThere, removeFile, statOf } from '../../../files/disk.ts'
 import type { Built } from '../finish-build.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { liesInPublic, mustLieInPublic } from '../../../files/containment.ts'
-import {
-  readContent,
-  remove,
-  setMtimeIfOther,
-  writeWhole,
-  type Content
-} from '../../../files/writing/write-whole.ts'
+import { isInPublic, requireInPublic } from '../../../files/containment.ts'
+import { readContent, type Content } from '../../../files/content.ts'
+import { writeAtomically } from '../../../files/writing/atomic-write.ts'
+import { ensureMtime } from '../../../files/writing/mtime.ts'
 import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../../files/codings.ts'
 
 /** An asset under its fingerprint, or under its plain name where it has none. */
@@ -28,7 +24,7 @@ export interface Place {
 export function contentOf({ settings, built, fingerprinted }: Omit<Place, 'isNew'>): Content {
   const { content, app } = built
   if (!('copyOf' in content) || !app.fingerprint) return content
-  return { copyOf: fingerprinted, isAllowed: liesInPublic(settings) }
+  return { copyOf: fingerprinted, isAllowed: isInPublic(settings) }
 }
 
 export interface Copy {
@@ -65,19 +61,20 @@ async function writeCopy(place: Place, coding: Coding): Promise<Content | undefi
   const copy = fingerprinted + coding.extension
   if (!WRITABLE_CODINGS.includes(coding)) {
     // What this runtime cannot read may be a copy of what was there before.
-    if (fingerprint && isNew) await remove(copy)
+    if (fingerprint && isNew) await removeFile(copy)
     return undefined
   }
   if (await holdsCopy(built, copy, coding)) {
     // One that is older than its file is taken for a copy of something else.
-    if (fingerprint) await setMtimeIfOther(copy, built.mtimeNs)
+    if (fingerprint) await ensureMtime(copy, built.mtimeNs)
     return { copyOf: copy }
   }
   const isWorth = isCompressible(built.path, built.size)
   const bytes = isWorth ? await compress(await readContent(contentOf(place)), coding) : undefined
   if (!fingerprint) return bytes
-  if (!bytes) await remove(copy)
-  else await writeWhole(copy, bytes, built.mtimeNs, { judge: mustLieInPublic(settings) })
+  if (!bytes) await removeFile(copy)
+  else
+    await writeAtomically(copy, bytes, built.mtimeNs, { checkLocation: requireInPublic(settings) })
   return bytes && { copyOf: copy }
 }
 

@@ -11,8 +11,10 @@ import {
   type Replacement
 } from '../../../files/writing/replacement.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { mustLieInPublic } from '../../../files/containment.ts'
-import { readContent, setMtimeIfOther, writeWhole } from '../../../files/writing/write-whole.ts'
+import { requireInPublic } from '../../../files/containment.ts'
+import { readContent } from '../../../files/content.ts'
+import { writeAtomically } from '../../../files/writing/atomic-write.ts'
+import { ensureMtime } from '../../../files/writing/mtime.ts'
 import { digestOf, digestOfFile } from '../../../files/digest.ts'
 import { CODINGS } from '../../../files/codings.ts'
 
@@ -43,20 +45,20 @@ export async function writeBuilt(
   replacements: Replacement[]
 ): Promise<Written> {
   const built = await inMemory(settings, asBuilt)
-  const checks = { judge: mustLieInPublic(settings) }
+  const checks = { checkLocation: requireInPublic(settings) }
   const plain = join(settings.publicDir, built.path)
   const fingerprinted = join(settings.publicDir, publishedPath(built))
   const isThere = await holdsDigest(fingerprinted, built)
   if (built.app.fingerprint) {
     if (!isThere) await writeVerified(settings, fingerprinted, built)
-    else await setMtimeIfOther(fingerprinted, built.mtimeNs)
+    else await ensureMtime(fingerprinted, built.mtimeNs)
   }
   const place = { settings, built, fingerprinted, isNew: !isThere }
   const copies = await writeCopies(place, extension => isAsset(built.path + extension))
   const replacement = await prepareReplacement(plain, contentOf(place), built.mtimeNs, {
     ...checks,
     // What has a fingerprint was checked there.
-    ...(!built.app.fingerprint && { check: unlessEdited(settings, asBuilt) })
+    ...(!built.app.fingerprint && { checkContent: unlessEdited(settings, asBuilt) })
   })
   replacements.push(replacement)
   for (const { extension, content } of copies) {
@@ -103,9 +105,9 @@ export async function writeVerified(
   fingerprinted: string,
   built: Built
 ): Promise<void> {
-  await writeWhole(fingerprinted, built.content, built.mtimeNs, {
-    judge: mustLieInPublic(settings),
-    check: unlessEdited(settings, built)
+  await writeAtomically(fingerprinted, built.content, built.mtimeNs, {
+    checkLocation: requireInPublic(settings),
+    checkContent: unlessEdited(settings, built)
   })
 }
 

@@ -2,7 +2,9 @@ import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'nod
 import { join } from 'node:path'
 import test from 'ava'
 import { asyncProperty, assert, bigInt } from 'fast-check'
-import { hasMtime, remove, setMtime, writeWhole } from '../../../lib/files/writing/write-whole.ts'
+import { removeFile } from '../../../lib/files/disk.ts'
+import { writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
+import { hasMtime, setMtime } from '../../../lib/files/writing/mtime.ts'
 import { makeProject } from '../../support/site.ts'
 
 const THEN = 1_700_000_000_123_456_789n
@@ -11,7 +13,7 @@ const modeOf = (path: string) => statSync(path).mode & 0o777
 test('a file is written with its folders, its mtime and mode 0644', async t => {
   const root = makeProject(t)
   const target = join(root, 'public/assets/deep/a.css')
-  const mark = await writeWhole(target, Buffer.from('a{}'), THEN)
+  const mark = await writeAtomically(target, Buffer.from('a{}'), THEN)
   t.is(readFileSync(target, 'utf8'), 'a{}')
   t.is(modeOf(target), 0o644)
   t.is(modeOf(join(root, 'public')), 0o755)
@@ -26,7 +28,7 @@ test('a copy has the mode and the mtime of any other target', async t => {
   const root = makeProject(t, { source: 'bytes' })
   chmodSync(join(root, 'source'), 0o400)
   const target = join(root, 'public/copy')
-  await writeWhole(target, { copyOf: join(root, 'source') }, THEN)
+  await writeAtomically(target, { copyOf: join(root, 'source') }, THEN)
   t.is(readFileSync(target, 'utf8'), 'bytes')
   t.is(modeOf(target), 0o644)
   t.true(hasMtime(statSync(target, { bigint: true }), THEN))
@@ -37,7 +39,7 @@ test('a target is replaced, not written into: who reads the old one goes on read
   const target = join(root, 'a.css')
   const { open } = await import('node:fs/promises')
   const reader = await open(target)
-  await writeWhole(target, Buffer.from('new and longer'), THEN)
+  await writeAtomically(target, Buffer.from('new and longer'), THEN)
   t.is(await reader.readFile('utf8'), 'old')
   await reader.close()
   t.is(readFileSync(target, 'utf8'), 'new and longer')
@@ -46,8 +48,8 @@ test('a target is replaced, not written into: who reads the old one goes on read
 test('what cannot be written leaves the old target, and no temporary file', async t => {
   const root = makeProject(t, { 'public/a.css': 'old', 'public/taken/x': '' })
   const taken = join(root, 'public/taken')
-  await t.throwsAsync(writeWhole(taken, Buffer.from('new'), THEN), { code: 'EISDIR' })
-  const copy = writeWhole(join(root, 'public/a.css'), { copyOf: join(root, 'gone') }, THEN)
+  await t.throwsAsync(writeAtomically(taken, Buffer.from('new'), THEN), { code: 'EISDIR' })
+  const copy = writeAtomically(join(root, 'public/a.css'), { copyOf: join(root, 'gone') }, THEN)
   await t.throwsAsync(copy, { code: 'ENOENT' })
   t.is(readFileSync(join(root, 'public/a.css'), 'utf8'), 'old')
   t.deepEqual(readdirSync(join(root, 'public')).toSorted(), ['a.css', 'taken'])
@@ -80,18 +82,18 @@ test('an mtime that differs by two microseconds is another', t => {
 
 test('a file that is gone already can be removed', async t => {
   const root = makeProject(t, { 'a.css': '' })
-  await remove(join(root, 'a.css'))
-  await remove(join(root, 'a.css'))
-  await remove(join(root, 'a.css/b'))
+  await removeFile(join(root, 'a.css'))
+  await removeFile(join(root, 'a.css'))
+  await removeFile(join(root, 'a.css/b'))
   t.deepEqual(readdirSync(root), [])
-  await t.throwsAsync(remove(root), { message: /^(EISDIR|EPERM): / })
+  await t.throwsAsync(removeFile(root), { message: /^(EISDIR|EPERM): / })
 })
 
 test('a target that cannot be replaced is named as it was given, also behind a link', async t => {
   const root = makeProject(t, { 'real/app.css/in-the-way': '' })
   symlinkSync('real', join(root, 'link'))
   const target = join(root, 'link/app.css')
-  const error = await t.throwsAsync(() => writeWhole(target, Buffer.from('a{}'), 1n))
+  const error = await t.throwsAsync(() => writeAtomically(target, Buffer.from('a{}'), 1n))
   t.is((error as NodeJS.ErrnoException & { dest?: string }).dest, target)
   t.deepEqual(readdirSync(join(root, 'real')), ['app.css'])
 })

@@ -1,0 +1,102 @@
+// What a look at a path showed: the file that was read, or the directory that lacked a name. A later look
+// can then tell whether anything changed.
+import { basename, dirname, join } from 'node:path'
+import { showsChangesAfter } from './clock.ts'
+import { digestOf } from './digest.ts'
+import { readSnapshot, sameStamp, stampOf, statOf, type Stamp } from './disk.ts'
+
+export type Observation = FileObservation | DirectoryObservation
+
+export interface FileObservation {
+  readonly path: string
+  readonly stamp: Stamp
+  /** Present when the file changed so recently that its stamp may not show another change. */
+  readonly digest?: string | undefined
+}
+
+export interface DirectoryObservation {
+  readonly path: string
+  /** Absent when the directory changed so recently that its stamp may not show another change. */
+  readonly stamp?: Stamp | undefined
+  /** The names that were looked up and not found. */
+  readonly absent: readonly string[]
+}
+
+export function isFileObservation(observation: Observation): observation is FileObservation {
+  return !('absent' in observation)
+}
+
+export function newestMtime(files: readonly FileObservation[]): bigint {
+  return files.reduce((newest, { stamp }) => (stamp.mtimeNs > newest ? stamp.mtimeNs : newest), 0n)
+}
+
+/** @param readAt when reading began, in milliseconds since 1970 */
+export function observe(
+  path: string,
+  stamp: Stamp,
+  bytes: () => Uint8Array,
+  readAt = Date.now()
+): FileObservation {
+  return showsChangesAfter(stamp, readAt)
+    ? { path, stamp }
+    : { path, stamp, digest: digestOf(bytes()) }
+}
+
+/**
+ * Observes the directories of paths that do not exist: a new entry changes a directory's stamp. Where the
+ * directory does not exist either, its nearest existing ancestor is observed.
+ */
+export async function observeAbsence(paths: Iterable<string>): Promise<DirectoryObservation[]> {
+  const absentByDirectory = new Map<string, Set<string>>()
+  const add = async (path: string): Promise<void> => {
+    const directory = dirname(path)
+    if (directory === path) return undefined
+    const absent = absentByDirectory.get(directory)
+    if (absent) absent.add(basename(path))
+    else if (!(await statOf(directory))) return add(directory)
+    else absentByDirectory.set(directory, new Set([basename(path)]))
+    return undefined
+  }
+  for (const path of paths) await add(path)
+  return Promise.all(
+    Array.from(absentByDirectory, async ([path, names]) => {
+      const observation = { path, absent: [...names] }
+      return (await recheckDirectory(observation)) ?? observation
+    })
+  )
+}
+
+/**
+ * Looks again: undefined when anything changed, else the observation. That is the same object unless its
+ * stamp has become conclusive.
+ */
+export function recheck(observation: Observation): Promise<Observation | undefined> {
+  return isFileObservation(observation) ? recheckFile(observation) : recheckDirectory(observation)
+}
+
+async function recheckFile(observation: FileObservation): Promise<FileObservation | undefined> {
+  const { path, stamp, digest } = observation
+  if (digest === undefined) {
+    const stats = await statOf(path)
+    return stats && sameStamp(stats, stamp) ? observation : undefined
+  }
+  const checkedAt = Date.now()
+  const now = await readSnapshot(path)
+  if (!now || !sameStamp(now.stamp, stamp) || digestOf(now.bytes) !== digest) return undefined
+  return showsChangesAfter(stamp, checkedAt) ? { path, stamp } : observation
+}
+
+/** Stats the directory before its names: the next check sees whatever arrives in between. */
+async function recheckDirectory(
+  observation: DirectoryObservation
+): Promise<DirectoryObservation | undefined> {
+  const { path, stamp, absent } = observation
+  const checkedAt = Date.now()
+  const stats = await statOf(path)
+  if (stats && stamp && sameStamp(stats, stamp)) return observation
+  const found = await Promise.all(absent.map(name => statOf(join(path, name))))
+  if (found.some(Boolean)) return undefined
+  return stats && showsChangesAfter(stats, checkedAt)
+    ? { path, stamp: stampOf(stats), absent }
+    : observation
+}
