@@ -112,7 +112,7 @@ export function makePipeline(settings: Settings): Pipeline {
     recall: rawPath => (live?.isCurrent === false ? undefined : publicFiles.recall(rawPath)),
     find(wanted) {
       const { app } = wanted
-      if (!app?.compile) return publicFiles.find(wanted)
+      if (!app.compile || app === settings.publicApp) return publicFiles.find(wanted)
       return app.fingerprint ? buildAndFind(app, wanted) : publishAndFind(app, wanted)
     },
     findPublished: wanted => publicFiles.find(wanted),
@@ -120,11 +120,12 @@ export function makePipeline(settings: Settings): Pipeline {
     withOpened: publicFiles.withOpened,
     async has(wanted) {
       const { app, name } = wanted
-      if (app?.compile && (await sources.of(app).find(name))) return true
+      const isPublished = app.compile && app !== settings.publicApp
+      if (isPublished && (await sources.of(app).find(name))) return true
       return publicFiles.has(wanted)
     },
     beforePage() {
-      fixed?.refreshBehind(settings.revalidate)
+      fixed?.refreshBehind(settings.publicApp.revalidate)
       return live?.refresh()
     },
     viewHelpers: makeViewHelpers(settings, app => ({

@@ -109,7 +109,7 @@ test('S30 a small file counts twice, since it may lie behind a kept head as well
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
   const settings = settle({ root, ...ENVIRONMENTS.production, memory })
   const files = makePublicFiles(settings, async () => true)
-  for (const path of names) await files.find({ path, app: undefined, name: '' })
+  for (const path of names) await files.find({ path, app: settings.publicApp, name: '' })
   t.is(names.filter(path => files.recall(path)).length, 10)
 })
 

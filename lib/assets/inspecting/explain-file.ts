@@ -63,7 +63,7 @@ async function findFile(
 }
 
 async function manifestFor(settings: Settings, { app }: Wanted): Promise<Manifest | undefined> {
-  if (!app?.fingerprint || app.compile) return undefined
+  if (!app.fingerprint || app.compile) return undefined
   try {
     return await readManifest(manifestFile(settings))
   } catch (error) {
@@ -92,7 +92,7 @@ function formDetails({ coding, size, headers }: Form): string[] {
 }
 
 async function whyNoFile(
-  { publicDir }: Settings,
+  { publicDir, publicApp }: Settings,
   { path, name, app }: Wanted,
   shown: string
 ): Promise<string> {
@@ -100,7 +100,7 @@ async function whyNoFile(
   const stats = await statOf(file)
   if (!stats) return `${shown} is not there`
   if (!stats.isFile()) return `${shown} is no file`
-  const fingerprint = app && splitFingerprint(name)
+  const fingerprint = app === publicApp ? undefined : splitFingerprint(name)
   if (fingerprint && (await digestOfFile(file)) !== fingerprint.digest) {
     return `${shown} holds other bytes than its fingerprint says, and is not sent`
   }
@@ -113,24 +113,25 @@ function conclude(
   source: Source | undefined,
   file: PublicFile | undefined
 ): FileExplained['outcome'] {
-  const { outcome, isFound } = outcomeOf(wanted, source, file)
+  const { outcome, isFound } = outcomeOf(settings, wanted, source, file)
   const condition = settings.serve ? '' : 'where koaAssets serves: '
   return { outcome: condition + outcome, isFound }
 }
 
 function outcomeOf(
+  { publicApp }: Settings,
   { app, name }: Wanted,
   source: Source | undefined,
   file: PublicFile | undefined
 ): FileExplained['outcome'] {
   const isOwn = source !== undefined && isNamed(source, name)
-  const isFingerprinted = app !== undefined && !isOwn && splitFingerprint(name) !== undefined
-  const isMade = app?.compile && source && (!isFingerprinted || isLive(app))
+  const isFingerprinted = app !== publicApp && !isOwn && splitFingerprint(name) !== undefined
+  const isMade = app.compile && source && (!isFingerprinted || isLive(app))
   if (isMade && isFingerprinted && !file) {
     return { outcome: '200 if the source still makes these bytes, else 404', isFound: false }
   }
   if (isMade) return { outcome: '200, brought up to date with its source first', isFound: true }
   if (file) return { outcome: '200, the file as it lies in public', isFound: true }
-  const unkept = app ? '; a 404 of theirs gets Cache-Control: no-store' : ''
+  const unkept = app !== publicApp ? '; a 404 of theirs gets Cache-Control: no-store' : ''
   return { outcome: `passed on to the next middleware${unkept}`, isFound: false }
 }

@@ -31,7 +31,8 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
   const wanted = locate(path, settings)
   const steps = [settingsStep(settings), pathStep(path, settings)]
   if (wanted === undefined || wanted === MALFORMED) return notOurs(path, steps, wanted, settings)
-  const resolved = wanted.app && (await resolve(settings, wanted.app, wanted.name))
+  const isOfApp = wanted.app !== settings.publicApp
+  const resolved = isOfApp ? await resolve(settings, wanted.app, wanted.name) : undefined
   const file = await explainFile(settings, wanted, resolved?.source)
   return {
     path,
@@ -76,9 +77,10 @@ function notOurs(
   return { path, steps, outcome, isFound: false, forms: [] }
 }
 
-function appStep({ apps }: Settings, { app }: Wanted): Step {
+function appStep({ apps, publicApp }: Settings, { app }: Wanted): Step {
   const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… is the app ${name}`)
-  if (!app) return { subject: 'app', finding: 'none: a file of public, if it is there', details }
+  if (app === publicApp)
+    return { subject: 'app', finding: 'none: a file of public, if it is there', details }
   const compile = app.compile ? 'compiles on request' : 'does not compile on request'
   const fingerprint = app.fingerprint ? 'checksum names' : 'plain names'
   return { subject: 'app', finding: `${app.name}: ${compile}, ${fingerprint}`, details }

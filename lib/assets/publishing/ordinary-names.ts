@@ -6,8 +6,7 @@ import { encodePath } from '../urls/encode.ts'
 /** What a request asks for. */
 interface Asked {
   readonly path: string
-  /** Undefined: a file of `public` that belongs to no app. */
-  readonly app: AppSettings | undefined
+  readonly app: AppSettings
   readonly name: string
 }
 
@@ -27,7 +26,6 @@ export interface Evidence {
 /** What is published under a name that happens to end in 32 hex characters is not a fingerprint's. */
 export function ordinaryBy({ manifestOf, sourcedName, has }: Evidence): IsOrdinary {
   return async ({ app, path, name }, plain) => {
-    if (!app) return true
     const manifest = manifestOf(app)
     if (manifest?.assets.has(encodePath(path))) return true
     if (manifest?.assets.has(encodePath(plain))) return false

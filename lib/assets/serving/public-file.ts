@@ -100,7 +100,7 @@ async function prepare(
 ): Promise<PublicFile | undefined> {
   if (!(await isInPublic(settings)(opened))) return undefined
   const read = await represent('identity', opened, settings.memory.maxFileBytes)
-  const fingerprint = wanted.app && splitFingerprint(wanted.path)
+  const fingerprint = wanted.app === settings.publicApp ? undefined : splitFingerprint(wanted.path)
   const copies = await copiesOf(settings, wanted, opened.path, read.stamp)
   const needsDigest = fingerprint !== undefined || copies.size > 0
   const identity = needsDigest ? await withDigest(read, opened) : read
@@ -122,7 +122,7 @@ async function copiesOf(
   { mtimeNs }: Stamp
 ): Promise<ReadonlyMap<Coding, Stamp>> {
   // While a file is compiled on request its compressed copies are none of its own.
-  if ((app ?? settings).compile) return new Map()
+  if (app.compile) return new Map()
   const looks = CODINGS.map(
     async coding => [coding, await statOf(path + coding.extension)] as const
   )
@@ -168,8 +168,7 @@ export async function isUnchanged(
 }
 
 function aboutFile(settings: Settings, wanted: Wanted, varies: boolean, verified: boolean): About {
-  const { compile } = wanted.app ?? settings
-  const revalidated = compile ? 'no-cache' : 'public, max-age=0, must-revalidate'
+  const revalidated = wanted.app.compile ? 'no-cache' : 'public, max-age=0, must-revalidate'
   const underPrefix = wanted.path.startsWith(`${settings.prefix}/`)
   return {
     type: contentType(wanted.path),

@@ -77,10 +77,10 @@ export function makePublicFiles(settings: Settings, isOrdinary: IsOrdinary): Pub
   }
 
   const trust = ({ app }: Wanted, { isVerified }: PublicFile): number =>
-    isVerified ? Infinity : performance.now() + (app ?? settings).revalidate * 1000
+    isVerified ? Infinity : performance.now() + app.revalidate * 1000
 
   /** In seconds. What is compiled on request is written, and looked for, within the same request. */
-  const trustOfMiss = ({ app }: Wanted): number => (app?.compile ? 0 : (app ?? settings).revalidate)
+  const trustOfMiss = ({ app }: Wanted): number => (app.compile ? 0 : app.revalidate)
 
   const loadCurrent = async (wanted: Wanted, stamp: Stamp): Promise<Found> => {
     const [loadedAt, forgetsBefore] = [Date.now(), forgets]

@@ -7,9 +7,9 @@ import type { AppSettings, Settings } from '../settings/settings.ts'
 export interface Wanted {
   /** Decoded: `/assets/admin/menu.css`. */
   readonly path: string
-  /** Undefined: a file of `public` that belongs to no app. */
-  readonly app: AppSettings | undefined
-  /** The path below the app's prefix: `menu.css`. Empty without an app. */
+  /** `settings.publicApp` for a path that belongs to no app. */
+  readonly app: AppSettings
+  /** The path below the app's prefix: `menu.css`. */
   readonly name: string
 }
 
@@ -38,8 +38,8 @@ export function locate(raw: string, settings: Settings): Wanted | typeof MALFORM
   if (segments === MALFORMED) return isUnderPrefix(raw, settings) ? MALFORMED : undefined
   const path = `/${segments.join('/')}`
   if (isManifest(path, settings)) return undefined
-  const app = appAt(settings, path)
-  return { path, app, name: app ? path.slice(app.urlPrefix.length + 1) : '' }
+  const app = appAt(settings, path) ?? settings.publicApp
+  return { path, app, name: path.slice(app.urlPrefix.length + 1) }
 }
 
 const COPY = /\.(?:br|gz|zst)$/

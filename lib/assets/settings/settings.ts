@@ -32,10 +32,8 @@ export interface Settings {
   readonly memory: { readonly maxBytes: number; readonly maxFileBytes: number }
   readonly index: { readonly max: number }
   readonly symlinks: 'inside' | 'follow' | 'deny'
-  /** What holds for files of `public` that belong to no app. */
-  readonly compile: boolean
-  /** Seconds. */
-  readonly revalidate: number
+  /** Stands in for the app of files in `public` that belong to none. Has no name and no sources. */
+  readonly publicApp: AppSettings
 }
 
 const MIB = 1024 * 1024
@@ -85,9 +83,11 @@ function settleWith(
   const prefix = settlePath(options.prefix ?? '/assets', 'prefix')
   if (prefix === '') complain('prefix', "a path such as '/assets'", options.prefix)
   const shared = layersOf(options, env)
-  const { compile, fingerprint, revalidate } = settleLayers(shared, env, defaults, options)
+  const settled = settleLayers(shared, env, defaults, options)
   const published = () =>
-    fingerprint && !compile ? appsAtStart(manifestFile({ publicDir, prefix })) : undefined
+    settled.fingerprint && !settled.compile
+      ? appsAtStart(manifestFile({ publicDir, prefix }))
+      : undefined
   const apps = settleApps({ defaults, root, env, prefix, shared, published }, options)
   checkPublic({ root, publicDir, apps }, options.public ?? 'public')
   return Object.freeze({
@@ -105,8 +105,10 @@ function settleWith(
     }),
     index: Object.freeze({ max: options.index?.max ?? 10_000 }),
     symlinks: options.symlinks ?? 'inside',
-    compile,
-    revalidate
+    publicApp: Object.freeze({
+      ...settled,
+      ...{ name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [], fingerprint: false }
+    })
   })
 }
 

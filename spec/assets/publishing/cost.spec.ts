@@ -167,7 +167,7 @@ test.serial('who asks at once shares one look, where a look is trusted at all', 
   const looksOf = async (options: SiteOptions, path: string) => {
     const settings = settle({ root: site.root, ...REMEMBERING, ...options })
     const files = makePublicFiles(settings, async () => true)
-    const wanted = { path, app: undefined, name: '' }
+    const wanted = { path, app: settings.publicApp, name: '' }
     stats.length = 0
     const asked = Array.from({ length: 20 }, async () => files.find(wanted))
     const found = await Promise.all(asked)

@@ -18,7 +18,7 @@ test('what is forgotten while it is read is not remembered: its source may be go
   const apps = { web: {} }
   const settings = settle({ root, apps, env: 'production', compile: false, fingerprint: false })
   const files = makePublicFiles(settings, async () => true)
-  const wanted = { path, app: settings.apps[0], name: path.slice('/assets/'.length) }
+  const wanted = { path, app: settings.apps[0] ?? settings.publicApp, name: path.slice('/assets/'.length) }
   const found = files.find(wanted)
   await until(() => openDescriptors(file) === 1, 'the file is being read')
   unlinkSync(file)
