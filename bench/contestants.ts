@@ -1,4 +1,4 @@
-// Who takes part: each turns a folder of files into a request listener or a server of its own.
+// The servers that are compared: each serves one folder of files on one port.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -14,13 +14,13 @@ import serveStatic from 'serve-static'
 import sirv from 'sirv'
 import { koaAssets, type KoaAssetsOptions } from 'koa-fresh-assets'
 
-/** Where the files lie. `public/assets` holds what `apps/web/assets` holds, and copies in gzip. */
-export interface Ground {
+/** The project to serve. `public/assets` has the files of `apps/web/assets`, with gzip copies. */
+export interface Project {
   readonly root: string
 }
 
 /** Starts listening on a port of 127.0.0.1. */
-type Contestant = (ground: Ground, port: number) => Promise<void>
+type Contestant = (project: Project, port: number) => Promise<void>
 
 export const contestants: Readonly<Record<string, Contestant>> = {
   ...(process.env.BENCH_BEFORE && {
@@ -66,7 +66,7 @@ export const contestants: Readonly<Record<string, Contestant>> = {
   nginx: ({ root }, port) => nginx(root, port)
 }
 
-/** A constant buffer, and no header that HTTP could do without. */
+/** A constant buffer with only the headers that HTTP requires. */
 function bare(name: string, type: string): Contestant {
   return async ({ root }, port) => {
     const body = readFileSync(join(root, 'public/assets', name))
@@ -78,7 +78,6 @@ function bare(name: string, type: string): Contestant {
   }
 }
 
-/** Answers with a page where no file answers. */
 function page(ctx: { body: unknown }): void {
   ctx.body = '<!doctype html><title>a page</title>'
 }
@@ -87,19 +86,19 @@ function ours(options: KoaAssetsOptions): Contestant {
   return ({ root }, port) => koa(port, koaAssets({ ...options, root, serve: true }))
 }
 
-/** The same of another checkout, built: `BENCH_BEFORE` is its folder. */
+/** The same from another checkout that has been built: `BENCH_BEFORE` is its folder. */
 function before(options: KoaAssetsOptions): Contestant {
   return ({ root }, port) => koa(port, other?.koaAssets({ ...options, root, serve: true }))
 }
 
-// Every contestant's process loads it: V8 collects less often where more code has made the heap grow.
+// Loaded in every contestant's process: V8 collects garbage less often when more code has grown the heap.
 const other = process.env.BENCH_BEFORE
   ? ((await import(pathToFileURL(join(process.env.BENCH_BEFORE, 'dist/index.js')).href)) as {
       koaAssets: typeof koaAssets
     })
   : undefined
 
-/** An application with one page behind what is given. */
+/** An application with one page after the given middleware. */
 async function koa(port: number, middleware?: Middleware): Promise<void> {
   const app = new Koa()
   app.silent = true
@@ -120,7 +119,7 @@ function listen(
   })
 }
 
-/** One worker, and no log. It runs in the foreground, as a child of this process. */
+/** One worker, no log, in the foreground as a child of this process. */
 async function nginx(root: string, port: number): Promise<void> {
   const file = join(root, 'nginx.conf')
   writeFileSync(

@@ -1,4 +1,4 @@
-// What koaHttpCache costs, measured with wrk: the server on core 0, the client on core 1.
+// Measures what koaHttpCache costs, with wrk: the server on core 0, the client on core 1.
 //   npm run build && node --import tsx bench/http-cache.ts [rounds] [seconds]
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,10 +13,10 @@ import { koaHttpCache } from 'koa-fresh-assets'
 const ME = fileURLToPath(import.meta.url)
 const BODY = 'a small body of plain text'
 
-// Each case is a server's application and the header that its client sends.
+// The application of each case, and the header that its client sends.
 const CASES = {
   'koa alone': { app: plain, header: '' },
-  'koaHttpCache, none of its words': { app: unused, header: '' },
+  'koaHttpCache, no method called': { app: unused, header: '' },
   'fresh, 200 with a small body': { app: fresh, header: '' },
   'fresh, 304': { app: fresh, header: 'If-None-Match: "x"' }
 }
@@ -55,7 +55,7 @@ async function serve(name: Case): Promise<void> {
   process.send?.((server.address() as AddressInfo).port)
 }
 
-/** What one run saw: requests per second, and the processor's microseconds that the server spent on each. */
+/** Requests per second, and microseconds of CPU time that the server spent on each. */
 interface Figures {
   readonly rate: number
   readonly cpu: number
@@ -73,7 +73,7 @@ async function measure(name: Case, seconds: number): Promise<Figures> {
   const [port] = (await once(server, 'message')) as [number]
   const { header } = CASES[name]
   const url = `http://127.0.0.1:${port}/`
-  // Without the header: who asks conditionally was answered before.
+  // Without the header first: a conditional request follows a full response.
   await wrk(url, '', 1)
   await wrk(url, header, 1)
   const before = await cpuOf(server)
@@ -103,7 +103,8 @@ async function wrk(
   await once(client, 'close')
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(report)?.[1]
   const requests = /(\d+) requests in/.exec(report)?.[1]
-  if (rate === undefined || requests === undefined) throw new Error(`wrk said: ${report}`)
+  if (rate === undefined || requests === undefined)
+    throw new Error(`unexpected output of wrk: ${report}`)
   return { rate: Number(rate), requests: Number(requests) }
 }
 
@@ -114,7 +115,7 @@ function median(figures: readonly number[]): number {
 async function compare(rounds: number, seconds: number): Promise<void> {
   const names = Object.keys(CASES) as Case[]
   const runs = new Map<Case, Figures[]>(names.map(name => [name, []]))
-  // In turn, so that a noisy minute touches every case alike.
+  // In turn, so a noisy minute affects every case alike.
   for (let round = 0; round < rounds; round++) {
     for (const name of names) runs.get(name)?.push(await measure(name, seconds))
   }
@@ -122,19 +123,19 @@ async function compare(rounds: number, seconds: number): Promise<void> {
   for (const name of names) {
     const requests = median(all(name, 'rate')).toFixed(0).padStart(7)
     const cpu = median(all(name, 'cpu')).toFixed(1)
-    console.log(`${requests} requests/s, ${cpu} us of the processor each: ${name}`)
+    console.log(`${requests} requests/s, ${cpu} us of CPU each: ${name}`)
   }
-  // Of each round its own ratio, since the machine is not the same from one minute to the next.
+  // One ratio per round, because the machine's speed varies from minute to minute.
   const ratio = (one: Case, other: Case, key: keyof Figures) => {
     const others = all(other, key)
     return median(all(one, key).map((figure, round) => figure / (others[round] ?? NaN)))
   }
   const both = (one: Case, other: Case) =>
-    `${ratio(one, other, 'rate').toFixed(3)} by wrk, ${ratio(other, one, 'cpu').toFixed(3)} by processor`
-  const unused = both('koaHttpCache, none of its words', 'koa alone')
+    `${ratio(one, other, 'rate').toFixed(3)} by wrk, ${ratio(other, one, 'cpu').toFixed(3)} by CPU`
+  const unused = both('koaHttpCache, no method called', 'koa alone')
   const halted = both('fresh, 304', 'fresh, 200 with a small body')
-  console.log(`a route that uses none of its words, against koa alone: ${unused}`)
-  console.log(`a halt, against 200 with a small body: ${halted}`)
+  console.log(`a route that calls no method, against koa alone: ${unused}`)
+  console.log(`a halt, against a 200 with a small body: ${halted}`)
 }
 
 const [mode = '5', argument = '4'] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// What the number of assets costs, and what memory a flood of names takes.
+// Measures what the number of assets costs, and how much memory a flood of names takes.
 // `npm run build && node --import tsx bench/many.ts [--requests 1000000]`
 import { fork, execFile, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -22,11 +22,11 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 
-/** The same fifty names, asked for among fifty files and among many more. */
+/** Requests the same fifty names among fifty files and among many more. */
 async function compareCounts(): Promise<void> {
   const counts = [50, 5000, 50_000]
   const servers = await Promise.all(
-    counts.map(async (count, at) => ({ count, ...(await start(makeGround(count), 4700 + at)) }))
+    counts.map(async (count, at) => ({ count, ...(await start(makeProject(count), 4700 + at)) }))
   )
   const script = lua('hot.lua', 'string.format("/assets/a%d.js", math.random(0, 49))')
   const results = new Map<number, { latency: number[]; cpu: number[] }>(
@@ -48,9 +48,9 @@ async function compareCounts(): Promise<void> {
   }
 }
 
-/** A hundred thousand names, a tenth of them of no file, at random. */
+/** Requests a hundred thousand names at random; a tenth of them have no file. */
 async function floodWithNames(): Promise<void> {
-  const { port, child } = await start(makeGround(90_000), 4710)
+  const { port, child } = await start(makeProject(90_000), 4710)
   const script = lua('flood.lua', 'string.format("/assets/a%d.js", math.random(0, 99999))')
   console.log('\n| requests | resident memory, MiB |\n|--:|--:|')
   let done = 0
@@ -62,7 +62,7 @@ async function floodWithNames(): Promise<void> {
   child.kill()
 }
 
-function makeGround(count: number): string {
+function makeProject(count: number): string {
   const root = join(scratch, String(count))
   mkdirSync(join(root, 'public/assets'), { recursive: true })
   for (let number = 0; number < count; number++) {

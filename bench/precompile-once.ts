@@ -1,8 +1,8 @@
-// One precompile, in a process of its own, so that what it costs can be told.
+// One precompile in a process of its own, which reports its CPU time and memory.
 import { precompile } from '../lib/assets/building/precompile.ts'
 
 export interface Run {
-  /** Of this process, on all cores. */
+  /** CPU time of this process on all cores. */
   readonly cpuSeconds: number
   readonly rssMiB: number
   readonly assets: number

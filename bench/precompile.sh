@@ -1,5 +1,5 @@
 #!/bin/sh
-# What precompile does, as a shell would: compile, copy, digest, compress, on two cores.
+# Does the work of precompile with shell tools, on two cores: compile, copy, digest, compress.
 # usage: precompile.sh <directory of sources> <directory for the results>
 set -eu
 sources=$1 target=$2
@@ -14,17 +14,17 @@ for file do
   sum=$(sha256sum "$file")
   sum=${sum%% *}
   name=${file%.*}
-  printed=$name-$(printf %.32s "$sum").${file##*.}
-  cp -p "$file" "$printed"
+  fingerprinted=$name-$(printf %.32s "$sum").${file##*.}
+  cp -p "$file" "$fingerprinted"
   case $file in
     *.css | *.js)
-      gzip -9nk "$printed"
-      brotli -kq 11 "$printed"
-      cp "$printed.gz" "$file.gz"
-      cp "$printed.br" "$file.br"
+      gzip -9nk "$fingerprinted"
+      brotli -kq 11 "$fingerprinted"
+      cp "$fingerprinted.gz" "$file.gz"
+      cp "$fingerprinted.br" "$file.br"
       ;;
   esac
-  echo "$file $printed $sum"
+  echo "$file $fingerprinted $sum"
 done
 WORKER
 

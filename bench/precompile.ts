@@ -1,5 +1,5 @@
-// Precompiles 5,000 files, against a shell that does the same work on both cores; then once more,
-// unchanged. All in one run, so that a busy machine is as busy for each.
+// Precompiles 5,000 files, compared with a shell script that does the same work on both cores; then
+// again, unchanged. All in one run, so a busy machine affects each alike.
 //   node --import=tsx bench/precompile.ts [images scripts-and-stylesheets sass]
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -59,7 +59,7 @@ function precompiled(program: string, directory: string): Measured {
   return { wall, run: JSON.parse(output) as Run }
 }
 
-/** As users run it: JavaScript, and no TypeScript to be read first. */
+/** As users run it: JavaScript, without the cost of a TypeScript loader. */
 function bundle(directory: string): string {
   const outfile = join(directory, 'precompile.cjs')
   const external = ['sass', 'sass-embedded', 'less', 'esbuild']
@@ -71,7 +71,7 @@ function bundle(directory: string): string {
     format: 'cjs',
     external
   })
-  // What a build remembers is kept there, too.
+  // The cache of the last build is kept there as well.
   mkdirSync(join(directory, 'node_modules'))
   symlinkSync(join(HERE, '../node_modules/sass'), join(directory, 'node_modules/sass'))
   return outfile
@@ -89,10 +89,10 @@ function timed(work: () => unknown): number {
   return (performance.now() - start) / 1000
 }
 
-/** What `times` says of the processes that a shell has started: `1m2.34s 0m5.67s` in its last line. */
-function childrenCpu(said: string): number {
+/** CPU seconds of a shell's child processes, from the last line of `times`: `1m2.34s 0m5.67s`. */
+function childrenCpu(times: string): number {
   const parts =
-    said
+    times
       .trim()
       .split('\n')
       .at(-1)
@@ -112,7 +112,7 @@ function percent(one: number, other: number): string {
   return `${((one / other) * 100).toFixed(1)} %`
 }
 
-/** The same bytes in every run. */
+/** Generates the same bytes in every run. */
 function generate(directory: string, images: number, texts: number, sass: number): void {
   const write = (path: string, content: string | Uint8Array) => {
     const file = join(directory, path)

@@ -1,6 +1,7 @@
-// Side by side: the server on one core, wrk on the other, every contestant in turn, several rounds.
-// `npm run bench -- [--rounds 3] [--seconds 2] [--case 304] [--only sirv]`. With BENCH_BEFORE=<folder of
-// another checkout, built> that one takes part in every case as well.
+// Compares servers: the server on one core, wrk on the other, every contestant in turn, several rounds.
+//   npm run bench -- [--rounds 3] [--seconds 2] [--case 304] [--only sirv]
+// With BENCH_BEFORE=<folder of another checkout that has been built>, that one takes part in every case.
+// A run of all cases writes results.md.
 import { execFile, fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
@@ -27,7 +28,7 @@ interface Case {
   readonly title: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Takes the ETag of a first answer as If-None-Match. */
+  /** Sends the ETag of a first response as If-None-Match. */
   readonly conditional?: boolean
   readonly connections?: number
   readonly status: number
@@ -49,7 +50,7 @@ const CASES: readonly Case[] = [
     path: '/assets/app.js',
     conditional: true,
     status: 304,
-    // koa-static never answers 304 by itself.
+    // koa-static never responds with 304 by itself.
     contestants: [OURS, ...PEERS.filter(name => name !== 'koa-static'), 'nginx']
   },
   {
@@ -84,13 +85,13 @@ const CASES: readonly Case[] = [
 
 interface Sample {
   readonly perSecond: number
-  /** Microseconds of CPU for each request. */
+  /** Microseconds of CPU time per request. */
   readonly cpu: number
   /** MiB. */
   readonly rss: number
 }
 
-// As plain JavaScript, since a loader of TypeScript slows down what it loads.
+// Bundled to JavaScript, because a TypeScript loader slows down what it loads.
 const SERVER = join(import.meta.dirname, '../dist/bench-server.js')
 buildSync({
   entryPoints: [join(import.meta.dirname, 'server.ts')],
@@ -100,7 +101,7 @@ buildSync({
   format: 'esm',
   platform: 'node'
 })
-const root = makeGround()
+const root = makeProject()
 const rows: string[] = []
 try {
   for (const one of CASES.filter(({ title }) => title.includes(values.case))) await measure(one)
@@ -110,7 +111,7 @@ try {
 }
 if (!values.case && !values.only) writeFileSync(join(import.meta.dirname, 'results.md'), report())
 
-/** Rounds in turn, so that what else the machine does meets everybody alike. */
+/** Measures the contestants in turn, so other load on the machine affects them alike. */
 async function measure(one: Case): Promise<void> {
   const [ours = OURS] = one.contestants
   const before = process.env.BENCH_BEFORE ? [ours.replace(OURS, `${OURS}, before`)] : []
@@ -120,7 +121,7 @@ async function measure(one: Case): Promise<void> {
   names.sort((one, other) => Number(other === ours) - Number(one === ours))
   const samples = new Map<string, Sample[]>(names.map(name => [name, []]))
   for (let round = 0; round < Number(values.rounds); round++) {
-    // Back and forth: who comes first in a round is a few percent slower.
+    // Back and forth: the first of a round is a few percent slower.
     const order = round % 2 === 0 ? names : names.toReversed()
     for (const name of order) samples.get(name)?.push(await sample(one, name))
   }
@@ -135,7 +136,7 @@ async function sample(one: Case, name: string): Promise<Sample> {
   try {
     const url = `http://127.0.0.1:${port}${one.path}`
     const headers = await headersFor(one, name, url)
-    // Long enough for the compiler to have seen it all.
+    // Warm-up, long enough for the JIT compiler.
     await load(url, headers, 3, one)
     const before = await usage(server)
     const { requests, seconds } = await load(url, headers, Number(values.seconds), one)
@@ -152,21 +153,21 @@ async function sample(one: Case, name: string): Promise<Sample> {
 
 async function headersFor(one: Case, name: string, url: string): Promise<Record<string, string>> {
   const headers: Record<string, string> = { 'Accept-Encoding': 'identity', ...one.headers }
-  const first = await ask(url, headers)
+  const first = await request(url, headers)
   if (one.conditional) headers['If-None-Match'] = first.headers.etag ?? ''
-  const { statusCode } = await ask(url, headers)
+  const { statusCode } = await request(url, headers)
   if (statusCode === one.status) return headers
-  throw new Error(`${name} answers ${one.title} with ${statusCode}`)
+  throw new Error(`${name} responds to ${one.title} with ${statusCode}`)
 }
 
-/** Not fetch: it adds `Cache-Control: no-cache` to a conditional request. */
-function ask(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
+/** Not with fetch, which adds `Cache-Control: no-cache` to a conditional request. */
+function request(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const asking = get(url, { headers, agent: false }, answer => {
-      answer.resume()
-      answer.on('end', () => resolve(answer))
+    const sent = get(url, { headers, agent: false }, response => {
+      response.resume()
+      response.on('end', () => resolve(response))
     })
-    asking.on('error', reject)
+    sent.on('error', reject)
   })
 }
 
@@ -234,27 +235,28 @@ function tableOf({ title }: Case, samples: ReadonlyMap<string, Sample[]>): strin
   const [ours = []] = samples.values()
   const lines = Array.from(samples, ([name, all]) => {
     const perSecond = median(all.map(one => one.perSecond))
-    // Of each round its own ratio, since the machine is not the same from one minute to the next.
+    // One ratio per round, because the machine's speed varies from minute to minute.
     const ratio = median(all.map((one, round) => (ours[round]?.perSecond ?? NaN) / one.perSecond))
-    // nginx works in a process of its own, whose cost is not seen here.
+    // nginx runs in a process of its own, whose cost is not measured.
     const [cpu, rss] = ['cpu', 'rss'].map(key =>
       name === 'nginx' ? '' : median(all.map(one => one[key as 'cpu' | 'rss'])).toFixed(0)
     )
     return `| ${name} | ${perSecond.toFixed(0)} | ${ratio.toFixed(2)} | ${cpu} | ${rss} |`
   })
-  const head = '| who | requests/s | ours is … times as fast | CPU µs/request | RSS MiB |'
+  const head =
+    '| server | requests/s | koa-fresh-assets is … times as fast | CPU µs/request | RSS MiB |'
   return ['', `## ${title}`, '', head, '|---|--:|--:|--:|--:|', ...lines]
 }
 
 function report(): string {
   const [cpu] = cpus()
-  const how = `${values.rounds} rounds of ${values.seconds} s in turn, medians; the ratios are medians of each round's; server on one core, wrk on the other`
-  return `# Serving, side by side\n\nNode ${process.version}, ${cpu?.model.trim()}; ${how}.\n${rows.join('\n')}\n`
+  const how = `${values.rounds} rounds of ${values.seconds} s in turn. Figures and ratios are medians over the rounds; the server runs on one core, wrk on another`
+  return `# Serving compared\n\nNode ${process.version}, ${cpu?.model.trim()}; ${how}.\n${rows.join('\n')}\n`
 }
 
-/** Old files, so that nothing looks as if it were being edited. */
-function makeGround(): string {
-  const ground = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
+/** Files with old mtimes, so none looks as if it were being edited. */
+function makeProject(): string {
+  const project = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
   const text = 'export const answer = 42 // the same line over and over\n'.repeat(4000)
   const files: Record<string, Buffer> = {
     'app.js': Buffer.from(text.slice(0, 4096)),
@@ -264,11 +266,11 @@ function makeGround(): string {
     'huge.bin': Buffer.alloc(64 * 2 ** 20, 'x')
   }
   for (const folder of ['public/assets', 'apps/web/assets']) {
-    mkdirSync(join(ground, folder), { recursive: true })
+    mkdirSync(join(project, folder), { recursive: true })
     for (const [name, bytes] of Object.entries(files)) {
-      writeFileSync(join(ground, folder, name), bytes)
-      utimesSync(join(ground, folder, name), 1_700_000_000, 1_700_000_000)
+      writeFileSync(join(project, folder, name), bytes)
+      utimesSync(join(project, folder, name), 1_700_000_000, 1_700_000_000)
     }
   }
-  return ground
+  return project
 }

@@ -1,9 +1,9 @@
-// One contestant in a process of its own: `server.ts <name> <root> <port>`. Tells what it costs.
+// One contestant in a process of its own, which reports its cost: `server.ts <name> <root> <port>`.
 import { contestants } from './contestants.ts'
 
 const [name = '', root = '', port = ''] = process.argv.slice(2)
 const start = contestants[name]
-if (!start) throw new Error(`no contestant ${name}`)
+if (!start) throw new Error(`unknown contestant: ${name}`)
 await start({ root }, Number(port))
 process.send?.('ready')
 process.on('message', () => {
