@@ -1,4 +1,4 @@
-/** A route for each of the words that koaHttpCache brings. The page /caching plays with them. */
+/** A route for each use of koaHttpCache's methods. The page /caching sends requests to them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
@@ -7,38 +7,38 @@ import { edit, records, type DemoRecord } from './records.ts'
 export const cachingRoutes = new Router({ prefix: '/caching' })
 
 cachingRoutes.use((ctx, next) => {
-  // Holds unless the route gets as far as its work.
+  // Replaced when the route does its work.
   ctx.set('X-Work', 'skipped')
   return next()
 })
 
-// Cache-Control: who may keep the answer, and for how long.
+// Cache-Control: which caches may store the response, and for how long.
 cachingRoutes.get('/weather', async ctx => {
   ctx.cacheControl('public', { maxAge: 60, staleWhileRevalidate: 600 })
   ctx.body = await work(ctx, records.weather)
 })
 
-// Expires: the same in a date, for caches of every age.
+// Expires: the same as a date, which HTTP/1.0 caches understand as well.
 cachingRoutes.get('/timetable', async ctx => {
   ctx.expires(900, 'public')
   ctx.body = await work(ctx, records.timetable)
 })
 
-// An ETag: who has this revision already gets 304, and the route ends here.
+// An ETag: a client that has this revision gets a 304, and the route ends at ctx.fresh.
 cachingRoutes.get('/article', async ctx => {
   ctx.cacheControl('private', 'no-cache')
   await ctx.fresh(tag('article'))
   ctx.body = await work(ctx, records.article)
 })
 
-// A date: 304 for those who have the answer of that second.
+// A date: a client that has the response of that second gets a 304.
 cachingRoutes.get('/news', async ctx => {
   ctx.cacheControl('public', 'no-cache')
   await ctx.fresh(records.news.edited)
   ctx.body = await work(ctx, records.news)
 })
 
-// Without halting the route decides for itself.
+// Without halting, the route decides for itself.
 cachingRoutes.get('/feed', async ctx => {
   const status = await ctx.fresh(tag('feed'), { halt: false })
   ctx.set('X-Visitor', status === 304 ? 'returning' : 'new')
@@ -52,12 +52,13 @@ cachingRoutes.get('/note', async ctx => {
   ctx.body = await work(ctx, records.note)
 })
 
-// Two people edit one note: the second to save is told (412), nothing is lost.
+// Two people edit one note: the second save gets a 412, and nothing is lost.
 cachingRoutes.put('/note', async ctx => {
-  if (!ctx.get('If-Match')) return refuse(ctx, 428, 'Say which revision you edited: If-Match.')
-  // The text comes first, so that nothing can happen between the check and the change.
+  if (!ctx.get('If-Match'))
+    return reject(ctx, 428, 'Send If-Match with the ETag of the note you edited.')
+  // The body is read first, so nothing can happen between the check and the change.
   const text = await readText(ctx)
-  if (text === undefined) return refuse(ctx, 413, `At most ${longest} characters, please.`)
+  if (text === undefined) return reject(ctx, 413, `The note may have at most ${longest} bytes.`)
 
   await ctx.fresh(tag('note'))
   edit(records.note, text)
@@ -75,7 +76,7 @@ cachingRoutes.post('/:name/edit', (ctx, next) => {
   return undefined
 })
 
-/** Stands for what a real route does: ask a database, render a page. */
+/** Stands for what a real route does: query a database, render a page. */
 async function work(ctx: Context, record: DemoRecord): Promise<string> {
   await sleep(250)
   ran(ctx, record)
@@ -95,17 +96,17 @@ function isRecord(name: string): name is keyof typeof records {
   return Object.hasOwn(records, name)
 }
 
-function refuse(ctx: Context, status: number, reason: string): void {
+function reject(ctx: Context, status: number, reason: string): void {
   ctx.status = status
   ctx.body = reason
 }
 
-const longest = 500
+const longest = 500 // bytes
 
 async function readText(ctx: Context): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0
-  // Leaving the loop early must not close the connection: the answer still goes out on it.
+  // Leaving the loop early must not close the connection, which the response still needs.
   for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
     chunks.push(chunk)
     size += chunk.length

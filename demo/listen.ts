@@ -1,4 +1,4 @@
-/** Opens the port, says plainly why it cannot, and ends at once on Ctrl-C. */
+/** Listens on the port, explains why if it cannot, and exits at once on Ctrl-C. */
 import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 
@@ -12,7 +12,7 @@ export function listen(app: Koa, onListening: (address: string) => void): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       server.close(() => process.exit(0))
-      // close() alone would wait for browsers that keep their connection.
+      // close() alone would wait for browsers that keep their connections open.
       server.closeAllConnections()
     })
   }
@@ -25,10 +25,10 @@ function portFrom(text: string): number {
 }
 
 function whyNot(error: NodeJS.ErrnoException, host: string, port: number): string {
-  const notOurs = `HOST=${host} is no address of this machine. Try HOST=127.0.0.1.`
+  const notOurs = `HOST=${host} is not an address of this machine. Try HOST=127.0.0.1.`
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} is in use. Try another, or PORT=0 for any free one.`,
-    EACCES: `Port ${port} is not open to this user. Try one from 1024 on, such as PORT=3000.`,
+    EADDRINUSE: `Port ${port} is in use. Try another one, or PORT=0 for any free port.`,
+    EACCES: `Port ${port} needs more privileges. Try one from 1024 on, such as PORT=3000.`,
     EADDRNOTAVAIL: notOurs,
     ENOTFOUND: notOurs,
     EAI_AGAIN: notOurs

@@ -1,4 +1,4 @@
-/** The pages, each rendered by a template that takes its asset URLs from the helpers. */
+/** The pages. Their templates get asset URLs from the view helpers. */
 import { Router } from '@koa/router'
 import { records } from './records.ts'
 import { render } from './views.ts'
@@ -9,7 +9,7 @@ pageRoutes.get('/', ctx => render(ctx, 'web/home', { assetsOfThePage }))
 pageRoutes.get('/caching', ctx => render(ctx, 'web/caching'))
 pageRoutes.get('/admin', ctx => render(ctx, 'admin/records', { records }))
 
-/** Name in the browser, source on the disk, what happens in between. */
+/** The name of each asset, its source, and how it is published. */
 const assetsOfThePage = [
   ['app.css', 'apps/web/assets/stylesheets/app.css.scss', 'Sass, with partials'],
   ['app.js', 'apps/web/assets/javascripts/app.js.ts', 'TypeScript'],
@@ -17,6 +17,6 @@ const assetsOfThePage = [
   ['hills.png', 'apps/web/assets/images/hills.png', 'copied'],
   ['inter-400.woff2', 'apps/web/assets/fonts/inter-400.woff2', 'copied'],
   ['favicon.ico', 'apps/web/assets/favicon.ico', 'copied'],
-  ['confetti.css', 'packages/confetti/assets/stylesheets/confetti.css', 'a package’s, copied'],
-  ['confetti.js', 'packages/confetti/assets/javascripts/confetti.js', 'a package’s, copied']
+  ['confetti.css', 'packages/confetti/assets/stylesheets/confetti.css', 'from a package, copied'],
+  ['confetti.js', 'packages/confetti/assets/javascripts/confetti.js', 'from a package, copied']
 ] as const

@@ -1,19 +1,19 @@
-/** What the demo's routes answer with. It lives in memory and starts afresh with the server. */
+/** The records that the demo's routes send. They are kept in memory and reset when the server restarts. */
 
 export interface DemoRecord {
   text: string
   revision: number
   edited: Date
-  /** How often a route did its whole work for this record. */
+  /** How often a route did its work for this record. */
   work: number
 }
 
 export const records = {
   weather: record('Trade winds, 26 °C, a shower in the hills.'),
-  timetable: record('The ferry leaves at 8, 12 and 17 o’clock.'),
+  timetable: record('The ferry leaves at 8:00, 12:00 and 17:00.'),
   article: record('How the koa tree got its leaves.'),
   news: record('The market is open again.'),
-  feed: record('Twelve new photographs.'),
+  feed: record('Twelve new photos.'),
   note: record('Bring mangoes to the meeting.')
 }
 

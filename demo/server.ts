@@ -1,4 +1,4 @@
-/** A small site that shows both middleware at work. Start it with `npm run demo`. */
+/** A small site that uses both middleware. Start it with `npm run demo`. */
 import Koa from 'koa'
 import { koaAssets, koaHttpCache } from 'koa-fresh-assets'
 import assetOptions from './assets.config.ts'
@@ -9,10 +9,10 @@ import { welcome } from './welcome.ts'
 
 const app = new Koa()
 
-// Serves the assets of apps/web and apps/admin, gives views the helpers (ctx.assets).
+// Serves the assets of apps/web and apps/admin, and adds the view helpers: ctx.assets.
 app.use(koaAssets(assetOptions))
 
-// Gives the routes below their words: ctx.cacheControl, ctx.expires, ctx.fresh.
+// Adds ctx.cacheControl, ctx.expires and ctx.fresh for the routes below.
 app.use(koaHttpCache())
 
 app.use(pageRoutes.routes())
@@ -23,7 +23,7 @@ listen(app, address => {
 
   if (process.env.SERVE_STATIC_ASSETS !== 'true') {
     console.log(
-      '\nSERVE_STATIC_ASSETS is not true, so nothing serves the assets: use `npm run demo`.'
+      '\nSERVE_STATIC_ASSETS is not true, so the assets are not served. Start the demo with `npm run demo`.'
     )
   }
 })

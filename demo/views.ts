@@ -1,4 +1,4 @@
-/** `render(ctx, 'web/home')` answers with demo/apps/web/views/home.ejs. */
+/** `render(ctx, 'web/home')` responds with demo/apps/web/views/home.ejs. */
 import { join } from 'node:path'
 import ejs from 'ejs'
 import type { Context } from 'koa'
@@ -8,7 +8,7 @@ export async function render(ctx: Context, view: string, locals: object = {}): P
   const file = join(import.meta.dirname, 'apps', app, 'views', `${page}.ejs`)
   const production = ctx.app.env === 'production'
 
-  // ctx.state.assets holds the view helpers.
+  // ctx.state.assets has the view helpers.
   ctx.body = await ejs.renderFile(
     file,
     { ...ctx.state, ...locals, production },

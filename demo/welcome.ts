@@ -1,38 +1,38 @@
-/** What the server prints once it listens: where to look, and what is true of its environment. */
+/** The text that the server prints once it listens: where to look, and what to try. */
 
 export function welcome(address: string, production: boolean): string {
   return `
-The demo of koa-fresh-assets is at ${address}
+The koa-fresh-assets demo is running at ${address}
 
 ${production ? inProduction(address) : inDevelopment(address)}
 
-  curl -i ${address}/caching/article       200 with an ETag; once more, 304:
+  curl -i ${address}/caching/article       200 with an ETag; with that ETag, 304:
   curl -i ${address}/caching/article -H 'If-None-Match: "article-1"'
   curl -i ${address}/caching/note -X PUT -d 'Hello' -H 'If-Match: "outdated"'  # 412
 
-Ctrl-C ends it.`
+Press Ctrl-C to stop.`
 }
 
 function inDevelopment(address: string): string {
-  return `  ${address}          edit demo/apps/web/assets/stylesheets/base/_tokens.scss, reload
-  ${address}/caching  watch requests that are answered 200, 304 and 412
+  return `  ${address}          edit demo/apps/web/assets/stylesheets/base/_tokens.scss and reload
+  ${address}/caching  send requests and watch 200, 304 and 412
   ${address}/admin    a second application with a stylesheet of the same name
 
-  curl -i ${address}/assets/app.css        Sass, compiled when it is asked for
-  curl -i ${address}/assets/admin/app.css  the other application's, from Less
+  curl -i ${address}/assets/app.css        Sass, compiled on request
+  curl -i ${address}/assets/admin/app.css  the other application's, compiled from Less
   curl -i ${address}/assets/confetti.js    from a third-party package`
 }
 
 function inProduction(address: string): string {
-  return `  ${address}          every URL bears the checksum of its file, every tag its integrity
-  ${address}/caching  watch requests that are answered 200, 304 and 412
+  return `  ${address}          fingerprinted URLs; scripts and stylesheets with integrity
+  ${address}/caching  send requests and watch 200, 304 and 412
   ${address}/admin    a second application with a stylesheet of the same name
 
-Nothing is compiled any more: after an edit, run it again.
+Nothing is compiled on request: after an edit, run npm run demo:production again.
 
-  curl -s ${address}/ | grep assets/               the names that the page asks for
+  curl -s ${address}/ | grep assets/               the URLs that the page uses
   curl -i ${address}/assets/app.css                the plain name, revalidated
-  curl -i ${address}/assets/app.css --compressed   the copy in Brotli, made beforehand
-  node dist/cli.js verify --root demo                 is everything there, and whole?
+  curl -i ${address}/assets/app.css --compressed   its precompressed Brotli copy
+  node dist/cli.js verify --root demo                 is every file present and intact?
   node dist/cli.js explain app.css --root demo --env production`
 }

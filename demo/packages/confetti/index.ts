@@ -1,6 +1,6 @@
 /**
- * Stands for a package from npm, which would have a package.json with `koa-fresh-assets` as a peer
- * dependency. Importing it puts its assets at the end of every application's search.
+ * Stands for a package from npm, whose package.json would have `koa-fresh-assets` as a peer dependency.
+ * Importing it adds its assets to every application, searched last.
  */
 import { join } from 'node:path'
 import { assetSources } from 'koa-fresh-assets'

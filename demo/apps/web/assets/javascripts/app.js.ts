@@ -1,4 +1,4 @@
-/** Fills in the table of assets: asks for the head of each and writes down the answer. */
+/** Fills in the table of assets: sends a HEAD request for each and shows the response. */
 export {}
 
 const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
@@ -9,17 +9,17 @@ const units = [
   ['second', 1]
 ] as const
 
-for (const row of document.querySelectorAll<HTMLElement>('[data-asset]')) void describe(row)
+for (const row of document.querySelectorAll<HTMLElement>('[data-asset]')) void showResponse(row)
 
-async function describe(row: HTMLElement): Promise<void> {
-  const answer = await fetch(row.dataset.asset ?? '', { method: 'HEAD' })
-  // Empty, yet unread it would count as an aborted request.
-  await answer.text()
+async function showResponse(row: HTMLElement): Promise<void> {
+  const response = await fetch(row.dataset.asset ?? '', { method: 'HEAD' })
+  // The body is empty, but unread it would count as an aborted request.
+  await response.text()
 
-  const { ok, status, headers } = answer
+  const { ok, status, headers } = response
   const type = headers.get('content-type')?.split(';')[0] ?? 'no type'
   const size = Number(headers.get('content-length')).toLocaleString('en')
-  write(row, 'answer', ok ? `${status} ${type}, ${size} bytes` : `${status}`)
+  write(row, 'response', ok ? `${status} ${type}, ${size} bytes` : `${status}`)
   row.classList.toggle('failed', !ok)
 
   const modified = Date.parse(headers.get('last-modified') ?? '')
@@ -35,6 +35,6 @@ function since(seconds: number): string {
 }
 
 function write(row: HTMLElement, cell: string, text: string): void {
-  const target = row.querySelector(`[data-cell=${cell}]`)
-  if (target) target.textContent = text
+  const found = row.querySelector(`[data-cell=${cell}]`)
+  if (found) found.textContent = text
 }

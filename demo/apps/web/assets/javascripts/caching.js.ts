@@ -1,7 +1,7 @@
-/** Sends the requests of the caching page and writes each exchange into the table. */
+/** Sends the requests of the caching page and shows each exchange in the table. */
 export {}
 
-interface Answer {
+interface Exchange {
   ok: boolean
   status: number
   headers: Headers
@@ -17,11 +17,11 @@ const template = find<HTMLTemplateElement>('#exchange')
 
 find('#clear').addEventListener('click', () => log.replaceChildren())
 
-for (const card of document.querySelectorAll<HTMLElement>('[data-path]')) playWith(card)
-for (const form of document.querySelectorAll<HTMLFormElement>('[data-editor]')) makeEditor(form)
+for (const card of document.querySelectorAll<HTMLElement>('[data-path]')) setUpCard(card)
+for (const form of document.querySelectorAll<HTMLFormElement>('[data-editor]')) setUpEditor(form)
 
-/** The buttons of a card repeat what its route answered last. */
-function playWith(card: HTMLElement): void {
+/** The conditional buttons of a card send the validators of its last response. */
+function setUpCard(card: HTMLElement): void {
   const validators: Record<string, string | null> = {}
 
   for (const button of card.querySelectorAll<HTMLButtonElement>('[data-send]')) {
@@ -29,11 +29,11 @@ function playWith(card: HTMLElement): void {
       const { send = 'GET', suffix = '', condition } = button.dataset
       const validator = condition && validators[condition]
       const headers = condition && validator ? { [condition]: validator } : {}
-      const answer = await exchange(send, `${card.dataset.path}${suffix}`, headers)
+      const response = await exchange(send, `${card.dataset.path}${suffix}`, headers)
       if (send !== 'GET') return
 
-      validators['If-None-Match'] = answer.headers.get('etag')
-      validators['If-Modified-Since'] = answer.headers.get('last-modified')
+      validators['If-None-Match'] = response.headers.get('etag')
+      validators['If-Modified-Since'] = response.headers.get('last-modified')
       for (const other of card.querySelectorAll<HTMLButtonElement>('[data-condition]')) {
         other.disabled = !validators[other.dataset.condition ?? '']
       }
@@ -41,33 +41,34 @@ function playWith(card: HTMLElement): void {
   }
 }
 
-/** An editor remembers the ETag of what it loaded, and saves only over that. */
-function makeEditor(form: HTMLFormElement): void {
+/** An editor keeps the ETag of the note it loaded, and overwrites only that version. */
+function setUpEditor(form: HTMLFormElement): void {
   const text = find<HTMLTextAreaElement>('textarea', form)
   const save = find<HTMLButtonElement>('button:not([data-load])', form)
-  const told = find<HTMLOutputElement>('output', form)
+  const output = find<HTMLOutputElement>('output', form)
   let loaded: string | null = null
 
   find('[data-load]', form).addEventListener('click', async () => {
-    const answer = await exchange('GET', '/caching/note')
-    loaded = answer.headers.get('etag')
-    text.value = answer.text
+    const response = await exchange('GET', '/caching/note')
+    loaded = response.headers.get('etag')
+    text.value = response.text
     save.disabled = false
-    told.value = ''
+    output.value = ''
   })
 
   form.addEventListener('submit', async event => {
     event.preventDefault()
-    const answer = await exchange('PUT', '/caching/note', { 'If-Match': loaded ?? '' }, text.value)
-    if (answer.ok) loaded = answer.headers.get('etag')
-    told.value = outcome(answer.status)
-    form.classList.toggle('lost', answer.status === 412)
+    const headers = { 'If-Match': loaded ?? '' }
+    const response = await exchange('PUT', '/caching/note', headers, text.value)
+    if (response.ok) loaded = response.headers.get('etag')
+    output.value = outcome(response.status)
+    form.classList.toggle('lost', response.status === 412)
   })
 }
 
 function outcome(status: number): string {
   if (status === 200) return 'Saved.'
-  if (status === 412) return 'Somebody was faster. Load the note again.'
+  if (status === 412) return 'Someone else saved first. Load the note again.'
   return `Not saved (${status}).`
 }
 
@@ -76,28 +77,28 @@ async function exchange(
   path: string,
   headers: Record<string, string> = {},
   body: string | null = null
-): Promise<Answer> {
+): Promise<Exchange> {
   const start = performance.now()
-  // no-store: the browser's own cache stays out of it, so what the server says is what one sees.
-  const answer = await fetch(path, { method, headers, body, cache: 'no-store' })
-  const text = await answer.text()
+  // no-store bypasses the browser's cache, so the table shows the server's responses.
+  const response = await fetch(path, { method, headers, body, cache: 'no-store' })
+  const text = await response.text()
   const row = template.content.cloneNode(true) as DocumentFragment
   const sent = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  const work = answer.headers.get('x-work') ?? 'not reached'
+  const work = response.headers.get('x-work') ?? 'not reached'
 
   write(row, 'request', `${method} ${path}`)
   write(row, 'sent', sent.join('\n'))
-  write(row, 'status', `${answer.status}`).dataset.status = `${answer.status}`
-  write(row, 'headers', linesOf(answer.headers))
-  // koaHttpCache says in development why it answered so: `304: If-None-Match names the ETag`.
-  write(row, 'why', answer.headers.get('x-http-cache')?.replace(/^\d+: /, '') ?? '')
+  write(row, 'status', `${response.status}`).dataset.status = `${response.status}`
+  write(row, 'headers', linesOf(response.headers))
+  // In development koaHttpCache gives the reason for a response in X-Http-Cache.
+  write(row, 'why', response.headers.get('x-http-cache')?.replace(/^\d+: /, '') ?? '')
   write(row, 'work', work).dataset.work = work.split(',')[0]
   write(row, 'time', `${Math.round(performance.now() - start)} ms`)
 
   log.prepend(row)
   while (log.children.length > rowsKept) log.lastElementChild?.remove()
   hint.hidden = true
-  return { ok: answer.ok, status: answer.status, headers: answer.headers, text }
+  return { ok: response.ok, status: response.status, headers: response.headers, text }
 }
 
 function linesOf(headers: Headers): string {
@@ -106,9 +107,9 @@ function linesOf(headers: Headers): string {
 }
 
 function write(row: ParentNode, cell: string, text: string): HTMLElement {
-  const target = find(`[data-cell=${cell}]`, row)
-  target.textContent = text
-  return target
+  const found = find(`[data-cell=${cell}]`, row)
+  found.textContent = text
+  return found
 }
 
 function find<E extends HTMLElement = HTMLElement>(
@@ -116,6 +117,6 @@ function find<E extends HTMLElement = HTMLElement>(
   within: ParentNode = document
 ): E {
   const found = within.querySelector<E>(selector)
-  if (!found) throw new Error(`The page lacks ${selector}`)
+  if (!found) throw new Error(`${selector} was not found on the page`)
   return found
 }

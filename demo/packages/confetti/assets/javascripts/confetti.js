@@ -1,4 +1,4 @@
-/** A click on anything with `data-confetti` throws some. */
+/** Throws confetti on a click on any element with `data-confetti`. */
 const pieces = 36
 const still = matchMedia('(prefers-reduced-motion: reduce)')
 
