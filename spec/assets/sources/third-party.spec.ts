@@ -54,7 +54,7 @@ test('SET-14 the list that is given out is a copy', t => {
 })
 
 test('SET-15 two copies of the library in one process share one list', async t => {
-  const copy = '../../../lib/assets/sources/sources.ts?another-copy'
+  const copy = '../../../lib/assets/sources/third-party.ts?another-copy'
   const other = (await import(copy)) as { assetSources: typeof assetSources }
   t.not(other.assetSources, assetSources)
   const vendor = makeProject(t, { 'scripts/other-copy.js': 'copy()' })
