@@ -5,10 +5,8 @@ import { printable } from '../../printable.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
 import { ifThere } from '../../files/disk.ts'
 import { finishAll, MAP, type Built, type Drafted, type Node } from './finish-build.ts'
-import { isReported, makeMissingReference } from '../rendering/missing-reference.ts'
 import { isMinifiable, type Minify } from '../rendering/minify.ts'
-import { draft } from '../rendering/render.ts'
-import { resolveReference } from '../rendering/resolve-reference.ts'
+import { Renderer } from '../rendering/renderer.ts'
 import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
@@ -52,12 +50,13 @@ export async function build(
 ): Promise<Build> {
   const listed = await listPlaces(settings, sources, options.only)
   const problems = [...listed.filter(isTaken).map(asCollision), ...refusals(settings, listed)]
+  const renderer = new Renderer(settings, sources)
   let done = 0
   const nodes = await inParallel(
     listed,
     CONCURRENCY,
     async one => {
-      const node = await read(settings, sources, one, options).catch(asProblem(problems, one.path))
+      const node = await read(sources, renderer, one, options).catch(asProblem(problems, one.path))
       options.onProgress?.(++done, listed.length, one.path)
       return node
     },
@@ -67,7 +66,7 @@ export async function build(
   // The map of a minified text takes the place of one that led from the text as it was written.
   for (const { path, draft } of byPath.values()) if (draft.map) byPath.delete(path + MAP)
   for (const node of byPath.values()) {
-    node.links = await link(settings, sources, node, byPath, problems, options)
+    node.links = await link(renderer, node, problems, options)
   }
   problems.sort((a, b) => (a.path < b.path ? -1 : 1))
   return { assets: finishAll(byPath), problems }
@@ -123,14 +122,14 @@ function refusals({ root }: Settings, places: readonly Place[]): Problem[] {
 
 /** Of several sources the next comes forward when the first went away since the listing was read. */
 async function read(
-  settings: Settings,
   sources: Sources,
+  renderer: Renderer,
   place: Place,
   options: BuildOptions
 ): Promise<Node | undefined> {
   for (let chosen: Place | undefined = place, attempt = 0; chosen && attempt < 3; attempt++) {
     // Whatever is missing here is the source: a compiler's failure is a CompileError.
-    const node = await ifThere(readPlace(settings, sources, chosen, options))
+    const node = await ifThere(readPlace(renderer, chosen, options))
     if (node) return node
     await sources.of(place.app).verify()
     const again = await sources.of(place.app).list()
@@ -141,8 +140,7 @@ async function read(
 }
 
 async function readPlace(
-  settings: Settings,
-  sources: Sources,
+  renderer: Renderer,
   place: Place,
   options: BuildOptions
 ): Promise<Node | undefined> {
@@ -150,10 +148,10 @@ async function readPlace(
   const known = await options.reuse?.(path, source)
   if (known) return { ...place, ...known, links: [] }
   const minify = isMinifiable(name) ? options.minifierOf?.(app) : undefined
-  const whole = await draft(settings, sources.of(app).loadPaths, name, source, minify && true)
+  const whole = await renderer.draft(place, minify && true)
   if (!whole) return undefined
   const { draft: drafted, warnings } = minify
-    ? await minify({ settings, sources }, place, whole)
+    ? await minify(renderer, place, whole)
     : { draft: whole, warnings: [] }
   warnings.forEach(options.warn)
   const isFinal = !drafted.text && !drafted.map
@@ -169,32 +167,14 @@ async function readPlace(
   return { ...place, ...result, links: [] }
 }
 
+/** A reference by a tail links to the name under which that source is published. */
 async function link(
-  settings: Settings,
-  sources: Sources,
+  renderer: Renderer,
   node: Node,
-  byPath: ReadonlyMap<string, Node>,
   problems: Problem[],
   { warn }: BuildOptions
 ): Promise<(string | undefined)[]> {
-  const { text } = node.draft
-  const missingReference = makeMissingReference(settings, node.source, node.draft)
-  const links = (text?.references ?? []).map(async reference => {
-    const asker = { ...node, dependencies: text?.dependencies ?? [] }
-    const found = await resolveReference(settings, sources, asker, reference)
-    if (found === 'elsewhere') return undefined
-    if (found) {
-      const path = `${found.app.urlPrefix}/${found.name}`
-      if (byPath.has(path)) return path
-      // A tail: what it finds is published under its own name.
-      const source = await sources.of(found.app).find(found.name)
-      return source && `${found.app.urlPrefix}/${source.name}`
-    }
-    if (!isReported(node.app, reference)) return undefined
-    const error = await missingReference(reference)
-    if (node.app.missing === 'error') problems.push({ path: node.path, error })
-    else warn(error.message)
-    return undefined
-  })
-  return Promise.all(links)
+  const fail = (error: AssetError) => void problems.push({ path: node.path, error })
+  const found = await renderer.resolveAll(node, node.draft, { warn, fail })
+  return found.map(to => to && `${to.app.urlPrefix}/${to.source.name}`)
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import { groupsInOrder } from './graph.ts'
-import { finish, type Draft } from '../rendering/render.ts'
+import { finish, type Draft } from '../rendering/draft.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import type { Listed } from '../sources/sources.ts'

@@ -75,9 +75,7 @@ export async function precompile(
   const sources = new Sources(settings, warn)
   await refuseEmpty(settings, sources)
   const minifies = (app: AppSettings) => minify ?? app.minify
-  const minifier = settings.apps.some(minifies)
-    ? await loadMinifier(undefined, settings.root)
-    : undefined
+  const minifier = settings.apps.some(minifies) ? await loadMinifier(settings.root) : undefined
   await refuseToLeave(settings, [join(directory, 'any')])
   const held = await lock(directory).catch(rethrowAsPublishError(settings, settings.prefix))
   try {

@@ -2,12 +2,10 @@
 import { join } from 'node:path'
 import { isMiss, removeFile, statOf, type Stamp } from '../../files/disk.ts'
 import { MtimeIndex } from './mtime-index.ts'
-import { draft, finish, type Draft } from '../rendering/render.ts'
-import { isReported, makeMissingReference } from '../rendering/missing-reference.ts'
-import { resolveReference } from '../rendering/resolve-reference.ts'
+import { finish, type Draft } from '../rendering/draft.ts'
+import { Renderer } from '../rendering/renderer.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/catalog.ts'
-import type { Sources } from '../sources/sources.ts'
+import type { Asset, Sources } from '../sources/sources.ts'
 import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
 import { writeIfChanged } from '../../files/writing/replacement.ts'
 import { asPublishError } from '../../files/writing/publish-error.ts'
@@ -23,16 +21,6 @@ export interface Publisher {
   publish(app: AppSettings, name: string): Promise<Stamp | undefined>
 }
 
-interface Asker {
-  readonly app: AppSettings
-  readonly name: string
-  readonly source: Source
-}
-
-interface Referrer extends Asker {
-  readonly draft: Draft
-}
-
 type Flight = Promise<Stamp | undefined>
 
 /** The generation of an entry that only tells which target this process made. */
@@ -44,6 +32,7 @@ export function makePublisher(
   warn: (message: string) => void
 ): Publisher {
   const index = new MtimeIndex(settings.index.max)
+  const renderer = new Renderer(settings, sources)
   const flights = new Map<string, Flight>()
 
   const present = async (key: string, app: AppSettings): Flight => {
@@ -73,19 +62,18 @@ export function makePublisher(
   }
 
   const publishFrom = async (
-    asker: Asker,
+    asset: Asset,
     key: string,
     target: string,
     generation: number
   ): Promise<Stamp | 'gone' | undefined> => {
-    const { app, name, source } = asker
-    const drafted = await draft(settings, sources.of(app).loadPaths, name, source)
+    const drafted = await renderer.draft(asset)
     if (!drafted) return 'gone'
     if (!(await wouldBeInPublic(settings, target))) {
       warn(outsidePublic(settings, target).message)
       return undefined
     }
-    const content = finish(drafted, await urlsOf({ ...asker, draft: drafted }))
+    const content = finish(drafted, await urlsOf(asset, drafted))
     const stamp = await writeUnlessGone(target, content, drafted.mtimeNs)
     if (stamp === 'gone') return 'gone'
     if (!stamp) index.delete(key)
@@ -108,21 +96,13 @@ export function makePublisher(
     }
   }
 
-  const urlsOf = ({ draft, ...asker }: Referrer): Promise<(string | undefined)[]> => {
-    const { references = [], dependencies = [] } = draft.text ?? {}
-    const missingReference = makeMissingReference(settings, asker.source, draft)
-    return Promise.all(
-      references.map(async reference => {
-        const asking = { ...asker, dependencies }
-        const found = await resolveReference(settings, sources, asking, reference)
-        if (found === undefined && isReported(asker.app, reference)) {
-          const error = await missingReference(reference)
-          if (asker.app.missing === 'error') throw error
-          warn(error.message)
-        }
-        if (found === undefined || found === 'elsewhere' || found.isDirect) return undefined
-        return encodePath(`${found.app.urlPrefix}/${found.name}`)
-      })
+  const urlsOf = async (asset: Asset, drafted: Draft): Promise<(string | undefined)[]> => {
+    const fail = (error: Error) => {
+      throw error
+    }
+    const found = await renderer.resolveAll(asset, drafted, { warn, fail })
+    return found.map(to =>
+      !to || to.isDirect ? undefined : encodePath(`${to.app.urlPrefix}/${to.name}`)
     )
   }
 

@@ -1,63 +1,51 @@
-// Smaller stylesheets and scripts for production, with maps that lead back to what a person wrote.
+// Minifies stylesheets and scripts for production, with source maps that point to the original source.
 //
-// A source is minified before its references have their URLs: then it may be remembered whatever the
-// digests of others become, and esbuild tells of faults where they stand in the source. The URLs move
-// what follows them in the map; finish-build.ts moves it as well (shift-map.ts).
+// A source is minified before its references get their URLs: the result can then be reused whatever
+// the digests of other assets become, and esbuild reports errors at their place in the source. URLs
+// that are inserted later shift what follows them; finish-build.ts shifts the map too (shift-map.ts).
 import { isUtf8 } from 'node:buffer'
 import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
-import { scriptError } from '../compilers/esbuild.ts'
-import { repairMap } from './repair-map.ts'
-import { ESBUILD, loadPeer, type Load } from '../compilers/peers.ts'
-import { findReferences, replaceReferences } from './references.ts'
-import { draft, type Draft } from './render.ts'
-import { resolveReference } from './resolve-reference.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/catalog.ts'
-import type { Sources } from '../sources/sources.ts'
 import { readContent } from '../../files/content.ts'
-
-/** Where a draft comes from. */
-interface Place {
-  readonly app: AppSettings
-  readonly name: string
-  readonly source: Source
-}
-
-interface Project {
-  readonly settings: Settings
-  readonly sources: Sources
-}
+import { scriptError } from '../compilers/esbuild.ts'
+import { ESBUILD, loadPeer, type Load } from '../compilers/peers.ts'
+import type { Source } from '../sources/catalog.ts'
+import type { Asset } from '../sources/sources.ts'
+import type { Draft } from './draft.ts'
+import { findReferences, replaceReferences } from './references.ts'
+import type { Renderer } from './renderer.ts'
+import { repairMap } from './repair-map.ts'
 
 export interface Minified {
   readonly draft: Draft
-  /** What esbuild finds odd, each with its place. */
+  /** Warnings of esbuild, each with its place. */
   readonly warnings: readonly string[]
 }
 
-/** @throws CompileError for a source that cannot be read as CSS or JavaScript */
-export type Minify = (project: Project, place: Place, drafted: Draft) => Promise<Minified>
+/** @throws CompileError for a source that is not valid CSS or JavaScript */
+export type Minify = (renderer: Renderer, asset: Asset, drafted: Draft) => Promise<Minified>
 
-/** Stylesheets and scripts, unless somebody has minified them already. */
+/** Stylesheets and scripts, unless their name shows that they are minified already. */
 export function isMinifiable(name: string): boolean {
   return /\.(?:css|m?js)$/i.test(name) && !/\.min\.\w+$/i.test(name)
 }
 
 /**
- * @param root the project's: its own esbuild comes before ours
- * @throws AssetError when esbuild is not installed; `load` is a parameter so that this can be shown
+ * @param root the project's root; esbuild is loaded from there first
+ * @param load a parameter for the specs
+ * @throws AssetError when esbuild is not installed
  */
-export async function loadMinifier(load: Load = loadPeer, root?: string): Promise<Minify> {
+export async function loadMinifier(root: string, load: Load = loadPeer): Promise<Minify> {
   const esbuild = (await load(ESBUILD, 'minifying', root)) as typeof Esbuild
-  return async (project, place, drafted) => {
+  return async (renderer, asset, drafted) => {
     const bytes = await readContent(drafted.content)
-    // What is of another encoding stays as it is.
+    // Other encodings stay as they are.
     if (bytes.length === 0 || !isUtf8(bytes)) return { draft: drafted, warnings: [] }
-    const { code, inputs, isSettled } = await withMapInline(project, place, drafted, bytes)
-    const result = await transform(esbuild, place, code)
-    const type = loaderOf(place.name)
+    const { code, inputs, isSettled } = await withInlineMap(renderer, asset, drafted, bytes)
+    const result = await transform(esbuild, asset, code)
+    const type = loaderOf(asset.name)
     const references = findReferences(type, result.code)
     const dependencies = drafted.text?.dependencies ?? []
     const small: Draft = {
@@ -66,15 +54,14 @@ export async function loadMinifier(load: Load = loadPeer, root?: string): Promis
       text: references.length > 0 ? { code: result.code, references, dependencies } : undefined,
       inputs: [...drafted.inputs, ...inputs],
       isSettled: drafted.isSettled && isSettled,
-      map: relativeMap(type === 'css' ? repairMap(result.map, code) : result.map, place.source)
+      map: relativeMap(type === 'css' ? repairMap(result.map, code) : result.map, asset.source)
     }
-    const warnings = result.warnings.map(warning => asText(project.settings, place, warning))
-    return { draft: small, warnings }
+    return { draft: small, warnings: result.warnings.map(one => asText(root, asset, one)) }
   }
 }
 
-/** Not more than what esbuild does without being asked: no format, so that a script's own names stay. */
-async function transform(esbuild: typeof Esbuild, { name, source }: Place, code: string) {
+/** No output format is set, so a classic script keeps its global names. */
+async function transform(esbuild: typeof Esbuild, { name, source }: Asset, code: string) {
   try {
     return await esbuild.transform(code, {
       loader: loaderOf(name),
@@ -86,10 +73,10 @@ async function transform(esbuild: typeof Esbuild, { name, source }: Place, code:
       charset: 'utf8'
     })
   } catch (error) {
-    const told = scriptError(error, source.file)
-    if (!source.compiler || !(told instanceof CompileError)) throw told
-    // The line is one of the compiler's result, which nobody sees.
-    const reason = `what it compiles to cannot be minified: ${told.reason}`
+    const failure = scriptError(error, source.file)
+    if (!source.compiler || !(failure instanceof CompileError)) throw failure
+    // The line is one of the compiled text, which is not written anywhere.
+    const reason = `its compiled output cannot be minified: ${failure.reason}`
     throw new CompileError(reason, { file: source.file }, { cause: error })
   }
 }
@@ -98,30 +85,26 @@ function loaderOf(name: string): 'css' | 'js' {
   return extname(name).toLowerCase() === '.css' ? 'css' : 'js'
 }
 
-/** Esbuild chains a map that stands in the text itself: one that lies beside it is put there. */
-async function withMapInline(project: Project, place: Place, drafted: Draft, bytes: Uint8Array) {
+/** The text with its linked source map inline, which is the only form that esbuild continues. */
+async function withInlineMap(renderer: Renderer, asset: Asset, { text }: Draft, bytes: Uint8Array) {
   const code = new TextDecoder().decode(bytes)
-  const { references = [], dependencies = [] } = drafted.text ?? {}
-  const linked = references.findLast(({ kind }) => kind === 'source-map')
-  const { settings, sources } = project
-  const asker = { ...place, dependencies }
-  const found = linked && (await resolveReference(settings, sources, asker, linked))
-  // Where it is not beside its text, another one may come to be found before it.
-  const isSettled = !linked
-  if (!found || found === 'elsewhere') return { code, inputs: [], isSettled }
-  const source = await sources.of(found.app).find(found.name)
-  const map = source && (await draft(settings, [], found.name, source))
-  if (!map) return { code, inputs: [], isSettled }
+  const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
+  if (!text || !linked) return { code, inputs: [], isSettled: true }
+  const found = await renderer.resolve(asset, text, linked)
+  const map = found && found !== 'elsewhere' ? await renderer.draft(found) : undefined
+  // One that appears later would be found.
+  if (!found || found === 'elsewhere' || !map) return { code, inputs: [], isSettled: false }
   const data = Buffer.from(await readContent(map.content)).toString('base64')
   const url = `data:application/json;base64,${data}`
   return {
     code: replaceReferences(code, [{ ...linked, suffix: '' }], [url]),
     inputs: map.inputs,
-    isSettled: source.file === join(dirname(place.source.file), linked.path)
+    // A map found elsewhere gives way to one that appears next to the text.
+    isSettled: found.source.file === join(dirname(asset.source.file), linked.path)
   }
 }
 
-/** Compilers and other people's tools name sources absolutely, which tells of a machine. */
+/** Compilers may write absolute paths, which would publish the layout of the build machine. */
 function relativeMap(json: string, { file }: Source): string {
   const map = JSON.parse(json) as { sources: string[] }
   const sources = map.sources.map(given => {
@@ -131,7 +114,7 @@ function relativeMap(json: string, { file }: Source): string {
   return JSON.stringify({ ...map, sources })
 }
 
-function asText({ root }: Settings, { source }: Place, { text, location }: Esbuild.Message) {
+function asText(root: string, { source }: Asset, { text, location }: Esbuild.Message): string {
   const file = relative(root, source.file)
   if (!location || source.compiler) return `${file}: ${text}`
   return `${file}:${location.line}:${location.column + 1}: ${text}`

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { readSnapshot } from '../../files/disk.ts'
 import type { Reference } from './references.ts'
-import type { Draft } from './render.ts'
+import type { Draft } from './draft.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 

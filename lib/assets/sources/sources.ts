@@ -1,5 +1,6 @@
 // Finds the source of a name in the directories that an app searches.
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
+import { isInside } from '../../files/disk.ts'
 import { makeCatalog, type Catalog, type Source } from './catalog.ts'
 import { choose, type Candidates } from './choose-source.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -86,12 +87,15 @@ export class AppSources {
     return this.#choose(name, skipped)
   }
 
-  /** The source in one directory that has exactly this tail. */
-  async findTail(directory: string, tail: string): Promise<Source | undefined> {
+  /** The source that has `path` as its tail: `<directory>/a/app.css` is that of `a/app.css.scss`. */
+  async findAt(path: string): Promise<Source | undefined> {
+    const tree = this.#trees.find(({ directory }) => isInside(directory, path))
+    if (!tree) return undefined
     await this.refresh()
-    const tree = this.#trees.find(candidate => candidate.directory === directory)
-    const all = tree && this.#catalogOf(tree).byTail.get(tail)
-    return all?.find(source => source.tail === tail)
+    const tail = relative(tree.directory, path).split(sep).join('/')
+    return this.#catalogOf(tree)
+      .byTail.get(tail)
+      ?.find(source => source.tail === tail)
   }
 
   /** What each directory has for a name, in search order. */

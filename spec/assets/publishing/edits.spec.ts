@@ -11,7 +11,7 @@ import {
 import { Worker } from 'node:worker_threads'
 import { join } from 'node:path'
 import test from 'ava'
-import { draft } from '../../../lib/assets/rendering/render.ts'
+import { draft } from '../../../lib/assets/rendering/draft.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
@@ -88,12 +88,13 @@ test('a big file that was written just now may change again within the same tick
   const file = join(directory, 'x/big.bin')
   const source = { file, directory, path: 'x/big.bin', tail: '', name: '', compiler: undefined }
   const settings = settle({ root, env: 'test' })
+  const drafted = () => draft(settings, { name: 'big.bin', source }, [])
   const end = Date.now() + 5000
   do truncateSync(file, 2 * MIB)
-  while ((await draft(settings, [], 'big.bin', source))?.isSettled && Date.now() < end)
+  while ((await drafted())?.isSettled && Date.now() < end)
   t.true(Date.now() < end, 'it is looked at again')
-  while (!(await draft(settings, [], 'big.bin', source))?.isSettled && Date.now() < end);
-  t.true((await draft(settings, [], 'big.bin', source))?.isSettled)
+  while (!(await drafted())?.isSettled && Date.now() < end);
+  t.true((await drafted())?.isSettled)
 })
 
 test('a plain file beside a Sass file of its name, put there and taken away before every request', async t => {

@@ -324,7 +324,7 @@ test('without esbuild it says how to get it', async t => {
       names.map(name => `${name}-is-not-installed`),
       source
     )
-  await t.throwsAsync(() => loadMinifier(load), {
+  await t.throwsAsync(() => loadMinifier(import.meta.dirname, load), {
     code: 'compiler-missing',
     message:
       'minifying needs esbuild-is-not-installed, which is not installed: npm install --save-dev esbuild-is-not-installed'

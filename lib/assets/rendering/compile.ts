@@ -1,0 +1,56 @@
+// Runs a source through its compiler and checks what comes back.
+import { isUtf8 } from 'node:buffer'
+import { extname } from 'node:path'
+import { inspect } from 'node:util'
+import { AssetError, CompileError, reasonOf } from '../../errors.ts'
+import type { CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
+import type { Source } from '../sources/catalog.ts'
+
+export interface Compiled extends Required<CompilerOutput> {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/**
+ * The output of the source's compiler; a source without one is its own output.
+ * @throws CompileError for whatever the compiler throws, and for output that is not valid
+ */
+export async function compile(
+  source: Source,
+  bytes: Buffer,
+  input: Omit<CompilerInput, 'code' | 'path'>
+): Promise<Compiled> {
+  const { compiler, file } = source
+  const startedAt = Date.now()
+  const code = new TextDecoder().decode(bytes)
+  if (!compiler) return { code, dependencies: [], startedAt }
+  if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file })
+  try {
+    const output = await compiler.compile({ code, path: file, ...input })
+    return { ...checked(output, file), startedAt }
+  } catch (error) {
+    if (error instanceof AssetError) throw error
+    throw asCompileError(error, file)
+  }
+}
+
+function checked(output: unknown, file: string): Required<CompilerOutput> {
+  const { code, dependencies = [] } = (output ?? {}) as Partial<CompilerOutput>
+  const isList = Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
+  if (typeof code === 'string' && isList) return { code, dependencies }
+  throw new CompileError(
+    `the compiler for ${extname(file)} must return { code, dependencies }, got ${inspect(output, { depth: 0 })}`,
+    { file }
+  )
+}
+
+const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
+
+/** A compiler may throw anything, even a string or undefined. */
+function asCompileError(error: unknown, file: string): CompileError {
+  const failure = new CompileError(reasonOf(error), { file }, { cause: error })
+  const { name, stack } = (error ?? {}) as Partial<Error>
+  // A bug in a custom compiler is found by where it was thrown.
+  if (stack !== undefined && BUGS.has(name ?? '')) failure.stack += `\n[cause]: ${stack}`
+  return failure
+}

@@ -1,0 +1,159 @@
+// Reads and compiles a source, and records every file that its output depends on.
+import { isUtf8 } from 'node:buffer'
+import { extname } from 'node:path'
+import { isUnchangedSince } from '../../files/clock.ts'
+import { isInDirectory } from '../../files/containment.ts'
+import type { Content, Copy } from '../../files/content.ts'
+import {
+  readOpenFile,
+  readSnapshot,
+  realpathOf,
+  stampOf,
+  statOf,
+  withFile,
+  type OpenFile,
+  type Stamp
+} from '../../files/disk.ts'
+import {
+  isFileObservation,
+  newestMtime,
+  observe,
+  observeAbsence,
+  type FileObservation,
+  type Observation
+} from '../../files/observation.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Source } from '../sources/catalog.ts'
+import type { Asset } from '../sources/sources.ts'
+import { compile, type Compiled } from './compile.ts'
+import { findReferences, replaceReferences, type Reference } from './references.ts'
+
+/** A source read and compiled, its references found but not yet replaced. */
+export interface Draft {
+  readonly content: Content
+  /** Undefined when nothing in it refers to another asset. */
+  readonly text: Text | undefined
+  readonly inputs: readonly Observation[]
+  /** The newest mtime of the source and its dependencies. */
+  readonly mtimeNs: bigint
+  /** False when a dependency changed during compilation: the next request compiles again. */
+  readonly isSettled: boolean
+  /** The source map of minified text, as JSON. */
+  readonly map?: string | undefined
+}
+
+export interface Text {
+  readonly code: string
+  readonly references: readonly Reference[]
+  /** Absolute paths of the files that were compiled in; a reference may come from any of them. */
+  readonly dependencies: readonly string[]
+}
+
+/** In bytes. A larger file that needs no processing is never held in memory as a whole. */
+const COPY_FROM = 1024 * 1024
+
+/**
+ * Undefined when the source is gone, is not a regular file, or is a link out of its directory.
+ * @param sourceMap asks the compiler for an inline map, whatever the environment
+ */
+export async function draft(
+  { symlinks, env }: Settings,
+  { name, source }: Omit<Asset, 'app'>,
+  loadPaths: readonly string[],
+  sourceMap?: boolean
+): Promise<Draft | undefined> {
+  const type = textType(name)
+  const isAllowed = containmentOf(symlinks, source.directory)
+  const readAt = Date.now()
+  const read = await withFile(source.file, async opened => {
+    if (!(await isAllowed(opened))) return undefined
+    const isBig = !type && !source.compiler && opened.stats.size > COPY_FROM
+    return isBig ? opened.stats : readOpenFile(opened)
+  })
+  if (!read) return undefined
+  if (!('bytes' in read)) return copy(source.file, read, isAllowed)
+  const input = observe(source.file, read.stamp, () => read.bytes, readAt)
+  if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
+  const compiled = await compile(source, read.bytes, {
+    ...{ loadPaths, env },
+    ...(sourceMap && { sourceMap })
+  })
+  return draftText(source, compiled, { bytes: read.bytes, input, type })
+}
+
+/** The bytes of the target, with a URL for each reference. */
+export function finish({ content, text }: Draft, urls: readonly (string | undefined)[]): Content {
+  if (!text || urls.every(url => url === undefined)) return content
+  return Buffer.from(replaceReferences(text.code, text.references, urls))
+}
+
+/** Only text that may refer to other assets is read as text; other encodings are copied as bytes. */
+function textType(name: string): 'css' | 'js' | undefined {
+  const extension = extname(name).toLowerCase()
+  if (extension === '.css') return 'css'
+  return extension === '.js' || extension === '.mjs' ? 'js' : undefined
+}
+
+/** Checks the opened file itself, since a link may be retargeted after its path was checked. */
+function containmentOf(symlinks: Settings['symlinks'], directory: string) {
+  return async (opened: OpenFile): Promise<boolean> => {
+    if (symlinks === 'follow') return true
+    const real = await realpathOf(directory)
+    return real !== undefined && isInDirectory({ symlinks }, { path: directory, real }, opened)
+  }
+}
+
+function copy(file: string, stamp: Stamp, isAllowed: Copy['isAllowed']): Draft {
+  return {
+    content: { copyOf: file, isAllowed },
+    text: undefined,
+    inputs: [{ path: file, stamp: stampOf(stamp) }],
+    mtimeNs: stamp.mtimeNs,
+    isSettled: isUnchangedSince(stamp, Date.now())
+  }
+}
+
+function plain(content: Buffer, input: FileObservation): Draft {
+  const { mtimeNs } = input.stamp
+  return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
+}
+
+interface Read {
+  readonly bytes: Buffer
+  readonly input: FileObservation
+  readonly type: 'css' | 'js' | undefined
+}
+
+async function draftText(
+  source: Source,
+  { code, dependencies, startedAt }: Compiled,
+  { bytes, input, type }: Read
+): Promise<Draft> {
+  const others = await lookAt(dependencies, source)
+  const files = others.filter(isFileObservation)
+  const references = type ? findReferences(type, code) : []
+  const text = { code, references, dependencies: files.map(({ path }) => path) }
+  return {
+    content: source.compiler ? Buffer.from(code) : bytes,
+    text: references.length > 0 ? text : undefined,
+    inputs: [input, ...others],
+    mtimeNs: newestMtime([input, ...files]),
+    isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt))
+  }
+}
+
+async function lookAt(dependencies: readonly string[], source: Source): Promise<Observation[]> {
+  const others = new Set(dependencies)
+  others.delete(source.file)
+  const absent: string[] = []
+  const files = await Promise.all(
+    [...others].map(async path => {
+      const readAt = Date.now()
+      const read = await readSnapshot(path)
+      if (read) return observe(path, read.stamp, () => read.bytes, readAt)
+      if (!(await statOf(path))) absent.push(path)
+      return undefined
+    })
+  )
+  return [...files.filter(file => file !== undefined), ...(await observeAbsence(absent))]
+}

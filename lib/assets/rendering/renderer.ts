@@ -1,0 +1,147 @@
+// Renders sources: drafts them, and finds the assets that their references point to.
+import { dirname, join, posix } from 'node:path'
+import type { AssetError } from '../../errors.ts'
+import { statOf } from '../../files/disk.ts'
+import { appAt, type AppSettings } from '../settings/app-settings.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Source } from '../sources/catalog.ts'
+import type { AppSources, Asset, Sources } from '../sources/sources.ts'
+import { draft, type Draft, type Text } from './draft.ts'
+import { isReported, makeMissingReference } from './missing-reference.ts'
+import type { Reference } from './references.ts'
+
+/** The asset that a reference points to. */
+export interface Referenced extends Asset {
+  /** Whether the reference, as written, already is the asset's URL. */
+  readonly isDirect: boolean
+}
+
+/** `elsewhere`: not one of our assets, and not an error. Undefined: not found. */
+export type Resolution = Referenced | 'elsewhere' | undefined
+
+/** What happens when a referenced asset is not found: the option `missing` chooses. */
+export interface MissingReports {
+  readonly warn: (message: string) => void
+  readonly fail: (error: AssetError) => void
+}
+
+export class Renderer {
+  readonly #settings: Settings
+  readonly #sources: Sources
+
+  constructor(settings: Settings, sources: Sources) {
+    this.#settings = settings
+    this.#sources = sources
+  }
+
+  /** See draft.ts. */
+  draft(asset: Asset, sourceMap?: boolean): Promise<Draft | undefined> {
+    return draft(this.#settings, asset, this.#sources.of(asset.app).loadPaths, sourceMap)
+  }
+
+  /** The asset of each reference of a draft; undefined where the reference stays as it is written. */
+  async resolveAll(
+    asset: Asset,
+    { text, map }: Draft,
+    { warn, fail }: MissingReports
+  ): Promise<(Referenced | undefined)[]> {
+    if (!text) return []
+    const { app, source } = asset
+    const missingReference = makeMissingReference(this.#settings, source, { text, map })
+    const resolving = text.references.map(async reference => {
+      const found = await this.resolve(asset, text, reference)
+      if (found === undefined && isReported(app, reference)) {
+        const error = await missingReference(reference)
+        if (app.missing === 'error') fail(error)
+        else warn(error.message)
+      }
+      return found === 'elsewhere' ? undefined : found
+    })
+    return Promise.all(resolving)
+  }
+
+  /**
+   * Tries the file next to the source, or next to a file that was compiled into it: that is what the
+   * author refers to. Then the URL a browser would request, which may belong to another app; then the
+   * reference as a name.
+   */
+  async resolve(
+    asset: Asset,
+    { dependencies }: Pick<Text, 'dependencies'>,
+    reference: Reference
+  ): Promise<Resolution> {
+    const path = decoded(reference.path)
+    if (path === undefined) return 'elsewhere'
+    if (path.startsWith('/')) return this.#byAbsoluteUrl(posix.normalize(path))
+    const { app, name } = asset
+    const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
+    const beside = await this.#byFile(asset, dependencies, path)
+    // Searching on could only find a different file of that name.
+    if (beside === 'unreachable') return undefined
+    if (beside && !isSame(direct, beside)) return beside
+    return direct ?? this.#byName(app, path)
+  }
+
+  async #byAbsoluteUrl(url: string): Promise<Resolution> {
+    const isOurs = url.startsWith(`${this.#settings.prefix}/`)
+    return (await this.#byUrl(url)) ?? (isOurs ? undefined : 'elsewhere')
+  }
+
+  async #byUrl(url: string): Promise<Resolution> {
+    const app = appAt(this.#settings, url)
+    if (!app) return undefined
+    const name = url.slice(app.urlPrefix.length + 1)
+    const source = await this.#sources.of(app).find(name)
+    if (source) return { app, name, source, isDirect: true }
+    const inPublic = await statOf(join(this.#settings.publicDir, url))
+    return inPublic?.isFile() ? 'elsewhere' : undefined
+  }
+
+  async #byFile(
+    { app, source }: Asset,
+    dependencies: readonly string[],
+    path: string
+  ): Promise<Referenced | 'unreachable' | undefined> {
+    const sources = this.#sources.of(app)
+    for (const file of [source.file, ...dependencies]) {
+      const found = await sources.findAt(join(dirname(file), path))
+      if (found) return reach(app, sources, found)
+    }
+    return undefined
+  }
+
+  async #byName(app: AppSettings, path: string): Promise<Resolution> {
+    const name = posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')
+    const source = await this.#sources.of(app).find(name)
+    return source && { app, name: source.name, source, isDirect: false }
+  }
+}
+
+/** Two sources of one directory may have one name: it finds the first; a tail may find the other. */
+async function reach(
+  app: AppSettings,
+  sources: AppSources,
+  found: Source
+): Promise<Referenced | 'unreachable'> {
+  const source = (await sources.find(found.name)) ?? found
+  const isHidden = source.directory === found.directory && source.file !== found.file
+  if (!isHidden) return { app, name: found.name, source, isDirect: false }
+  return app.tails ? { app, name: found.tail, source: found, isDirect: false } : 'unreachable'
+}
+
+/** Whether the URL as written already leads to the asset. */
+function isSame(direct: Resolution, { app, name }: Referenced): boolean {
+  if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
+  return direct.name === name || direct.source.name === name
+}
+
+/** Undefined for what cannot be the path of a file. */
+function decoded(path: string): string | undefined {
+  try {
+    const file = decodeURIComponent(path)
+    return file.includes('\0') ? undefined : file
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
+}
