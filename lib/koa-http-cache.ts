@@ -3,7 +3,7 @@ import type { Context, Middleware } from 'koa'
 
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
-import { digest } from './http-cache/value-digest.ts'
+import { digestOf } from './files/digest.ts'
 import { isHalt } from './http-cache/halt.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
@@ -131,7 +131,7 @@ function judgeContent(ctx: Context, state: RequestState, settings: HttpCacheSett
   const content = contentOf(ctx.body)
   if (content === undefined) return
   // Weak, since a middleware in front may compress it.
-  const etag = `W/"${digest(content)}"`
+  const etag = `W/"${digestOf(content)}"`
   const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
   const outcome = state.judge(validators, settings)
   if (outcome !== 'proceed') state.latch(outcome, validators)

@@ -1,15 +1,16 @@
-// The checksums of an asset's bytes.
+// The digest, integrity hashes and size of an asset, computed in one pass.
 import { createHash } from 'node:crypto'
-import { streamOf } from './file-stream.ts'
 import { withOriginal, type Content } from './content.ts'
-import { DIGEST_LENGTH } from './digest.ts'
+import { Digester } from './digest.ts'
+import { streamOf } from './file-stream.ts'
 
-/** Of Subresource Integrity. */
+/** The hash functions of Subresource Integrity. */
 export const INTEGRITY_ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
 export type IntegrityAlgorithm = (typeof INTEGRITY_ALGORITHMS)[number]
 
 export interface Checksums {
   readonly digest: string
+  /** `sha384-<base64>`, one for each algorithm. */
   readonly integrity: readonly string[]
   /** In bytes. */
   readonly size: number
@@ -20,30 +21,38 @@ export async function checksumsOf(
   algorithms: readonly IntegrityAlgorithm[]
 ): Promise<Checksums> {
   if (!('copyOf' in content)) return checksumsOfBytes(content, algorithms)
-  const hashes = ['sha256', ...algorithms].map(name => createHash(name))
-  let size = 0
-  await withOriginal(content, async opened => {
-    for await (const chunk of streamOf(opened)) {
-      size += (chunk as Buffer).length
-      for (const hash of hashes) hash.update(chunk as Buffer)
-    }
+  return withOriginal(content, async original => {
+    const summing = new Summing(algorithms)
+    for await (const chunk of streamOf(original)) summing.update(chunk as Buffer)
+    return summing.finish()
   })
-  const [digest, ...others] = hashes.map(hash => hash.digest())
-  return {
-    digest: (digest as Buffer).toString('hex').slice(0, DIGEST_LENGTH),
-    integrity: others.map((sum, at) => `${algorithms[at]}-${sum.toString('base64')}`),
-    size
-  }
 }
 
 export function checksumsOfBytes(
   bytes: Uint8Array,
   algorithms: readonly IntegrityAlgorithm[]
 ): Checksums {
-  const sum = (name: string) => createHash(name).update(bytes).digest()
-  return {
-    digest: sum('sha256').toString('hex').slice(0, DIGEST_LENGTH),
-    integrity: algorithms.map(name => `${name}-${sum(name).toString('base64')}`),
-    size: bytes.length
+  return new Summing(algorithms).update(bytes).finish()
+}
+
+class Summing {
+  readonly #digester = new Digester()
+  readonly #hashes
+  #size = 0
+
+  constructor(algorithms: readonly IntegrityAlgorithm[]) {
+    this.#hashes = algorithms.map(name => ({ name, hash: createHash(name) }))
+  }
+
+  update(piece: Uint8Array): this {
+    this.#digester.update(piece)
+    for (const { hash } of this.#hashes) hash.update(piece)
+    this.#size += piece.length
+    return this
+  }
+
+  finish(): Checksums {
+    const integrity = this.#hashes.map(({ name, hash }) => `${name}-${hash.digest('base64')}`)
+    return { digest: this.#digester.finish(), integrity, size: this.#size }
   }
 }

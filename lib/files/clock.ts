@@ -1,18 +1,17 @@
-// The clock with which file systems stamp files. It ticks: what changes twice within one tick bears
-// the same stamp both times.
+// The clock that file systems stamp files with. Two changes within one of its ticks get the same stamp.
+import { setTimeout } from 'node:timers/promises'
 import type { Stamp } from './disk.ts'
 
 const SECOND_NS = 1_000_000_000n
-/** Kernels stamp files with a clock that ticks every 10 ms at the slowest. */
-export const TICK_MS = 20
+/** Kernels stamp files with a clock that ticks every 10 ms or more often. */
+const TICK_MS = 20
 const TICK_NS = BigInt(TICK_MS) * 1_000_000n
-/** Two seconds: FAT stamps even seconds, ext3 and HFS+ whole ones. */
+/** FAT stamps even seconds, ext3 and HFS+ whole ones. */
 const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
 
 /**
- * Whether a file or folder that changes from `now` on, in milliseconds since 1970, will bear another
- * stamp. A file system that stamps whole seconds is recognised by the time of change, which nobody can
- * set; an mtime of whole seconds may have been set by hand.
+ * Whether any change from `now` on, in milliseconds since 1970, changes the stamp. A file system that
+ * stamps whole seconds is recognised by the change time, which cannot be set; an mtime can.
  */
 export function showsChangesAfter({ ctimeNs, mtimeNs }: Stamp, now: number): boolean {
   const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
@@ -20,7 +19,12 @@ export function showsChangesAfter({ ctimeNs, mtimeNs }: Stamp, now: number): boo
   return changed < BigInt(now) * 1_000_000n - tick
 }
 
-/** The same by the time of change alone: an mtime that is yet to come may have been set by hand. */
+/** Whether the change time is before `moment`; an mtime in the future may have been set. */
 export function isUnchangedSince({ ctimeNs, ...stamp }: Stamp, moment: number): boolean {
   return showsChangesAfter({ ...stamp, ctimeNs, mtimeNs: ctimeNs }, moment)
+}
+
+/** Waits until a file that was written before the call can no longer change without a new stamp. */
+export function waitForTick(): Promise<void> {
+  return setTimeout(TICK_MS + 1)
 }

@@ -63,3 +63,9 @@ export const CODINGS: readonly Coding[] = [
 
 /** The codings that this Node can write. */
 export const WRITABLE_CODINGS = CODINGS.filter(({ compress }) => compress)
+
+/** `/data.json.gz` -> `/data.json`; any other path stays. */
+export function withoutCodingExtension(path: string): string {
+  const coding = CODINGS.find(({ extension }) => path.endsWith(extension))
+  return coding ? path.slice(0, -coding.extension.length) : path
+}

@@ -1,4 +1,4 @@
-// Compressed copies, made once when assets are precompiled.
+// Compressed copies of files: whether one pays, making it, and checking it against its original.
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { isCompressibleType } from '../http/media-type.ts'
@@ -6,54 +6,58 @@ import type { Coding } from './codings.ts'
 import { digestOfStream } from './digest.ts'
 import { errorCode } from './disk.ts'
 
-/** What does not become smaller by at least this much is not worth a second file. */
-const WORTH = 0.95
-/** Below this a header of the coding eats the gain. */
+/** A larger copy is not worth a second file. */
+const MAX_RATIO = 0.95
+/** The header of a coding outweighs the gain for fewer. */
 const MIN_BYTES = 150
 
 export function isCompressible(path: string, size: number): boolean {
   return size >= MIN_BYTES && isCompressibleType(path)
 }
 
-/** Undefined: not worth it. */
+/** Returns undefined when compression does not pay. */
 export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer | undefined> {
   const compressed = await coding.compress?.(bytes)
-  return compressed && compressed.length <= bytes.length * WORTH ? compressed : undefined
+  return compressed && compressed.length <= bytes.length * MAX_RATIO ? compressed : undefined
 }
 
+/** `damaged` cannot be decompressed; `unsupported` is a coding that this Node cannot read. */
+export type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
+
 /**
- * Whether compressed bytes are those of a file of this size and digest. They are expanded no further than
- * the file is long, so that a bomb does no harm.
+ * Compares what compressed bytes expand to with an original. Expansion stops at the original's size, so a
+ * decompression bomb does no harm.
  */
-export async function isCopyOf(
+export async function compareCopy(
   original: { readonly size: number; readonly digest: string },
-  compressed: () => Readable,
+  openCopy: () => Readable,
   coding: Coding
-): Promise<boolean> {
-  const expanding = coding.decompressor?.()
-  if (!expanding) return false
-  const reading = compressed()
+): Promise<Comparison> {
+  const decompressor = coding.decompressor?.()
+  if (!decompressor) return 'unsupported'
+  const copy = openCopy()
   let size = 0
   const limited = async function* (chunks: AsyncIterable<Buffer>) {
     for await (const chunk of chunks) {
       size += chunk.length
-      if (size > original.size) throw new RangeError('more bytes than the file has')
+      if (size > original.size) throw new RangeError('longer than the original')
       yield chunk
     }
   }
   try {
-    const digest = await pipeline(reading, expanding, limited, digestOfStream)
-    return size === original.size && digest === original.digest
+    const digest = await pipeline(copy, decompressor, limited, digestOfStream)
+    return size === original.size && digest === original.digest ? 'equal' : 'different'
   } catch (error) {
-    if (size > original.size || isDamage(error)) return false
+    if (size > original.size) return 'different'
+    if (isDamage(error)) return 'damaged'
     throw error
   } finally {
-    // It may still be reading.
-    if (!reading.closed) await new Promise(resolve => reading.once('close', resolve))
+    // A read may still be under way.
+    if (!copy.closed) await new Promise(resolve => copy.once('close', resolve))
   }
 }
 
-/** As zlib calls what is wrong with its input: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1, ZSTD_error_… */
-export function isDamage(error: unknown): boolean {
+/** zlib's codes for bad input: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1, ZSTD_error_… */
+function isDamage(error: unknown): boolean {
   return /^(?:Z_|ERR__|ERR_BROTLI|ZSTD_)/.test(errorCode(error) ?? '')
 }

@@ -1,9 +1,8 @@
 // An open file as a stream, and whether what came of it is one state of the file.
-import { createHash } from 'node:crypto'
 import { createReadStream, read, type BigIntStats, type ReadStream } from 'node:fs'
 import { callbackify } from 'node:util'
 import { statDescriptor, type OpenFile } from './disk.ts'
-import { DIGEST_LENGTH, digestOfStream } from './digest.ts'
+import { Digester, digestOfStream } from './digest.ts'
 
 /** For `fs.createReadStream`: a stream that leaves closing to whoever opened the file. */
 export const BORROWED = { read, close: (_fd: number, done: () => void) => done() }
@@ -47,19 +46,19 @@ type Read = (
  * written over the file since it was opened. What was only added behind its end does no harm.
  */
 export function readUnchanged(opened: OpenFile, span: Required<Span>): Read {
-  const hash = mayGrow(opened.stats) ? createHash('sha256') : undefined
+  const digester = mayGrow(opened.stats) ? new Digester() : undefined
   const isIntact = callbackify(async (): Promise<boolean> => {
-    const digest = hash?.digest('hex').slice(0, DIGEST_LENGTH)
+    const digest = digester?.finish()
     if (await isUnmodified(opened)) return true
     return digest !== undefined && digest === (await digestOfStream(streamOf(opened, span)))
   })
   return (fd, buffer, offset, length, position, done) => {
-    if (!hash && position + length <= span.end) {
+    if (!digester && position + length <= span.end) {
       read(fd, buffer, offset, length, position, done)
       return
     }
     read(fd, buffer, offset, length, position, (error, bytesRead) => {
-      hash?.update(buffer.subarray(offset, offset + bytesRead))
+      digester?.update(buffer.subarray(offset, offset + bytesRead))
       if (error || position + bytesRead <= span.end) done(error, bytesRead, buffer)
       else {
         isIntact((failure, intact) =>

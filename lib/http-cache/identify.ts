@@ -4,7 +4,8 @@ import { types } from 'node:util'
 import { formatHttpDate } from '../http/dates.ts'
 import { formatEtag, type Validators } from '../http/validators.ts'
 import { checkKeys, isPlainObject, isRecord, kindOf, mismatch } from './complaints.ts'
-import { digest, digestOfValue } from './value-digest.ts'
+import { digestOf } from '../files/digest.ts'
+import { digestOfValue } from './value-digest.ts'
 
 /** The state of a resource: one of the two must be there. */
 export interface ResourceState {
@@ -71,7 +72,7 @@ function tagOf(identity: string | object, weak: boolean | undefined): string {
 
 // Of fixed length, so that no identifier and version can look like another pair.
 function withVersion(tag: string, version: string | undefined): string {
-  return version === undefined ? tag : `${tag.slice(0, -1)}-${digest(version).slice(0, 16)}"`
+  return version === undefined ? tag : `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
 }
 
 function wholeSeconds(date: Date): number {

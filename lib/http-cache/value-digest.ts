@@ -1,13 +1,8 @@
 // One digest for one content, however it was put together.
-import { hash } from 'node:crypto'
 import { types } from 'node:util'
 
+import { digestOf } from '../files/digest.ts'
 import { isPlainObject, kindOf } from './complaints.ts'
-
-/** SHA-256, the first 32 hex characters. */
-export function digest(content: string | Uint8Array): string {
-  return hash('sha256', content).slice(0, 32)
-}
 
 /**
  * The digest of a value and its parts, the same whatever the order of the keys: plain objects, arrays,
@@ -18,7 +13,7 @@ export function digest(content: string | Uint8Array): string {
  *   two states
  */
 export function digestOfValue(value: unknown): string {
-  return digest(canonical(value, []))
+  return digestOf(canonical(value, []))
 }
 
 function canonical(value: unknown, within: readonly object[]): string {
@@ -33,7 +28,7 @@ function canonical(value: unknown, within: readonly object[]): string {
 function canonicalObject(value: object, within: readonly object[]): string {
   // Not `instanceof`, which does not know what comes from another realm.
   if (types.isDate(value)) return `Date(${validTime(value)})`
-  if (ArrayBuffer.isView(value)) return `Bytes(${digest(asBytes(value))})`
+  if (ArrayBuffer.isView(value)) return `Bytes(${digestOf(asBytes(value))})`
   if (within.includes(value)) {
     throw new TypeError('an object that contains itself has no content to digest')
   }

@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import * as zlib from 'node:zlib'
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
-import { isCopyOf } from '../../lib/files/compress.ts'
+import { compareCopy } from '../../lib/files/compress.ts'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { makeProject, makeSite, type Site, type SiteOptions } from '../support/site.ts'
 import { digestOf } from '../../lib/files/digest.ts'
@@ -127,7 +127,7 @@ test('S55 a bomb is expanded no further than the file is long', async t => {
   }
   const gzip = CODINGS.find(({ name }) => name === 'gzip') as Coding
   const original = { size: TEXT.length, digest: digestOf(TEXT) }
-  t.false(await isCopyOf(original, () => Readable.from(bomb()), gzip))
+  t.is(await compareCopy(original, () => Readable.from(bomb()), gzip), 'different')
   t.true(read.members < 100, `${read.members} of 1000 were read`)
 })
 

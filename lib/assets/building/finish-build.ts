@@ -1,6 +1,5 @@
 // From drafts to final bytes. A stylesheet that shows an image holds the image's fingerprint, so that
 // what is referred to comes first.
-import { createHash } from 'node:crypto'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import { groupsInOrder } from './graph.ts'
 import { finish, type Draft } from '../rendering/draft.ts'
@@ -9,7 +8,7 @@ import { shiftMap } from '../rendering/shift-map.ts'
 import type { Listed } from '../sources/sources.ts'
 import type { Content } from '../../files/content.ts'
 import { checksumsOfBytes, type Checksums } from '../../files/checksums.ts'
-import { DIGEST_LENGTH } from '../../files/digest.ts'
+import { Digester } from '../../files/digest.ts'
 import { encodePath } from '../urls/encode.ts'
 
 /** An asset with its final bytes. */
@@ -87,14 +86,14 @@ function unitOf(
   assets: ReadonlyMap<string, Built>
 ): string {
   const plain = (path: string) => (members.has(path) ? encodePath(path) : undefined)
-  const hash = createHash('sha256')
+  const digester = new Digester()
   for (const node of group.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     const content = finish(node.draft, urlsOf(node, assets, plain))
-    hash.update(node.path).update('\0')
-    if (!('copyOf' in content)) hash.update(content).update('\0')
-    hash.update(node.draft.map ?? '').update('\0')
+    digester.update(node.path).update('\0')
+    if (!('copyOf' in content)) digester.update(content).update('\0')
+    digester.update(node.draft.map ?? '').update('\0')
   }
-  return hash.digest('hex').slice(0, DIGEST_LENGTH)
+  return digester.finish()
 }
 
 function finishOne(

@@ -1,10 +1,8 @@
 // The manifest against the disk: whether what pages will ask for is there, whole and unchanged.
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { canonicalSegments } from '../urls/canonical-path.ts'
-import { isDamage } from '../../files/compress.ts'
+import { compareCopy } from '../../files/compress.ts'
 import { sameBytes, statOf, type Stamp } from '../../files/disk.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
@@ -12,8 +10,12 @@ import { readManifest } from './manifest/read-manifest.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
-import { checksumsOf, type IntegrityAlgorithm } from '../../files/checksums.ts'
-import { DIGEST_LENGTH } from '../../files/digest.ts'
+import {
+  checksumsOf,
+  INTEGRITY_ALGORITHMS,
+  type IntegrityAlgorithm
+} from '../../files/checksums.ts'
+import { digestOfFile } from '../../files/digest.ts'
 import { CODINGS, type Coding } from '../../files/codings.ts'
 import { inParallel } from '../../concurrency.ts'
 
@@ -98,13 +100,10 @@ async function judgeTarget(
   return isIntact ? undefined : 'has another integrity than the manifest says'
 }
 
-const ALGORITHMS: readonly string[] = ['sha256', 'sha384', 'sha512']
-
 /** An unknown one is compared as sha256, and so found to be wrong. */
 function algorithmsOf({ integrity }: ManifestEntry): IntegrityAlgorithm[] {
   return integrity.map(hash => {
-    const name = hash.slice(0, Math.max(0, hash.indexOf('-')))
-    return ALGORITHMS.includes(name) ? (name as IntegrityAlgorithm) : 'sha256'
+    return INTEGRITY_ALGORITHMS.find(name => hash.startsWith(`${name}-`)) ?? 'sha256'
   })
 }
 
@@ -137,17 +136,9 @@ async function judgeCopy(file: string, original: Stamp, coding: Coding) {
   if (!stats) return undefined
   if (!stats.isFile()) return 'is no file'
   if (stats.mtimeNs < original.mtimeNs) return 'is older than what it is a copy of: it is not sent'
-  // A runtime that cannot read a coding cannot have written it either.
-  const decompress = coding.decompressor?.()
-  if (!decompress) return undefined
-  try {
-    const hash = createHash('sha256')
-    await pipeline(createReadStream(copy), decompress, hash)
-    const digest = hash.digest('hex').slice(0, DIGEST_LENGTH)
-    const { digest: expected } = await checksumsOf({ copyOf: file }, [])
-    return digest === expected ? undefined : 'decompresses to other bytes'
-  } catch (error) {
-    if (!isDamage(error)) throw error
-    return 'cannot be decompressed'
-  }
+  const expected = { size: Number(original.size), digest: await digestOfFile(file) }
+  const comparison = await compareCopy(expected, () => createReadStream(copy), coding)
+  if (comparison === 'different') return 'decompresses to other bytes'
+  // A Node that cannot read a coding cannot have written the copy either.
+  return comparison === 'damaged' ? 'cannot be decompressed' : undefined
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { chooseCoding } from '../../http/content-coding.ts'
-import { isCopyOf } from '../../files/compress.ts'
+import { compareCopy } from '../../files/compress.ts'
 import {
   isSameInode,
   stampOf,
@@ -146,7 +146,7 @@ function copy(
     if (!(await isInPublic(settings)(opened))) return undefined
     const form = await represent(coding.name, opened, settings.memory.maxFileBytes)
     const bytes = () => (form.body ? Readable.from([form.body]) : streamOf(opened))
-    return (await isCopyOf({ size, digest }, bytes, coding)) ? form : undefined
+    return (await compareCopy({ size, digest }, bytes, coding)) === 'equal' ? form : undefined
   })
 }
 

@@ -1,4 +1,5 @@
 // From a request target to what it asks for, or to "not ours".
+import { withoutCodingExtension } from '../../files/codings.ts'
 import { canonicalSegments, MALFORMED } from '../urls/canonical-path.ts'
 import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -42,13 +43,11 @@ export function locate(raw: string, settings: Settings): Wanted | typeof MALFORM
   return { path, app, name: path.slice(app.urlPrefix.length + 1) }
 }
 
-const COPY = /\.(?:br|gz|zst)$/
-
 /** The manifest tells the paths of sources, so nobody is sent it, compressed or in other letters either. */
 export function isManifest(path: string, { prefix }: Settings): boolean {
   const name = folded(path)
   const manifest = `${folded(prefix)}.json`
-  return name.startsWith(manifest) && name.replace(COPY, '') === manifest
+  return name.startsWith(manifest) && withoutCodingExtension(name) === manifest
 }
 
 /** Some file systems take other letters for the same name: `A` for `a`, APFS also `\u017f` for `s`. */

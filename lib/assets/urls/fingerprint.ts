@@ -1,5 +1,5 @@
 // The shape of a fingerprint: the digest of an asset's bytes at the end of its name.
-import { DIGEST_LENGTH } from '../../files/digest.ts'
+import { DIGEST_PATTERN } from '../../files/digest.ts'
 
 /** `admin/app.css` -> `admin/app-<digest>.css`; a name that already bears this digest stays. */
 export function withFingerprint(name: string, digest: string): string {
@@ -8,7 +8,7 @@ export function withFingerprint(name: string, digest: string): string {
   return `${name.slice(0, dot)}-${digest}${name.slice(dot)}`
 }
 
-const FINGERPRINT = new RegExp(`-([0-9a-f]{${DIGEST_LENGTH}})$`)
+const FINGERPRINT = new RegExp(`-(${DIGEST_PATTERN})$`)
 
 /** `admin/app-<digest>.css` -> `admin/app.css` and the digest; undefined when there is none. */
 export function splitFingerprint(name: string): { name: string; digest: string } | undefined {

@@ -2,8 +2,7 @@
 // taken for unchanged by its whole stamp: inode and change time cannot be set back, as an mtime can.
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
-import { isUnchangedSince, TICK_MS } from '../../../files/clock.ts'
+import { isUnchangedSince, waitForTick } from '../../../files/clock.ts'
 import { builtInCompilers } from '../../compilers/built-in.ts'
 import { isDirectory } from '../../../files/at-start.ts'
 import { errorCode, ifThere, statOf, type Stamp } from '../../../files/disk.ts'
@@ -80,7 +79,7 @@ export async function openLastBuild(
 
   /** What was written so recently that it may change again without a new stamp is read by the next run. */
   const forgetYoung = async (): Promise<void> => {
-    if (writtenNow.size > 0) await setTimeout(TICK_MS + 1)
+    if (writtenNow.size > 0) await waitForTick()
     const now = Date.now()
     for (const [path, stamps] of writtenNow) {
       if (!stamps.every(stamp => isUnchangedSince(stamp, now))) wrote.delete(path)

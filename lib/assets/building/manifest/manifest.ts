@@ -1,10 +1,9 @@
 // public/assets.json: from the name that a page asks for to the file that is sent.
-import { createHash } from 'node:crypto'
 import { AssetError } from '../../../errors.ts'
 import { nearestPath } from '../../../nearest.ts'
 import type { ManifestApps } from '../../settings/manifest-file.ts'
 import type { AppSettings } from '../../settings/settings.ts'
-import { DIGEST_LENGTH, digestOf } from '../../../files/digest.ts'
+import { digestOf, SetDigester } from '../../../files/digest.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { atOnce, type Sliced } from '../../../concurrency.ts'
 
@@ -171,14 +170,13 @@ function* tailsOf({ source }: ManifestEntry, name: string): Generator<string> {
 
 /** One digest of all, in whatever order they come. */
 function* digestOfEntries(assets: ManifestEntries): Sliced<string> {
-  const sum = new Uint8Array(DIGEST_LENGTH / 2)
+  const digester = new SetDigester()
   let seen = 0
   for (const entry of assets) {
     if (++seen % ENTRIES_PER_SLICE === 0) yield
-    const digest = createHash('sha256').update(JSON.stringify(entry)).digest()
-    sum.forEach((byte, at) => (sum[at] = byte ^ (digest[at] ?? 0)))
+    digester.add(JSON.stringify(entry))
   }
-  return Buffer.from(sum).toString('hex')
+  return digester.finish()
 }
 
 /** Keys sorted, so that identical sources make an identical file. */

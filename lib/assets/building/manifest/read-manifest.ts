@@ -1,11 +1,10 @@
 // From the bytes of public/assets.json to a manifest, a piece at a time, since it may be of any size.
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { AssetError, reasonOf } from '../../../errors.ts'
 import { ifThere } from '../../../files/disk.ts'
 import { readApps } from '../../settings/manifest-file.ts'
 import { Manifest, type ManifestEntry } from './manifest.ts'
-import { DIGEST_LENGTH } from '../../../files/digest.ts'
+import { Digester } from '../../../files/digest.ts'
 import { atOnce, type Sliced } from '../../../concurrency.ts'
 
 const REMEDY = 'run koa-fresh-assets precompile'
@@ -109,10 +108,10 @@ function isEntry(value: unknown): value is ManifestEntry {
 const HASHED_BYTES = 4 * 1024 * 1024
 
 function* digesting(bytes: Buffer): Sliced<string> {
-  const hash = createHash('sha256')
+  const digester = new Digester()
   for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
-    hash.update(bytes.subarray(at, at + HASHED_BYTES))
+    digester.update(bytes.subarray(at, at + HASHED_BYTES))
     yield
   }
-  return hash.digest('hex').slice(0, DIGEST_LENGTH)
+  return digester.finish()
 }

@@ -1,6 +1,6 @@
 // The compressed copies that precompile puts beside a file: checked, written, or taken away.
 import { createReadStream } from 'node:fs'
-import { compress, isCopyOf, isCompressible } from '../../../files/compress.ts'
+import { compareCopy, compress, isCompressible } from '../../../files/compress.ts'
 import { ifThere, removeFile, statOf } from '../../../files/disk.ts'
 import type { Built } from '../finish-build.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -81,7 +81,7 @@ async function writeCopy(place: Place, coding: Coding): Promise<Content | undefi
 /** Expanding is a hundred times as fast as compressing. */
 async function holdsCopy(built: Built, copy: string, coding: Coding): Promise<boolean> {
   if (!isCompressible(built.path, built.size)) return false
-  return (await ifThere(isCopyOf(built, () => createReadStream(copy), coding))) ?? false
+  return (await ifThere(compareCopy(built, () => createReadStream(copy), coding))) === 'equal'
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {
