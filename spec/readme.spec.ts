@@ -1,6 +1,5 @@
 // The README's promises: its examples do what they say, its tables name what there is.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import Router from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
@@ -11,7 +10,7 @@ import { makeProject } from './support/site.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { COMMANDS } from '../lib/cli/commands/index.ts'
 
-const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+const readme = readFileSync('README.md', 'utf8')
 
 function section(title: string): string {
   const start = readme.indexOf(`## ${title}\n`)

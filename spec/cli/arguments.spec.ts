@@ -86,7 +86,7 @@ test.serial('without a command it prints the help, as wrong use', async t => {
 
 test.serial('--help and --version print to stdout, exit status 0', async t => {
   const root = makeProject(t)
-  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  const manifest = readFileSync('package.json', 'utf8')
   const { version } = JSON.parse(manifest) as { version: string }
   const stdout = `${overview(COMMANDS)}\n`
   t.deepEqual(await run(root, '--help'), { status: 0, stdout, stderr: '' })

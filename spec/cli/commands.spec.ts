@@ -145,11 +145,10 @@ test.serial('list prints every asset, before it is precompiled and after', async
 })
 
 test('the command is executable once it is built, and declared in the package', t => {
-  const root = new URL('../../', import.meta.url)
-  const { bin } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+  const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     bin: Record<string, string>
   }
   t.deepEqual(bin, { 'koa-fresh-assets': './dist/cli.js' })
-  t.true(statSync(new URL('lib/cli.ts', root)).isFile())
-  t.true(readFileSync(new URL('lib/cli.ts', root), 'utf8').startsWith('#!/usr/bin/env node\n'))
+  t.true(statSync('lib/cli.ts').isFile())
+  t.true(readFileSync('lib/cli.ts', 'utf8').startsWith('#!/usr/bin/env node\n'))
 })

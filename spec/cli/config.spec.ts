@@ -1,12 +1,11 @@
 import { symlinkSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { ListedAsset } from '../../lib/assets/inspecting/list-assets.ts'
 import type { Files } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
 
-const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+const MODULES = resolve('node_modules')
 
 /** What `list` finds, which shows the options that it was given. */
 async function listed(root: string, line = 'list --json', env?: NodeJS.ProcessEnv) {
@@ -19,6 +18,12 @@ function makeConfigured(t: ExecutionContext, files: Files): string {
   return makeShop(t, { 'a.txt': 'a', ...files })
 }
 
+/** Gives a project a package that this one has. */
+function install(root: string, name: string): void {
+  mkdirSync(join(root, 'node_modules'))
+  symlinkSync(join(MODULES, name), join(root, 'node_modules', name))
+}
+
 const PREFIX = "prefix: '/static'"
 
 for (const [name, text] of [
@@ -29,6 +34,7 @@ for (const [name, text] of [
 ] as const) {
   test.serial(`the options come from ${name}`, async t => {
     const root = makeConfigured(t, { [`/${name}`]: text })
+    if (name.endsWith('ts')) install(root, 'tsx')
     t.deepEqual(await listed(root), ['/static/a.txt'])
   })
 }
@@ -81,10 +87,7 @@ test.serial('a package that the file imports adds its assets', async t => {
       assetSources.append(import.meta.dirname + '/assets')`,
     '/node_modules/a-package/assets/javascripts/theirs.js': ''
   })
-  symlinkSync(
-    fileURLToPath(new URL('../../', import.meta.url)),
-    join(root, 'node_modules/koa-fresh-assets')
-  )
+  symlinkSync(process.cwd(), join(root, 'node_modules/koa-fresh-assets'))
   t.deepEqual(await listed(root), ['/assets/a.txt', '/assets/theirs.js'])
 })
 
@@ -95,8 +98,7 @@ for (const loader of ['tsx', 'esbuild']) {
       '/assets.config.ts': `import { prefix } from './prefix.ts'\nexport default { prefix } satisfies object`,
       '/prefix.ts': 'export const prefix: string = "/static"'
     })
-    mkdirSync(join(root, 'node_modules'))
-    symlinkSync(join(MODULES, loader), join(root, 'node_modules', loader))
+    install(root, loader)
     const outcome = await runBuilt(root, 'list')
     t.is(outcome.stderr, '')
     t.regex(outcome.stdout, /^asset .*\n\/static\/a\.txt /)

@@ -1,12 +1,12 @@
 // The command as a process of its own, in a directory of its own.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { resolve } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { makeProject, type Files } from '../support/site.ts'
+import { LOADER, moduleFile } from '../support/typescript.ts'
 
-const CLI = fileURLToPath(new URL('../../lib/cli.ts', import.meta.url))
-const TSX = import.meta.resolve('tsx')
-const BUILT = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const CLI = moduleFile('lib/cli.ts')
+const BUILT = resolve('dist/cli.js')
 
 // What the person who runs the specs has set must not show in an output.
 const UNSET = {
@@ -31,7 +31,7 @@ export interface Started {
 }
 
 export function start(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv = {}): Started {
-  return startNode(cwd, ['--import', TSX, CLI, ...words], env)
+  return startNode(cwd, [...LOADER, CLI, ...words], env)
 }
 
 function startNode(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv): Started {

@@ -3,21 +3,21 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import test, { type ExecutionContext } from 'ava'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
+import { LOADER, moduleFile } from '../support/typescript.ts'
 
 const MIB = 1024 * 1024
-const SITE = fileURLToPath(new URL('../support/site-process.ts', import.meta.url))
+const SITE = moduleFile('spec/support/site-process.ts')
 
 /** A site in a process that the shell has put under a limit. */
 async function startLimited(t: ExecutionContext, limit: string, options: object): Promise<number> {
   const script = `${limit}; exec "$0" "$@"`
   const child = fork(SITE, [JSON.stringify(options)], {
     execPath: '/bin/sh',
-    execArgv: ['-c', script, process.execPath, '--import=tsx'],
+    execArgv: ['-c', script, process.execPath, ...LOADER],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc']
   })
   t.teardown(async () => {

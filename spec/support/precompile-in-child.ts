@@ -4,12 +4,12 @@ import { chmodSync } from 'node:fs'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import { build } from 'esbuild'
 import { makeProject } from './site.ts'
+import { moduleFile } from './typescript.ts'
 
-const PROGRAM = fileURLToPath(new URL('precompile-child.ts', import.meta.url))
+const PROGRAM = moduleFile('spec/support/precompile-child.ts')
 const PEERS = ['sass', 'sass-embedded', 'less', 'esbuild']
 
 /** The path of a program that precompiles the project that it is given. */

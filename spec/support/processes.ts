@@ -1,8 +1,8 @@
 // Processes of their own, which end with the spec that began them.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
+import { LOADER, moduleFile } from './typescript.ts'
 
 /** Runs a script of this folder; what it sends first is handed back. */
 export async function startProcess(
@@ -10,12 +10,8 @@ export async function startProcess(
   script: string,
   ...given: readonly unknown[]
 ): Promise<{ child: ChildProcess; first: unknown }> {
-  const path = fileURLToPath(new URL(script, import.meta.url))
-  const child = fork(
-    path,
-    given.map(value => JSON.stringify(value)),
-    { execArgv: ['--import=tsx'] }
-  )
+  const words = given.map(value => JSON.stringify(value))
+  const child = fork(moduleFile(`spec/support/${script}`), words, { execArgv: [...LOADER] })
   t.teardown(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
@@ -27,6 +23,6 @@ export async function startProcess(
 
 /** A site in a process of its own. */
 export async function startSite(t: ExecutionContext, options: object) {
-  const { child, first } = await startProcess(t, './site-process.ts', options)
+  const { child, first } = await startProcess(t, 'site-process.ts', options)
   return { child, port: Number(first) }
 }

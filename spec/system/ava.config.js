@@ -1,8 +1,6 @@
 // Specs that need programs of the system: npm run test:system.
 export default {
-  files: ['spec/system/**/*.spec.ts'],
-  extensions: { ts: 'module' },
-  nodeArguments: ['--import=tsx'],
+  files: ['.spec/spec/system/**/*.spec.js'],
   workerThreads: false,
   timeout: '3m'
 }

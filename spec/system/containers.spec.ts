@@ -2,19 +2,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { makeProject } from '../support/site.ts'
+import { LOADER, moduleFile } from '../support/typescript.ts'
 import { program } from './program.ts'
 
-const CHILD = fileURLToPath(new URL('../support/container-child.ts', import.meta.url))
+const CHILD = moduleFile('spec/support/container-child.ts')
 
 /** A process with the number 1, in a process namespace of its own. */
 function startContained(...words: readonly string[]) {
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
   const namespace = [...asRoot, '--pid', '--fork', '--mount-proc', '--kill-child']
-  const command = [process.execPath, '--import', import.meta.resolve('tsx'), CHILD, ...words]
+  const command = [process.execPath, ...LOADER, CHILD, ...words]
   return spawn(program('unshare', 'util-linux'), [...namespace, ...command], {
     stdio: ['pipe', 'pipe', 'inherit']
   })

@@ -2,8 +2,7 @@
 import test from 'ava'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join, resolve } from 'node:path'
 import { findReferences } from '../../lib/assets/rendering/references.ts'
 import type { Compiler } from '../../lib/assets/compilers/compiler.ts'
 import type { AppOptions } from '../../lib/assets/settings/options.ts'
@@ -19,7 +18,7 @@ import {
 import { makeProject, makeSite } from '../support/site.ts'
 import { launch } from './chromium.ts'
 
-const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+const MODULES = resolve('node_modules')
 
 /** The folders of each package that a site would use. */
 const CORPUS = {

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { makeProject, makeSite, writeFiles, type Site } from '../../support/site.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
 import { until } from '../../support/until.ts'
 
 const URL = '/assets/app.css'
@@ -15,15 +16,15 @@ test('PUB-19 targets and their folders can be read by all under umask 077', asyn
   writeFiles(root, { 'apps/web/assets/images/big.bin': big })
   const script = `
     process.umask(0o077)
-    const { makePipeline } = await import('./lib/assets/pipeline.ts')
-    const { settle } = await import('./lib/assets/settings/settings.ts')
-    const { locate } = await import('./lib/assets/serving/request-path.ts')
+    const { makePipeline } = await import('${moduleFile('lib/assets/pipeline.ts')}')
+    const { settle } = await import('${moduleFile('lib/assets/settings/settings.ts')}')
+    const { locate } = await import('${moduleFile('lib/assets/serving/request-path.ts')}')
     const settings = settle({ root: ${JSON.stringify(root)}, env: 'development' })
     const pipeline = await makePipeline(settings)
     for (const path of ['/assets/admin/a.css', '/assets/big.bin']) {
       if (!(await pipeline.find(locate(path, settings)))) process.exit(1)
     }`
-  const args = ['--import=tsx', '--input-type=module', '-e', script]
+  const args = [...LOADER, '--input-type=module', '-e', script]
   await promisify(execFile)(process.execPath, args)
   const modeOf = (path: string) => statSync(`${root}/${path}`).mode & 0o777
   t.is(modeOf('public/assets/admin/a.css'), 0o644)

@@ -13,6 +13,7 @@ import {
   type PreparedResponse
 } from '../../../lib/assets/serving/write-response.ts'
 import { exchange } from '../../support/raw.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
 
 const run = promisify(execFile)
 
@@ -157,7 +158,7 @@ test('what was put on the prototype before this was loaded sees every head and e
       if (String(args[0]) === 'body') seen.end++
       return end.apply(this, args)
     }
-    const { said, writeResponse } = await import(process.argv[2])
+    const { prepareResponse, writeResponse } = await import(process.argv[2])
     const answer = prepareResponse(200, ['Content-Length', '4'])
     const server = http.createServer((_, res) => writeResponse(res, answer, Buffer.from('body')))
     await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -166,9 +167,9 @@ test('what was put on the prototype before this was loaded sees every head and e
     console.log(seen[process.argv[1]])
     server.close()
     server.closeAllConnections()`
-  const module = new URL('../../../lib/assets/serving/write-response.ts', import.meta.url).href
+  const module = moduleFile('lib/assets/serving/write-response.ts')
   for (const name of ['writeHead', 'end']) {
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', child, name, module]
+    const args = [...LOADER, '--input-type=module', '--eval', child, name, module]
     const { stdout } = await run(process.execPath, args)
     t.deepEqual([name, stdout.trim()], [name, '10'])
   }

@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { Answer } from '../../support/ask.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
 
 const NOBODY = 65534
 const isRoot = process.getuid?.() === 0
 
 /** What an ordinary user's process answers for each path, one after the other. */
 async function askAsUser(root: string, steps: readonly string[]) {
-  const child = fork(new URL('../../support/ordinary-user.ts', import.meta.url), [root, ...steps], {
-    execArgv: ['--import=tsx'],
+  const child = fork(moduleFile('spec/support/ordinary-user.ts'), [root, ...steps], {
+    execArgv: [...LOADER],
     ...(isRoot && { uid: NOBODY, gid: NOBODY }),
     env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
   })

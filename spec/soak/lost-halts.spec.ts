@@ -9,8 +9,8 @@ import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import type Koa3 from 'koa'
 
-import { koaHttpCache } from '../lib/index.ts'
-import { KOAS } from './support/cached-site.ts'
+import { koaHttpCache } from '../../lib/index.ts'
+import { KOAS } from '../support/cached-site.ts'
 
 const HALTS = 10_000
 const AT_ONCE = 50

@@ -10,12 +10,12 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { ownerOf } from './support/owner.ts'
-import { startProcess, startSite } from './support/processes.ts'
-import { ask } from './support/raw.ts'
-import type { Readings } from './support/reader-process.ts'
-import { makeProject } from './support/site.ts'
-import { assetAt, COUNT, versionOf, writeVersion } from './support/versions.ts'
+import { ownerOf } from '../support/owner.ts'
+import { startProcess, startSite } from '../support/processes.ts'
+import { ask } from '../support/raw.ts'
+import type { Readings } from '../support/reader-process.ts'
+import { makeProject } from '../support/site.ts'
+import { assetAt, COUNT, versionOf, writeVersion } from '../support/versions.ts'
 
 const READS = 20_000
 
@@ -41,7 +41,7 @@ test.serial(
       t.is(versionOf(at, answer.text), 0, assetAt(at).name)
     }
     const ports = [one.port, two.port, bystander.port]
-    const { child: reader } = await startProcess(t, './reader-process.ts', ports, READS)
+    const { child: reader } = await startProcess(t, 'reader-process.ts', ports, READS)
     let next = 0
     const readings = await new Promise<Readings>((resolve, reject) => {
       reader.on('exit', () => reject(new Error('the reader is gone')))
