@@ -18,21 +18,21 @@ const files = {
 }
 
 const CASES: ReadonlyArray<readonly [given: string, reason: string, more?: KoaAssetsOptions]> = [
-  ['.', "is the project's root, or holds it"],
-  ['./', "is the project's root, or holds it"],
-  ['..', "is the project's root, or holds it"],
-  ['link-to-root', "is the project's root, or holds it"],
-  ['build', 'holds a package.json'],
-  ['apps', 'holds the source directory apps/web/assets'],
-  ['apps/web', 'holds the source directory apps/web/assets'],
-  ['link-to-apps/web', 'holds the source directory apps/web/assets'],
-  ['apps/web/assets', 'holds the source directory apps/web/assets'],
-  ['apps/web/assets/public', 'lies in the source directory apps/web/assets'],
-  ['link-to-apps/web/assets/public', 'lies in the source directory apps/web/assets'],
-  ['later', 'holds the source directory later/assets', { apps: { web: { dir: 'later' } } }],
+  ['.', "is the project's root, or contains it"],
+  ['./', "is the project's root, or contains it"],
+  ['..', "is the project's root, or contains it"],
+  ['link-to-root', "is the project's root, or contains it"],
+  ['build', 'contains a package.json'],
+  ['apps', 'contains the source directory apps/web/assets'],
+  ['apps/web', 'contains the source directory apps/web/assets'],
+  ['link-to-apps/web', 'contains the source directory apps/web/assets'],
+  ['apps/web/assets', 'contains the source directory apps/web/assets'],
+  ['apps/web/assets/public', 'is inside the source directory apps/web/assets'],
+  ['link-to-apps/web/assets/public', 'is inside the source directory apps/web/assets'],
+  ['later', 'contains the source directory later/assets', { apps: { web: { dir: 'later' } } }],
   [
     'node_modules/theme',
-    'holds the source directory node_modules/theme/assets',
+    'contains the source directory node_modules/theme/assets',
     { sources: '../../node_modules/theme/assets' }
   ]
 ]
@@ -46,7 +46,7 @@ for (const [given, reason, more] of CASES) {
     const expected = {
       instanceOf: AssetError,
       code: 'public-unusable',
-      message: `everything in public is served, but ${given} ${reason}: use a directory of its own, such as public: 'public'`
+      message: `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
     }
     t.throws(() => koaAssets(options), expected)
     await t.throwsAsync(precompile(options), expected)

@@ -1,8 +1,8 @@
 // Takes away what earlier deploys published and nobody is likely to ask for any more.
 import { readdir, unlink } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { inspect } from 'node:util'
 import { secondsOf, type Duration } from '../../duration.ts'
+import { check, flag, wholeNumber, type Expectation } from '../../options.ts'
 import { errorCode, ifThere, statOf } from '../../files/disk.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import { lock } from '../../files/writing/lock.ts'
@@ -54,12 +54,11 @@ const CONCURRENCY = 8
  */
 export async function clean(
   options: KoaAssetsOptions = {},
-  { keep = KEEP, age = AGE, dryRun = false }: CleanOptions = {}
+  cleanOptions: CleanOptions = {}
 ): Promise<CleanReport> {
-  if (!Number.isSafeInteger(keep) || keep < 0) {
-    throw new TypeError(`keep must be a whole number of versions, got ${keep}`)
-  }
-  const rule = { keep, ageMs: readAge(age) * 1000 }
+  check(cleanOptions, OPTIONS)
+  const { keep = KEEP, age = AGE, dryRun = false } = cleanOptions
+  const rule = { keep, ageMs: (asSeconds(age) ?? 0) * 1000 }
   const settings = settleForPrecompile(options)
   if (dryRun) return sort(settings, rule).then(({ kept, old }) => report(old, kept, true))
   // Read first, so that a directory without a manifest is left as it is.
@@ -75,12 +74,18 @@ export async function clean(
   }
 }
 
-function readAge(age: unknown): number {
+const OPTIONS = {
+  keep: wholeNumber('versions'),
+  age: {
+    expected: "a number of seconds, 0 or more, or a duration such as '12h', '1d' or '2w'",
+    holds: age => asSeconds(age) !== undefined
+  },
+  dryRun: flag
+} satisfies Record<keyof CleanOptions, Expectation>
+
+function asSeconds(age: unknown): number | undefined {
   const seconds = typeof age === 'string' ? secondsOf(age) : age
-  if (typeof seconds === 'number' && seconds >= 0) return seconds
-  throw new TypeError(
-    `age must be a number of seconds, 0 or more, or a duration such as '12h', '1d' or '2w', got ${inspect(age)}`
-  )
+  return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 
 /** A fingerprinted file that we made. */

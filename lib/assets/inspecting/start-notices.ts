@@ -1,7 +1,7 @@
 // What cannot serve anything, said once at start: right perhaps, but more often a slip.
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory } from '../../files/at-start.ts'
-import { entriesGiven } from '../settings/option-checks.ts'
+import { entriesGiven } from '../../options.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'

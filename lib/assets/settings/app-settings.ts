@@ -1,16 +1,17 @@
-// The settings of each application: layers of options, the later winning.
+// The settings of each application, from layers of options of which the last one wins.
 import { isAbsolute, join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { canonicalSegments } from '../urls/canonical-path.ts'
-import { withDot, type Compiler } from '../compilers/compiler.ts'
-import { builtInCompilers } from '../compilers/built-in.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
-import { complain, entriesGiven } from './option-checks.ts'
-import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
-export type { IntegrityAlgorithm } from '../../files/checksums.ts'
+import { entriesGiven, lastOf, optionError, settleTable, type Settled } from '../../options.ts'
+import { builtInCompilers } from '../compilers/built-in.ts'
+import { withDot, type Compiler } from '../compilers/compiler.ts'
+import { canonicalSegments } from '../urls/canonical-path.ts'
+import { appsAtStart, manifestFile } from './manifest-file.ts'
+import { LAYERED, type PROJECT, type Situation } from './option-table.ts'
+import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 
-export interface AppSettings {
+export interface AppSettings extends Settled<typeof LAYERED> {
   readonly name: string
   /** Absolute. */
   readonly dir: string
@@ -18,53 +19,23 @@ export interface AppSettings {
   readonly path: string
   /** `/assets`, or `/assets/admin`; decoded. */
   readonly urlPrefix: string
-  /** Absolute, the app's own `assets` first; third-party directories are not among them. */
+  /** Absolute; the app's own `assets` first, without the third-party directories. */
   readonly sources: readonly string[]
-  readonly compile: boolean
-  readonly fingerprint: boolean
   readonly integrity: readonly IntegrityAlgorithm[]
   /** By extension, with its dot. */
   readonly compilers: ReadonlyMap<string, Compiler>
-  readonly missing: Missing
-  readonly minify: boolean
   /** Seconds. */
   readonly revalidate: number
   /** Whether a tail of an asset's path finds it. */
   readonly tails: boolean
 }
 
-type Missing = 'ignore' | 'warn' | 'error'
-
-/** What holds where nobody says anything. */
-export interface Defaults {
-  readonly env: string
-  readonly compile: (env: string) => boolean
-  readonly fingerprint: (env: string) => boolean
-  readonly missing: Missing
-}
-
-/** What every app stands on. */
-export interface Ground {
-  readonly defaults: Defaults
+/** What the settings of every app are made from: the options, and what is settled at the top. */
+interface Project extends Situation, Settled<typeof PROJECT> {
+  readonly options: KoaAssetsOptions
   readonly root: string
-  readonly env: string
+  readonly publicDir: string
   readonly prefix: string
-  readonly shared: readonly LayeredOptions[]
-  /** The apps of the manifest, where pages need one. */
-  readonly published: () => Readonly<Record<string, AppOptions>> | undefined
-}
-
-export function settleApps(ground: Ground, options: KoaAssetsOptions): readonly AppSettings[] {
-  const given = entriesGiven(options.apps ?? findApps(ground))
-  const apps = given.map(([name, app]) => settleApp(ground, name, app, given.length === 1, options))
-  const byLength = apps.toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
-  byLength.forEach((app, at) => {
-    const twin = byLength[at + 1]
-    if (twin?.urlPrefix === app.urlPrefix) {
-      complain('path', `another than that of '${twin.name}'`, app.path, `apps.${app.name}.`)
-    }
-  })
-  return Object.freeze(byLength)
 }
 
 interface Apps {
@@ -85,111 +56,121 @@ export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined
   return app ?? apps.at(-1)
 }
 
-function settleApp(
-  { defaults, root, env, prefix, shared }: Ground,
-  name: string,
-  app: AppOptions,
-  alone: boolean,
-  options: KoaAssetsOptions
-): AppSettings {
+export function settleApps(project: Project): Apps & { readonly publicApp: AppSettings } {
+  const { options, env, publicDir } = project
+  const top = settleLayers(project, layersOf(options, env))
+  const given = entriesGiven(options.apps ?? findApps(project, top.fingerprint && !top.compile))
+  const apps = given
+    .map(([name, app]) => settleApp(project, name, app, given.length === 1))
+    .toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
+  apps.forEach(({ name, path, urlPrefix }, at) => {
+    const twin = apps.find((app, other) => other > at && app.urlPrefix === urlPrefix)
+    if (!twin) return
+    throw optionError('path', `different from that of '${twin.name}'`, path, `apps.${name}.`)
+  })
+  const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [] }
+  const publicApp = Object.freeze({ ...top, ...none, fingerprint: false })
+  return { apps: Object.freeze(apps), publicApp }
+}
+
+function settleApp(project: Project, name: string, app: AppOptions, isOnly: boolean): AppSettings {
+  const { options, root, env, prefix } = project
   const dir = resolve(root, app.dir ?? join('apps', name))
-  const place = `apps.${name}.`
-  const own = settlePath(app.path ?? (alone || name === 'web' ? '/' : `/${name}`), 'path', place)
-  const layers = [...shared, ...layersOf(app, env)]
-  const settled = settleLayers(layers, env, defaults, options)
-  const extra = extraSources(layers, dir, settled.compile)
-  const expected = options.apps !== undefined && settled.compile && extra.length === 0
-  if (expected && !isDirectory(dir)) {
-    throw new AssetError(
-      'source-missing',
-      `apps.${name} points at ${dir}, which is not a directory: create it, or say where it is with apps.${name}.dir`
-    )
-  }
-  const sources = Object.freeze(unique([join(dir, 'assets'), ...extra]))
+  const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
+  const path = settlePath(app.path ?? defaultPath, 'path', `apps.${name}.`)
+  const layers = [...layersOf(options, env), ...layersOf(app, env)]
+  const layered = settleLayers(project, layers)
+  const extraSources = settleSources(layers, dir, layered.compile)
+  const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
+  if (mustExist && !isDirectory(dir)) throw appMissing(name, dir)
+  const sources = Object.freeze(unique([join(dir, 'assets'), ...extraSources]))
   return Object.freeze({
+    ...layered,
     name,
     dir,
-    path: own || '/',
-    urlPrefix: prefix + own,
-    sources,
-    ...settled
+    path: path || '/',
+    urlPrefix: prefix + path,
+    sources
   })
 }
 
-/** The order in which the later wins. */
+/** The options at one level: those that always hold, then those of the environment. */
 export function layersOf(
   options: LayeredOptions & { configure?: Configure | undefined },
   env: string
 ): LayeredOptions[] {
   const configure = options.configure ?? {}
-  const here = Object.hasOwn(configure, env) ? configure[env] : undefined
-  return here ? [options, here] : [options]
+  const layer = Object.hasOwn(configure, env) ? configure[env] : undefined
+  return layer ? [options, layer] : [options]
 }
 
-export function settleLayers(
-  layers: readonly LayeredOptions[],
-  env: string,
-  defaults: Defaults,
-  top: KoaAssetsOptions
-) {
-  const last = <K extends keyof LayeredOptions>(key: K) =>
-    layers.findLast(layer => layer[key] !== undefined)?.[key]
-  const compile = last('compile') ?? defaults.compile(env)
-  const fingerprint = last('fingerprint') ?? defaults.fingerprint(env)
-  const integrity = last('integrity') ?? (fingerprint ? 'sha384' : false)
-  return {
-    compile,
-    fingerprint,
-    integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
-    compilers: compilerTable(last('compilers') ?? []),
-    missing: last('missing') ?? defaults.missing,
-    minify: last('minify') ?? false,
-    revalidate: top.revalidate ?? (compile ? 0 : 1),
-    tails: top.tails ?? true
-  }
+function appMissing(name: string, dir: string): AssetError {
+  return new AssetError(
+    'source-missing',
+    `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
+  )
 }
 
-/** They need not be there where nothing reads them: a server may have `public` alone. */
-function extraSources(layers: readonly LayeredOptions[], dir: string, isRead: boolean): string[] {
-  const given = layers.flatMap(layer => layer.sources ?? [])
-  return given.map(source => {
+/** A directory that is not read need not exist: a production server may have `public` alone. */
+function settleSources(layers: readonly LayeredOptions[], dir: string, isRead: boolean): string[] {
+  const sources = layers.flatMap(layer => layer.sources ?? [])
+  return sources.map(source => {
     const path = isAbsolute(source) ? resolve(source) : resolve(dir, source)
     if (!isRead || isDirectory(path)) return path
     throw new AssetError(
       'source-missing',
-      `sources names ${source}, but ${path} is not a directory: create it or take it out of sources`
+      `sources names ${source}, but ${path} is not a directory: create it, or remove it from sources`
     )
   })
 }
 
+/** Each directory once, whatever links lead to it; the first path stays. */
 function unique(directories: readonly string[]): string[] {
-  const seen = new Map(directories.toReversed().map(path => [futureRealpath(path), path]))
-  return [...seen.values()]
-    .toReversed()
-    .toSorted((a, b) => directories.indexOf(a) - directories.indexOf(b))
+  const byRealpath = new Map<string, string>()
+  for (const path of directories) {
+    const real = futureRealpath(path)
+    if (!byRealpath.has(real)) byRealpath.set(real, path)
+  }
+  return [...byRealpath.values()]
 }
 
-function compilerTable(own: readonly Compiler[]): ReadonlyMap<string, Compiler> {
+function settleLayers(project: Project, layers: readonly LayeredOptions[]) {
+  const plain = settleTable(LAYERED, layers, project)
+  const integrity = lastOf(layers, 'integrity') ?? (plain.fingerprint ? 'sha384' : false)
+  return {
+    ...plain,
+    integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
+    compilers: compilersByExtension(lastOf(layers, 'compilers') ?? []),
+    revalidate: project.options.revalidate ?? (plain.compile ? 0 : 1),
+    tails: project.tails
+  }
+}
+
+function compilersByExtension(own: readonly Compiler[]): ReadonlyMap<string, Compiler> {
   const rows = [...builtInCompilers, ...own].flatMap(compiler =>
     [compiler.extensions].flat().map(name => [withDot(name).toLowerCase(), compiler] as const)
   )
   return new Map(rows)
 }
 
-/** `/admin/` -> `/admin`, `/` -> nothing. */
-export function settlePath(path: string, key: string, place = ''): string {
+/** `/admin/` -> `/admin`, `/` -> the empty string. */
+export function settlePath(path: string, option: string, place = ''): string {
   const trimmed = path.replace(/\/$/, '')
-  const fine = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
-  if (!path.startsWith('/') || !fine) complain(key, "a path such as '/admin'", path, place)
-  return trimmed
+  const isCanonical = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
+  if (path.startsWith('/') && isCanonical) return trimmed
+  throw optionError(option, "a path such as '/admin'", path, place)
 }
 
-/** What is on disk, else what was published from another one, else `web`, which may come later. */
-function findApps({ root, published }: Ground): Readonly<Record<string, AppOptions>> {
+/** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */
+function findApps(
+  { root, publicDir, prefix }: Project,
+  needsManifest: boolean
+): Readonly<Record<string, AppOptions>> {
   const names = readDirectory(join(root, 'apps'))
     .map(entry => entry.name)
     .filter(name => !name.startsWith('.') && isDirectory(join(root, 'apps', name, 'assets')))
     .toSorted()
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
-  return published() ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
+  const published = needsManifest ? appsAtStart(manifestFile({ publicDir, prefix })) : undefined
+  return published ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
 }

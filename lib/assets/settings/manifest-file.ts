@@ -1,4 +1,4 @@
-// Where the manifest lies, and what it tells at start where no source directory does: the apps.
+// The manifest's path, and the apps that it names: at start they stand in for source directories.
 import { join } from 'node:path'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { readIfThere } from '../../files/at-start.ts'
@@ -10,7 +10,7 @@ export function manifestFile({ publicDir, prefix }: { publicDir: string; prefix:
   return `${join(publicDir, prefix)}.json`
 }
 
-/** As the manifest has them: sorted, so that identical apps make an identical file. */
+/** Sorted, so identical apps make an identical file. */
 export function manifestApps(
   apps: readonly { readonly name: string; readonly path: string }[]
 ): ManifestApps {
@@ -19,24 +19,26 @@ export function manifestApps(
 }
 
 /**
- * The apps that a manifest was made for; undefined when it does not tell, as those of 0.1 do not.
+ * The apps of a manifest; undefined for one of version 0.1, which does not name them.
  * @throws TypeError for another shape
  */
 export function readApps({ apps }: { apps?: unknown }): ManifestApps | undefined {
   if (apps === undefined) return undefined
-  const named = Object.entries(apps ?? {}).map(([name, app]) => [name, pathOf(app)] as const)
-  const isWhole = named.length > 0 && named.every(([, path]) => path !== undefined)
-  if (!isWhole) throw new TypeError('its apps are not of the shape { "web": { "path": "/" } }')
-  return Object.fromEntries(named.map(([name, path = '/']) => [name, { path }]))
+  const entries = Object.entries(apps ?? {}) as [string, { path?: unknown } | null][]
+  const named = entries.flatMap(([name, app]) =>
+    isAppPath(app?.path) ? [{ name, path: app.path }] : []
+  )
+  if (named.length > 0 && named.length === entries.length) return manifestApps(named)
+  throw new TypeError('its apps are not of the form { "web": { "path": "/" } }')
 }
 
-function pathOf(app: unknown): string | undefined {
-  const { path } = (app ?? {}) as { path?: unknown }
-  if (typeof path !== 'string' || !path.startsWith('/') || /\p{Cs}/u.test(path)) return undefined
-  return path === '/' || Array.isArray(canonicalSegments(encodeURI(path))) ? path : undefined
+function isAppPath(path: unknown): path is string {
+  // encodeURI throws for a lone surrogate.
+  if (typeof path !== 'string' || !path.startsWith('/') || /\p{Cs}/u.test(path)) return false
+  return path === '/' || Array.isArray(canonicalSegments(encodeURI(path)))
 }
 
-/** Undefined for a file that is missing or broken as well: whoever needs all of it complains. */
+/** Undefined also for a file that is missing or broken, which is reported where the whole manifest is read. */
 export function appsAtStart(file: string): ManifestApps | undefined {
   const text = readIfThere(file)
   if (text === undefined) return undefined

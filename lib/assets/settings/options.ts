@@ -1,82 +1,120 @@
-// The options as a person writes them. Defaults and complaints are in settings.ts.
+// The options of koaAssets as a person writes them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
 import type { Compiler } from '../compilers/compiler.ts'
 
-/** What may stand at the top, in an app, and in either's `configure`; the later wins, `sources` append. */
+/**
+ * Options that may be set at the top level, in an app, and in the `configure` of either. The later one in
+ * this order wins, except that `sources` are appended: top level, its `configure`, app, its `configure`.
+ */
 export interface LayeredOptions {
-  /** Copy or preprocess a source when it is asked for. Default: true in `development` and `test`. */
+  /** Copy or compile a source when its asset is requested. Default: true in `development` and `test`. */
   compile?: boolean | undefined
-  /** Checksum names: helpers emit `app-<32 hex>.css`. Default: true in `production`. */
+  /** Emit and serve fingerprinted names, `app-<32 hex>.css`. Default: true in `production`. */
   fingerprint?: boolean | undefined
   /**
-   * Extra source directories, searched after the app's own `assets`; relative ones start at the
-   * app's directory. Error at start when one does not exist. Default: none.
+   * Additional source directories, searched after the app's own `assets`. Relative paths start at the
+   * app's directory. Default: none.
+   *
+   * With `compile`, a directory that does not exist is an AssetError at start.
    */
   sources?: string | readonly string[] | undefined
-  /** Subresource Integrity. Default: `sha384` with `fingerprint`, else false. */
+  /**
+   * Algorithms of the `integrity` attribute (W3C Subresource Integrity): one, a list, or `false` for none.
+   * Default: `sha384` with `fingerprint`, else `false`.
+   */
   integrity?: false | IntegrityAlgorithm | readonly IntegrityAlgorithm[] | undefined
-  /** More preprocessors; one of these beats a built-in one of the same extension. */
+  /** Additional compilers. They replace built-in ones with the same extension. Default: none. */
   compilers?: readonly Compiler[] | undefined
-  /** What to do when a referenced asset does not exist. Default: `warn`; `error` in precompile. */
+  /**
+   * What to do about a reference to an asset that does not exist. Default: `warn`; in precompile `error`,
+   * which publishes nothing.
+   */
   missing?: 'ignore' | 'warn' | 'error' | undefined
   /**
-   * precompile makes stylesheets and scripts smaller with esbuild, and publishes a source map of each
-   * at `<name>.map`; `*.min.*` stays as it is. Error in precompile when esbuild is not installed.
-   * Default: false.
+   * Precompile minifies stylesheets and scripts with esbuild, and publishes the source map of each at
+   * `<name>.map`. Files named `*.min.*` are left as they are. Default: `false`.
+   *
+   * Precompile throws an AssetError when esbuild is not installed.
    */
   minify?: boolean | undefined
 }
 
-/** Options that hold in the environment of that name only. */
+/**
+ * Options by environment; they apply in that one only.
+ *
+ * @example
+ * { staging: { fingerprint: true } }
+ */
 export type Configure = Readonly<Record<string, LayeredOptions | undefined>>
 
+/** The options of one app. */
 export interface AppOptions extends LayeredOptions {
   /** The app's directory, relative to `root`. Default: `apps/<name>`. */
   dir?: string | undefined
-  /** Where the app is mounted; its assets live at `<prefix><path>`. Default: `/` for `web` or an only app, else `/<name>`. */
+  /**
+   * The URL path where the app is mounted; its assets are at `<prefix><path>`. Two apps may not share one.
+   * Default: `/` for `web` and for an only app, else `/<name>`.
+   */
   path?: string | undefined
   configure?: Configure | undefined
 }
 
+/** The options of `koaAssets`. `undefined` means "not set" everywhere. */
 export interface KoaAssetsOptions extends LayeredOptions {
-  /** The project's root; relative paths start here. Error at start when it does not exist. Default: `process.cwd()`. */
+  /**
+   * The project's root directory, at which relative paths start. Default: `process.cwd()`.
+   *
+   * A directory that does not exist is an AssetError at start.
+   */
   root?: string | undefined
-  /** Names the environment. Default: `NODE_ENV`, else `development`. */
+  /** The name of the environment. Default: `NODE_ENV`, else `development`; in precompile `production`. */
   env?: string | undefined
-  /** Serve over HTTP; off, there are only the view helpers. Default: `SERVE_STATIC_ASSETS === 'true'`. */
+  /**
+   * Serve `public` over HTTP. `false`: only provide the view helpers, for use behind a front web server.
+   * Default: whether the environment variable `SERVE_STATIC_ASSETS` is `true`.
+   */
   serve?: boolean | undefined
   /**
-   * The public directory, created on demand. Everything in it is served: error at start when it is
-   * `root`, holds a `package.json`, or holds or lies in a source directory. Default: `public`.
+   * The public directory, relative to `root`, created on demand. Default: `public`.
+   *
+   * Everything in it is served. It is therefore an AssetError at start if it is or contains `root`,
+   * contains a `package.json` or a source directory, or is inside a source directory.
    */
   public?: string | undefined
-  /** URL prefix, and folder under `public`. Default: `/assets`. */
+  /** The URL prefix of assets, and their folder in `public`. Default: `/assets`. */
   prefix?: string | undefined
-  /** Scheme and host of a CDN, put before every emitted URL. Default: none. */
+  /** Scheme and host of a CDN, `https://cdn.example`, prepended to every emitted URL. Default: none. */
   host?: string | undefined
   /**
-   * `ctx.preload` sends `103 Early Hints` as well. Switch it on when everything in front of this
-   * process passes 103 on: nginx before 1.29 over `proxy_http_version 1.1` lets the page hang instead.
-   * Default: false.
+   * `ctx.preload` also sends 103 Early Hints (RFC 8297). Default: `false`.
+   *
+   * Set it only if everything in front of this process forwards 103 responses: with nginx before 1.29
+   * and `proxy_http_version 1.1` the page hangs.
    */
   earlyHints?: boolean | undefined
   /**
-   * Default: every `apps/<name>` that has an `assets` folder. Where there is none: with fingerprints
-   * and without `compile` those of the manifest; else one app, `web`, whose directory is `root` where
-   * that has an `assets` folder.
+   * The apps, by name. Default: every `apps/<name>` that has an `assets` folder. Without any, those of
+   * the manifest (with `fingerprint` and without `compile`); else the app `web`, whose directory is
+   * `root` if that has an `assets` folder.
    */
   apps?: Readonly<Record<string, AppOptions | undefined>> | undefined
-  /** Bound of the representations kept in memory, in bytes. Default: 64 MiB in all, files up to 1 MiB. */
+  /**
+   * Bounds of the representations kept in memory, in bytes: of all, and of a single file.
+   * Default: 64 MiB and 1 MiB.
+   */
   memory?: { maxBytes?: number | undefined; maxFileBytes?: number | undefined } | undefined
-  /** Bound of the mtime index, in entries. Default: 10,000. */
+  /** Bound of the index of published assets, in entries. Default: 10,000. */
   index?: { max?: number | undefined } | undefined
-  /** Seconds for which a target's stat is trusted. Default: 0 while compiling, else 1. */
+  /** Seconds for which a stat result, including "not found", is reused. Default: 0 with `compile`, else 1. */
   revalidate?: number | undefined
-  /** `inside`: a link may not leave its source or `public`. Default: `inside`. */
+  /**
+   * Symbolic links: `inside` allows those that stay in their source directory or in `public`, `follow`
+   * allows all, `deny` none. Default: `inside`.
+   */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
   /**
-   * An asset may be asked for under every tail of its path that no other has: `admin/menu.css` as
-   * `menu.css`. `false`: under its name alone, so that a guard on `/assets/admin/` holds. Default: true.
+   * An asset may be requested by every unambiguous tail of its path: `admin/menu.css` as `menu.css`.
+   * `false`: by its full name only, so a guard on `/assets/admin/` holds. Default: `true`.
    */
   tails?: boolean | undefined
   configure?: Configure | undefined

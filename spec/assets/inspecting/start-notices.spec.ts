@@ -91,7 +91,7 @@ test('a root that does not exist is an error at start', async t => {
     const expected = {
       instanceOf: AssetError,
       code: 'root-missing',
-      message: `root is ${at}, which is not a directory: say with root where the project is, as in root: import.meta.dirname`
+      message: `root is ${at}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`
     }
     t.throws(() => koaAssets({ root: at }), expected)
     await t.throwsAsync(run({ root: at }), expected)

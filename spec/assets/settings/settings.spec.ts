@@ -158,7 +158,7 @@ test('SET-09 an extra source that is missing is an error at start', t => {
     t.throws(() => settle({ root, sources: [source] }), {
       instanceOf: AssetError,
       code: 'source-missing',
-      message: `sources names ${source}, but ${root}/apps/web/${source} is not a directory: create it or take it out of sources`
+      message: `sources names ${source}, but ${root}/apps/web/${source} is not a directory: create it, or remove it from sources`
     })
   }
 })
@@ -187,7 +187,7 @@ test('SET-09 apps pointing nowhere is an error at start', t => {
   t.throws(() => settle({ root, env: 'development', apps: { web: { dir: 'src/web' } } }), {
     instanceOf: AssetError,
     code: 'source-missing',
-    message: `apps.web points at ${root}/src/web, which is not a directory: create it, or say where it is with apps.web.dir`
+    message: `apps.web is at ${root}/src/web, which is not a directory: create it, or set apps.web.dir`
   })
 })
 

@@ -119,7 +119,7 @@ test('SET-11 two apps of one path are refused, with the name of the other', t =>
   const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '' })
   t.throws(start({ root, apps: { a: { path: '/x' }, b: { path: '/x/' } } }), {
     instanceOf: TypeError,
-    message: "path must be another than that of 'b', got '/x' (apps.a.path)"
+    message: "path must be different from that of 'b', got '/x' (apps.a.path)"
   })
 })
 
@@ -140,7 +140,8 @@ test('public that is a file is refused at start', t => {
   t.throws(start({ root }), {
     instanceOf: AssetError,
     code: 'public-unusable',
-    message: 'public must be a directory, but public is a file: move it away or set another public'
+    message:
+      'public must be a directory, but public is a file: move it, or set public to another path'
   })
 })
 

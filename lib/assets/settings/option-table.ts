@@ -1,0 +1,132 @@
+// One row for each option of koaAssets: what it must be, and its default. An option whose default depends
+// on another option or on the disk gets its default in settings.ts or app-settings.ts.
+import { INTEGRITY_ALGORITHMS } from '../../files/checksums.ts'
+import {
+  check,
+  entriesGiven,
+  flag,
+  isRecord,
+  isText,
+  oneOf,
+  table,
+  text,
+  wholeNumber,
+  withDefault,
+  type Expectation
+} from '../../options.ts'
+import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
+
+/** What a default may depend on. */
+export interface Situation {
+  readonly env: string
+  readonly isPrecompile: boolean
+}
+
+const MIB = 1024 * 1024
+
+export const LAYERED = {
+  compile: withDefault(
+    flag,
+    ({ env, isPrecompile }: Situation) => isPrecompile || env === 'development' || env === 'test'
+  ),
+  fingerprint: withDefault(
+    flag,
+    ({ env, isPrecompile }: Situation) => isPrecompile || env === 'production'
+  ),
+  sources: {
+    expected: 'a list of directories',
+    holds: value => [value].flat().every(isText)
+  },
+  integrity: {
+    expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
+    holds: value => value === false || [value].flat().every(isAlgorithm)
+  },
+  compilers: {
+    expected: 'a list of { extensions, target, compile }',
+    holds: value => Array.isArray(value) && value.every(isCompiler)
+  },
+  missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ isPrecompile }: Situation) =>
+    isPrecompile ? 'error' : 'warn'
+  ),
+  minify: withDefault(flag, false)
+} satisfies Record<keyof LayeredOptions, Expectation>
+
+export const APP = {
+  ...LAYERED,
+  dir: text,
+  path: text,
+  configure: table
+} satisfies Record<keyof AppOptions, Expectation>
+
+/** Options of the top level alone. */
+export const PROJECT = {
+  root: text,
+  env: text,
+  serve: flag,
+  public: text,
+  prefix: text,
+  host: {
+    expected: "scheme and host such as 'https://cdn.example'",
+    holds: value => isText(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(value)
+  },
+  earlyHints: withDefault(flag, false),
+  apps: {
+    expected: 'an object with at least one app',
+    holds: value => isRecord(value) && entriesGiven(value).length > 0
+  },
+  memory: table,
+  index: table,
+  revalidate: {
+    expected: 'a number of seconds, 0 or more',
+    holds: value => Number.isFinite(value) && (value as number) >= 0
+  },
+  symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
+  tails: withDefault(flag, true),
+  configure: table
+} satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>
+
+export const TOP = { ...LAYERED, ...PROJECT }
+
+export const MEMORY = {
+  maxBytes: withDefault(wholeNumber('bytes'), 64 * MIB),
+  maxFileBytes: withDefault(wholeNumber('bytes'), MIB)
+} satisfies Record<keyof NonNullable<KoaAssetsOptions['memory']>, Expectation>
+
+export const INDEX = {
+  max: withDefault(wholeNumber('entries', 1), 10_000)
+} satisfies Record<keyof NonNullable<KoaAssetsOptions['index']>, Expectation>
+
+/** @throws TypeError for an unknown option and for a wrong value, wherever it is */
+export function checkOptions(options: KoaAssetsOptions): void {
+  check(options, TOP)
+  check(options.memory ?? {}, MEMORY, 'memory.')
+  check(options.index ?? {}, INDEX, 'index.')
+  checkConfigure(options.configure, '')
+  for (const [name, app] of entriesGiven(options.apps)) {
+    check(app, APP, `apps.${name}.`)
+    checkConfigure(app.configure, `apps.${name}.`)
+  }
+}
+
+function checkConfigure(configure: Configure | undefined, place: string): void {
+  for (const [env, layer] of entriesGiven(configure)) {
+    check(layer, LAYERED, `${place}configure.${env}.`)
+  }
+}
+
+function isAlgorithm(name: unknown): boolean {
+  return (INTEGRITY_ALGORITHMS as readonly unknown[]).includes(name)
+}
+
+function isCompiler(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { extensions, target, compile } = value
+  const names = [extensions].flat()
+  const isNamed = names.length > 0 && names.every(isExtension)
+  return isNamed && isText(target) && typeof compile === 'function'
+}
+
+/** Without an inner dot: a compiler is chosen by the last extension of a name. */
+function isExtension(value: unknown): boolean {
+  return isText(value) && /^\.?[^./\\]+$/.test(value)
+}

@@ -1,0 +1,142 @@
+// Options: what each one must be, its default, and the errors for wrong ones. The same for both middleware.
+import { inspect } from 'node:util'
+import { nearest } from './nearest.ts'
+
+/** What an option must be. */
+export interface Expectation {
+  /** Completes "sources must be …". */
+  readonly expected: string
+  readonly holds: (value: unknown) => boolean
+}
+
+export interface ExpectationOf<Value> extends Expectation {
+  readonly holds: (value: unknown) => value is Value
+}
+
+/** What an option must be, and its value where it is not set. */
+export interface Option<Value, Situation> extends Expectation {
+  readonly default: (situation: Situation) => Value
+}
+
+type Expectations = Readonly<Record<string, Expectation>>
+type Options<Situation> = Readonly<
+  Record<string, Expectation & Partial<Option<unknown, Situation>>>
+>
+
+/** The settings of the options that have a default. */
+export type Settled<Table> = {
+  readonly [
+    Name in keyof Table as Table[Name] extends Option<unknown, never> ? Name : never
+  ]: Table[Name] extends Option<infer Value, never> ? Value : never
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !value.includes('\0')
+}
+
+/** An object with keys: neither null nor an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export const text: ExpectationOf<string> = { expected: 'a string', holds: isText }
+export const flag: ExpectationOf<boolean> = {
+  expected: 'true or false',
+  holds: value => typeof value === 'boolean'
+}
+export const table: ExpectationOf<object> = { expected: 'an object', holds: isRecord }
+
+export function oneOf<const Word extends string>(...words: readonly Word[]): ExpectationOf<Word> {
+  return {
+    expected: words.map(word => `'${word}'`).join(' or '),
+    holds: (value): value is Word => words.includes(value as Word)
+  }
+}
+
+/** @param unit in the plural, such as `bytes` */
+export function wholeNumber(unit: string, least = 0): ExpectationOf<number> {
+  return {
+    expected: `a whole number of ${unit}${least > 0 ? `, ${least} or more` : ''}`,
+    holds: (value): value is number => Number.isSafeInteger(value) && (value as number) >= least
+  }
+}
+
+export function withDefault<Value extends string | number | boolean, Situation = unknown>(
+  expectation: ExpectationOf<Value>,
+  fallback: NoInfer<Value> | ((situation: Situation) => NoInfer<Value>)
+): Option<Value, Situation> {
+  const isFunction = typeof fallback === 'function'
+  return { ...expectation, default: isFunction ? fallback : () => fallback }
+}
+
+/**
+ * The settings of the options that have a default. The last layer that sets an option wins; `undefined`
+ * does not set it.
+ */
+export function settleTable<Situation, Table extends Options<Situation>>(
+  options: Table,
+  layers: readonly object[],
+  situation: Situation
+): Settled<Table> {
+  const given = layers as readonly Readonly<Record<string, unknown>>[]
+  const settings = Object.entries(options).flatMap(([name, option]) =>
+    option.default ? [[name, lastOf(given, name) ?? option.default(situation)]] : []
+  )
+  return Object.fromEntries(settings) as Settled<Table>
+}
+
+/** The value of the last layer that sets an option. */
+export function lastOf<Layer extends object, Name extends keyof Layer>(
+  layers: readonly Layer[],
+  name: Name
+): Layer[Name] | undefined {
+  return layers.findLast(layer => layer[name] !== undefined)?.[name]
+}
+
+/** The entries that are not `undefined`, which means "not set" in a table of apps or environments as well. */
+export function entriesGiven<T>(
+  record: Readonly<Record<string, T | undefined>> | undefined
+): [string, T][] {
+  const entries = Object.entries(record ?? {})
+  return entries.filter((entry): entry is [string, T] => entry[1] !== undefined)
+}
+
+/**
+ * @param place of the object, such as `apps.web.`
+ * @throws TypeError for an unknown option and for a wrong value
+ */
+export function check(options: unknown, expectations: Expectations, place = ''): void {
+  if (!isRecord(options)) {
+    throw optionError(place.slice(0, -1) || 'options', table.expected, options)
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const expectation = Object.hasOwn(expectations, name) ? expectations[name] : undefined
+    if (!expectation) throw unknownName('option', name, Object.keys(expectations), { place })
+    if (value !== undefined && !expectation.holds(value)) {
+      throw optionError(name, expectation.expected, value, place)
+    }
+  }
+}
+
+/** `sources must be a list of directories, got 42 (apps.web.sources)` */
+export function optionError(name: string, expected: string, given: unknown, place = ''): TypeError {
+  const where = place === '' ? '' : ` (${place}${name})`
+  const shown = inspect(given, { depth: 1, breakLength: Infinity, maxStringLength: 200 })
+  return new TypeError(`${name} must be ${expected}, got ${shown}${where}`)
+}
+
+/**
+ * `unknown option 'sorces': did you mean 'sources'?`
+ *
+ * @param advice for a name that is not near a known one
+ */
+export function unknownName(
+  kind: string,
+  name: string,
+  known: readonly string[],
+  { advice = `known ${kind}s: ${known.join(', ')}`, place = '' } = {}
+): TypeError {
+  const meant = nearest(name, known)
+  const hint = meant === undefined ? advice : `did you mean '${meant}'?`
+  return new TypeError(`unknown ${kind} '${place}${name}': ${hint}`)
+}
