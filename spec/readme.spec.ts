@@ -1,5 +1,6 @@
 // The README's promises: its examples do what they say, its tables name what there is.
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import Router from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
@@ -113,6 +114,23 @@ test('the table names every command, and no other', t => {
     named,
     COMMANDS.map(({ name }) => name)
   )
+})
+
+test('CONTRIBUTING has every room, and names files that are there, as the decisions do', t => {
+  const map = readFileSync('CONTRIBUTING.md', 'utf8')
+  for (const place of ['lib', 'lib/assets']) {
+    const folders = readdirSync(place, { withFileTypes: true }).filter(entry => entry.isDirectory())
+    for (const { name } of folders) t.true(map.includes(`${name}/`), name)
+  }
+  const text = map + readFileSync('docs/decisions.md', 'utf8')
+  const named = Array.from(
+    text.matchAll(/`((?:lib|spec|assets)\/[\w./-]+|[\w-][\w./-]*(?:\.ts|\/))`/g),
+    ([, path = '']) => path
+  )
+  t.true(named.length > 30)
+  const roots = ['.', 'lib', 'lib/assets']
+  const missing = named.filter(path => !roots.some(root => existsSync(join(root, path))))
+  t.deepEqual(missing, [])
 })
 
 test('the README is short', t => {
