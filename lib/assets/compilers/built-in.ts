@@ -1,22 +1,26 @@
-// From an extension to the compiler that understands it. The built-in ones are optional peers.
-import type { Compiler, CompilerInput } from './compiler.ts'
-import { compileLess } from './less.ts'
-import { compileSass } from './sass.ts'
-import { compileScript } from './esbuild.ts'
+// The table of built-in compilers: another one is a file of its own and a line here.
+import { dirname } from 'node:path'
+import type { BuiltInCompiler, Compiler } from './compiler.ts'
+import { esbuildCompilers } from './esbuild.ts'
+import { lessCompilers } from './less.ts'
 import { loadPeer, type Load } from './peers.ts'
+import { sassCompilers } from './sass.ts'
 
-/** The compilers that need no configuration. `load` is a parameter so that a missing peer can be shown. */
+const TABLE: readonly BuiltInCompiler[] = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
+
+/** Every package that a built-in compiler may use. */
+export const PEERS: ReadonlySet<string> = new Set(TABLE.flatMap(({ peers }) => peers))
+
+/** @param load a parameter for the specs */
 export function makeBuiltInCompilers(load: Load = loadPeer): readonly Compiler[] {
-  return [
-    { extensions: '.scss', target: '.css', compile: input => compileSass(load, input, 'scss') },
-    { extensions: '.sass', target: '.css', compile: input => compileSass(load, input, 'indented') },
-    { extensions: '.less', target: '.css', compile: input => compileLess(load, input) },
-    ...(['ts', 'tsx', 'jsx'] as const).map(loader => ({
-      extensions: `.${loader}`,
-      target: '.js',
-      compile: (input: CompilerInput) => compileScript(load, input, loader)
-    }))
-  ]
+  return TABLE.map(({ extensions, target, peers, compile }) => ({
+    extensions,
+    target,
+    compile: async input => {
+      const nodeModules = input.loadPaths.at(-1)
+      return compile(input, await load(peers, input.path, nodeModules && dirname(nodeModules)))
+    }
+  }))
 }
 
 export const builtInCompilers = makeBuiltInCompilers()

@@ -1,51 +1,63 @@
-// The contract between this package and what turns a source into an asset.
-import { dirname } from 'node:path'
+// The contract between this package and the code that compiles sources.
 
-/** What a compiler is given. */
 export interface CompilerInput {
-  /** The source's text. */
+  /** The text of the source. */
   readonly code: string
-  /** The source's absolute path. */
+  /** Absolute path of the source. */
   readonly path: string
-  /** Absolute directories in which an import may be found, in order. */
+  /** Absolute directories to search for imports, in order; the project's `node_modules` is the last. */
   readonly loadPaths: readonly string[]
-  /** The environment's name. */
+  /** The name of the environment, such as `development`. */
   readonly env: string
-  /** Whether to end the code with an inline source map. Default: in `development`. */
+  /** Whether `code` must end with an inline source map. Default: true in `development`. */
   readonly sourceMap?: boolean
 }
 
-/** What a compiler gives back. */
 export interface CompilerOutput {
+  /** The text of the asset. */
   readonly code: string
   /**
-   * Absolute paths of every other file that was read, and of those that were looked for and not there.
-   * A change in one, or its coming, compiles the source again.
+   * Absolute paths of every other file that was read, and of files that were looked up and not found. The
+   * source is compiled again when one of them changes or appears. Default: none.
    */
   readonly dependencies?: readonly string[]
 }
 
-/** Turns `name<target><extension>`, or `name<extension>`, into `name<target>`. */
+/**
+ * Compiles sources with certain extensions: `<name><target><extension>` and `<name><extension>` are
+ * published as `<name><target>`.
+ *
+ * @example
+ * const markdown: Compiler = {
+ *   extensions: '.md',
+ *   target: '.html',
+ *   compile: ({ code }) => ({ code: marked.parse(code) })
+ * }
+ * koaAssets({ compilers: [markdown] })
+ */
 export interface Compiler {
-  /** `'.scss'`, or several. */
+  /** One extension such as `'.scss'`, or several. */
   readonly extensions: string | readonly string[]
-  /** The extension of what comes out: `'.css'`. */
+  /** The extension of the compiled asset: `'.css'`. */
   readonly target: string
-  /** Throws for a broken source; a `CompileError` can say where. */
+  /** Throws when the source is invalid: a `CompileError` to report the line and column. */
   readonly compile: (input: CompilerInput) => CompilerOutput | Promise<CompilerOutput>
+}
+
+/** A row of the table of built-in compilers, each an optional peer dependency. */
+export interface BuiltInCompiler {
+  readonly extensions: string
+  readonly target: string
+  /** The packages that can compile it; the first that is installed is used. */
+  readonly peers: readonly string[]
+  /** @param peer the package that was loaded */
+  readonly compile: (input: CompilerInput, peer: unknown) => Promise<CompilerOutput>
 }
 
 export function withDot(extension: string): string {
   return extension.startsWith('.') ? extension : `.${extension}`
 }
 
-/** Whether the result is to end with an inline source map. */
 export function wantsMap({ env, sourceMap = env === 'development' }: CompilerInput): boolean {
   return sourceMap
-}
-
-/** The directory from which the project imports: that of its `node_modules`, the last load path. */
-export function projectOf({ loadPaths }: CompilerInput): string | undefined {
-  const last = loadPaths.at(-1)
-  return last && dirname(last)
 }

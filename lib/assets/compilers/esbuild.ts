@@ -1,17 +1,32 @@
-// TypeScript and JSX, by esbuild. It reads nothing but the source that it is given.
+// Compiles TypeScript and JSX with esbuild.
 import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
-import { projectOf, wantsMap, type CompilerInput, type CompilerOutput } from './compiler.ts'
-import { ESBUILD, type Load } from './peers.ts'
+import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
+import { loadPeer, type Load } from './peers.ts'
 
-export async function compileScript(
-  load: Load,
-  input: CompilerInput,
-  loader: 'ts' | 'tsx' | 'jsx'
-): Promise<CompilerOutput> {
+const PEERS = ['esbuild']
+const LOADERS = ['ts', 'tsx', 'jsx'] as const
+type Loader = (typeof LOADERS)[number]
+
+export const esbuildCompilers: readonly BuiltInCompiler[] = LOADERS.map(loader => ({
+  extensions: `.${loader}`,
+  target: '.js',
+  peers: PEERS,
+  compile: (input, peer) => compile(peer as typeof Esbuild, input, loader)
+}))
+
+/** @param purpose what needs esbuild, for the error when it is not installed */
+export async function loadEsbuild(
+  purpose: string,
+  from: string,
+  load: Load = loadPeer
+): Promise<typeof Esbuild> {
+  return (await load(PEERS, purpose, from)) as typeof Esbuild
+}
+
+async function compile(esbuild: typeof Esbuild, input: CompilerInput, loader: Loader) {
   const { code, path } = input
-  const esbuild = (await load(ESBUILD, path, projectOf(input))) as typeof Esbuild
   try {
     const result = await esbuild.transform(code, {
       loader,
@@ -21,12 +36,12 @@ export async function compileScript(
     })
     return { code: result.code, dependencies: [] }
   } catch (error) {
-    throw scriptError(error, path)
+    throw asCompileError(error, path)
   }
 }
 
-/** What esbuild says, with the place. */
-export function scriptError(error: unknown, path: string): unknown {
+/** A failure of esbuild as a `CompileError` with its place; any other error stays as it is. */
+export function asCompileError(error: unknown, path: string): unknown {
   const [first] = (error as Partial<Esbuild.TransformFailure>).errors ?? []
   if (!first) return error
   const { line, column = 0, lineText } = first.location ?? {}

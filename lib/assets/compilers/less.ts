@@ -1,14 +1,21 @@
-// Less, by less.
+// Compiles Less with less.
 import { dirname, resolve } from 'node:path'
 import type less from 'less'
 import { CompileError } from '../../errors.ts'
-import { projectOf, wantsMap, type CompilerInput, type CompilerOutput } from './compiler.ts'
-import { LESS, type Load } from './peers.ts'
-import { searched, type Search } from './searched.ts'
+import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
+import { searchedPaths, type Search } from './searches.ts'
 
-export async function compileLess(load: Load, input: CompilerInput): Promise<CompilerOutput> {
+export const lessCompilers: readonly BuiltInCompiler[] = [
+  {
+    extensions: '.less',
+    target: '.css',
+    peers: ['less'],
+    compile: (input, peer) => compile(peer as LessModule, input)
+  }
+]
+
+async function compile(peer: LessModule, input: CompilerInput) {
   const { code, path, loadPaths } = input
-  const peer = (await load(LESS, path, projectOf(input))) as LessModule
   const searches: Search[] = []
   try {
     const result = await peer.render(code, {
@@ -24,43 +31,43 @@ export async function compileLess(load: Load, input: CompilerInput): Promise<Com
       })
     })
     const read = result.imports.filter(file => !IS_URL.test(file)).map(file => resolve(file))
-    return { code: result.css, dependencies: [...read, ...(await searched(searches))] }
+    return { code: result.css, dependencies: [...read, ...(await searchedPaths(searches))] }
   } catch (error) {
     throw lessError(error, path)
   }
 }
 
-// What less has and its types do not tell of.
+// Members of less that are missing from its types.
 type LessModule = typeof less & { readonly FileManager: typeof Less.FileManager }
 type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: string): string }
 
-// As less tells them: what is fetched over HTTP is left to its own manager of URLs.
+// The test that less uses: a URL is left to its own file manager.
 const IS_URL = /^(?:https?:)?\/\//i
 
-/** Less names the imports that it read; not what `data-uri()` read, nor what it looked for in vain. */
+/** Records every search: less itself reports neither what `data-uri()` read nor files that it did not find. */
 function recorder({ FileManager }: LessModule, searches: Search[]): Less.Plugin {
   class Recorder extends FileManager {
     override supports(file: string, directory: string) {
       return !IS_URL.test(file) && !IS_URL.test(directory)
     }
 
-    override loadFile(...asked: Parameters<Less.FileManager['loadFile']>) {
-      const [file, directory, options] = asked
-      searches.push(places(this as unknown as Manager, file, directory, options))
-      return super.loadFile(...asked)
+    override loadFile(...args: Parameters<Less.FileManager['loadFile']>) {
+      const [file, directory, options] = args
+      searches.push(searchFor(this as unknown as Manager, file, directory, options))
+      return super.loadFile(...args)
     }
   }
   const install: Less.Plugin['install'] = (_, manager) => manager.addFileManager(new Recorder())
   return { install }
 }
 
-/** Where less looks for a file: beside the one that loads it, in the load paths, in the working directory. */
-function places(
+/** Where less searches: the directory of the importing file, the load paths, the working directory. */
+function searchFor(
   manager: Manager,
   file: string,
   directory: string,
   { paths = [], prefixes = [''], ext }: Less.LoadFileOptions
-): string[] {
+): Search {
   const folder = file.slice(0, file.lastIndexOf('/') + 1)
   const named = prefixes.map(prefix => folder + prefix + file.slice(folder.length))
   return [directory, ...paths, '.'].flatMap(base =>

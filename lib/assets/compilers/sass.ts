@@ -1,19 +1,23 @@
-// Sass in both syntaxes, by sass-embedded or sass.
+// Compiles both syntaxes of Sass with sass-embedded or sass.
 import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../errors.ts'
-import { projectOf, wantsMap, type CompilerInput, type CompilerOutput } from './compiler.ts'
-import { SASS, type Load } from './peers.ts'
-import { searched, type Search } from './searched.ts'
+import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
+import { searchedPaths, type Search } from './searches.ts'
 
-export async function compileSass(
-  load: Load,
-  input: CompilerInput,
-  syntax: 'scss' | 'indented'
-): Promise<CompilerOutput> {
+export const sassCompilers: readonly BuiltInCompiler[] = [
+  { extension: '.scss', syntax: 'scss' } as const,
+  { extension: '.sass', syntax: 'indented' } as const
+].map(({ extension, syntax }) => ({
+  extensions: extension,
+  target: '.css',
+  peers: ['sass-embedded', 'sass'],
+  compile: (input, peer) => compile(peer as typeof Sass, input, syntax)
+}))
+
+async function compile(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
   const { code, path, loadPaths } = input
-  const sass = (await load(SASS, path, projectOf(input))) as typeof Sass
   const inline = wantsMap(input)
   const searches: Search[] = []
   try {
@@ -27,11 +31,11 @@ export async function compileSass(
       sourceMapIncludeSources: inline
     })
     const read = result.loadedUrls.flatMap(filePath)
-    const others = read.filter(file => file !== path)
-    const passedBy = await searched([...searches, ...others.flatMap(besides)])
+    const imported = read.filter(file => file !== path)
+    const searched = await searchedPaths([...searches, ...imported.flatMap(rivalsOf)])
     return {
       code: result.css + inlineMap(result.sourceMap, path),
-      dependencies: [...read, ...passedBy]
+      dependencies: [...read, ...searched]
     }
   } catch (error) {
     if (error instanceof sass.Exception) throw sassError(error, path)
@@ -44,18 +48,18 @@ function filePath(url: URL | null | undefined): string[] {
 }
 
 /**
- * Finds nothing itself. Sass asks it for what it did not find beside the file that loads it, before it
- * asks the package importer and the load paths.
+ * An importer that finds nothing and records searches. Sass calls it for what is not next to the importing
+ * file, before the package importer and the load paths.
  */
 function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.Importer<'async'> {
   return {
-    // Only then Sass tells which file loads a package.
+    // Without it Sass does not pass `containingUrl` for packages.
     nonCanonicalScheme: 'pkg',
     canonicalize(url, { containingUrl, fromImport }) {
       const from = dirname(filePath(containingUrl)[0] ?? path)
-      if (url.startsWith('pkg:')) searches.push(packagePlaces(url, from))
+      if (url.startsWith('pkg:')) searches.push(packageSearch(url, from))
       else if (!HAS_SCHEME.test(url)) {
-        searches.push([from, ...loadPaths].flatMap(base => places(base, url, fromImport)))
+        searches.push([from, ...loadPaths].flatMap(base => pathsFor(base, url, fromImport)))
       }
       return null
     },
@@ -65,8 +69,8 @@ function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.
 
 const HAS_SCHEME = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
 
-/** Where Sass looks for a URL below a directory: https://sass-lang.com/documentation/at-rules/use/ */
-function places(base: string, url: string, fromImport: boolean): string[] {
+/** The paths that Sass tries for a URL in a directory: https://sass-lang.com/documentation/at-rules/use/ */
+function pathsFor(base: string, url: string, fromImport: boolean): string[] {
   const path = join(base, decoded(url))
   if (SYNTAX.test(path)) return variants(path.replace(SYNTAX, ''), [extname(path)], fromImport)
   return [
@@ -86,7 +90,7 @@ function decoded(url: string): string {
   }
 }
 
-/** A partial and a whole stylesheet of each syntax; before them, for `@import` alone, import-only files. */
+/** A stylesheet and a partial for each extension; `@import` tries import-only files first. */
 function variants(path: string, extensions: readonly string[], fromImport: boolean): string[] {
   const stems = [path, join(dirname(path), `_${basename(path)}`)]
   const named = (suffix: string) =>
@@ -95,10 +99,10 @@ function variants(path: string, extensions: readonly string[], fromImport: boole
 }
 
 /**
- * What hides a file that was found, or is ambiguous beside it, each in a search of its own. Whether it
- * was found by `@import` is not known.
+ * The paths that would take precedence over an imported file or be ambiguous with it, each a search of its
+ * own. Sass does not report whether `@import` found the file.
  */
-function besides(file: string): Search[] {
+function rivalsOf(file: string): Search[] {
   const extension = extname(file)
   const extensions = extension === '.css' ? ['.sass', '.scss', '.css'] : ['.sass', '.scss']
   const stem = basename(file, extension)
@@ -109,15 +113,15 @@ function besides(file: string): Search[] {
   const stems = stem === 'index' ? [join(folder, stem), folder] : [join(folder, stem)]
   return stems
     .flatMap(path => variants(path, extensions, true))
-    .filter(place => place !== file)
-    .map(place => [place])
+    .filter(rival => rival !== file)
+    .map(rival => [rival])
 }
 
-/** The manifest of a package says which of its files is loaded; one that is nearer comes first. */
-function packagePlaces(url: string, from: string): string[] {
+/** A package.json decides which file of its package is loaded; the nearest `node_modules` comes first. */
+function packageSearch(url: string, from: string): string[] {
   const [first = '', second = ''] = decoded(url.slice('pkg:'.length)).split('/')
   const name = first.startsWith('@') ? `${first}/${second}` : first
-  const above = dirname(from) === from ? [] : packagePlaces(url, dirname(from))
+  const above = dirname(from) === from ? [] : packageSearch(url, dirname(from))
   return [join(from, 'node_modules', name, 'package.json'), ...above]
 }
 
@@ -132,7 +136,7 @@ function sassError(error: Sass.Exception, path: string): CompileError {
   return new CompileError(error.sassMessage, location, { cause: error })
 }
 
-/** Names the sources from the stylesheet's own directory: a page tells nothing of the machine. */
+/** Makes sources relative to the stylesheet: a page must not reveal absolute paths. */
 function inlineMap(map: { sources: string[] } | undefined, path: string): string {
   if (!map) return ''
   const sources = map.sources.map(url =>

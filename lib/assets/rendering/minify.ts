@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
 import { readContent } from '../../files/content.ts'
-import { scriptError } from '../compilers/esbuild.ts'
-import { ESBUILD, loadPeer, type Load } from '../compilers/peers.ts'
+import { asCompileError, loadEsbuild } from '../compilers/esbuild.ts'
+import type { Load } from '../compilers/peers.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft } from './draft.ts'
@@ -37,8 +37,8 @@ export function isMinifiable(name: string): boolean {
  * @param load a parameter for the specs
  * @throws AssetError when esbuild is not installed
  */
-export async function loadMinifier(root: string, load: Load = loadPeer): Promise<Minify> {
-  const esbuild = (await load(ESBUILD, 'minifying', root)) as typeof Esbuild
+export async function loadMinifier(root: string, load?: Load): Promise<Minify> {
+  const esbuild = await loadEsbuild('minifying', root, load)
   return async (renderer, asset, drafted) => {
     const bytes = await readContent(drafted.content)
     // Other encodings stay as they are.
@@ -73,7 +73,7 @@ async function transform(esbuild: typeof Esbuild, { name, source }: Asset, code:
       charset: 'utf8'
     })
   } catch (error) {
-    const failure = scriptError(error, source.file)
+    const failure = asCompileError(error, source.file)
     if (!source.compiler || !(failure instanceof CompileError)) throw failure
     // The line is one of the compiled text, which is not written anywhere.
     const reason = `its compiled output cannot be minified: ${failure.reason}`

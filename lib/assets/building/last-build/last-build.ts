@@ -3,11 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isUnchangedSince, waitForTick } from '../../../files/clock.ts'
-import { builtInCompilers } from '../../compilers/built-in.ts'
+import { builtInCompilers, PEERS } from '../../compilers/built-in.ts'
 import { isDirectory } from '../../../files/at-start.ts'
 import { errorCode, ifThere, statOf, type Stamp } from '../../../files/disk.ts'
 import type { Built, Drafted } from '../finish-build.ts'
-import { findPeer, PEERS } from '../../compilers/peers.ts'
+import { findPeer } from '../../compilers/peers.ts'
 import type { Reference } from '../../rendering/references.ts'
 import type { Draft } from '../../rendering/draft.ts'
 import { asKept, lookAtKept, wordOf, type Kept } from './stored-stamps.ts'
@@ -208,7 +208,7 @@ function keyOf(
 async function groundOf({ root, apps }: Settings, sources: Sources): Promise<string> {
   await Promise.all(apps.map(app => sources.of(app).verify()))
   const installed = await Promise.all(
-    PEERS.map(async name => {
+    Array.from(PEERS, async name => {
       const manifest = (await findPeer(name, root))?.file
       const stamp = manifest && (await statOf(manifest))
       return stamp ? `${manifest} ${wordOf(stamp)}` : 'none'
