@@ -1,32 +1,35 @@
-// From the words of a command line to a command and its values.
+// Parses a command line into a command, its argument and its options.
 import { parseArgs } from 'node:util'
 import { nearest } from '../nearest.ts'
 import { UsageError, type Command, type OptionSpecs, type Values } from './command.ts'
 
-export const SHARED: OptionSpecs = {
+export const SHARED_OPTIONS: OptionSpecs = {
   config: {
     type: 'string',
     value: 'FILE',
-    says: 'the options; otherwise assets.config.ts, .mts, .js, .mjs or .json'
+    description: 'configuration file; default: assets.config.{ts,mts,js,mjs,json}'
   },
-  root: { type: 'string', value: 'DIR', says: "the project's root; otherwise this directory" },
-  env: { type: 'string', value: 'NAME', says: 'the environment, as NODE_ENV=NAME would set it' },
-  json: { type: 'boolean', says: 'print JSON for programs, and nothing else' },
-  quiet: { type: 'boolean', short: 'q', says: 'print errors only' },
-  help: { type: 'boolean', short: 'h', says: 'print this' },
-  version: { type: 'boolean', short: 'v', says: 'print the version' }
+  root: { type: 'string', value: 'DIR', description: 'project root; default: this directory' },
+  env: { type: 'string', value: 'NAME', description: 'environment; sets NODE_ENV' },
+  json: { type: 'boolean', description: 'print only JSON' },
+  quiet: { type: 'boolean', short: 'q', description: 'print only errors' },
+  help: { type: 'boolean', short: 'h', description: 'print this help' },
+  version: { type: 'boolean', short: 'v', description: 'print the version' }
 }
 
-export interface Line {
-  /** Undefined: only options were typed. */
+export interface CommandLine {
+  /** Undefined when the line has only options. */
   readonly command: Command | undefined
   readonly argument: string | undefined
   readonly values: Values
 }
 
-/** @throws UsageError for a word that has no place, and names what was meant perhaps */
-export function readLine(words: readonly string[], commands: readonly Command[]): Line {
-  const options = Object.assign({}, SHARED, ...commands.map(command => command.options))
+/** @throws UsageError for an unknown command or option, with the nearest known name */
+export function parseCommandLine(
+  words: readonly string[],
+  commands: readonly Command[]
+): CommandLine {
+  const options = Object.assign({}, SHARED_OPTIONS, ...commands.map(command => command.options))
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
     options: options as OptionSpecs,
@@ -34,27 +37,22 @@ export function readLine(words: readonly string[], commands: readonly Command[])
     strict: false,
     tokens: true
   })
-  const [first, ...others] = positionals
-  // `help precompile` is another way to write `precompile --help`.
-  const asksHelp = first === 'help'
-  const [name, ...rest] = asksHelp ? others : positionals
-  const command = name === undefined ? undefined : find(name, commands)
-  const known: OptionSpecs = command ? { ...SHARED, ...command.options } : SHARED
-  for (const token of tokens) if (token.kind === 'option') checkOption(token, known, command)
-  const flag = (option: string) => values[option] === true || (option === 'help' && asksHelp)
-  const argument = checkArguments(rest, command)
-  if (command?.argument && argument === undefined && !flag('help')) {
-    throw new UsageError(`${command.name} needs ${command.argument}`)
-  }
+  // `help precompile` is the same as `precompile --help`.
+  const isHelp = positionals[0] === 'help'
+  const [name, ...rest] = isHelp ? positionals.slice(1) : positionals
+  const command = name === undefined ? undefined : findCommand(name, commands)
+  for (const token of tokens) if (token.kind === 'option') checkOption(token, command)
+  const flag = (option: string) => values[option] === true || (option === 'help' && isHelp)
   const text = (option: string) => (typeof values[option] === 'string' ? values[option] : undefined)
+  const argument = command && readArgument(rest, command, flag('help'))
   return { command, argument, values: { flag, text } }
 }
 
-function find(name: string, commands: readonly Command[]): Command {
+function findCommand(name: string, commands: readonly Command[]): Command {
   const command = commands.find(candidate => candidate.name === name)
   if (command) return command
   const names = commands.map(candidate => candidate.name)
-  throw new UsageError(`unknown command '${name}': ${advise(nearest(name, names), names)}`)
+  throw new UsageError(`unknown command '${name}': ${advise(name, names)}`)
 }
 
 interface OptionToken {
@@ -63,33 +61,34 @@ interface OptionToken {
   readonly value?: string | undefined
 }
 
-function checkOption(
-  { name, rawName, value }: OptionToken,
-  known: OptionSpecs,
-  command: Command | undefined
-): void {
+function checkOption({ name, rawName, value }: OptionToken, command: Command | undefined): void {
+  const known: OptionSpecs = { ...command?.options, ...SHARED_OPTIONS }
   const spec = Object.hasOwn(known, name) ? known[name] : undefined
-  if (!spec) throw new UsageError(unknownOption(rawName, known, command))
+  if (!spec) {
+    const names = Object.keys(known).map(name => `--${name}`)
+    const where = command ? ` for ${command.name}` : ''
+    throw new UsageError(`unknown option '${rawName}'${where}: ${advise(rawName, names)}`)
+  }
   if (spec.type === 'boolean' && value !== undefined) {
-    throw new UsageError(`${rawName} takes no value, got '${value}'`)
+    throw new UsageError(`${rawName} does not take a value, got '${value}'`)
   }
   if (spec.type === 'string' && !value) {
-    throw new UsageError(`${rawName} needs a value: ${rawName} ${spec.value ?? 'VALUE'}`)
+    throw new UsageError(`${rawName} requires a value: ${rawName} ${spec.value ?? 'VALUE'}`)
   }
 }
 
-function unknownOption(rawName: string, known: OptionSpecs, command: Command | undefined): string {
-  const names = Object.keys(known).map(name => `--${name}`)
-  const where = command ? ` of ${command.name}` : ''
-  return `unknown option '${rawName}'${where}: ${advise(nearest(rawName, names), names)}`
+function advise(given: string, known: readonly string[]): string {
+  const meant = nearest(given, known)
+  return meant ? `did you mean '${meant}'?` : `expected one of ${known.join(', ')}`
 }
 
-function advise(meant: string | undefined, known: readonly string[]): string {
-  return meant ? `did you mean '${meant}'?` : `there are ${known.join(', ')}`
-}
-
-function checkArguments(rest: readonly string[], command: Command | undefined): string | undefined {
-  const [argument, surplus] = command?.argument === undefined ? [undefined, rest[0]] : rest
-  if (surplus === undefined) return argument
-  throw new UsageError(`${command?.name ?? 'koa-fresh-assets'} has no use for '${surplus}'`)
+function readArgument(
+  rest: readonly string[],
+  { name, argument }: Command,
+  isHelp: boolean
+): string | undefined {
+  const [given, surplus] = argument === undefined ? [undefined, rest[0]] : rest
+  if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}' for ${name}`)
+  if (argument === undefined || given !== undefined || isHelp) return given
+  throw new UsageError(`${name} requires an argument: ${argument}`)
 }

@@ -1,32 +1,31 @@
-// What a command is made of: enough to read its arguments, to explain it and to run it.
+// The contract of a command: how its arguments are parsed, what its help shows, and how it is run.
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import type { Output } from './output.ts'
 
 export interface OptionSpec {
   readonly type: 'boolean' | 'string'
   readonly short?: string
-  /** What the value is called in help: `FILE`. */
+  /** The placeholder for its value in the help: `FILE`. */
   readonly value?: string
-  readonly says: string
+  readonly description: string
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-/** What a person typed. */
+/** The options on the command line. */
 export interface Values {
-  /** Whether the option was given. */
+  /** Whether a boolean option is present. */
   flag(name: string): boolean
-  /** The value that was given. */
+  /** The value of a string option. */
   text(name: string): string | undefined
 }
 
-/** What a command works with. */
+/** What a command is run with. */
 export interface Call {
   readonly values: Values
-  /** What stands behind the command's name. */
   readonly argument: string | undefined
   readonly output: Output
-  /** The project's options, from its file. */
+  /** Loads the project's configuration file. */
   readonly loadOptions: () => Promise<KoaAssetsOptions>
 }
 
@@ -34,23 +33,22 @@ export interface Command {
   readonly name: string
   /** One line, for the list of commands. */
   readonly summary: string
-  /** What it does, and when to use it; lines of at most 78 characters. */
+  /** What it does, and when to use it; at most 84 characters per line. */
   readonly about: string
-  /** What stands behind its name: `<url or name>`. Undefined: nothing may. */
+  /** The placeholder for its argument: `<url or name>`. Undefined: it takes none. */
   readonly argument?: string
   readonly options: OptionSpecs
-  /** A line to type, and what it does. */
-  readonly examples: readonly (readonly [line: string, says: string])[]
+  readonly examples: readonly (readonly [line: string, description: string])[]
   /** Resolves to the exit status. */
   readonly run: (call: Call) => Promise<number>
 }
 
 /** Exit statuses. */
-export const FINE = 0
-export const FOUND_SOMETHING = 1
-export const WRONG_USE = 2
+export const OK = 0
+export const FAILED = 1
+export const USAGE_ERROR = 2
 
-/** The command line itself is wrong. */
+/** The command line is invalid: exit status 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }

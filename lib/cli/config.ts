@@ -1,26 +1,27 @@
-// The project's options: from a file that the application imports as well.
+// The project's options, from a configuration file that the application can import as well.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
+import { errorCode } from '../files/disk.ts'
 import { UsageError, type Values } from './command.ts'
-import { learnTypeScript } from './typescript.ts'
 
 const NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map(extension => `assets.config.${extension}`)
 
 /**
- * What the command line says comes before what the file says.
+ * The command line takes precedence over the file.
  *
- * @throws UsageError for a file or directory that is not there; Error for a file that cannot be loaded
+ * @throws UsageError for a file or directory that does not exist; Error for a file that cannot be loaded
  */
 export async function loadOptions(values: Values): Promise<KoaAssetsOptions> {
   const [root, env] = [values.text('root'), values.text('env')]
   const directory = resolve(root ?? '.')
-  if (!existsSync(directory)) throw new UsageError(`--root names ${root}, which is not there`)
-  // The file, and what it imports, may look at it.
+  if (!existsSync(directory)) throw new UsageError(`--root: no such directory: ${root}`)
+  // Set before the file is loaded: it may read NODE_ENV.
   if (env !== undefined) process.env.NODE_ENV = env
   const file = findFile(directory, values.text('config'))
   const options = file === undefined ? {} : await load(file)
@@ -34,16 +35,16 @@ export async function loadOptions(values: Values): Promise<KoaAssetsOptions> {
 function findFile(directory: string, given: string | undefined): string | undefined {
   if (given === undefined) return NAMES.map(name => join(directory, name)).find(existsSync)
   const file = resolve(given)
-  if (!existsSync(file)) throw new UsageError(`--config names ${given}, which is not there`)
+  if (!existsSync(file)) throw new UsageError(`--config: no such file: ${given}`)
   return file
 }
 
 async function load(file: string): Promise<KoaAssetsOptions> {
   try {
     const exported = extname(file) === '.json' ? await readJson(file) : await importDefault(file)
-    return checked(await (typeof exported === 'function' ? exported() : exported))
+    return checkOptions(await (typeof exported === 'function' ? exported() : exported))
   } catch (error) {
-    throw new Error(`${basename(file)} cannot be loaded: ${reasonOf(error)}`, { cause: error })
+    throw new Error(`cannot load ${basename(file)}: ${reasonOf(error)}`, { cause: error })
   }
 }
 
@@ -52,15 +53,34 @@ async function readJson(file: string): Promise<unknown> {
 }
 
 async function importDefault(file: string): Promise<unknown> {
-  if (/\.m?ts$/.test(file)) await learnTypeScript(file)
+  if (/\.m?ts$/.test(file)) await enableTypeScript(file)
   const module = (await import(pathToFileURL(file).href)) as { default?: unknown }
   const inner = module.default
-  // TypeScript that was compiled to CommonJS on the way has its default one level down.
+  // The default export of TypeScript that a loader compiled to CommonJS is nested once more.
   const isWrapped = typeof inner === 'object' && inner !== null && 'default' in inner
   return isWrapped ? inner.default : inner
 }
 
-function checked(options: unknown): KoaAssetsOptions {
+/**
+ * Node strips types itself from 22.18 on; an older one uses the project's tsx. It must be loaded
+ * beforehand: Node caches a failed import.
+ */
+async function enableTypeScript(file: string): Promise<void> {
+  if ((process.features as { typescript?: unknown }).typescript) return
+  // A loader for TypeScript is already at work if this very file has not been compiled.
+  if (import.meta.url.endsWith('.ts')) return
+  try {
+    await import(pathToFileURL(createRequire(file).resolve('tsx')).href)
+  } catch (error) {
+    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
+    const remedy = `run npm install --save-dev tsx, or rename it to ${basename(file, extname(file))}.js`
+    throw new Error(`Node ${process.versions.node} cannot import TypeScript: ${remedy}`, {
+      cause: error
+    })
+  }
+}
+
+function checkOptions(options: unknown): KoaAssetsOptions {
   if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
   const given = inspect(options, { depth: 0 })
   throw new TypeError(

@@ -1,4 +1,4 @@
-// Numbers and tables as people read them.
+// Formats numbers and tables for people.
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
@@ -7,7 +7,7 @@ export function formatBytes(bytes: number): string {
   const step = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
   const value = bytes / 1000 ** step
   const digits = step > 0 && value < 100 ? 1 : 0
-  // 999,960 bytes are 1000.0 kB when rounded, and 1.0 MB when read.
+  // 999,960 bytes would round to 1000.0 kB.
   if (Number(value.toFixed(digits)) >= 1000 && step < UNITS.length - 1) {
     return `1.0 ${UNITS[step + 1]}`
   }
@@ -27,7 +27,7 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** Rows in columns, two blanks apart; columns of which the numbers are given end together. */
+/** Columns two spaces apart. @param right the indexes of the columns that are right-aligned */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
   const columns = Math.max(0, ...rows.map(row => row.length))
   const widths = Array.from({ length: columns }, (_, at) =>

@@ -1,53 +1,51 @@
-// What --help prints: what there is, when to use it, and a line to copy.
-import { SHARED } from './arguments.ts'
+// The text of --help.
+import { SHARED_OPTIONS } from './arguments.ts'
 import type { Command, OptionSpec, OptionSpecs } from './command.ts'
 import { indent, table } from './format.ts'
 
 const NAME = 'koa-fresh-assets'
 
 export function overview(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, summary }) => [name, summary])
   return sections([
     ['', `Usage: ${NAME} <command> [options]`],
-    [
-      '',
-      `In development nothing needs this command: koaAssets() compiles what a page asks
-for. For production everything is built once, before the application starts, under
-names that bear the checksum of their content and that browsers may keep for a year.`
-    ],
-    ['Commands', table(rows)],
-    ['A deploy', DEPLOY],
-    ['Options of every command', optionTable(SHARED)],
-    ['The options of the project', CONFIG],
-    ['Exit status', '0  fine\n1  something was found, or failed\n2  the command line is wrong'],
-    ['', `${NAME} <command> --help tells more, with examples.`]
+    ['', INTRODUCTION],
+    ['Commands', table(commands.map(({ name, summary }) => [name, summary]))],
+    ['Deployment', DEPLOYMENT],
+    ['Options of every command', optionTable(SHARED_OPTIONS)],
+    ['Configuration', CONFIGURATION],
+    ['Exit status', '0  success\n1  a problem was found, or the command failed\n2  usage error'],
+    ['', `Run ${NAME} <command> --help for details and examples.`]
   ])
 }
 
-const DEPLOY = `${NAME} precompile   # builds public/assets and public/assets.json
-${NAME} verify       # is everything there, and whole?
-NODE_ENV=production node server.js
-${NAME} clean        # once the new version runs: old files go`
+const INTRODUCTION = `Development does not need this command: koaAssets() compiles on request. For
+production, build everything before the application starts. Each file gets a name
+that contains a digest of its content, so browsers may cache it for a year.`
 
-const CONFIG = `are the options of koaAssets(), in a file that the application imports as well:
+const DEPLOYMENT = `${NAME} precompile   # build public/assets and public/assets.json
+${NAME} verify       # check that every file is present and intact
+NODE_ENV=production node server.js
+${NAME} clean        # once the new version runs: remove old files`
+
+const CONFIGURATION = `The options of koaAssets(), in a file that the application imports as well:
 
   // assets.config.js
-  import 'a-package-that-brings-assets'
+  import 'a-package-with-assets'
   export default { host: 'https://cdn.example.com' }
 
   // server.js
   import options from './assets.config.js'
   app.use(koaAssets(options))
 
-Without such a file the defaults hold: every apps/<name>/assets is an app.`
+Without this file the defaults apply: every apps/<name>/assets is an app.`
 
 export function helpFor({ name, argument, about, options, examples }: Command): string {
   const usage = [NAME, name, argument, '[options]'].filter(Boolean).join(' ')
-  const lines = examples.map(([line, says]) => `${says}\n  ${line}`).join('\n\n')
+  const lines = examples.map(([line, description]) => `${description}\n  ${line}`).join('\n\n')
   return sections([
     ['', `Usage: ${usage}`],
     ['', about],
-    ['Options', optionTable({ ...options, ...SHARED })],
+    ['Options', optionTable({ ...options, ...SHARED_OPTIONS })],
     [examples.length === 1 ? 'Example' : 'Examples', lines]
   ])
 }
@@ -57,9 +55,11 @@ function sections(all: readonly (readonly [heading: string, text: string])[]): s
 }
 
 function optionTable(specs: OptionSpecs): string {
-  return table(Object.entries(specs).map(([name, spec]) => [written(name, spec), spec.says]))
+  return table(
+    Object.entries(specs).map(([name, spec]) => [synopsis(name, spec), spec.description])
+  )
 }
 
-function written(name: string, { short, value }: OptionSpec): string {
+function synopsis(name: string, { short, value }: OptionSpec): string {
   return [short ? `-${short}, --${name}` : `--${name}`, value].filter(Boolean).join(' ')
 }

@@ -1,30 +1,30 @@
-// Reads the line, runs the command, and turns every outcome into an exit status.
+// Parses the command line, runs the command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
-import { printableLines } from '../printable.ts'
 import { reasonOf } from '../errors.ts'
-import { readLine, type Line } from './arguments.ts'
-import { FINE, FOUND_SOMETHING, UsageError, WRONG_USE } from './command.ts'
+import { printableLines } from '../printable.ts'
+import { parseCommandLine, type CommandLine } from './arguments.ts'
+import { FAILED, OK, UsageError, USAGE_ERROR } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { loadOptions } from './config.ts'
 import { helpFor, overview } from './help.ts'
 import { makeOutput } from './output.ts'
 
-/** @returns the exit status: 0 fine, 1 found something or failed, 2 wrong use */
+/** @returns the exit status */
 export async function main(words: readonly string[]): Promise<number> {
   try {
-    return await run(readLine(words, COMMANDS))
+    return await run(parseCommandLine(words, COMMANDS))
   } catch (error) {
-    process.stderr.write(`koa-fresh-assets: ${printableLines(tell(error))}\n`)
-    return error instanceof UsageError ? WRONG_USE : FOUND_SOMETHING
+    process.stderr.write(`koa-fresh-assets: ${printableLines(textOf(error))}\n`)
+    return error instanceof UsageError ? USAGE_ERROR : FAILED
   }
 }
 
-async function run({ command, argument, values }: Line): Promise<number> {
+async function run({ command, argument, values }: CommandLine): Promise<number> {
   if (values.flag('version')) return print(await version())
   if (values.flag('help')) return print(command ? helpFor(command) : overview(COMMANDS))
   if (!command) {
     process.stderr.write(`${overview(COMMANDS)}\n`)
-    return WRONG_USE
+    return USAGE_ERROR
   }
   const output = makeOutput({ isJson: values.flag('json'), isQuiet: values.flag('quiet') })
   return command.run({ values, argument, output, loadOptions: () => loadOptions(values) })
@@ -32,7 +32,7 @@ async function run({ command, argument, values }: Line): Promise<number> {
 
 function print(text: string): number {
   process.stdout.write(`${text}\n`)
-  return FINE
+  return OK
 }
 
 async function version(): Promise<string> {
@@ -40,8 +40,8 @@ async function version(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version
 }
 
-/** The message is for whoever fixes a source, the stack for whoever fixes this program. */
-function tell(error: unknown): string {
+/** The message, which says what to fix; with DEBUG the stack. */
+function textOf(error: unknown): string {
   const { stack } = (error ?? {}) as { stack?: unknown }
   return process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
 }

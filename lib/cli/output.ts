@@ -1,23 +1,23 @@
-// Where a command writes: results to stdout, news and errors to stderr.
+// Where a command writes: results to stdout, progress and errors to stderr.
 import { printableLines } from '../printable.ts'
 
-/** As much of a terminal as a bar needs. */
+/** The part of a terminal that a progress bar uses. */
 export interface Terminal {
   readonly columns: number
   write(text: string): unknown
 }
 
 export interface Output {
-  /** A result, for people; not with --json or --quiet. */
+  /** A result for people; silent with --json or --quiet. */
   say(text: string): void
   /** A result for programs. */
   json(value: unknown): void
-  /** News while at work; not with --json or --quiet. */
+  /** Progress; silent with --json or --quiet. */
   note(text: string): void
   warn(text: string): void
   error(text: string): void
   readonly isJson: boolean
-  /** The terminal on which a bar may be drawn; undefined where there is none. */
+  /** Where a progress bar may be drawn, if anywhere. */
   readonly terminal: Terminal | undefined
 }
 
@@ -40,7 +40,7 @@ export function makeOutput({ isJson, isQuiet }: OutputOptions): Output {
   }
 }
 
-/** A log that is read later, and a reader who asked for plain text, get lines. */
+/** Logs, and people who asked for plain text, get lines instead of a bar. */
 function canDraw({ CI, NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean {
   return !CI && !NO_COLOR && TERM !== 'dumb'
 }

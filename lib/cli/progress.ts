@@ -1,4 +1,4 @@
-// How a long run shows that it moves: a bar on a terminal, a few lines in a log.
+// Progress of a long run: a bar on a terminal, a few lines in a log.
 import type { Progress } from '../assets/building/precompile.ts'
 import { printable } from '../printable.ts'
 import { count } from './format.ts'
@@ -6,14 +6,14 @@ import type { Output, Terminal } from './output.ts'
 
 export interface ProgressView {
   readonly update: (progress: Progress) => void
-  /** Says something without spoiling the bar. */
-  readonly interrupt: (speak: () => void) => void
+  /** Prints something above the bar. */
+  readonly interrupt: (print: () => void) => void
   readonly end: () => void
 }
 
 const VERBS = { compile: 'Building', write: 'Writing' } as const
 
-/** @param everyAsset a line for each, whatever the terminal */
+/** @param everyAsset print a line for each asset, even on a terminal */
 export function makeProgress(output: Output, everyAsset: boolean): ProgressView {
   if (everyAsset)
     return lines(({ stage, path }) => output.note(`${VERBS[stage]} ${printable(path)}`))
@@ -21,22 +21,22 @@ export function makeProgress(output: Output, everyAsset: boolean): ProgressView 
 }
 
 function lines(update: (progress: Progress) => void): ProgressView {
-  return { update, interrupt: speak => speak(), end: () => undefined }
+  return { update, interrupt: print => print(), end: () => undefined }
 }
 
-// Long enough to keep a log short, short enough to tell a slow run from one that hangs.
+// Long enough to keep a log short, short enough to distinguish a slow run from a hung one.
 const EVERY_MS = 10_000
 
 function perStage(output: Output): (progress: Progress) => void {
   let stage: Progress['stage'] | undefined
-  let saidAt = 0
+  let notedAt = 0
   return progress => {
     const now = Date.now()
     if (progress.stage !== stage) output.note(`${VERBS[progress.stage]} ${total(progress)}`)
-    else if (now - saidAt < EVERY_MS) return
+    else if (now - notedAt < EVERY_MS) return
     else output.note(`  ${progress.done.toLocaleString('en')} of ${total(progress)}`)
     stage = progress.stage
-    saidAt = now
+    notedAt = now
   }
 }
 
@@ -60,9 +60,9 @@ function bar(terminal: Terminal): ProgressView {
       last = progress
       if (Date.now() - drawnAt >= REDRAW_MS || progress.done === progress.total) draw()
     },
-    interrupt(speak) {
+    interrupt(print) {
       terminal.write(CLEAR)
-      speak()
+      print()
       draw()
     },
     end() {
@@ -71,7 +71,7 @@ function bar(terminal: Terminal): ProgressView {
   }
 }
 
-/** Never wider than the terminal: a line that wraps cannot be drawn over. */
+/** Never wider than the terminal: a line that wraps cannot be overwritten. */
 function line({ stage, done, total, path }: Progress, columns: number): string {
   const filled = Math.round((WIDTH * done) / Math.max(1, total))
   const drawn = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)

@@ -1,8 +1,8 @@
-// What a precompile has done, on one screen.
+// The result of a precompile, on one screen.
 import type { PrecompileReport } from '../assets/building/precompile.ts'
 import { formatBytes, formatSeconds, indent, table } from './format.ts'
 
-/** @param manifest as it is to be shown */
+/** @param manifest its path, as displayed */
 export function summary(report: PrecompileReport, manifest: string): string {
   const { assets, bytes, compressedBytes, seconds, largest } = report
   const totals = [
@@ -17,7 +17,7 @@ export function summary(report: PrecompileReport, manifest: string): string {
   return (assets === 0 ? parts.toSpliced(1, 1) : parts).join('\n\n')
 }
 
-// A first deploy of a thousand assets is no news about each of them.
+// A first build of a thousand assets need not list each of them.
 const SHOWN = 10
 
 function changesText({ changes }: PrecompileReport): string {
@@ -27,7 +27,7 @@ function changesText({ changes }: PrecompileReport): string {
     ...changed.map(path => `~ ${path}`),
     ...removed.map(path => `- ${path}`)
   ]
-  if (all.length === 0) return 'Nothing changed since the last time.'
+  if (all.length === 0) return 'Nothing changed since the last build.'
   const parts = [
     [added.length, 'added'],
     [changed.length, 'changed'],
@@ -36,5 +36,5 @@ function changesText({ changes }: PrecompileReport): string {
   const heading = parts.map(([number, verb]) => `${number} ${verb}`).join(', ')
   const rest = all.length > SHOWN ? [`and ${all.length - SHOWN} more`] : []
   const lines = [...all.slice(0, SHOWN), ...rest].join('\n')
-  return `Since the last time: ${heading}\n${indent(lines)}`
+  return `Since the last build: ${heading}\n${indent(lines)}`
 }

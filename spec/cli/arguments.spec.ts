@@ -1,40 +1,40 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { readLine } from '../../lib/cli/arguments.ts'
+import { parseCommandLine } from '../../lib/cli/arguments.ts'
 import { UsageError } from '../../lib/cli/command.ts'
 import { COMMANDS } from '../../lib/cli/commands/index.ts'
 import { helpFor, overview } from '../../lib/cli/help.ts'
 import { makeProject } from '../support/site.ts'
 import { run } from './run.ts'
 
-const read = (line: string) => readLine(line.split(' ').filter(Boolean), COMMANDS)
+const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
 
 for (const [line, message] of [
   ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
-  ['dance', "unknown command 'dance': there are precompile, verify, clean, explain, list"],
+  ['dance', "unknown command 'dance': expected one of precompile, verify, clean, explain, list"],
   ['help lst', "unknown command 'lst': did you mean 'list'?"],
-  ['list --jsn', "unknown option '--jsn' of list: did you mean '--json'?"],
-  ['clean --kep 2', "unknown option '--kep' of clean: did you mean '--keep'?"],
+  ['list --jsn', "unknown option '--jsn' for list: did you mean '--json'?"],
+  ['clean --kep 2', "unknown option '--kep' for clean: did you mean '--keep'?"],
   [
     'verify --dry-run',
-    "unknown option '--dry-run' of verify: there are --config, --root, --env, --json, --quiet, --help, --version"
+    "unknown option '--dry-run' for verify: expected one of --config, --root, --env, --json, --quiet, --help, --version"
   ],
   ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
-  ['list --constructor', /^unknown option '--constructor' of list: there are /],
-  ['list -z', /^unknown option '-z' of list: there are /],
-  ['list --root', '--root needs a value: --root DIR'],
-  ['list --root=', '--root needs a value: --root DIR'],
-  ['list --json=yes', "--json takes no value, got 'yes'"],
-  ['list all', "list has no use for 'all'"],
-  ['explain', 'explain needs <url or name>'],
-  ['explain a.css b.css', "explain has no use for 'b.css'"]
+  ['list --constructor', /^unknown option '--constructor' for list: expected one of /],
+  ['list -z', /^unknown option '-z' for list: expected one of /],
+  ['list --root', '--root requires a value: --root DIR'],
+  ['list --root=', '--root requires a value: --root DIR'],
+  ['list --json=yes', "--json does not take a value, got 'yes'"],
+  ['list all', "unexpected argument 'all' for list"],
+  ['explain', 'explain requires an argument: <url or name>'],
+  ['explain a.css b.css', "unexpected argument 'b.css' for explain"]
 ] as const) {
-  test(`koa-fresh-assets ${line} is wrong use, told in one line`, t => {
+  test(`koa-fresh-assets ${line} is a usage error with a one-line message`, t => {
     t.throws(() => read(line), { instanceOf: UsageError, message })
   })
 }
 
-test('options may stand in front of the command', t => {
+test('options may come before the command', t => {
   const { command, values } = read('--root shop -q list')
   t.is(command?.name, 'list')
   t.is(values.text('root'), 'shop')
@@ -43,7 +43,7 @@ test('options may stand in front of the command', t => {
 })
 
 for (const command of COMMANDS) {
-  test(`${command.name} --help says what it does, with an example`, t => {
+  test(`${command.name} --help shows what it does, with an example`, t => {
     const help = helpFor(command)
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
@@ -51,35 +51,35 @@ for (const command of COMMANDS) {
     t.true(read(`help ${command.name}`).values.flag('help'))
   })
 
-  test(`--help names ${command.name}, and no line is wide`, t => {
+  test(`--help lists ${command.name}, in lines of at most 84 characters`, t => {
     const help = overview(COMMANDS)
     t.true(help.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
     t.true(help.split('\n').every(line => line.length <= 84))
   })
 }
 
-test('the help of clean tells its defaults', t => {
+test('the help of clean shows its defaults', t => {
   const clean = COMMANDS.find(({ name }) => name === 'clean')
   const help = clean ? helpFor(clean) : ''
-  t.regex(help, /--keep N .*; 3 by default/)
-  t.regex(help, /--age D .*; 7d by default/)
+  t.regex(help, /--keep N .*; default: 3/)
+  t.regex(help, /--age D .*; default: 7d/)
 })
 
-test.serial('wrong use is one line on stderr, nothing on stdout, exit status 2', async t => {
+test.serial('a usage error is one line on stderr, nothing on stdout, exit status 2', async t => {
   const root = makeProject(t)
   for (const [line, message] of [
     ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
-    ['clean --keep -1', "--keep must be a whole number of versions such as 3, got '-1'"],
+    ['clean --keep -1', "--keep must be a whole number such as 3, got '-1'"],
     ['clean --age 7', "--age must be a number and a unit such as 12h, 1d or 2w, got '7'"],
-    ['list --root nowhere', '--root names nowhere, which is not there'],
-    ['list --config nowhere.js', '--config names nowhere.js, which is not there']
+    ['list --root nowhere', '--root: no such directory: nowhere'],
+    ['list --config nowhere.js', '--config: no such file: nowhere.js']
   ] as const) {
     const stderr = `koa-fresh-assets: ${message}\n`
     t.deepEqual(await run(root, line), { status: 2, stdout: '', stderr })
   }
 })
 
-test.serial('without a command it prints the help, as wrong use', async t => {
+test.serial('without a command it prints the help, with exit status 2', async t => {
   const stderr = `${overview(COMMANDS)}\n`
   t.deepEqual(await run(makeProject(t), ''), { status: 2, stdout: '', stderr })
 })

@@ -20,7 +20,7 @@ test.serial(
       printed('c.txt', 'c'.repeat(9))
     ]
     await run(root, 'precompile --quiet')
-    const fine = { status: 0, stdout: '3 assets, all as they should be\n', stderr: '' }
+    const fine = { status: 0, stdout: '3 assets, no problems\n', stderr: '' }
     t.deepEqual(await run(root, 'verify'), fine)
     writeFileSync(join(root, 'public', a), 'A'.repeat(9))
     rmSync(join(root, 'public', b))
@@ -65,14 +65,14 @@ test.serial(
       t.is((await run(root, 'precompile --quiet')).status, 0)
     }
     const [one, two] = [printed('a.txt', 'one'), printed('a.txt', 'two')].toSorted()
-    const told = (verb: string) => ({
+    const report = (verb: string) => ({
       status: 0,
       stdout: `${one}\n${two}\n2 files ${verb}, 6 B; 2 kept\n`,
       stderr: ''
     })
     t.is((await run(root, 'clean --keep 2 --age 1d')).stdout, '0 files removed, 0 B; 4 kept\n')
-    t.deepEqual(await run(root, 'clean --keep 2 --age 0s --dry-run'), told('would be removed'))
-    t.deepEqual(await run(root, 'clean --keep 2 --age 0s'), told('removed'))
+    t.deepEqual(await run(root, 'clean --keep 2 --age 0s --dry-run'), report('would be removed'))
+    t.deepEqual(await run(root, 'clean --keep 2 --age 0s'), report('removed'))
     const { stdout } = await run(root, 'clean --json')
     t.deepEqual(JSON.parse(stdout) as CleanReport, {
       removed: [],
@@ -89,34 +89,37 @@ function makeText(file: string, text: string, days: number): void {
   utimesSync(file, time, time)
 }
 
-test.serial('explain prints a step a line, and exits with 1 when no file answers', async t => {
-  const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
-  const env = { SERVE_STATIC_ASSETS: 'true' }
-  t.deepEqual(await run(root, 'explain /assets/app.css', env), {
-    status: 0,
-    stderr: '',
-    stdout: `settings  development; serving is on
+test.serial(
+  'explain prints one step per line, and exits with 1 when the response is not a file',
+  async t => {
+    const root = makeShop(t, { 'stylesheets/app.css': 'a{}' })
+    const env = { SERVE_STATIC_ASSETS: 'true' }
+    t.deepEqual(await run(root, 'explain /assets/app.css', env), {
+      status: 0,
+      stderr: '',
+      stdout: `settings  development; serving is on
           root: ${root}
           public: public
 path      /assets/app.css is canonical
           prefix: /assets
 app       web: compiles on request, plain names
-          /assets/… is the app web
+          /assets/… belongs to the app web
 name      app.css, without a fingerprint
 sources   found apps/web/assets/stylesheets/app.css
           apps/web/assets: stylesheets/app.css
-target    copied, into public/assets/app.css
+target    copied to public/assets/app.css
 helpers   emit /assets/app.css
-file      public/assets/app.css is not there
-answer    200, brought up to date with its source first
+file      public/assets/app.css does not exist
+response  200, after publishing its source
 `
-  })
-  const missing = await run(root, 'explain nothing.css --json --env production', env)
-  t.is(missing.status, 1)
-  const explanation = JSON.parse(missing.stdout) as Explanation
-  t.is(explanation.path, '/assets/nothing.css')
-  t.is(explanation.steps[0]?.finding, 'production; serving is on')
-})
+    })
+    const missing = await run(root, 'explain nothing.css --json --env production', env)
+    t.is(missing.status, 1)
+    const explanation = JSON.parse(missing.stdout) as Explanation
+    t.is(explanation.path, '/assets/nothing.css')
+    t.is(explanation.steps[0]?.finding, 'production; serving is on')
+  }
+)
 
 test.serial('list prints every asset, before it is precompiled and after', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a{}', 'b.txt': 'b' })
@@ -141,7 +144,7 @@ test.serial('list prints every asset, before it is precompiled and after', async
     },
     { path: '/assets/b.txt', source: 'b.txt', target: printed('b.txt', 'b'), size: 1 }
   ])
-  t.is((await run(makeShop(t, {}), 'list')).stdout, 'There are no assets here.\n')
+  t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
 })
 
 test('the command is executable once it is built, and declared in the package', t => {

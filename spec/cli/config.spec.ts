@@ -39,7 +39,7 @@ for (const [name, text] of [
   })
 }
 
-test.serial('the options may be a function, or a promise, and know the environment', async t => {
+test.serial('the options may be a function or a promise, and can read the environment', async t => {
   const root = makeConfigured(t, {
     '/package.json': '{ "type": "module" }',
     '/assets.config.js': 'export default async () => ({ prefix: `/${process.env.NODE_ENV}` })',
@@ -49,17 +49,22 @@ test.serial('the options may be a function, or a promise, and know the environme
   t.deepEqual(await listed(root, 'list --json --config other.mjs'), ['/other/a.txt'])
 })
 
-test.serial('without a file the defaults hold; the root of the file yields to --root', async t => {
-  const root = makeConfigured(t, {
-    '/elsewhere.json': '{ "root": "empty" }',
-    '/empty/public/robots.txt': 'x'
-  })
-  t.deepEqual(await listed(root), ['/assets/a.txt'])
-  t.deepEqual(await listed(root, 'list --json --config elsewhere.json'), [])
-  t.deepEqual(await listed(root, 'list --json --config elsewhere.json --root .'), ['/assets/a.txt'])
-})
+test.serial(
+  'without a file the defaults apply; --root takes precedence over the root in the file',
+  async t => {
+    const root = makeConfigured(t, {
+      '/elsewhere.json': '{ "root": "empty" }',
+      '/empty/public/robots.txt': 'x'
+    })
+    t.deepEqual(await listed(root), ['/assets/a.txt'])
+    t.deepEqual(await listed(root, 'list --json --config elsewhere.json'), [])
+    t.deepEqual(await listed(root, 'list --json --config elsewhere.json --root .'), [
+      '/assets/a.txt'
+    ])
+  }
+)
 
-test.serial('a file that cannot be loaded is named, with the reason', async t => {
+test.serial('the error for a file that cannot be loaded has its name and the reason', async t => {
   for (const [name, text, reason] of [
     [
       'assets.config.mjs',
@@ -73,7 +78,7 @@ test.serial('a file that cannot be loaded is named, with the reason', async t =>
     const { status, stdout, stderr } = await run(makeConfigured(t, { [`/${name}`]: text }), 'list')
     t.is(status, 1)
     t.is(stdout, '')
-    t.true(stderr.startsWith(`koa-fresh-assets: ${name} cannot be loaded: `), stderr)
+    t.true(stderr.startsWith(`koa-fresh-assets: cannot load ${name}: `), stderr)
     t.regex(stderr, reason)
   }
 })
@@ -91,21 +96,19 @@ test.serial('a package that the file imports adds its assets', async t => {
   t.deepEqual(await listed(root), ['/assets/a.txt', '/assets/theirs.js'])
 })
 
-for (const loader of ['tsx', 'esbuild']) {
-  test.serial(`where Node reads no TypeScript, ${loader} does`, async t => {
-    const root = makeConfigured(t, {
-      '/package.json': '{ "type": "module" }',
-      '/assets.config.ts': `import { prefix } from './prefix.ts'\nexport default { prefix } satisfies object`,
-      '/prefix.ts': 'export const prefix: string = "/static"'
-    })
-    install(root, loader)
-    const outcome = await runBuilt(root, 'list')
-    t.is(outcome.stderr, '')
-    t.regex(outcome.stdout, /^asset .*\n\/static\/a\.txt /)
+test.serial("where Node cannot import TypeScript, the project's tsx does", async t => {
+  const root = makeConfigured(t, {
+    '/package.json': '{ "type": "module" }',
+    '/assets.config.ts': `import { prefix } from './prefix.ts'\nexport default { prefix } satisfies object`,
+    '/prefix.ts': 'export const prefix: string = "/static"'
   })
-}
+  install(root, 'tsx')
+  const outcome = await runBuilt(root, 'list')
+  t.is(outcome.stderr, '')
+  t.regex(outcome.stdout, /^asset .*\n\/static\/a\.txt /)
+})
 
-test.serial('where nothing reads TypeScript, the error says what to install', async t => {
+test.serial('where nothing reads TypeScript, the error names what to install', async t => {
   const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
   const { status, stdout, stderr } = await runBuilt(root, 'list')
   if ((process.features as { typescript?: unknown }).typescript) {
@@ -116,7 +119,7 @@ test.serial('where nothing reads TypeScript, the error says what to install', as
   t.is(stdout, '')
   t.is(
     stderr,
-    `koa-fresh-assets: assets.config.ts cannot be loaded: Node ${process.versions.node} does not read ` +
-      'TypeScript: npm install --save-dev tsx, or rename it to assets.config.js\n'
+    `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
+      'TypeScript: run npm install --save-dev tsx, or rename it to assets.config.js\n'
   )
 })

@@ -36,7 +36,7 @@ test('one asset, 1,234 assets', t => {
   t.is(count(1234, 'asset'), '1,234 assets')
 })
 
-test('columns are as wide as their widest cell, and numbers end together', t => {
+test('columns are as wide as their widest cell, and numbers are right-aligned', t => {
   const rows = [
     ['a', '1 B', 'x'],
     ['long', '12 kB', '']

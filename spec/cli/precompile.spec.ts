@@ -28,7 +28,7 @@ Largest
       7 B  /assets/app.js
       3 B  /assets/app.css
 
-Since the last time: 3 added
+Since the last build: 3 added
   + /assets/app.css
   + /assets/app.js
   + /assets/logo.png
@@ -36,21 +36,24 @@ Since the last time: 3 added
   )
 })
 
-test.serial('precompile tells what was added, changed and removed since the last time', async t => {
-  const root = makeShop(t, {
-    'a.txt': 'a',
-    'b.txt': 'b',
-    '/assets.config.mjs': 'export default { sources: [] }'
-  })
-  await run(root, 'precompile --quiet')
-  writeFiles(root, { 'apps/web/assets/a.txt': 'aa', 'apps/web/assets/c.txt': 'c' })
-  const same = await run(root, 'precompile')
-  t.regex(
-    same.stdout,
-    /Since the last time: 1 added, 1 changed\n {2}\+ \/assets\/c\.txt\n {2}~ \/assets\/a\.txt\n$/
-  )
-  t.regex((await run(root, 'precompile')).stdout, /\nNothing changed since the last time\.\n$/)
-})
+test.serial(
+  'precompile shows what was added, changed and removed since the last build',
+  async t => {
+    const root = makeShop(t, {
+      'a.txt': 'a',
+      'b.txt': 'b',
+      '/assets.config.mjs': 'export default { sources: [] }'
+    })
+    await run(root, 'precompile --quiet')
+    writeFiles(root, { 'apps/web/assets/a.txt': 'aa', 'apps/web/assets/c.txt': 'c' })
+    const same = await run(root, 'precompile')
+    t.regex(
+      same.stdout,
+      /Since the last build: 1 added, 1 changed\n {2}\+ \/assets\/c\.txt\n {2}~ \/assets\/a\.txt\n$/
+    )
+    t.regex((await run(root, 'precompile')).stdout, /\nNothing changed since the last build\.\n$/)
+  }
+)
 
 test.serial('precompile --json prints the report and nothing else', async t => {
   const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'bb' })
@@ -72,16 +75,13 @@ test.serial('precompile --json prints the report and nothing else', async t => {
   })
 })
 
-test.serial(
-  'precompile --minify makes stylesheets smaller and maps them, as its help says',
-  async t => {
-    const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
-    t.regex((await run(root, 'precompile --help')).stdout, /--minify +smaller CSS and JavaScript/)
-    t.is((await run(root, 'precompile --quiet --minify')).status, 0)
-    t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
-    t.true(readdirSync(join(root, 'public/assets')).includes('app.css.map'))
-  }
-)
+test.serial('precompile --minify minifies and maps stylesheets, as its help states', async t => {
+  const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
+  t.regex((await run(root, 'precompile --help')).stdout, /--minify +minify CSS and JavaScript/)
+  t.is((await run(root, 'precompile --quiet --minify')).status, 0)
+  t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
+  t.true(readdirSync(join(root, 'public/assets')).includes('app.css.map'))
+})
 
 test.serial('precompile --quiet prints nothing, --verbose a line for each asset', async t => {
   const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'b' })
@@ -131,7 +131,7 @@ Precompile failed with 2 errors; nothing was published.
   }
 )
 
-test.serial('precompile says in one line what is wrong, and with DEBUG where', async t => {
+test.serial('precompile reports an error in one line, and with DEBUG its stack', async t => {
   const root = makeShop(t, { '/assets.config.json': '{ "fingerprints": true }' })
   const { status, stdout, stderr } = await run(root, 'precompile')
   t.is(status, 1)
@@ -141,7 +141,7 @@ test.serial('precompile says in one line what is wrong, and with DEBUG where', a
 })
 
 test.serial(
-  'precompile with nothing to do says where it looked, exits 1 and creates nothing',
+  'precompile without any asset reports where it looked, exits 1 and creates nothing',
   async t => {
     const root = makeShop(t, { '/package.json': '{}' })
     const { status, stdout, stderr } = await run(root, 'precompile')
@@ -159,12 +159,10 @@ for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGTERM', 143]
 ] as const) {
-  test.serial(
-    `precompile ends in good order on ${signal}, and leaves the old manifest`,
-    async t => {
-      const root = makeShop(t, {
-        'a.txt': 'a',
-        '/assets.config.mjs': `export default { compilers: [{
+  test.serial(`precompile stops cleanly on ${signal}, and leaves the old manifest`, async t => {
+    const root = makeShop(t, {
+      'a.txt': 'a',
+      '/assets.config.mjs': `export default { compilers: [{
         extensions: '.slow',
         target: '.txt',
         compile: async () => {
@@ -176,28 +174,27 @@ for (const [signal, status] of [
           return { code: 'done' }
         }
       }] }`
-      })
-      await run(root, 'precompile')
-      const before = readFileSync(join(root, 'public/assets.json'), 'utf8')
-      writeFiles(root, { 'apps/web/assets/a.txt': 'b', 'apps/web/assets/b.txt.slow': 'b' })
-      const { child, heard, outcome } = start(root, ['precompile'])
-      t.teardown(() => child.kill('SIGKILL'))
-      await until(() => heard().includes('at work'), 'the compiler is at work')
-      child.kill(signal)
-      const ended = await outcome
-      t.is(ended.status, status)
-      t.is(ended.stdout, '')
-      t.true(ended.stderr.endsWith(`Stopped by ${signal}; nothing was published.\n`))
-      t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
-      t.deepEqual(
-        readdirSync(join(root, 'public/assets')).filter(name => name.startsWith('.')),
-        []
-      )
-    }
-  )
+    })
+    await run(root, 'precompile')
+    const before = readFileSync(join(root, 'public/assets.json'), 'utf8')
+    writeFiles(root, { 'apps/web/assets/a.txt': 'b', 'apps/web/assets/b.txt.slow': 'b' })
+    const { child, heard, outcome } = start(root, ['precompile'])
+    t.teardown(() => child.kill('SIGKILL'))
+    await until(() => heard().includes('at work'), 'the compiler is at work')
+    child.kill(signal)
+    const ended = await outcome
+    t.is(ended.status, status)
+    t.is(ended.stdout, '')
+    t.true(ended.stderr.endsWith(`Stopped by ${signal}; nothing was published.\n`))
+    t.is(readFileSync(join(root, 'public/assets.json'), 'utf8'), before)
+    t.deepEqual(
+      readdirSync(join(root, 'public/assets')).filter(name => name.startsWith('.')),
+      []
+    )
+  })
 }
 
-test.serial('a warning is told once, on stderr', async t => {
+test.serial('a warning is printed once, on stderr', async t => {
   const root = makeShop(t, {
     'app.css': 'a { background: url(nowhere.png) }',
     '/assets.config.json': '{ "missing": "warn" }'

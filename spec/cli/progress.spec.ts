@@ -28,7 +28,7 @@ const at = (stage: Progress['stage'], done: number, total: number): Progress => 
 
 const CLEAR = '\r\u001B[K'
 
-test('on a terminal a bar fills up, and is gone in the end', t => {
+test('on a terminal a bar fills up, and is cleared at the end', t => {
   const { output, written } = makeLog(80)
   const progress = makeProgress(output, false)
   progress.update(at('compile', 2, 2))
@@ -47,7 +47,7 @@ test('the bar is never wider than the terminal', t => {
   t.deepEqual(written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
 })
 
-test('what is said meanwhile stands above the bar', t => {
+test('what is printed meanwhile appears above the bar', t => {
   const { output, written } = makeLog(80)
   const progress = makeProgress(output, false)
   progress.update(at('compile', 1, 1))

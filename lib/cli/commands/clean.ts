@@ -1,32 +1,35 @@
-// The command `clean`.
+// The `clean` command.
 import { AGE, clean as prune, KEEP } from '../../assets/building/clean.ts'
 import { secondsOf } from '../../duration.ts'
-import { FINE, UsageError, type Call, type Command } from '../command.ts'
+import { OK, UsageError, type Call, type Command } from '../command.ts'
 import { count, formatBytes } from '../format.ts'
 
 export const clean: Command = {
   name: 'clean',
-  summary: 'remove what earlier deploys left behind',
-  about: `Removes old fingerprinted files with their compressed copies. A file goes when all
-of this holds: the manifest does not name it, it is not among the newest ${KEEP}
-(--keep) of its name, and for 7 days (--age) no manifest has named it, as far as
-the disk tells: copying a file there counts, its mtime does not. A file whose
-bytes do not have the checksum in its name was not made by precompile, and stays,
-like everything else.
+  summary: 'remove files that earlier deployments left behind',
+  about: `Removes old fingerprinted files and their compressed copies. A file is removed when
+the manifest does not name it, it is not among the newest ${KEEP} (--keep) of its name,
+and no manifest has named it for 7 days (--age). Its age is that of its ctime, so a
+copied file counts as new whatever its mtime. A file whose bytes do not match the
+digest in its name was not written by precompile; it stays, like every other file.
 
-Run it some time after a deploy, when no page of the old version is open any more.`,
+Run it some time after a deployment, when no page of the old version is open.`,
   options: {
     keep: {
       type: 'string',
       value: 'N',
-      says: `versions of each name that stay; ${KEEP} by default`
+      description: `versions of each name to keep; default: ${KEEP}`
     },
-    age: { type: 'string', value: 'D', says: 'younger ones stay: 12h, 1d, 2w; 7d by default' },
-    'dry-run': { type: 'boolean', says: 'tell what would go, and remove nothing' }
+    age: {
+      type: 'string',
+      value: 'D',
+      description: 'keep files younger than this: 12h, 1d, 2w; default: 7d'
+    },
+    'dry-run': { type: 'boolean', description: 'list what would be removed, and remove nothing' }
   },
   examples: [
     ['koa-fresh-assets clean --dry-run', 'Look first:'],
-    ['koa-fresh-assets clean --keep 2 --age 1d', 'Keep two versions, and everything of today:']
+    ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"]
   ],
   run
 }
@@ -40,12 +43,12 @@ async function run({ output, loadOptions, values }: Call): Promise<number> {
   for (const path of removed) output.say(path)
   const verb = dryRun ? 'would be removed' : 'removed'
   output.say(`${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`)
-  return FINE
+  return OK
 }
 
 function readCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new UsageError(`--keep must be a whole number of versions such as 3, got '${text}'`)
+  throw new UsageError(`--keep must be a whole number such as 3, got '${text}'`)
 }
 
 function readAge(text: string): number {

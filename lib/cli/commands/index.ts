@@ -1,4 +1,4 @@
-// The commands, in the order in which a deploy uses them.
+// The commands, in the order of a deployment.
 import type { Command } from '../command.ts'
 import { clean } from './clean.ts'
 import { explain } from './explain.ts'

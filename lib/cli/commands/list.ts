@@ -1,19 +1,19 @@
-// The command `list`.
+// The `list` command.
 import { listAssets } from '../../assets/inspecting/list-assets.ts'
 import { printable } from '../../printable.ts'
-import { FINE, type Call, type Command } from '../command.ts'
+import { OK, type Call, type Command } from '../command.ts'
 import { formatBytes, table } from '../format.ts'
 
 export const list: Command = {
   name: 'list',
-  summary: 'print every asset with its source, its target and its size',
-  about: `Prints a line for each asset: its plain URL path, the source that it is made from,
-its size and the path of the fingerprinted file. The last two come from the
-manifest and are missing for what was not precompiled yet.`,
+  summary: 'list every asset with its source, size and target',
+  about: `Prints a line for each asset: its plain URL path, its source, its size and the path
+of the fingerprinted file. The last two come from the manifest and are missing for
+assets that are not precompiled yet.`,
   options: {},
   examples: [
     ['koa-fresh-assets list', 'What is published, and from where?'],
-    ['koa-fresh-assets list | grep confetti', 'Everything of one package:']
+    ['koa-fresh-assets list | grep confetti', 'Only the assets of one package:']
   ],
   run
 }
@@ -28,6 +28,6 @@ async function run({ output, loadOptions }: Call): Promise<number> {
     target ?? '-'
   ])
   const heading = ['asset', 'source', 'size', 'target']
-  output.say(rows.length === 0 ? 'There are no assets here.' : table([heading, ...rows], [2]))
-  return FINE
+  output.say(rows.length === 0 ? 'No assets found.' : table([heading, ...rows], [2]))
+  return OK
 }

@@ -1,4 +1,4 @@
-// The command `precompile`: its face. The work is in assets/precompile.ts.
+// The `precompile` command: the front end of assets/building/precompile.ts.
 import { constants } from 'node:os'
 import { relative } from 'node:path'
 import { isInside } from '../../files/disk.ts'
@@ -7,7 +7,7 @@ import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { precompile as build, PrecompileError } from '../../assets/building/precompile.ts'
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { printable } from '../../printable.ts'
-import { FINE, FOUND_SOMETHING, type Call, type Command } from '../command.ts'
+import { OK, FAILED, type Call, type Command } from '../command.ts'
 import { count, indent } from '../format.ts'
 import type { Output } from '../output.ts'
 import { makeProgress } from '../progress.ts'
@@ -15,33 +15,33 @@ import { summary } from '../summary.ts'
 
 export const precompile: Command = {
   name: 'precompile',
-  summary: 'build every asset for production: checksum names, compressed copies',
+  summary: 'build every asset for production, fingerprinted and compressed',
   about: `Compiles or copies every asset of every app and third-party package into public,
-under its plain name and under one that bears the checksum of its content, with
-compressed copies (.br, .gz, .zst) where they pay, and writes the manifest
-public/assets.json last. Run it in every deploy, before the application starts.
+under its plain name and under one that contains the digest of its content, adds
+compressed copies (.br, .gz, .zst) where they are smaller, and writes the manifest
+public/assets.json last. Run it in every deployment, before the application starts.
 
-With --minify, or the option minify, stylesheets and scripts are made smaller, each
-with a source map that leads back to what you wrote (app.css.map); *.min.css and
-*.min.js stay as they are.
+With --minify, or the option minify, stylesheets and scripts are minified, each with
+a source map to the original source (app.css.map); *.min.css and *.min.js are left
+unchanged.
 
-What did not change is not written again. What earlier deploys published stays,
-so that pages which are open now keep working; 'clean' prunes it. Plain names and
-the manifest are replaced together at the end: when a source is broken, or Ctrl-C
-is pressed before that, all of them stay as they were.
+Unchanged files are not written again. Files of earlier deployments stay, so pages
+that are open now keep working; 'clean' removes them. Plain names and the manifest
+are replaced together at the end: if a source is broken, or Ctrl-C is pressed before
+that, all of them stay as they were.
 
-It builds for production, unless NODE_ENV or --env says otherwise.`,
+The environment is production, unless NODE_ENV or --env names another.`,
   options: {
     minify: {
       type: 'boolean',
-      says: 'smaller CSS and JavaScript, with source maps (needs esbuild)'
+      description: 'minify CSS and JavaScript, with source maps (requires esbuild)'
     },
-    verbose: { type: 'boolean', says: 'a line for each asset' }
+    verbose: { type: 'boolean', description: 'print a line for each asset' }
   },
   examples: [
     ['koa-fresh-assets precompile', 'Build the project in this directory:'],
-    ['koa-fresh-assets precompile --minify', 'Make stylesheets and scripts smaller, too:'],
-    ['koa-fresh-assets precompile --json > report.json', 'Keep a report:']
+    ['koa-fresh-assets precompile --minify', 'Minify stylesheets and scripts as well:'],
+    ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
   ],
   run: call => untilInterrupted(call.output, signal => run(call, signal))
 }
@@ -56,35 +56,35 @@ async function run({ output, loadOptions, values }: Call, signal: AbortSignal): 
     progress.end()
     if (output.isJson) output.json(report)
     output.say(summary(report, fromHere(report.manifest)))
-    return FINE
+    return OK
   } catch (error) {
     progress.end()
     if (!(error instanceof PrecompileError)) throw error
     output.error(await format(error, options))
-    return FOUND_SOMETHING
+    return FAILED
   }
 }
 
-/** A path below this directory is shown from here. */
+/** Relative to the working directory, for a path inside it. */
 function fromHere(path: string): string {
   return isInside(process.cwd(), path) ? relative(process.cwd(), path) : path
 }
 
-/** Every broken source, with the place and the lines at fault. */
+/** Every broken source, with its location and an excerpt. */
 async function format({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {
   const settings = settleForPrecompile(options)
-  const explained = await Promise.all(problems.map(problem => errorReport(problem, settings)))
-  const told = explained.map(({ place, reason, excerpt }) => {
+  const reports = await Promise.all(problems.map(problem => errorReport(problem, settings)))
+  const lines = reports.map(({ place, reason, excerpt }) => {
     const heading = [printable(place), reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading
   })
   const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`
-  return `${told.join('\n')}\n${verdict}`
+  return `${lines.join('\n')}\n${verdict}`
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** The first signal ends the work in good order, the second one the process. */
+/** The first signal aborts the work in an orderly way, the second one ends the process. */
 async function untilInterrupted(
   output: Output,
   work: (signal: AbortSignal) => Promise<number>
@@ -98,7 +98,7 @@ async function untilInterrupted(
     const { reason } = controller.signal as { reason?: NodeJS.Signals }
     if (reason === undefined || error !== reason) throw error
     output.error(`Stopped by ${reason}; nothing was published.`)
-    // As shells do it.
+    // The convention of shells.
     return 128 + constants.signals[reason]
   } finally {
     for (const name of SIGNALS) process.off(name, stop)
