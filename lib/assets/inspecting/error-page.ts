@@ -1,4 +1,4 @@
-// What development answers for a source that cannot be published: a page that a person can act on.
+// The development response for a source that cannot be published: a page that shows what to fix.
 import { basename, isAbsolute, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CompileError, type AssetError } from '../../errors.ts'
@@ -7,13 +7,13 @@ import { escapeHtml } from '../views/html.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
 
-/** What a person needs to know of an error; empty strings for what does not apply. */
+/** A part that does not apply is an empty string. */
 export interface ErrorReport {
   readonly title: string
   /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
-  readonly place: string
+  readonly location: string
   readonly reason: string
-  /** The line at fault with its number, and a caret below it. */
+  /** The faulty line with its number, and a caret below it. */
   readonly excerpt: string
 }
 
@@ -26,27 +26,27 @@ export async function errorPage(
   return type === 'html' ? asHtml(report) : asText(report)
 }
 
-/** No absolute path of the machine is in it: what lies in the project is named from its root. */
+/** Contains no absolute path: files of the project are named relative to its root. */
 export async function errorReport(error: AssetError, settings: Settings): Promise<ErrorReport> {
-  const names = await namesOfPlaces(settings)
+  const names = await namedPaths(settings)
   const show = (text: string) =>
     names.reduce((text, [path, name]) => shorten(text, path, name), text)
   if (!(error instanceof CompileError)) {
     return {
       title: 'This asset cannot be published',
-      place: '',
+      location: '',
       reason: show(error.message),
       excerpt: ''
     }
   }
   const { file, line, column, excerpt = '' } = error.location
   const shown = show(file)
-  const place = [isAbsolute(shown) ? await fromRoot(settings, file) : shown, line, column]
+  const location = [isAbsolute(shown) ? await fromRoot(settings, file) : shown, line, column]
     .filter(part => part !== undefined)
     .join(':')
   return {
     title: 'This source does not compile',
-    place,
+    location,
     reason: show(error.reason),
     excerpt: show(numbered(excerpt, line, column))
   }
@@ -64,11 +64,11 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
 type Named = readonly [path: string, name: string]
 
 /**
- * Paths in the project start at its root; a source outside of it starts at its own directory. Each
- * also by its real path, which is what compilers tell where `root` or a source is a link. Those that
- * lie in others come first.
+ * What each path is shortened to: paths in the project start at its root, a source outside of it at
+ * its own directory. Real paths are included, because compilers report those when `root` or a source
+ * is a symbolic link. The longest path comes first.
  */
-async function namesOfPlaces({ root, apps }: Settings): Promise<Named[]> {
+async function namedPaths({ root, apps }: Settings): Promise<Named[]> {
   const sources = new Set([...apps.flatMap(app => app.sources), ...assetSources.list()])
   const named = Array.from(sources, source => {
     const name = isInside(root, source) ? relative(root, source) : basename(source)
@@ -89,13 +89,13 @@ async function realOf(path: string): Promise<string> {
   return (await realpathOf(path)) ?? path
 }
 
-/** A package may lie above the project. */
+/** A package may be located above the project. */
 async function fromRoot({ root }: Settings, file: string): Promise<string> {
   const [realRoot, realFile] = await Promise.all([realOf(root), realOf(file)])
   return relative(realRoot, realFile)
 }
 
-/** Whole paths only: `/app` is not in `/assets/app.css`, nor in `/apple`. */
+/** Whole paths only: `/app` does not match in `/assets/app.css` or `/apple`. */
 function shorten(text: string, path: string, name: string): string {
   return text.replaceAll(path, (_, at: number) => {
     const [before = '', after = ''] = [text[at - 1], text[at + path.length]]
@@ -104,12 +104,12 @@ function shorten(text: string, path: string, name: string): string {
   })
 }
 
-function asText({ title, place, reason, excerpt }: ErrorReport): string {
-  return [title, place, reason, excerpt].filter(part => part !== '').join('\n\n') + '\n'
+function asText({ title, location, reason, excerpt }: ErrorReport): string {
+  return [title, location, reason, excerpt].filter(part => part !== '').join('\n\n') + '\n'
 }
 
-function asHtml({ title, place, reason, excerpt }: ErrorReport): string {
-  const [heading, where, why, code] = [title, place, reason, excerpt].map(escapeHtml)
+function asHtml({ title, location, reason, excerpt }: ErrorReport): string {
+  const [heading, where, why, code] = [title, location, reason, excerpt].map(escapeHtml)
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -123,7 +123,7 @@ function asHtml({ title, place, reason, excerpt }: ErrorReport): string {
 ${where ? `<p><strong><code>${where}</code></strong></p>` : ''}
 <p>${why}</p>
 ${code ? `<pre>${code}</pre>` : ''}
-<p>Fix it, then reload.</p>
+<p>Fix the error and reload.</p>
 </html>
 `
 }

@@ -1,29 +1,31 @@
-// The last step of an explanation: the file that lies in public, and what it is sent as.
+// The last step of an explanation: the file in `public`, and the response to a request for it.
 import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
+import { digestOfFile } from '../../files/digest.ts'
 import { statOf } from '../../files/disk.ts'
-import { splitFingerprint } from '../urls/fingerprint.ts'
-import { isLive } from '../publishing/live-build.ts'
-import { manifestFile } from '../settings/manifest-file.ts'
 import type { Manifest } from '../building/manifest/manifest.ts'
+import { readManifest } from '../building/manifest/read-manifest.ts'
+import { isLive } from '../publishing/live-build.ts'
 import { ordinaryBy } from '../publishing/ordinary-names.ts'
 import type { PublicFile } from '../serving/public-file.ts'
 import { makePublicFiles } from '../serving/public-files.ts'
-import { readManifest } from '../building/manifest/read-manifest.ts'
 import type { Headers } from '../serving/representation.ts'
-import type { Form, Step } from './explanation.ts'
 import type { Wanted } from '../serving/request-path.ts'
+import { manifestFile } from '../settings/manifest-file.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
-import { digestOfFile } from '../../files/digest.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
+import { step, type ExplainedRepresentation, type Explanation, type Step } from './explanation.ts'
+
+type Outcome = Pick<Explanation, 'outcome' | 'isFound'>
 
 export interface FileExplained {
   readonly step: Step
-  readonly outcome: { readonly outcome: string; readonly isFound: boolean }
-  readonly forms: readonly Form[]
+  readonly outcome: Outcome
+  readonly representations: readonly ExplainedRepresentation[]
 }
 
-/** @param source what would be published under that name, were it asked for */
+/** @param source what a request for that name would publish */
 export async function explainFile(
   settings: Settings,
   wanted: Wanted,
@@ -31,17 +33,21 @@ export async function explainFile(
 ): Promise<FileExplained> {
   const file = await findFile(settings, wanted, source)
   const path = relative(settings.root, join(settings.publicDir, wanted.path))
-  const forms = (file?.forms ?? []).map(({ coding, size, ok }) => ({
+  const finding = file ? 'exists' : await whyNoFile(settings, wanted)
+  const representations = (file?.forms ?? []).map(({ coding, size, ok }) => ({
     coding,
     size,
     headers: asRecord(ok.fields)
   }))
-  const finding = file ? `${path} is there` : await whyNoFile(settings, wanted, path)
-  const step: Step = { subject: 'file', finding, details: forms.flatMap(formDetails) }
-  return { step, outcome: conclude(settings, wanted, source, file), forms }
+  const { outcome, isFound } = outcomeOf(settings, wanted, source, file)
+  return {
+    step: step('file', `${path} ${finding}`, representations.flatMap(detailsOf)),
+    outcome: { outcome: settings.serve ? outcome : `with serving on: ${outcome}`, isFound },
+    representations
+  }
 }
 
-/** By the rules of a request, without what only a running process knows. */
+/** By the rules of a request, but without the state of a running process. */
 async function findFile(
   settings: Settings,
   wanted: Wanted,
@@ -67,13 +73,13 @@ async function manifestFor(settings: Settings, { app }: Wanted): Promise<Manifes
   try {
     return await readManifest(manifestFile(settings))
   } catch (error) {
-    // What the helpers do without it tells what is wrong.
+    // The step `helpers` reports it.
     if (error instanceof AssetError) return undefined
     throw error
   }
 }
 
-/** Whether a source bears the name itself, not what is left of it without its fingerprint. */
+/** Whether the source is published under this very name, rather than under its part before a fingerprint. */
 function isNamed({ tail }: Source, name: string): boolean {
   return `/${tail}`.endsWith(`/${name}`)
 }
@@ -83,39 +89,27 @@ function asRecord(headers: Headers): Record<string, string> {
   return Object.fromEntries(pairs) as Record<string, string>
 }
 
-const TOLD = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
+const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
 
-function formDetails({ coding, size, headers }: Form): string[] {
+function detailsOf({ coding, size, headers }: ExplainedRepresentation): string[] {
   if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
-  const told = TOLD.filter(name => name in headers).map(name => `${name}: ${headers[name]}`)
-  return [`identity: ${size} bytes`, ...told]
+  const shown = SHOWN_HEADERS.filter(name => name in headers)
+  return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
 }
 
 async function whyNoFile(
   { publicDir, publicApp }: Settings,
-  { path, name, app }: Wanted,
-  shown: string
+  { path, name, app }: Wanted
 ): Promise<string> {
   const file = join(publicDir, path)
   const stats = await statOf(file)
-  if (!stats) return `${shown} is not there`
-  if (!stats.isFile()) return `${shown} is no file`
+  if (!stats) return 'does not exist'
+  if (!stats.isFile()) return 'is not a file'
   const fingerprint = app === publicApp ? undefined : splitFingerprint(name)
   if (fingerprint && (await digestOfFile(file)) !== fingerprint.digest) {
-    return `${shown} holds other bytes than its fingerprint says, and is not sent`
+    return 'does not match its fingerprint, and is not served'
   }
-  return `${shown} is a link that may not be followed (symlinks)`
-}
-
-function conclude(
-  settings: Settings,
-  wanted: Wanted,
-  source: Source | undefined,
-  file: PublicFile | undefined
-): FileExplained['outcome'] {
-  const { outcome, isFound } = outcomeOf(settings, wanted, source, file)
-  const condition = settings.serve ? '' : 'where koaAssets serves: '
-  return { outcome: condition + outcome, isFound }
+  return 'is a symbolic link that may not be followed (option symlinks)'
 }
 
 function outcomeOf(
@@ -123,15 +117,20 @@ function outcomeOf(
   { app, name }: Wanted,
   source: Source | undefined,
   file: PublicFile | undefined
-): FileExplained['outcome'] {
-  const isOwn = source !== undefined && isNamed(source, name)
-  const isFingerprinted = app !== publicApp && !isOwn && splitFingerprint(name) !== undefined
-  const isMade = app.compile && source && (!isFingerprinted || isLive(app))
-  if (isMade && isFingerprinted && !file) {
-    return { outcome: '200 if the source still makes these bytes, else 404', isFound: false }
+): Outcome {
+  if (app.compile && source) {
+    const isPlain = isNamed(source, name) || splitFingerprint(name) === undefined
+    if (isPlain || (isLive(app) && file)) {
+      return { outcome: '200, after publishing its source', isFound: true }
+    }
+    if (isLive(app)) {
+      return {
+        outcome: '200 if the source still yields these bytes, otherwise 404',
+        isFound: false
+      }
+    }
   }
-  if (isMade) return { outcome: '200, brought up to date with its source first', isFound: true }
-  if (file) return { outcome: '200, the file as it lies in public', isFound: true }
-  const unkept = app !== publicApp ? '; a 404 of theirs gets Cache-Control: no-store' : ''
-  return { outcome: `passed on to the next middleware${unkept}`, isFound: false }
+  if (file) return { outcome: '200, the file in public', isFound: true }
+  const storing = app === publicApp ? '' : '; a 404 gets Cache-Control: no-store'
+  return { outcome: `passed to the next middleware${storing}`, isFound: false }
 }

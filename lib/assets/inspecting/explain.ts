@@ -1,89 +1,79 @@
-// How a URL path is resolved, told step by step by the very functions that resolve it.
+// Shows step by step how a URL path is resolved, by calling the functions that resolve it.
 import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
-import { MALFORMED, whyNotCanonical } from '../urls/canonical-path.ts'
-import { choose, type Candidates } from '../sources/choose-source.ts'
-import { withDot } from '../compilers/compiler.ts'
-import { splitFingerprint } from '../urls/fingerprint.ts'
-import { isLive } from '../publishing/live-build.ts'
-import type { ManifestEntry } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
-import type { KoaAssetsOptions } from '../settings/options.ts'
-import { manifestFile } from '../settings/manifest-file.ts'
-import { explainFile } from './explain-file.ts'
-import type { Explanation, Step } from './explanation.ts'
+import { withDot } from '../compilers/compiler.ts'
+import { isLive } from '../publishing/live-build.ts'
 import { isManifest, isUnderPrefix, locate, rawPath, type Wanted } from '../serving/request-path.ts'
+import { manifestFile } from '../settings/manifest-file.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
-import { Sources } from '../sources/sources.ts'
+import { choose, type Candidates } from '../sources/choose-source.ts'
+import { Sources, type AppSources } from '../sources/sources.ts'
+import { MALFORMED, whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
+import { explainFile } from './explain-file.ts'
+import { step, type Explanation, type Step } from './explanation.ts'
 
 /**
- * Tells how a path, a URL or a name is resolved. Reads, and writes nothing.
+ * Shows how a path, a URL or a name is resolved. Writes nothing.
  *
  * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
  * @throws TypeError for a wrong option
  */
 export async function explain(asked: string, options: KoaAssetsOptions = {}): Promise<Explanation> {
   const settings = settle(options)
-  const path = asPath(asked, settings)
+  const path = pathOf(asked, settings)
   const wanted = locate(path, settings)
   const steps = [settingsStep(settings), pathStep(path, settings)]
-  if (wanted === undefined || wanted === MALFORMED) return notOurs(path, steps, wanted, settings)
-  const isOfApp = wanted.app !== settings.publicApp
-  const resolved = isOfApp ? await resolve(settings, wanted.app, wanted.name) : undefined
-  const file = await explainFile(settings, wanted, resolved?.source)
+  if (wanted === undefined || wanted === MALFORMED) {
+    const isRefused = wanted === MALFORMED && isUnderPrefix(path, settings)
+    const outcome = isRefused
+      ? '400 Bad Request: the path cannot be decoded'
+      : 'passed to the next middleware'
+    return { path, steps, outcome, isFound: false, representations: [] }
+  }
+  const resolved = await resolve(settings, wanted)
+  const file = await explainFile(settings, wanted, resolved.source)
   return {
     path,
-    steps: [...steps, appStep(settings, wanted), ...(resolved?.steps ?? []), file.step],
+    steps: [...steps, appStep(settings, wanted), ...resolved.steps, file.step],
     ...file.outcome,
-    source: resolved?.source && relative(settings.root, resolved.source.file),
-    forms: file.forms
+    source: resolved.source && relative(settings.root, resolved.source.file),
+    representations: file.representations
   }
 }
 
 /** A name, as a view writes it, belongs to the app at `/`. */
-function asPath(asked: string, { apps }: Settings): string {
+function pathOf(asked: string, { apps }: Settings): string {
   if (/^(?:\/|https?:\/\/)/i.test(asked)) return rawPath(asked)
   const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
 }
 
 function settingsStep({ env, root, serve, publicDir }: Settings): Step {
-  const details = [`root: ${root}`, `public: ${relative(root, publicDir)}`]
-  const serving = serve ? 'on' : 'off: SERVE_STATIC_ASSETS is not true'
-  return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
+  const serving = serve ? 'on' : "off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
+  return step('settings', `${env}; serving is ${serving}`, [
+    `root: ${root}`,
+    `public: ${relative(root, publicDir)}`
+  ])
 }
 
 function pathStep(path: string, settings: Settings): Step {
-  const { prefix } = settings
-  const isKept = isManifest(path, settings)
-  const reason = isKept ? 'the manifest is never served' : whyNotCanonical(path)
-  const finding = reason === undefined ? `${path} is canonical` : `${path} is not ours: ${reason}`
-  return { subject: 'path', finding, details: [`prefix: ${prefix}`] }
-}
-
-function notOurs(
-  path: string,
-  steps: readonly Step[],
-  wanted: typeof MALFORMED | undefined,
-  settings: Settings
-): Explanation {
-  const outcome =
-    wanted === MALFORMED && isUnderPrefix(path, settings)
-      ? '400: nobody can read this path'
-      : 'passed on to the next middleware, untouched'
-  return { path, steps, outcome, isFound: false, forms: [] }
+  const reason = isManifest(path, settings) ? 'the manifest is never served' : whyNotCanonical(path)
+  const finding = reason === undefined ? 'is canonical' : `is not an asset path: ${reason}`
+  return step('path', `${path} ${finding}`, [`prefix: ${settings.prefix}`])
 }
 
 function appStep({ apps, publicApp }: Settings, { app }: Wanted): Step {
-  const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… is the app ${name}`)
-  if (app === publicApp)
-    return { subject: 'app', finding: 'none: a file of public, if it is there', details }
+  const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
+  if (app === publicApp) return step('app', 'none: a file in public, if it exists', details)
   const compile = app.compile ? 'compiles on request' : 'does not compile on request'
-  const fingerprint = app.fingerprint ? 'checksum names' : 'plain names'
-  return { subject: 'app', finding: `${app.name}: ${compile}, ${fingerprint}`, details }
+  const fingerprint = app.fingerprint ? 'fingerprinted names' : 'plain names'
+  return step('app', `${app.name}: ${compile}, ${fingerprint}`, details)
 }
 
 interface Resolved {
@@ -91,94 +81,91 @@ interface Resolved {
   readonly steps: readonly Step[]
 }
 
-async function resolve(settings: Settings, app: AppSettings, name: string): Promise<Resolved> {
-  const sources = new Sources(settings, () => undefined)
+async function resolve(settings: Settings, { app, name }: Wanted): Promise<Resolved> {
+  if (app === settings.publicApp) return { source: undefined, steps: [] }
+  const sources = new Sources(settings, () => undefined).of(app)
   const fingerprint = splitFingerprint(name)
-  // A source may bear a checksum in its own name.
-  const own = await sources.of(app).candidates(name)
+  // The name of a source itself may end in what looks like a fingerprint.
+  const own = await sources.candidates(name)
   const plain = fingerprint && !choose(name, own).source ? fingerprint.name : name
-  const candidates = plain === name ? own : await sources.of(app).candidates(plain)
-  const { source, warning } = choose(plain, candidates)
+  const candidates = plain === name ? own : await sources.candidates(plain)
+  const { source } = choose(plain, candidates)
   const digest =
     plain === name ? 'without a fingerprint' : `with the fingerprint ${fingerprint?.digest}`
   return {
     source,
     steps: [
-      { subject: 'name', finding: `${plain}, ${digest}`, details: [] },
-      await sourcesStep(settings, sources, app, plain, candidates, warning),
+      step('name', `${plain}, ${digest}`),
+      await sourcesStep(settings, sources, app, plain, candidates),
       ...(source ? [targetStep(settings, app, plain, source)] : []),
-      await helpersStepOf(settings, app, source?.name ?? plain)
+      await helpersStep(settings, app, source?.name ?? plain)
     ]
   }
 }
 
 async function sourcesStep(
-  settings: Settings,
-  sources: Sources,
+  { root }: Settings,
+  sources: AppSources,
   app: AppSettings,
   name: string,
-  all: readonly Candidates[],
-  warning: string | undefined
+  all: readonly Candidates[]
 ): Promise<Step> {
-  const shown = (path: string) => relative(settings.root, path) || '.'
+  const shown = (path: string) => relative(root, path) || '.'
   const details = all.map(({ directory, named, tailed }) => {
     const found = [...new Set([...named, ...tailed])].map(({ path }) => path).join(', ')
-    return `${shown(directory)}: ${found || 'nothing of that name'}`
+    return `${shown(directory)}: ${found || 'no match'}`
   })
-  const { source } = choose(name, all)
+  const { source, warning } = choose(name, all)
   if (source) {
-    const finding = `found ${shown(source.file)}`
-    return { subject: 'sources', finding, details: warning ? [...details, warning] : details }
+    return step('sources', `found ${shown(source.file)}`, [
+      ...details,
+      ...(warning ? [warning] : [])
+    ])
   }
-  const finding = warning ?? `no source is published as ${name}`
-  const advice = warning ? [] : await adviseOn(sources, app, name)
-  return { subject: 'sources', finding, details: [...details, ...advice] }
+  if (warning) return step('sources', warning, details)
+  const advice = await adviseOn(sources, app, name)
+  return step('sources', `no source is published as ${name}`, [...details, ...advice])
 }
 
-async function adviseOn(sources: Sources, app: AppSettings, name: string): Promise<string[]> {
-  const listed = await sources.of(app).list()
+async function adviseOn(sources: AppSources, app: AppSettings, name: string): Promise<string[]> {
+  const listed = await sources.list()
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
   if (tailed && !app.tails) {
-    return [`${tailed.source.path} is published as ${tailed.name}: tails are switched off`]
+    return [`${tailed.source.path} is published as ${tailed.name}, and only so with tails: false`]
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
-  if (raw) return [`${raw.source.path} is a source, and is published as ${raw.name}`]
+  if (raw) return [`${raw.source.path} is a source; it is published as ${raw.name}`]
   const last = name.slice(name.lastIndexOf('/') + 1)
-  if (last.startsWith('_')) return ['a name that starts with _ is a partial, and is not published']
-  const names = listed.map(one => one.name)
-  const near = nearestPath(name, names)
+  if (last.startsWith('_')) return ['names that start with _ are partials, which are not published']
+  const near = nearestPath(
+    name,
+    listed.map(one => one.name)
+  )
   return near === undefined ? [] : [`did you mean ${near}?`]
 }
 
 function targetStep(
-  settings: Settings,
+  { root, publicDir }: Settings,
   { urlPrefix }: AppSettings,
   name: string,
   { path, compiler }: Source
 ): Step {
-  const target = relative(settings.root, join(settings.publicDir, urlPrefix, name))
+  const target = relative(root, join(publicDir, urlPrefix, name))
+  if (!compiler) return step('target', `copied to ${target}`)
   const extension = path.slice(path.lastIndexOf('.'))
-  const how = compiler ? `compiled, ${extension} to ${withDot(compiler.target)}` : 'copied'
-  return { subject: 'target', finding: `${how}, into ${target}`, details: [] }
+  return step('target', `compiled from ${extension} to ${withDot(compiler.target)}, into ${target}`)
 }
 
-async function helpersStepOf(settings: Settings, app: AppSettings, name: string): Promise<Step> {
-  const plain = encodePath(`${app.urlPrefix}/${name}`)
-  if (!app.fingerprint) return helpersStep(`emit ${plain}`)
-  if (isLive(app)) return helpersStep('emit a checksum URL, from a manifest that is kept in memory')
+async function helpersStep(settings: Settings, app: AppSettings, name: string): Promise<Step> {
+  if (!app.fingerprint) return step('helpers', `emit ${encodePath(`${app.urlPrefix}/${name}`)}`)
+  if (isLive(app)) return step('helpers', 'emit a fingerprinted URL from the manifest in memory')
   try {
-    const entry = (await readManifest(manifestFile(settings))).entry(app, name)
-    return helpersStep(`emit ${entry.target}`, entryDetails(entry))
+    const manifest = await readManifest(manifestFile(settings))
+    const { target, source, size, integrity } = manifest.entry(app, name)
+    const details = [`manifest: ${size} bytes from ${source}`, ...integrity]
+    return step('helpers', `emit ${target}`, details)
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
-    return helpersStep(`fail: ${error.message}`)
+    return step('helpers', `fail: ${error.message}`)
   }
-}
-
-function helpersStep(finding: string, details: readonly string[] = []): Step {
-  return { subject: 'helpers', finding, details }
-}
-
-function entryDetails({ source, size, integrity }: ManifestEntry): string[] {
-  return [`manifest: ${size} bytes from ${source}`, ...integrity]
 }

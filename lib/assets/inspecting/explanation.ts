@@ -1,34 +1,40 @@
-// What an explanation of a path consists of.
+// The result of `explain`.
 
-/** One step of the way from a path to an answer. */
+export interface Explanation {
+  /** The explained path, as a request would send it. */
+  readonly path: string
+  readonly steps: readonly Step[]
+  /** The response to a request for the path, in one sentence. */
+  readonly outcome: string
+  /** Whether the response is a file. */
+  readonly isFound: boolean
+  /** The source, relative to the project root. */
+  readonly source?: string | undefined
+  /** The representations of the file in `public`; empty without a file. */
+  readonly representations: readonly ExplainedRepresentation[]
+}
+
+/** One step from the path to the response. */
 export interface Step {
   readonly subject: 'settings' | 'path' | 'app' | 'name' | 'sources' | 'target' | 'helpers' | 'file'
-  /** What this step finds. */
   readonly finding: string
-  /** What it was found from, a line each. */
+  /** The facts behind the finding, one per line. */
   readonly details: readonly string[]
 }
 
-export interface Explanation {
-  /** The path that was explained, as a request would send it. */
-  readonly path: string
-  readonly steps: readonly Step[]
-  /** What a request for it is answered with, in a sentence. */
-  readonly outcome: string
-  /** Whether that is a file. */
-  readonly isFound: boolean
-  /** The source, from the project's root. */
-  readonly source?: string | undefined
-  /** What the file in `public` is sent as; empty without one. */
-  readonly forms: readonly Form[]
-}
-
-/** One form in which a file is sent. */
-export interface Form {
+export interface ExplainedRepresentation {
   /** `identity`, or the name of a content coding. */
   readonly coding: string
   /** In bytes. */
   readonly size: number
-  /** Of a 200. */
+  /** Of a 200 response. */
   readonly headers: Readonly<Record<string, string>>
+}
+
+export function step(
+  subject: Step['subject'],
+  finding: string,
+  details: readonly string[] = []
+): Step {
+  return { subject, finding, details }
 }

@@ -1,4 +1,4 @@
-// Every asset: what can be published, and what has been.
+// Lists every asset: those that can be published, and those that have been.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { listPlaces } from '../building/build.ts'
@@ -14,11 +14,11 @@ import { encodePath } from '../urls/encode.ts'
 export interface ListedAsset {
   /** The plain URL path: `/assets/app.css`. */
   readonly path: string
-  /** From the project's root; as the manifest has it for a source that is gone. */
+  /** Relative to the project root; as in the manifest when the source no longer exists. */
   readonly source: string
-  /** The URL path of the fingerprinted file; undefined before it is precompiled. */
+  /** The URL path of the fingerprinted file; undefined until it is precompiled. */
   readonly target: string | undefined
-  /** In bytes, of the target. */
+  /** Of the target, in bytes. */
   readonly size: number | undefined
 }
 

@@ -1,4 +1,4 @@
-// What cannot serve anything, said once at start: right perhaps, but more often a slip.
+// Warnings at start about settings under which nothing is served: possibly intended, more often a mistake.
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory } from '../../files/at-start.ts'
 import { entriesGiven } from '../../options.ts'
@@ -6,10 +6,10 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
 
-// Only these have a default for `compile` and `fingerprint` that publishes something.
+// Only these environments have defaults for `compile` and `fingerprint` that publish something.
 const KNOWN = new Set(['development', 'test', 'production'])
 
-/** A sentence for each, with what to write. */
+/** One message for each problem, with its remedy. */
 export function noticesAtStart(
   settings: Settings,
   options: KoaAssetsOptions = {},
@@ -27,9 +27,9 @@ function noApp(settings: Settings, { apps }: KoaAssetsOptions): string | undefin
   const { root, publicDir, serve } = settings
   const isNeeded = settings.apps.some(app => app.compile) && !settings.apps.some(hasSources)
   if (apps || !isNeeded || assetSources.list().length > 0) return undefined
-  // Files that need no source are reason enough to be here.
+  // Serving files that need no source is a valid use.
   if (serve && readDirectory(publicDir).length > 0) return undefined
-  return `no app was found: there is neither apps/<name>/assets nor assets in ${root}. Create apps/web/assets, or say with root or apps where the assets are`
+  return `no app was found: ${root} contains neither apps/<name>/assets nor assets. Create apps/web/assets, or set the option root or apps`
 }
 
 function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string | undefined {
@@ -37,9 +37,10 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
   const layers = [options, ...entriesGiven(options.apps).map(([, app]) => app)]
   const isNamed = layers.some(layer => Object.hasOwn(layer.configure ?? {}, env))
   if (KNOWN.has(env) || isNamed || idle.length === 0) return undefined
-  const write = (layer: object) =>
+  const configure = (layer: object) =>
     `configure: ${inspect({ [env]: layer }, { breakLength: Infinity })}`
-  return `in the environment ${inspect(env)} neither compile nor fingerprint is on, so that no source is published (${idle.map(app => app.name).join(', ')}). Write ${write({ compile: true })}, or precompile and write ${write({ fingerprint: true })}`
+  const names = idle.map(app => app.name).join(', ')
+  return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
 function notServing(
@@ -51,7 +52,7 @@ function notServing(
     return undefined
   }
   const reason = given ? `is ${inspect(given)}, not 'true'` : 'is not set'
-  return `assets are not served, since SERVE_STATIC_ASSETS ${reason}. Set it to true or write serve: true; where a front web server serves them, write serve: false`
+  return `assets are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
 }
 
 function hasSources({ sources }: AppSettings): boolean {

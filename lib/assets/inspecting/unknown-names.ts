@@ -1,46 +1,33 @@
-// A name that a page writes and no source bears: said in development, behind the page's back.
+// Warns in development about a name in a page that has no source.
 import { join, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
-import { nearestPath } from '../../nearest.ts'
-import { choose } from '../sources/choose-source.ts'
 import { statOf } from '../../files/disk.ts'
+import { nearestPath } from '../../nearest.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
+import { choose } from '../sources/choose-source.ts'
 import type { Sources } from '../sources/sources.ts'
 
 const MAX_REMEMBERED = 1000
 
-/** Looks for a name once, later: a helper never waits for the disk, and never fails. */
+/** Looks up each name once and later: a helper never waits for the disk, and never fails. */
 export function makeNameCheck(
   settings: Settings,
   sources: Sources,
   warn: (message: string) => void
 ): (app: AppSettings, name: string) => void {
   const seen = new Set<string>()
-
-  const check = async (app: AppSettings, name: string): Promise<void> => {
-    const { source, warning } = choose(name, await sources.of(app).candidates(name))
-    if (source) return
-    // What a person put into public needs no source.
-    if (await statOf(join(settings.publicDir, app.urlPrefix, name))) return
-    const names = (await sources.of(app).list()).map(listed => listed.name)
-    const near = nearestPath(name, names)
-    const hint = near === undefined ? '' : `; did you mean '${near}'?`
-    const searched = sources.of(app).directories.map(path => relative(settings.root, path) || '.')
-    const missing = `a page links to ${app.urlPrefix}/${name}, which has no source in ${searched.join(', ')}`
-    warn(warning ?? missing + hint)
-  }
-
   const queue: (readonly [app: AppSettings, name: string])[] = []
 
-  /** One name in a turn of the event loop, since a search among many names takes a while. */
+  /** One name per turn of the event loop, because a search among many names takes a while. */
   const drain = async (): Promise<void> => {
     for (let next = queue[0]; next; next = queue[0]) {
       const [app, name] = next
       await setImmediate()
-      await check(app, name).catch((error: unknown) =>
-        warn(`cannot look for ${app.urlPrefix}/${name}: ${reasonOf(error)}`)
+      const problem = await problemOf(settings, sources, app, name).catch(
+        (error: unknown) => `cannot look up ${app.urlPrefix}/${name}: ${reasonOf(error)}`
       )
+      if (problem !== undefined) warn(problem)
       queue.shift()
     }
   }
@@ -52,4 +39,22 @@ export function makeNameCheck(
     seen.add(key)
     if (queue.push([app, name]) === 1) void drain()
   }
+}
+
+async function problemOf(
+  { root, publicDir }: Settings,
+  sources: Sources,
+  app: AppSettings,
+  name: string
+): Promise<string | undefined> {
+  const own = sources.of(app)
+  const { source, warning } = choose(name, await own.candidates(name))
+  // A file that a person put into public needs no source.
+  if (source || (await statOf(join(publicDir, app.urlPrefix, name)))) return undefined
+  if (warning !== undefined) return warning
+  const names = (await own.list()).map(listed => listed.name)
+  const near = nearestPath(name, names)
+  const hint = near === undefined ? '' : `; did you mean '${near}'?`
+  const searched = own.directories.map(path => relative(root, path) || '.').join(', ')
+  return `a page links to ${app.urlPrefix}/${name}, which has no source in ${searched}${hint}`
 }

@@ -74,8 +74,8 @@ function fromHere(path: string): string {
 async function format({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {
   const settings = settleForPrecompile(options)
   const reports = await Promise.all(problems.map(problem => errorReport(problem, settings)))
-  const lines = reports.map(({ place, reason, excerpt }) => {
-    const heading = [printable(place), reason].filter(Boolean).join(': ')
+  const lines = reports.map(({ location, reason, excerpt }) => {
+    const heading = [printable(location), reason].filter(Boolean).join(': ')
     return excerpt ? `${heading}\n\n${indent(excerpt, '    ')}\n` : heading
   })
   const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`

@@ -36,9 +36,9 @@ function step({ steps }: Explanation, subject: Step['subject']): Step | undefine
   return steps.find(one => one.subject === subject)
 }
 
-const BROWSED = '200, brought up to date with its source first'
+const BROWSED = '200, after publishing its source'
 
-test('explain tells under which name an asset is published that a tail does not find', async t => {
+test('explain shows the name of an asset that is not found under its tail', async t => {
   const { ask } = makeExplainer(t)
   const wide = await ask('/assets/stylesheets/app.css')
   t.true(wide.isFound)
@@ -48,11 +48,11 @@ test('explain tells under which name an asset is published that a tail does not 
   t.is(found?.finding, 'no source is published as stylesheets/app.css')
   t.is(
     found?.details.at(-1),
-    'stylesheets/app.css.scss is published as app.css: tails are switched off'
+    'stylesheets/app.css.scss is published as app.css, and only so with tails: false'
   )
 })
 
-test('explain follows a path from the request to the answer', async t => {
+test('explain follows a path from the request to the response', async t => {
   const { root, ask } = makeExplainer(t)
   t.deepEqual(await ask('/assets/app.css'), {
     path: '/assets/app.css',
@@ -66,29 +66,26 @@ test('explain follows a path from the request to the answer', async t => {
       {
         subject: 'app',
         finding: 'web: compiles on request, plain names',
-        details: ['/assets/admin/… is the app admin', '/assets/… is the app web']
+        details: ['/assets/admin/… belongs to the app admin', '/assets/… belongs to the app web']
       },
       { subject: 'name', finding: 'app.css, without a fingerprint', details: [] },
       {
         subject: 'sources',
         finding: 'found apps/web/assets/stylesheets/app.css.scss',
-        details: [
-          'apps/web/assets: stylesheets/app.css.scss',
-          'package/assets: nothing of that name'
-        ]
+        details: ['apps/web/assets: stylesheets/app.css.scss', 'package/assets: no match']
       },
       {
         subject: 'target',
-        finding: 'compiled, .scss to .css, into public/assets/app.css',
+        finding: 'compiled from .scss to .css, into public/assets/app.css',
         details: []
       },
       { subject: 'helpers', finding: 'emit /assets/app.css', details: [] },
-      { subject: 'file', finding: 'public/assets/app.css is not there', details: [] }
+      { subject: 'file', finding: 'public/assets/app.css does not exist', details: [] }
     ],
     outcome: BROWSED,
     isFound: true,
     source: 'apps/web/assets/stylesheets/app.css.scss',
-    forms: []
+    representations: []
   })
 })
 
@@ -111,18 +108,18 @@ for (const [path, reason] of [
   ['/assets/aux.css', 'Windows reads one of its segments as another name'],
   ['/assets.json', 'the manifest is never served']
 ] as const) {
-  test(`explain tells why ${path} is not ours`, async t => {
+  test(`explain shows why ${path} is not an asset path`, async t => {
     const explanation = await makeExplainer(t).ask(path)
-    t.is(step(explanation, 'path')?.finding, `${path} is not ours: ${reason}`)
-    t.is(explanation.outcome, 'passed on to the next middleware, untouched')
+    t.is(step(explanation, 'path')?.finding, `${path} is not an asset path: ${reason}`)
+    t.is(explanation.outcome, 'passed to the next middleware')
     t.false(explanation.isFound)
   })
 }
 
-test('explain tells of a path that nobody can read', async t => {
+test('explain shows that a path cannot be decoded', async t => {
   const { ask } = makeExplainer(t)
-  t.is((await ask('/assets/%zz.css')).outcome, '400: nobody can read this path')
-  t.is((await ask('/%zz.css')).outcome, 'passed on to the next middleware, untouched')
+  t.is((await ask('/assets/%zz.css')).outcome, '400 Bad Request: the path cannot be decoded')
+  t.is((await ask('/%zz.css')).outcome, 'passed to the next middleware')
 })
 
 test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
@@ -137,7 +134,7 @@ test('explain names the candidates of an ambiguous tail, and the losers of a col
   t.is(collision.source, 'apps/web/assets/docs/logo.png')
   t.deepEqual(step(collision, 'sources')?.details, [
     'apps/web/assets: docs/logo.png, images/logo.png',
-    'package/assets: nothing of that name',
+    'package/assets: no match',
     `logo.png is docs/logo.png in ${join(root, 'apps/web/assets')}; images/logo.png of that name is not reachable`
   ])
 })
@@ -153,23 +150,20 @@ test('explain finds a tail, an extra source, and the app with the longer prefix'
 })
 
 for (const [asked, advice] of [
-  ['app.css.scss', 'stylesheets/app.css.scss is a source, and is published as app.css'],
-  ['_part.scss', 'a name that starts with _ is a partial, and is not published'],
+  ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
+  ['_part.scss', 'names that start with _ are partials, which are not published'],
   ['apq.css', 'did you mean app.css?']
 ] as const) {
   test(`explain gives advice about ${asked}`, async t => {
     const explanation = await makeExplainer(t).ask(asked)
     t.is(step(explanation, 'sources')?.finding, `no source is published as ${asked}`)
     t.is(step(explanation, 'sources')?.details.at(-1), advice)
-    t.is(
-      explanation.outcome,
-      'passed on to the next middleware; a 404 of theirs gets Cache-Control: no-store'
-    )
+    t.is(explanation.outcome, 'passed to the next middleware; a 404 gets Cache-Control: no-store')
     t.false(explanation.isFound)
   })
 }
 
-test('in production explain names the manifest entry, and every form with its headers', async t => {
+test('in production explain names the manifest entry, and every representation with its headers', async t => {
   const root = makeProject(t, {
     'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100)
   })
@@ -178,16 +172,19 @@ test('in production explain names the manifest entry, and every form with its he
   const plain = await explain('app.css', options)
   const [, target = ''] = /^emit (.*)$/.exec(step(plain, 'helpers')?.finding ?? '') ?? []
   t.regex(target, /^\/assets\/app-[0-9a-f]{32}\.css$/)
-  t.is(step(plain, 'app')?.finding, 'web: does not compile on request, checksum names')
+  t.is(step(plain, 'app')?.finding, 'web: does not compile on request, fingerprinted names')
 
-  const printed = await explain(target, options)
-  t.is(printed.source, 'apps/web/assets/app.css')
-  t.regex(step(printed, 'name')?.finding ?? '', /^app\.css, with the fingerprint [0-9a-f]{32}$/)
-  t.is(printed.outcome, '200, the file as it lies in public')
-  t.deepEqual(printed.forms.map(({ coding }) => coding).toSorted(), CODINGS)
+  const fingerprinted = await explain(target, options)
+  t.is(fingerprinted.source, 'apps/web/assets/app.css')
+  t.regex(
+    step(fingerprinted, 'name')?.finding ?? '',
+    /^app\.css, with the fingerprint [0-9a-f]{32}$/
+  )
+  t.is(fingerprinted.outcome, '200, the file in public')
+  t.deepEqual(fingerprinted.representations.map(({ coding }) => coding).toSorted(), CODINGS)
 
   const site = await makeSite(t, {}, options)
-  for (const { coding, headers } of printed.forms) {
+  for (const { coding, headers } of fingerprinted.representations) {
     const answer = await site.get(target).set('Accept-Encoding', coding)
     const { date: _, connection: __, 'keep-alive': ___, ...sent } = answer.headers
     const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
@@ -195,7 +192,7 @@ test('in production explain names the manifest entry, and every form with its he
   }
 })
 
-test('in production explain tells what is wrong: no manifest, other bytes, a link that leads out', async t => {
+test('in production explain reports a missing manifest, other bytes, a link that points outside', async t => {
   const { root, ask } = makeExplainer(t)
   const production = { env: 'production' }
   const unpublished = await ask('app.css', production)
@@ -210,35 +207,32 @@ test('in production explain tells what is wrong: no manifest, other bytes, a lin
   const target = finding.replace('emit /assets/', 'public/assets/')
   writeFileSync(join(root, target), 'edited')
   const edited = await ask(`/${target.replace('public/', '')}`, production)
-  t.is(
-    step(edited, 'file')?.finding,
-    `${target} holds other bytes than its fingerprint says, and is not sent`
-  )
+  t.is(step(edited, 'file')?.finding, `${target} does not match its fingerprint, and is not served`)
   symlinkSync(join(root, 'package'), join(root, 'public/assets/package'))
   const led = await ask('/assets/package/assets/stylesheets/lib.css', production)
   t.is(
     step(led, 'file')?.finding,
-    'public/assets/package/assets/stylesheets/lib.css is a link that may not be followed (symlinks)'
+    'public/assets/package/assets/stylesheets/lib.css is a symbolic link that may not be followed (option symlinks)'
   )
   const unknown = await ask('ap.css', production)
   t.regex(step(unknown, 'helpers')?.finding ?? '', /^fail: .*; did you mean 'app\.css'\?$/)
 })
 
-test('explain tells of files of public, and that serving is off', async t => {
+test('explain shows files in public, and that serving is off', async t => {
   const { ask } = makeExplainer(t)
   const robots = await ask('/robots.txt', { serve: false })
-  t.is(step(robots, 'app')?.finding, 'none: a file of public, if it is there')
+  t.is(step(robots, 'app')?.finding, 'none: a file in public, if it exists')
   t.is(
     step(robots, 'settings')?.finding,
-    'development; serving is off: SERVE_STATIC_ASSETS is not true'
+    "development; serving is off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
   )
-  t.is(robots.outcome, 'where koaAssets serves: 200, the file as it lies in public')
+  t.is(robots.outcome, 'with serving on: 200, the file in public')
   t.true(robots.isFound)
   const books = await ask('/books')
-  t.is(books.outcome, 'passed on to the next middleware')
+  t.is(books.outcome, 'passed to the next middleware')
 })
 
-test('a name that ends in 32 hex characters of something else is told as it is served', async t => {
+test('a name that ends in 32 hex characters of something else is explained as it is served', async t => {
   const other = '0123456789abcdef'.repeat(2)
   const name = `logo-${other}.png`
   const options = { serve: true, revalidate: 0, env: 'production' } as const
@@ -254,7 +248,7 @@ test('a name that ends in 32 hex characters of something else is told as it is s
       const { isFound, steps } = await explain(path, { ...options, compile, root })
       t.is(isFound, status === 200, path)
       const found = steps.at(-1)?.finding ?? ''
-      t.regex(found, status === 200 ? /is there$/ : /is not there$/)
+      t.regex(found, status === 200 ? /exists$/ : /does not exist$/)
     }
   }
 })

@@ -1,4 +1,4 @@
-// What is said at start of settings under which nothing is served.
+// Warnings at start about settings under which nothing is served.
 import test from 'ava'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
@@ -14,15 +14,15 @@ const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}' }
 const notices = (options: KoaAssetsOptions, processEnv: NodeJS.ProcessEnv = {}) =>
   noticesAtStart(settle(options, processEnv), options, processEnv)
 
-test('no app at all is said, with the folders that were looked for', t => {
+test('a project without any app is reported, with the folders that were searched', t => {
   const root = makeProject(t, { 'src/app.css': 'a{}' })
-  const said = `no app was found: there is neither apps/<name>/assets nor assets in ${root}. Create apps/web/assets, or say with root or apps where the assets are`
+  const notice = `no app was found: ${root} contains neither apps/<name>/assets nor assets. Create apps/web/assets, or set the option root or apps`
   for (const env of ['development', 'test']) {
-    for (const serve of [true, false]) t.deepEqual(notices({ root, env, serve }), [said])
+    for (const serve of [true, false]) t.deepEqual(notices({ root, env, serve }), [notice])
   }
 })
 
-test('what can serve something is silent', async t => {
+test('no warning for settings under which something is served', async t => {
   const options = { env: 'development', serve: true }
   const silent: ReadonlyArray<readonly [Files, KoaAssetsOptions]> = [
     [FILES, {}],
@@ -52,10 +52,10 @@ for (const [env, shown, key] of [
   ['Production', "'Production'", 'Production'],
   ['pre-prod\u001b', "'pre-prod\\x1B'", "'pre-prod\\x1B'"]
 ] as const) {
-  test(`SET-02 ${shown} with neither compile nor fingerprint is said, with what to write`, t => {
+  test(`SET-02 ${shown} with neither compile nor fingerprint is reported, with the remedy`, t => {
     const root = makeProject(t, FILES)
     t.deepEqual(notices({ root, env, serve: true }), [
-      `in the environment ${shown} neither compile nor fingerprint is on, so that no source is published (web). Write configure: { ${key}: { compile: true } }, or precompile and write configure: { ${key}: { fingerprint: true } }`
+      `neither compile nor fingerprint is on in the environment ${shown}, so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
     ])
   })
 }
@@ -66,18 +66,18 @@ for (const [given, reason] of [
   ['1', "is '1', not 'true'"],
   ['TRUE', "is 'TRUE', not 'true'"]
 ] as const) {
-  test(`SET-03 in development sources that are not served are said, where SERVE_STATIC_ASSETS ${reason} (${given})`, t => {
+  test(`SET-03 in development sources that are not served are reported if SERVE_STATIC_ASSETS ${reason} (${given})`, t => {
     const root = makeProject(t, FILES)
     const processEnv = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
     t.deepEqual(notices({ root }, processEnv), [
-      `assets are not served, since SERVE_STATIC_ASSETS ${reason}. Set it to true or write serve: true; where a front web server serves them, write serve: false`
+      `assets are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
     ])
     t.deepEqual(notices({ root, env: 'test' }, processEnv), [])
     t.deepEqual(notices({ root, env: 'production', compile: true }, processEnv), [])
   })
 }
 
-test('koaAssets() says it once, on the console', t => {
+test('koaAssets() prints the warning once', t => {
   const root = makeProject(t)
   koaAssets({ root, env: 'development', serve: true })
   const [said, ...others] = warningsAbout(root)

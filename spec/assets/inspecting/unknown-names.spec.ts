@@ -1,4 +1,4 @@
-// A page that names what nobody has: told to whoever develops it, never to the page.
+// A page that names an asset without a source: a warning for its developer, never an error in the page.
 import test from 'ava'
 import type { Middleware } from 'koa'
 import { makeSite, type Files, type SiteOptions } from '../../support/site.ts'
@@ -35,7 +35,7 @@ test('REN-14 a name without a source is logged once, with the nearest name', asy
   t.deepEqual(warningsAbout('/assets/dashboard.css'), [])
 })
 
-test('REN-14 what a source, a tail or a file of public answers is not logged', async t => {
+test('REN-14 a name that finds a source, a tail or a file in public is not logged', async t => {
   const files = {
     'stylesheets/deep/known.css.scss': 'a { b: c }',
     '/public/assets/known.png': 'put there by a person'
@@ -48,14 +48,14 @@ test('REN-14 what a source, a tail or a file of public answers is not logged', a
   t.is(warningsAbout('known').length, 1)
 })
 
-test('REN-14 with tails: false the log tells the name of what a tail means', async t => {
+test('REN-14 with tails: false the log suggests the full name for a tail', async t => {
   const site = await makePages(t, { 'css/menus/top.css': 'a{}' }, { tails: false })
   await site.ask('/?top.css')
   await until(() => warningsAbout('/assets/top.css').length > 0, 'the tail is logged')
   t.true(warningsAbout('/assets/top.css')[0]?.endsWith("; did you mean 'menus/top.css'?"))
 })
 
-test('REN-14 of an ambiguous tail the log says which names there are, and that alone', async t => {
+test('REN-14 for an ambiguous tail the log only lists the possible names', async t => {
   const site = await makePages(t, { 'css/one/twice.css': 'a{}', 'css/two/twice.css': 'b{}' })
   await site.ask('/?twice.css')
   await until(() => warningsAbout('twice.css').length > 0, 'the tail is logged')
@@ -65,7 +65,7 @@ test('REN-14 of an ambiguous tail the log says which names there are, and that a
   t.true(said?.includes('ask for one of css/one/twice.css, css/two/twice.css'))
 })
 
-test('REN-14 a helper looks at nothing before its page is written, and outside development never', async t => {
+test('REN-14 a helper looks nothing up before its page is written, and never outside development', async t => {
   for (const env of ['development', 'test', 'staging']) {
     let warned = -1
     const name = `unseen-in-${env}.css`
