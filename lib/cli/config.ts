@@ -67,8 +67,6 @@ async function importDefault(file: string): Promise<unknown> {
  */
 async function enableTypeScript(file: string): Promise<void> {
   if ((process.features as { typescript?: unknown }).typescript) return
-  // A loader for TypeScript is already at work if this very file has not been compiled.
-  if (import.meta.url.endsWith('.ts')) return
   try {
     await import(pathToFileURL(createRequire(file).resolve('tsx')).href)
   } catch (error) {
