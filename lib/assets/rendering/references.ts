@@ -1,8 +1,18 @@
-// References in published text: url(), image-set() and @import in CSS, sourceMappingURL in both.
-// Finding and replacing are apart, so that what lies between may ask the disk.
+// Finds the references in published text, and replaces them: url(), image-set() and @import in CSS,
+// sourceMappingURL in CSS and JavaScript. The caller may read the disk between the two steps.
+import {
+  ParseErrorWithToken,
+  TokenType,
+  tokenizer,
+  type CSSToken,
+  type ParseError,
+  type TokenComment,
+  type TokenString,
+  type TokenURL
+} from '@csstools/css-tokenizer'
 
 export interface Reference {
-  /** Where the written reference begins and ends in the text, quotes and all. */
+  /** Where the reference begins and ends in the text, quotes included. */
   readonly start: number
   readonly end: number
   /** The URL without quotes, escapes, query and fragment. */
@@ -12,99 +22,103 @@ export interface Reference {
   readonly kind: 'url' | 'string' | 'source-map'
 }
 
-// One token of CSS (css-syntax-3, section 4.3), as far as references care.
-const CSS_TOKEN =
-  /\/\*(?:[#@]\s*sourceMappingURL=(?<map>[^\s*]+)\s*\*\/)?|(?<string>"(?:\\[^]|[^"\\\n])*"|'(?:\\[^]|[^'\\\n])*')|(?<url>(?<![\w-])url\(\s*(?!["'\s])(?<bare>(?:\\(?:[\da-f]{6}\s?|[\da-f]{1,5}(?![\da-f])\s?|[^\da-f])|[^\s"'()\\])*)\s*\))|(?<at>@[a-z-]+)|(?<open>(?<![\w-])[\w-]+\(|\()|(?<close>\))|(?<end>[;{}])|\\(?:[\da-f]{1,6}\s?|[^])/giu
-
-const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<map>\S+)[ \t]*$/gmu
-
-/** Every reference of a text that is not absolute, `data:` or a mere fragment, in order. */
+/** Every reference of a text, in order; not absolute URLs, `data:` URLs and mere fragments. */
 export function findReferences(type: 'css' | 'js', text: string): Reference[] {
-  return type === 'css' ? findInCss(text) : findInScript(text)
-}
-
-function findInScript(text: string): Reference[] {
-  return [...text.matchAll(SCRIPT_MAP)].flatMap(match => mapReference(match, text) ?? [])
-}
-
-function findInCss(text: string): Reference[] {
-  const found: Array<Reference | undefined> = []
-  const functions: string[] = []
-  let rule = ''
-  CSS_TOKEN.lastIndex = 0
-  for (let match = CSS_TOKEN.exec(text); match; match = CSS_TOKEN.exec(text)) {
-    const { map, string, url, bare, at, open, close, end } = match.groups ?? {}
-    if (at) rule = at.toLowerCase()
-    else if (end) rule = ''
-    else if (open) functions.push(open.slice(0, -1).toLowerCase())
-    else if (close) functions.pop()
-    else if (url) found.push(bareReference(match, bare ?? ''))
-    else if (string && isReference(functions, rule)) found.push(stringReference(match, string))
-    else if (map) found.push(mapReference(match, text))
-    if (match[0].startsWith('/*') && !map) skipComment(text)
-  }
-  return found.filter(one => one !== undefined)
-}
-
-function skipComment(text: string): void {
-  const end = text.indexOf('*/', CSS_TOKEN.lastIndex)
-  CSS_TOKEN.lastIndex = end === -1 ? text.length : end + 2
-}
-
-/** A string is a reference in url("…"), in image-set("…" 1x) and right after @import. */
-function isReference(functions: readonly string[], rule: string): boolean {
-  const around = functions.at(-1)
-  if (around === undefined) return rule === '@import'
-  return around === 'url' || around.endsWith('image-set')
-}
-
-function stringReference(match: RegExpExecArray, string: string): Reference | undefined {
-  return reference(
-    match.index,
-    match.index + string.length,
-    unescape(string.slice(1, -1)),
-    'string'
+  return (type === 'css' ? withoutStacks(() => findInCss(text)) : findInScript(text)).filter(
+    isRelative
   )
 }
 
-function bareReference(match: RegExpExecArray, bare: string): Reference | undefined {
-  const start = match.index + match[0].indexOf('(') + 1
-  const at = match[0].slice(start - match.index).length
-  const lead = at - match[0].slice(start - match.index).trimStart().length
-  return reference(start + lead, start + lead + bare.length, unescape(bare), 'url')
+const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<url>\S+)[ \t]*$/gmu
+
+function findInScript(text: string): Reference[] {
+  return Array.from(text.matchAll(SCRIPT_MAP), match => mapReference(match, match.index))
 }
 
-function mapReference(
-  match: RegExpExecArray | RegExpMatchArray,
-  text: string
-): Reference | undefined {
-  const map = match.groups?.map ?? ''
-  const start = text.indexOf(map, (match.index ?? 0) + match[0].indexOf('='))
-  return reference(start, start + map.length, map, 'source-map')
+/** By the tokens of css-syntax-3. A URL or string that the end of the text cuts off is left alone. */
+function findInCss(css: string): Reference[] {
+  const found: Reference[] = []
+  const functions: string[] = []
+  let rule = ''
+  let unclosed: CSSToken | undefined
+  const onParseError = (error: ParseError) => {
+    if (error instanceof ParseErrorWithToken) unclosed = error.token
+  }
+  const tokens = tokenizer({ css }, { onParseError })
+  while (!tokens.endOfFile()) {
+    const token = tokens.nextToken()
+    const type = token[0]
+    if (token === unclosed) continue
+    if (type === TokenType.AtKeyword) rule = token[4].value.toLowerCase()
+    else if (type === TokenType.Function) functions.push(token[4].value.toLowerCase())
+    else if (type === TokenType.OpenParen) functions.push('')
+    else if (type === TokenType.CloseParen) functions.pop()
+    else if (type === TokenType.URL) found.push(urlReference(token))
+    else if (type === TokenType.Comment) found.push(...commentReferences(token))
+    else if (type === TokenType.String && isUrl(functions.at(-1), rule)) {
+      found.push(stringReference(token))
+    } else if (ENDS_RULE.has(type)) rule = ''
+  }
+  return found
 }
 
-// A scheme, `//host` or a fragment of the same document leads elsewhere.
-const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/|#|\?|$)/i
+const ENDS_RULE: ReadonlySet<TokenType> = new Set([
+  TokenType.Semicolon,
+  TokenType.OpenCurly,
+  TokenType.CloseCurly
+])
 
-function reference(
-  start: number,
-  end: number,
-  url: string,
-  kind: Reference['kind']
-): Reference | undefined {
-  if (ELSEWHERE.test(url)) return undefined
+/** The tokenizer creates an Error for every fault; capturing its stack would take most of the time. */
+function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return work()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/** A string is a URL in url("…"), in image-set("…" 1x) and in the prelude of @import. */
+function isUrl(around: string | undefined, rule: string): boolean {
+  if (around === undefined) return rule === 'import'
+  return around === 'url' || around.endsWith('image-set')
+}
+
+function urlReference([, raw, at, , { value }]: TokenURL): Reference {
+  const start = at + (/^[^(]*\([ \t\r\n\f]*/.exec(raw)?.[0].length ?? 0)
+  const end = at + raw.search(/[ \t\r\n\f]*\)$/)
+  return reference(start, Math.max(start, end), value, 'url')
+}
+
+function stringReference([, raw, start, , { value }]: TokenString): Reference {
+  return reference(start, start + raw.length, value, 'string')
+}
+
+const CSS_MAP = /^\/\*[#@]\s*sourceMappingURL=(?<url>[^\s*]+)\s*\*\/$/u
+
+function commentReferences([, raw, start]: TokenComment): Reference[] {
+  const match = CSS_MAP.exec(raw)
+  return match ? [mapReference(match, start)] : []
+}
+
+function mapReference(match: RegExpExecArray, at: number): Reference {
+  const url = match.groups?.['url'] ?? ''
+  const start = at + match[0].indexOf('=') + 1
+  return reference(start, start + url.length, url, 'source-map')
+}
+
+function reference(start: number, end: number, url: string, kind: Reference['kind']): Reference {
   const cut = url.search(/[?#]/)
   const [path, suffix] = cut === -1 ? [url, ''] : [url.slice(0, cut), url.slice(cut)]
   return { start, end, path, suffix, kind }
 }
 
-/** CSS escapes: `\20 ` is a blank, `\(` a parenthesis, a backslash at the end of a line nothing. */
-function unescape(text: string): string {
-  if (!text.includes('\\')) return text
-  return text.replace(/\\(?:([0-9a-f]{1,6})\s?|(\n)|([^]))/giu, (_, hex, newline, plain) => {
-    if (hex) return String.fromCodePoint(Math.min(parseInt(String(hex), 16), 0x10ffff))
-    return newline ? '' : String(plain)
-  })
+// A scheme, `//host`, or nothing but query and fragment.
+const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/|$)/i
+
+function isRelative({ path }: Reference): boolean {
+  return !ELSEWHERE.test(path)
 }
 
 /** The text with each reference replaced by its URL; where there is none, as it was written. */
