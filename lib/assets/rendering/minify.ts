@@ -16,7 +16,6 @@ import type { Asset } from '../sources/sources.ts'
 import type { Draft } from './draft.ts'
 import { findReferences, replaceReferences } from './references.ts'
 import type { Renderer } from './renderer.ts'
-import { repairMap } from './repair-map.ts'
 
 export interface Minified {
   readonly draft: Draft
@@ -45,8 +44,7 @@ export async function loadMinifier(root: string, load?: Load): Promise<Minify> {
     if (bytes.length === 0 || !isUtf8(bytes)) return { draft: drafted, warnings: [] }
     const { code, inputs, isSettled } = await withInlineMap(renderer, asset, drafted, bytes)
     const result = await transform(esbuild, asset, code)
-    const type = loaderOf(asset.name)
-    const references = findReferences(type, result.code)
+    const references = findReferences(loaderOf(asset.name), result.code)
     const dependencies = drafted.text?.dependencies ?? []
     const small: Draft = {
       ...drafted,
@@ -54,7 +52,7 @@ export async function loadMinifier(root: string, load?: Load): Promise<Minify> {
       text: references.length > 0 ? { code: result.code, references, dependencies } : undefined,
       inputs: [...drafted.inputs, ...inputs],
       isSettled: drafted.isSettled && isSettled,
-      map: relativeMap(type === 'css' ? repairMap(result.map, code) : result.map, asset.source)
+      map: relativeMap(result.map, asset.source)
     }
     return { draft: small, warnings: result.warnings.map(one => asText(root, asset, one)) }
   }

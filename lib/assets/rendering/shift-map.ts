@@ -1,16 +1,16 @@
-// Moves the columns of a source map, when parts of the text that it was made for get longer or shorter.
+// Moves the columns of a source map when parts of the text that it belongs to change their length.
+import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { writtenReference, type Reference } from './references.ts'
-import { readVlq, writeVlq } from './vlq.ts'
 
-/** From a column on, everything in that line of the text lies this much further right. */
+/** From a column on, the rest of that line moves this much to the right. */
 interface Shift {
   readonly column: number
   readonly by: number
 }
 
 /**
- * The map, as JSON, of a text whose references were replaced by `urls`. No URL brings a new line, so
- * that only the first field of a segment, its column in the text, can change (ECMA-426 section 9).
+ * The map, as JSON, of a text whose references were replaced by `urls`. A URL never adds a line, so
+ * only the first field of a segment, its column in the text, can change (ECMA-426, section 9).
  */
 export function shiftMap(
   json: string,
@@ -21,8 +21,9 @@ export function shiftMap(
   const shifts = shiftsByLine(text, references, urls)
   if (shifts.size === 0) return json
   const map = JSON.parse(json) as { mappings: string }
-  const lines = map.mappings.split(';').map((line, at) => shiftLine(line, shifts.get(at) ?? []))
-  return JSON.stringify({ ...map, mappings: lines.join(';') })
+  const lines = decode(map.mappings)
+  for (const [line, own] of shifts) shiftLine(lines[line] ?? [], own)
+  return JSON.stringify({ ...map, mappings: encode(lines) })
 }
 
 function shiftsByLine(
@@ -54,18 +55,12 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end
 }
 
-function shiftLine(line: string, shifts: readonly Shift[]): string {
-  if (line === '' || shifts.length === 0) return line
-  let [before, after, moved, next] = [0, 0, 0, 0]
-  const segments = line.split(',').map(segment => {
-    const { value, length } = readVlq(segment)
-    before += value
-    for (let shift = shifts[next]; shift && shift.column <= before; shift = shifts[++next]) {
+function shiftLine(segments: readonly SourceMapSegment[], shifts: readonly Shift[]): void {
+  let [moved, next] = [0, 0]
+  for (const segment of segments) {
+    for (let shift = shifts[next]; shift && shift.column <= segment[0]; shift = shifts[++next]) {
       moved += shift.by
     }
-    const written = writeVlq(before + moved - after) + segment.slice(length)
-    after = before + moved
-    return written
-  })
-  return segments.join(',')
+    segment[0] += moved
+  }
 }

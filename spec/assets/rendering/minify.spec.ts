@@ -159,16 +159,16 @@ d { outline: 4px }
   t.true(readMapped(root, '/assets/app.css').origin('outline').code.startsWith('outline'))
 })
 
-test('a property that esbuild puts together from several leads to where it was written', async t => {
+test('the values of properties that esbuild merges lead to where they were written', async t => {
   const rules =
     'i { color: red; }\n.a {\n  color: green;\n  margin: 1px;\n  border-radius: 2px;\n}\n' +
     '.b {\n  color: gold;\n  padding: 3px 4px;\n}\n'
   const { root } = await makeMinified(t, { 'plain.css': rules, 'sass.css.scss': rules })
   for (const name of ['plain.css', 'sass.css']) {
     const { origin } = readMapped(root, `/assets/${name}`)
-    t.is(origin('margin').line, 4, name)
-    t.is(origin('border-radius').line, 5, name)
-    t.is(origin('padding').line, 9, name)
+    t.is(origin('1px').line, 4, name)
+    t.is(origin('2px').line, 5, name)
+    t.is(origin('3px').line, 9, name)
     t.is(origin('i{').line, 1, name)
   }
 })
