@@ -95,7 +95,7 @@ test('no file imports itself by way of others', t => {
 })
 
 for (const [dependency, doors] of [
-  ['send', ['assets/serving/serve.ts']],
+  ['send', ['assets/serving/send-file.ts']],
   ['lru-cache', ['assets/publishing/mtime-index.ts', 'assets/serving/public-files.ts']],
   ['koa-compose', ['koa-assets.ts']],
   ['mime-types', ['http/media-type.ts']]

@@ -1,142 +1,146 @@
-// Joins the rooms: what one koaAssets() holds. An app's assets are copied on request, or built with
-// fingerprints on request, or lie there precompiled; everything else is the same for all three.
+// Connects the rooms: everything that one koaAssets() holds. The targets of an app are published on
+// request, or built with fingerprints on request, or precompiled.
 import type { AssetError } from '../errors.ts'
-import { plainAddress, type AssetAddress } from './views/asset-url.ts'
-import { splitFingerprint } from './urls/fingerprint.ts'
-import { isLive, makeLiveBuild } from './publishing/live-build.ts'
-import type { Manifest } from './building/manifest/manifest.ts'
+import { warnOnce } from '../warn-once.ts'
 import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
+import type { Manifest } from './building/manifest/manifest.ts'
+import { makeNameCheck } from './inspecting/unknown-names.ts'
+import { isLive, makeLiveBuild, type LiveBuild } from './publishing/live-build.ts'
 import { ordinaryBy } from './publishing/ordinary-names.ts'
+import { makePublisher, type Publisher } from './publishing/publish.ts'
 import type { PublicFile } from './serving/public-file.ts'
-import { makePublicFiles, type PublicFiles } from './serving/public-files.ts'
-import { makePublisher } from './publishing/publish.ts'
+import { PublicFiles } from './serving/public-files.ts'
 import type { Wanted } from './serving/request-path.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { Sources } from './sources/sources.ts'
-import { makeNameCheck } from './inspecting/unknown-names.ts'
-import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
-import { warnOnce } from '../warn-once.ts'
 import { encodePath } from './urls/encode.ts'
+import { splitFingerprint } from './urls/fingerprint.ts'
+import { plainAddress, type AssetAddress, type Module } from './views/asset-url.ts'
+import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = PublicFile | undefined
 
-export interface Pipeline {
-  /** Whether a path, exactly as it was sent, is known not to be ours. */
-  isAbsent(rawPath: string): boolean
-  /** The same of one that may lie under the prefix. */
-  isMissing(rawPath: string): boolean
-  /** The file of a path just as it was sent, when memory has it and no look at the disk is due. */
-  recall(rawPath: string): Found
+export class Pipeline {
+  readonly publicFiles: PublicFiles
+  /** By the name of an app. */
+  readonly viewHelpers: (app: string) => ViewHelpers
+  readonly #settings: Settings
+  readonly #sources: Sources
+  readonly #publisher: Publisher
+  readonly #live: LiveBuild | undefined
+  readonly #precompiled: ManifestInForce | undefined
+  readonly #checkName: ((app: AppSettings, name: string) => void) | undefined
+
+  /** @throws AssetError for a manifest that is needed and missing or broken */
+  constructor(settings: Settings) {
+    const { apps, env } = settings
+    const warn = warnOnce()
+    this.#settings = settings
+    this.#sources = new Sources(settings, warn)
+    this.#publisher = makePublisher(settings, this.#sources, warn)
+    const isOrdinary = ordinaryBy({
+      manifestOf: app => this.#manifestOf(app),
+      sourcedName: (app, name) => this.#sourcedName(app, name),
+      has: wanted => this.publicFiles.has(wanted)
+    })
+    this.publicFiles = new PublicFiles(settings, isOrdinary)
+    const forget = (path: string) => this.publicFiles.forget(path)
+    if (apps.some(isLive)) this.#live = makeLiveBuild(settings, this.#sources, warn, forget)
+    if (apps.some(isPrecompiled)) this.#precompiled = new ManifestInForce(settings, warn)
+    if (env === 'development') this.#checkName = makeNameCheck(settings, this.#sources, warn)
+    this.viewHelpers = makeViewHelpers(settings, app => ({
+      resolve: name => this.#resolve(app, name),
+      modules: () => modulesOf(this.#manifestOf(app)),
+      version: () => this.#version
+    }))
+  }
+
+  /** The file of a raw path, if it is in memory and no look at the disk is due. */
+  recall(rawPath: string): Found {
+    // A verified fingerprint is trusted permanently, unless its source may be gone.
+    return this.#live?.isCurrent === false ? undefined : this.publicFiles.recall(rawPath)
+  }
+
   /**
-   * The current file that answers a request; its source is published first, where that is on.
+   * The file that a request gets, after bringing it up to date with its source.
    * @throws AssetError for a source that cannot be published
    */
-  find(wanted: Wanted): Promise<Found> | Found
-  /** What has been published already, however old. */
-  findPublished(wanted: Wanted): Promise<Found> | Found
-  /** Has the next `find` look at the disk, whatever is remembered. */
-  forget(wanted: Wanted): void
-  /** What lies in public now, described from its open self and then used; undefined for a miss. */
-  readonly withOpened: PublicFiles['withOpened']
+  current(wanted: Wanted): Promise<Found> | Found {
+    if (!this.#isPublished(wanted)) return this.publicFiles.find(wanted)
+    return wanted.app.fingerprint ? this.#build(wanted) : this.#publish(wanted)
+  }
+
   /** Whether the path is an asset, published or not; nothing is written. */
-  has(wanted: Wanted): Promise<boolean>
-  /** Makes the manifest current before a page asks for URLs; undefined when there is nothing to wait for. */
-  beforePage(): Promise<void> | undefined
-  readonly viewHelpers: (app: string) => ViewHelpers
-}
+  async has(wanted: Wanted): Promise<boolean> {
+    const { app, name } = wanted
+    if (this.#isPublished(wanted) && (await this.#sources.of(app).find(name))) return true
+    return this.publicFiles.has(wanted)
+  }
 
-export function makePipeline(settings: Settings): Pipeline {
-  const warn = warnOnce()
-  const sources = new Sources(settings, warn)
-  const publisher = makePublisher(settings, sources, warn)
-  const publicFiles = makePublicFiles(settings, (wanted, plain) => isOrdinary(wanted, plain))
-  const live = settings.apps.some(isLive)
-    ? makeLiveBuild(settings, sources, warn, path => publicFiles.forget({ path }))
-    : undefined
-  const fixed = settings.apps.some(isFixed) ? new ManifestInForce(settings, warn) : undefined
+  /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */
+  beforePage(): Promise<void> | undefined {
+    this.#precompiled?.refreshBehind(this.#settings.publicApp.revalidate)
+    return this.#live?.refresh()
+  }
 
-  const checkName =
-    settings.env === 'development' ? makeNameCheck(settings, sources, warn) : undefined
+  #isPublished({ app }: Wanted): boolean {
+    return app.compile && app !== this.#settings.publicApp
+  }
 
-  const publishAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> =>
-    publicFiles.find(wanted, await publisher.publish(app, wanted.name))
+  async #publish(wanted: Wanted): Promise<Found> {
+    return this.publicFiles.find(wanted, await this.#publisher.publish(wanted.app, wanted.name))
+  }
+
+  async #build(wanted: Wanted): Promise<Found> {
+    const { app, name } = wanted
+    const plain = splitFingerprint(name)?.name
+    if (plain !== undefined && (await this.#sources.of(app).find(plain))) {
+      const file = await this.publicFiles.find(wanted)
+      if (file?.isVerified) return file
+    }
+    const sourced = await this.#sourcedName(app, name)
+    // Refreshing looks at every asset: not worth it for a name that has no source and never had one.
+    const isKnown = [name, plain].some(each => this.#live?.has(`${app.urlPrefix}/${each}`))
+    if (sourced === undefined && !isKnown) return this.publicFiles.find(wanted)
+    await this.#live?.refresh()
+    const path = `${app.urlPrefix}/${sourced ?? name}`
+    const problem = this.#live?.problemOf(path)
+    if (problem) throw problem
+    await this.#live?.restore(path)
+    return this.publicFiles.find(wanted)
+  }
 
   /** The name itself before the name without its fingerprint; undefined when neither has a source. */
-  const sourcedName = async (app: AppSettings, name: string): Promise<string | undefined> => {
-    if (await sources.of(app).find(name)) return name
+  async #sourcedName(app: AppSettings, name: string): Promise<string | undefined> {
+    const sources = this.#sources.of(app)
+    if (await sources.find(name)) return name
     const plain = splitFingerprint(name)?.name
-    return plain !== undefined && (await sources.of(app).find(plain)) ? plain : undefined
+    return plain !== undefined && (await sources.find(plain)) ? plain : undefined
   }
 
-  const buildAndFind = async (app: AppSettings, wanted: Wanted): Promise<Found> => {
-    const plain = splitFingerprint(wanted.name)?.name
-    if (plain !== undefined && (await sources.of(app).find(plain))) {
-      const current = await publicFiles.find(wanted)
-      if (current?.isVerified) return current
-    }
-    const name = await sourcedName(app, wanted.name)
-    // What has no source, and had none, is not worth a look at all the others.
-    const isKnown = [wanted.name, plain].some(each => live?.has(`${app.urlPrefix}/${each}`))
-    if (name === undefined && !isKnown) return publicFiles.find(wanted)
-    await live?.refresh()
-    const path = `${app.urlPrefix}/${name ?? wanted.name}`
-    const problem = live?.problemOf(path)
-    if (problem) throw problem
-    await live?.restore(path)
-    return publicFiles.find(wanted)
-  }
-
-  const manifestOf = (app: AppSettings): Manifest | undefined => {
-    if (!app.fingerprint) return undefined
-    return isLive(app) ? live?.manifest : fixed?.current
-  }
-
-  const has = (wanted: Wanted): Promise<boolean> => publicFiles.has(wanted)
-  const isOrdinary = ordinaryBy({ manifestOf, sourcedName, has })
-
-  const resolve = (app: AppSettings, name: string): AssetAddress => {
-    const manifest = manifestOf(app)
+  #resolve(app: AppSettings, name: string): AssetAddress {
+    const manifest = this.#manifestOf(app)
     if (!manifest) {
-      if (app.compile) checkName?.(app, name)
+      if (app.compile) this.#checkName?.(app, name)
       return plainAddress(encodePath(app.urlPrefix), name)
     }
-    const problem = live?.problemOf(`${app.urlPrefix}/${name}`)
+    const problem = this.#live?.problemOf(`${app.urlPrefix}/${name}`)
     const entry = problem ? lastGood(manifest, app, name, problem) : manifest.entry(app, name)
     return { path: entry.target, integrity: entry.integrity }
   }
 
-  return {
-    isAbsent: rawPath => publicFiles.isAbsent(rawPath),
-    isMissing: rawPath => publicFiles.isMissing(rawPath),
-    // A fingerprint is trusted for good; but what has lost its source goes at once.
-    recall: rawPath => (live?.isCurrent === false ? undefined : publicFiles.recall(rawPath)),
-    find(wanted) {
-      const { app } = wanted
-      if (!app.compile || app === settings.publicApp) return publicFiles.find(wanted)
-      return app.fingerprint ? buildAndFind(app, wanted) : publishAndFind(app, wanted)
-    },
-    findPublished: wanted => publicFiles.find(wanted),
-    forget: wanted => publicFiles.forget(wanted),
-    withOpened: publicFiles.withOpened,
-    async has(wanted) {
-      const { app, name } = wanted
-      const isPublished = app.compile && app !== settings.publicApp
-      if (isPublished && (await sources.of(app).find(name))) return true
-      return publicFiles.has(wanted)
-    },
-    beforePage() {
-      fixed?.refreshBehind(settings.publicApp.revalidate)
-      return live?.refresh()
-    },
-    viewHelpers: makeViewHelpers(settings, app => ({
-      resolve: name => resolve(app, name),
-      modules: () => modulesOf(manifestOf(app)),
-      version: () => [fixed?.current.version, live?.manifest.version].filter(Boolean).join('-')
-    }))
+  #manifestOf(app: AppSettings): Manifest | undefined {
+    if (!app.fingerprint) return undefined
+    return isLive(app) ? this.#live?.manifest : this.#precompiled?.current
+  }
+
+  get #version(): string {
+    const versions = [this.#precompiled?.current.version, this.#live?.manifest.version]
+    return versions.filter(Boolean).join('-')
   }
 }
 
-function isFixed({ compile, fingerprint }: AppSettings): boolean {
+function isPrecompiled({ compile, fingerprint }: AppSettings): boolean {
   return fingerprint && !compile
 }
 
@@ -146,9 +150,7 @@ function lastGood(manifest: Manifest, app: AppSettings, name: string, problem: A
   return entry
 }
 
-function* modulesOf(
-  manifest: Manifest | undefined
-): Generator<readonly [plain: string, address: AssetAddress]> {
+function* modulesOf(manifest: Manifest | undefined): Generator<Module> {
   for (const [plain, { target, integrity }] of manifest?.entries() ?? []) {
     yield [plain, { path: target, integrity }]
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { MtimeIndex } from '../../lib/assets/publishing/mtime-index.ts'
-import { makePublicFiles } from '../../lib/assets/serving/public-files.ts'
+import { PublicFiles } from '../../lib/assets/serving/public-files.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { drive, heldBytes } from '../support/in-process.ts'
@@ -108,7 +108,7 @@ test('S30 a small file counts twice, since it may lie behind a kept head as well
   const root = makeProject(t, Object.fromEntries(names.map(path => [`public${path}`, EIGHT_KIB])))
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
   const settings = settle({ root, ...ENVIRONMENTS.production, memory })
-  const files = makePublicFiles(settings, async () => true)
+  const files = new PublicFiles(settings, async () => true)
   for (const path of names) await files.find({ path, app: settings.publicApp, name: '' })
   t.is(names.filter(path => files.recall(path)).length, 10)
 })

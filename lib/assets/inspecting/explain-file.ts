@@ -8,8 +8,8 @@ import { readManifest } from '../building/manifest/read-manifest.ts'
 import { isLive } from '../publishing/live-build.ts'
 import { ordinaryBy } from '../publishing/ordinary-names.ts'
 import type { PublicFile } from '../serving/public-file.ts'
-import { makePublicFiles } from '../serving/public-files.ts'
-import type { Headers } from '../serving/representation.ts'
+import { PublicFiles } from '../serving/public-files.ts'
+import type { Fields } from '../serving/fields.ts'
 import type { Wanted } from '../serving/request-path.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -34,7 +34,7 @@ export async function explainFile(
   const file = await findFile(settings, wanted, source)
   const path = relative(settings.root, join(settings.publicDir, wanted.path))
   const finding = file ? 'exists' : await whyNoFile(settings, wanted)
-  const representations = (file?.forms ?? []).map(({ coding, size, ok }) => ({
+  const representations = (file?.representations ?? []).map(({ coding, size, ok }) => ({
     coding,
     size,
     headers: asRecord(ok.fields)
@@ -54,7 +54,7 @@ async function findFile(
   source: Source | undefined
 ): Promise<PublicFile | undefined> {
   const manifest = await manifestFor(settings, wanted)
-  const files = makePublicFiles(
+  const files: PublicFiles = new PublicFiles(
     settings,
     ordinaryBy({
       manifestOf: () => manifest,
@@ -84,7 +84,7 @@ function isNamed({ tail }: Source, name: string): boolean {
   return `/${tail}`.endsWith(`/${name}`)
 }
 
-function asRecord(headers: Headers): Record<string, string> {
+function asRecord(headers: Fields): Record<string, string> {
   const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : []))
   return Object.fromEntries(pairs) as Record<string, string>
 }

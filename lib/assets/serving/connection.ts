@@ -1,19 +1,19 @@
-// Whether a response has a connection to be written to, and somebody who still waits for it.
+// Whether a response has a connection to be written to, and a client that still waits for it.
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 
-/** Over HTTP/2 a response has a stream of its own. */
+/** Over HTTP/2 every response has its own stream. */
 function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
   return (res as { readonly stream?: ServerHttp2Stream }).stream
 }
 
-/** Undefined where an adapter made the response without a connection, as those of serverless platforms do. */
+/** Undefined for a response without a connection, as adapters for serverless platforms make them. */
 function socketOf({ req }: ServerResponse): Socket | undefined {
   return (req as { readonly socket?: Socket }).socket
 }
 
-/** Whether nobody has begun or ended a response, and its client has not gone away. */
+/** Whether a response is neither begun nor ended, and its client has not disconnected. */
 export function isWanted(res: ServerResponse): boolean {
   if (res.headersSent || res.writableEnded || res.destroyed) return false
   const stream = streamOf(res)
@@ -22,7 +22,7 @@ export function isWanted(res: ServerResponse): boolean {
 
 /**
  * Waits until a response has its connection: a pipelined one gets it when those before it are sent.
- * @returns whether it has got one and is still wanted
+ * @returns whether it has one and is still wanted
  */
 export async function connected(res: ServerResponse): Promise<boolean> {
   const socket = socketOf(res)
@@ -30,8 +30,8 @@ export async function connected(res: ServerResponse): Promise<boolean> {
   return isWanted(res)
 }
 
-// A connection that closes tells nothing to responses that are still waiting for it. One listener for each
-// connection, since thousands may wait.
+// A connection that closes does not notify the responses that wait for it. Thousands may wait, so each
+// connection has one listener.
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 function assigned(res: ServerResponse, socket: Socket): Promise<void> {
@@ -61,15 +61,15 @@ function waitersOn(socket: Socket): Set<() => void> {
 // RFC 9113 section 7.
 const INTERNAL_ERROR = 2
 
-/** Ends a response before its end, so that the client can tell. */
-export function cut(res: ServerResponse): void {
+/** Ends a response early, in a way that its client can detect. */
+export function abort(res: ServerResponse): void {
   const stream = streamOf(res)
-  // Without a code the client would take what it has for the whole.
+  // Without an error code the client would take what it has received for the whole.
   if (stream) stream.close(INTERNAL_ERROR)
   else res.destroy()
 }
 
-/** Whether an error is that of the response's connection: a client that went away. */
+/** Whether an error is that of the response's connection: its client disconnected. */
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
   return error === (streamOf(res) ?? socketOf(res))?.errored
 }

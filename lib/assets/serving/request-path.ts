@@ -1,8 +1,8 @@
-// From a request target to what it asks for, or to "not ours".
+// From a request target to the file that it asks for.
 import { withoutCodingExtension } from '../../files/codings.ts'
-import { canonicalSegments, MALFORMED } from '../urls/canonical-path.ts'
 import { appAt } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
+import { canonicalSegments, MALFORMED } from '../urls/canonical-path.ts'
 
 /** What a request asks for. */
 export interface Wanted {
@@ -14,8 +14,8 @@ export interface Wanted {
   readonly name: string
 }
 
-// RFC 9110 7.1: a server accepts the absolute form as well. The authority is held to its own
-// characters: `http://host\admin/x` is read in more than one way.
+// RFC 9112 section 3.2.2: a server accepts the absolute form as well. The authority may only have its own
+// characters: parsers disagree about `http://host\admin/x`.
 const ABSOLUTE_FORM = /^https?:\/\/[\w.:[\]-]+(?=\/)/i
 
 /** The path of a request target, as it was sent. */
@@ -27,12 +27,12 @@ export function rawPath(target: string): string {
 
 const PLAIN = /^\/[\w\-./~@]*$/
 
-/** Whether a path has one spelling alone, decoded and encoded, to whoever reads it. */
+/** Whether a path is the same decoded and encoded, to every parser. */
 export function hasOneSpelling(path: string): boolean {
   return PLAIN.test(path)
 }
 
-/** What the path asks for; undefined when it is not ours and goes on. */
+/** What a raw path asks for; undefined for one that is not canonical, and for the manifest. */
 export function locate(raw: string, settings: Settings): Wanted | typeof MALFORMED | undefined {
   const segments = canonicalSegments(raw)
   if (segments === undefined) return undefined
@@ -43,19 +43,19 @@ export function locate(raw: string, settings: Settings): Wanted | typeof MALFORM
   return { path, app, name: path.slice(app.urlPrefix.length + 1) }
 }
 
-/** The manifest tells the paths of sources, so nobody is sent it, compressed or in other letters either. */
+/** The manifest names the paths of sources: it is never served, compressed or spelled otherwise either. */
 export function isManifest(path: string, { prefix }: Settings): boolean {
   const name = folded(path)
   const manifest = `${folded(prefix)}.json`
   return name.startsWith(manifest) && withoutCodingExtension(name) === manifest
 }
 
-/** Some file systems take other letters for the same name: `A` for `a`, APFS also `\u017f` for `s`. */
+/** Some file systems ignore case and normalization; APFS also takes `\u017f` for `s`. */
 function folded(path: string): string {
   return path.normalize('NFD').toUpperCase().toLowerCase()
 }
 
-/** Whether a path, as it was sent, begins with the prefix; the prefix ends at a segment. */
+/** Whether a raw path begins with the prefix and a slash. */
 export function isUnderPrefix(raw: string, { prefix }: Settings): boolean {
   return raw.startsWith(`${prefix}/`) || raw.startsWith(`${encodeURI(prefix)}/`)
 }

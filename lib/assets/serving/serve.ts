@@ -1,30 +1,23 @@
-// One representation onto the wire: from memory, or through `send`.
-import type { ReadStream, Stats } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Context } from 'koa'
-import send from 'send'
+// Responds to a request through Koa's context: with a file, with 400, or with what the rest of the stack
+// leaves as 404.
+import type { Context, Next } from 'koa'
 import { evaluatePreconditions } from '../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../http/ranges.ts'
-import { connected, cut, isOfConnection, isWanted } from './connection.ts'
 import { sameStamp, withFile, type OpenFile } from '../../files/disk.ts'
-import { BORROWED, readUnchanged } from '../../files/file-stream.ts'
-import { chooseForm, type PublicFile, type Sendable } from './public-file.ts'
-import type { Headers } from './representation.ts'
-import {
-  forgetOtherBody,
-  prepareResponse,
-  withVary,
-  writeResponse,
-  type PreparedResponse
-} from './write-response.ts'
+import { connected, isOfConnection, isWanted } from './connection.ts'
+import type { Fields } from './fields.ts'
+import { chooseRepresentation, type PublicFile } from './public-file.ts'
+import type { Representation } from './representation.ts'
+import { sendFile } from './send-file.ts'
+import { prepareResponse, writeResponse, type PreparedResponse } from './write-response.ts'
 
-// RFC 9110 13.1.3 reads If-Modified-Since so, and for a file nothing speaks against it.
-const FILE = { ifModifiedSince: 'before' } as const
+// A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
+const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
 /**
- * Responds with a file. Koa writes nothing any more afterwards.
- * @param opened the file itself, where it was described from what is open
- * @returns false when the file has been replaced since it was found: it must be found again
+ * Responds with a file. Koa writes nothing afterwards.
+ * @param opened the file itself, if it was described while it was open
+ * @returns false when the file has been replaced since it was found, and must be found again
  */
 export function serve(
   ctx: Context,
@@ -33,63 +26,62 @@ export function serve(
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
-  const form = chooseForm(file, headers['accept-encoding'])
-  const outcome = evaluatePreconditions(method, headers, form, FILE)
-  if (outcome === 'not-modified') return respond(ctx, form.notModified)
-  if (outcome === 'failed') return respond(ctx, form.failed)
-  const range = chooseRange(method, headers, form, form.size)
-  if (range === 'unsatisfiable') {
-    return respond(
-      ctx,
-      prepareResponse(416, ['Content-Range', `bytes */${form.size}`, ...form.failed.fields])
-    )
-  }
-  if (range !== 'whole') return sendRange(ctx, form, range, opened)
-  if (method === 'HEAD') return respond(ctx, form.ok)
-  return form.body ? respond(ctx, form.ok, form.body) : stream(ctx, form, opened)
+  const chosen = chooseRepresentation(file, headers['accept-encoding'])
+  const outcome = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
+  if (outcome === 'not-modified') return write(ctx, chosen.notModified)
+  if (outcome === 'failed') return write(ctx, chosen.failed)
+  const range = chooseRange(method, headers, chosen, chosen.size)
+  if (range === 'unsatisfiable') return write(ctx, rangeNotSatisfiable(chosen))
+  if (range !== 'whole') return serveRange(ctx, chosen, range, opened)
+  if (method === 'HEAD') return write(ctx, chosen.ok)
+  return chosen.body ? write(ctx, chosen.ok, chosen.body) : stream(ctx, chosen, opened)
 }
 
-function sendRange(
+function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {
+  return prepareResponse(416, ['Content-Range', `bytes */${size}`, ...failed.fields])
+}
+
+function serveRange(
   ctx: Context,
-  form: Sendable,
+  chosen: Representation,
   range: ByteRange,
   opened: OpenFile | undefined
 ): boolean | Promise<boolean> {
-  if (!form.body) return stream(ctx, form, opened, range)
-  const part = form.body.subarray(range.start, range.end + 1)
+  if (!chosen.body) return stream(ctx, chosen, opened, range)
+  const part = chosen.body.subarray(range.start, range.end + 1)
   const fields = [
-    ...withoutLength(form.ok),
+    ...withoutLength(chosen.ok),
     ...['Content-Length', String(part.length)],
-    ...['Content-Range', `bytes ${range.start}-${range.end}/${form.size}`]
+    ...['Content-Range', `bytes ${range.start}-${range.end}/${chosen.size}`]
   ]
-  return respond(ctx, prepareResponse(206, fields), part)
+  return write(ctx, prepareResponse(206, fields), part)
 }
 
-function withoutLength({ fields }: PreparedResponse): Headers {
+function withoutLength({ fields }: PreparedResponse): Fields {
   return fields.slice(0, -2)
 }
 
-function respond(ctx: Context, given: PreparedResponse, body?: Buffer): true {
-  takeOver(ctx)
-  // A time limit in front may have answered meanwhile.
-  if (!ctx.res.headersSent) writeResponse(ctx.res, given, body)
+function write(ctx: Context, response: PreparedResponse, body?: Buffer): true {
+  bypassKoa(ctx)
+  // A timeout in front may have responded meanwhile.
+  if (!ctx.res.headersSent) writeResponse(ctx.res, response, body)
   return true
 }
 
-/** From here on the response is ours. */
-function takeOver(ctx: Context): void {
+/** From here on Koa leaves the response to us. */
+function bypassKoa(ctx: Context): void {
   ctx.respond = false
-  ignoreDisconnects(ctx)
+  suppressDisconnects(ctx)
 }
 
-/** A client that goes away is no error of the application. */
-export function ignoreDisconnects(ctx: Context): void {
-  // The same function every time: one made for the request keeps the request alive, at V8's whim.
+/** A client that disconnects is not an error of the application. */
+export function suppressDisconnects(ctx: Context): void {
+  // Always the same function: one that is made for the request may keep the request in memory.
   if (!Object.hasOwn(ctx, 'onerror')) ctx.onerror = handleError
 }
 
-/** The request goes on to others, whose errors they may want to see. */
-export function heedDisconnects(ctx: Context): void {
+/** For a request that goes on to the rest of the stack. */
+export function reportDisconnects(ctx: Context): void {
   if (ctx.onerror === handleError) Reflect.deleteProperty(ctx, 'onerror')
 }
 
@@ -98,70 +90,60 @@ function handleError(this: Context, error: Error): void {
 }
 
 /**
- * Through `send`, on one open file: what replaces its name meanwhile does not mix with it. Nothing is
- * opened before there is somebody to send it to: thousands of responses may wait for one connection.
+ * Streams one open file, so bytes of another that takes its name are not mixed in. The file is not opened
+ * before the response has its connection: thousands of pipelined responses may wait for one.
  */
 async function stream(
   ctx: Context,
-  form: Sendable,
+  chosen: Representation,
   given: OpenFile | undefined,
   range?: ByteRange
 ): Promise<boolean> {
   if (!(await connected(ctx.res))) {
-    takeOver(ctx)
+    bypassKoa(ctx)
     return true
   }
-  const send = (opened: OpenFile) => streamOpened(ctx, form, opened, range)
-  return given?.path === form.file ? send(given) : ((await withFile(form.file, send)) ?? false)
-}
-
-async function streamOpened(
-  ctx: Context,
-  form: Sendable,
-  opened: OpenFile,
-  range: ByteRange | undefined
-): Promise<boolean> {
-  if (!sameStamp(opened.stats, form.stamp)) return false
-  const { res } = ctx
-  takeOver(ctx)
-  if (!isWanted(res)) return true
-  forgetOtherBody(res)
-  // Koa starts at 404, and send never resets it.
-  res.statusCode = 200
-  const headers = withVary(res, withoutLength(form.ok))
-  for (let at = 0; at < headers.length; at += 2) {
-    res.setHeader(headers[at] as string, headers[at + 1] as string)
+  const streamFrom = async (opened: OpenFile): Promise<boolean> => {
+    if (!sameStamp(opened.stats, chosen.stamp)) return false
+    bypassKoa(ctx)
+    if (!isWanted(ctx.res)) return true
+    await sendFile(ctx.res, opened, chosen.size, withoutLength(chosen.ok), range)
+    return true
   }
-  await sendThrough(res, opened, form.size, range)
-  return true
+  if (given?.path === chosen.file) return streamFrom(given)
+  return (await withFile(chosen.file, streamFrom)) ?? false
 }
 
-/**
- * `send` judges conditions and several ranges in ways of its own, so it gets a request that carries
- * one range at most. It hands its options on to `fs.createReadStream`, and so reads the open file.
- */
-function sendThrough(
-  res: ServerResponse,
-  opened: OpenFile,
-  size: number,
-  range: ByteRange | undefined
-): Promise<void> {
-  const { start, end } = range ?? { start: 0, end: size - 1 }
-  const headers = range ? { range: `bytes=${start}-${end}` } : {}
-  const fs = { ...BORROWED, read: readUnchanged(opened, { start, end }) }
-  const options = { cacheControl: false, etag: false, lastModified: false, fd: opened.fd, fs }
-  const sending = send({ method: 'GET', headers } as IncomingMessage, opened.path, options)
-  return new Promise(resolve => {
-    let isReading = false
-    sending.on('error', () => cut(res))
-    sending.on('stream', (file: ReadStream) => {
-      isReading = true
-      // A file that shrank would leave the client waiting for the rest.
-      file.once('end', () => file.bytesRead <= end - start && cut(res))
-      file.once('close', resolve)
-    })
-    Object.assign(sending, { res })
-    sending.send(opened.path, { size } as Stats)
-    if (!isReading) resolve()
-  })
+/** For a path that cannot be decoded. */
+export function respondBadRequest(ctx: Context): void {
+  ctx.status = 400
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = 'Bad Request'
+}
+
+/** RFC 9110 section 15.5.6: an asset can be read, and nothing else. */
+export function respondMethodNotAllowed(ctx: Context): void {
+  ctx.set('Allow', 'GET, HEAD, OPTIONS')
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
+}
+
+/** Runs the rest of the stack. A 404 may be the gap of a rolling deploy, so no cache may store it. */
+export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    forbidStoring(error)
+    throw error
+  }
+  if (ctx.status !== 404 || ctx.headerSent) return
+  ctx.set('Cache-Control', 'no-store')
+  ctx.remove('Expires')
+}
+
+/** Koa's error handling drops every field that is not among the error's own `headers`. */
+function forbidStoring(error: unknown): void {
+  const thrown = error as { status?: number; headers?: object } | undefined
+  if (thrown?.status !== 404) return
+  // A frozen error stays as it is.
+  Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
 }

@@ -1,31 +1,31 @@
-// An answer onto the wire. Node checks and joins the fields of every answer anew, nearly a third of the
-// JavaScript that runs for a small file, and hands head and body to the kernel as pieces. What it made of
-// the same fields within the same second is what it would make again, so that is kept, a small body behind
-// it, and put in place.
+// Writes a prepared response to the connection. For every response Node validates and joins the fields
+// again, nearly a third of the JavaScript that runs for a small file, and passes head and body to the
+// kernel separately. The head that Node made within the same second, from the same fields, is the one
+// that it would make again: it is kept, with a small body appended, and reused.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import type { Headers } from './representation.ts'
+import { removeContentFields, withEarlierVary, type Fields } from './fields.ts'
 
 /** A status and its fields, made once for many requests. */
 export interface PreparedResponse {
   readonly status: number
-  readonly fields: Headers
-  /** What Node made of them last. */
+  readonly fields: Fields
+  /** The head that Node made of them last. */
   head: Head | undefined
 }
 
 interface Head {
   readonly text: string
   readonly reason: string
-  /** What the text says beside the fields: the date, in seconds, and the connection's timeout. */
+  /** What the text depends on beside the fields: the date, in seconds, and the connection's timeout. */
   readonly second: number
   readonly keepAliveTimeout: number
-  /** The text and a small body, a byte for each character. */
-  whole: string | undefined
+  /** The text and a small body as one Latin-1 string. */
+  withBody: string | undefined
 }
 
-/** Where Node keeps a head that is made but not sent, and what else takes part in the making of it. */
+/** Where Node keeps a head that is made but not sent, and what else goes into it. */
 interface Internals {
   _header?: string | null
   readonly _hasBody?: boolean
@@ -40,72 +40,72 @@ interface Internals {
 
 type Response = ServerResponse & Internals
 
-/** Up to here, in bytes, Node writes a string without asking for memory, in one call of the kernel. */
-export const MAX_WHOLE_BYTES = 16 * 1024
+/** Up to this size, in bytes, Node writes a string without allocating, in one system call. */
+export const MAX_ONE_WRITE_BYTES = 16 * 1024
 
-export function prepareResponse(status: number, fields: Headers): PreparedResponse {
+export function prepareResponse(status: number, fields: Fields): PreparedResponse {
   return { status, fields, head: undefined }
 }
 
 /**
- * As `res.writeHead` and `res.end`, at a fraction of the cost where the same has just been said.
- * @param body the same for an answer every time, or none
+ * Does what `res.writeHead` and `res.end` do, at a fraction of the cost when the head can be reused.
+ * @param body the same bytes for every call with this response, or none
  */
-export function writeResponse(res: Response, answer: PreparedResponse, body?: Buffer): void {
+export function writeResponse(res: Response, response: PreparedResponse, body?: Buffer): void {
   if (!mayReuseHead(res)) {
-    forgetOtherBody(res)
-    res.writeHead(answer.status, withVary(res, answer.fields) as string[])
+    removeContentFields(res)
+    res.writeHead(response.status, withEarlierVary(res, response.fields) as string[])
     res.end(body)
     return
   }
-  const { head } = answer
+  const { head } = response
   const second = Math.floor(Date.now() / 1000)
   const keepAliveTimeout = res._keepAliveTimeout ?? 0
   if (head?.second === second && head.keepAliveTimeout === keepAliveTimeout) {
-    place(res, answer.status, head, body)
+    writeWithHead(res, response.status, head, body)
     return
   }
-  res.writeHead(answer.status, answer.fields as string[])
+  res.writeHead(response.status, response.fields as string[])
   const text = res._header
   if (typeof text === 'string' && isReusable()) {
     const reason = res.statusMessage
-    answer.head = { text, reason, second, keepAliveTimeout, whole: undefined }
+    response.head = { text, reason, second, keepAliveTimeout, withBody: undefined }
   }
   res.end(body)
 }
 
-function place(res: Response, status: number, head: Head, body: Buffer | undefined): void {
+function writeWithHead(res: Response, status: number, head: Head, body: Buffer | undefined): void {
   res.statusCode = status
   res.statusMessage = head.reason
-  const isSmall = body !== undefined && head.text.length + body.length <= MAX_WHOLE_BYTES
-  if (!isSmall || !res._hasBody || res.end !== own.end) {
+  const isSmall = body !== undefined && head.text.length + body.length <= MAX_ONE_WRITE_BYTES
+  if (!isSmall || !res._hasBody || res.end !== original.end) {
     res._header = head.text
     res.end(body)
     return
   }
-  head.whole ??= head.text + body.toString('latin1')
-  res._header = head.whole
+  head.withBody ??= head.text + body.toString('latin1')
+  res._header = head.withBody
   res.end()
-  // It is on its way; loggers show what stands here.
+  // It is written; loggers read the head from here.
   res._header = head.text
 }
 
 // Instrumentation may replace these methods, before this module is loaded or after.
-const own = { writeHead: nodesOwn('writeHead'), end: nodesOwn('end') }
+const original = { writeHead: methodOfNode('writeHead'), end: methodOfNode('end') }
 
-/** Undefined where another stands already: Node's own speak of where the head is kept. */
-function nodesOwn(name: 'writeHead' | 'end'): unknown {
+/** Undefined when it is replaced already: Node's own methods mention where the head is kept. */
+function methodOfNode(name: 'writeHead' | 'end'): unknown {
   const method: unknown = Reflect.get(ServerResponse.prototype, name)
   return String(method).includes('this._header') ? method : undefined
 }
 
 /**
- * Whether nothing but the answer, the date and the server's timeout makes the head what it is: all else that
- * `_storeHeader` and `writeHead` of Node 20 to 24 look at is as Node leaves it.
+ * Whether the head depends on the prepared response, the date and the server's timeout alone: everything
+ * else that `_storeHeader` and `writeHead` of Node 20 to 24 read is as Node leaves it.
  */
 function mayReuseHead(res: Response): boolean {
   return (
-    res.writeHead === own.writeHead &&
+    res.writeHead === original.writeHead &&
     res.shouldKeepAlive &&
     res.useChunkedEncodingByDefault &&
     !res.chunkedEncoding &&
@@ -125,27 +125,27 @@ function mayReuseHead(res: Response): boolean {
 
 let reusable: boolean | undefined
 
-/** Whether this version of Node sends what was put in place as what it made itself. */
+/** Whether this version of Node sends a head that was put back as it sends one of its own. */
 function isReusable(): boolean {
   if (reusable !== undefined) return reusable
   const body = Buffer.from('b\u00F6dy', 'latin1')
   let text = ''
-  const made = sent(res => {
+  const made = bytesSent(res => {
     res.writeHead(200, ['Content-Length', '4'])
     text = String(res._header)
     res.end(body)
   })
-  const placed = (header: string, rest?: Buffer) =>
-    sent(res => {
+  const reused = (header: string, rest?: Buffer) =>
+    bytesSent(res => {
       res._header = header
       res.end(rest)
       res._header = text
     })
-  const whole = text + body.toString('latin1')
-  return (reusable = made === whole && placed(text, body) === made && placed(whole) === made)
+  const withBody = text + body.toString('latin1')
+  return (reusable = made === withBody && reused(text, body) === made && reused(withBody) === made)
 }
 
-function sent(answer: (res: Response) => void): string {
+function bytesSent(write: (res: Response) => void): string {
   let bytes = ''
   const socket = new Socket()
   socket.write = (chunk: Buffer | string, encoding?: unknown) => {
@@ -157,32 +157,7 @@ function sent(answer: (res: Response) => void): string {
   Object.assign(req, { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 })
   const res = new ServerResponse(req)
   res.assignSocket(socket)
-  answer(res)
+  write(res)
   socket.destroy()
   return bytes
-}
-
-// RFC 9110 section 8: what is said of content, and what tells one state of it from another.
-const ABOUT_CONTENT = [
-  ...['Content-Type', 'Content-Encoding', 'Content-Language', 'Content-Length', 'Content-Range'],
-  ...['Transfer-Encoding', 'ETag', 'Last-Modified']
-]
-
-/** What was said in front spoke of some other body, and so did the reason phrase. */
-export function forgetOtherBody(res: ServerResponse): void {
-  for (const name of ABOUT_CONTENT) if (res.hasHeader(name)) res.removeHeader(name)
-  // HTTP/2 has no reason phrase, and Node warns of one.
-  if (res.req.httpVersionMajor < 2) res.statusMessage = ''
-}
-
-/** `res.writeHead` keeps what was set before, but replaces it by what has the same name. */
-export function withVary(res: ServerResponse, fields: Headers): Headers {
-  const earlier = res.getHeader('Vary')
-  if (earlier === undefined) return fields
-  const at = fields.indexOf('Vary')
-  if (at === -1) return fields
-  const members = new Set(String(earlier).split(/\s*,\s*/))
-  const isNamed = [...members].some(field => field === '*' || /^accept-encoding$/i.test(field))
-  const merged = isNamed ? String(earlier) : `${String(earlier)}, ${fields[at + 1]}`
-  return fields.with(at + 1, merged)
 }

@@ -16,13 +16,13 @@ test('PUB-19 targets and their folders can be read by all under umask 077', asyn
   writeFiles(root, { 'apps/web/assets/images/big.bin': big })
   const script = `
     process.umask(0o077)
-    const { makePipeline } = await import('${moduleFile('lib/assets/pipeline.ts')}')
+    const { Pipeline } = await import('${moduleFile('lib/assets/pipeline.ts')}')
     const { settle } = await import('${moduleFile('lib/assets/settings/settings.ts')}')
     const { locate } = await import('${moduleFile('lib/assets/serving/request-path.ts')}')
     const settings = settle({ root: ${JSON.stringify(root)}, env: 'development' })
-    const pipeline = await makePipeline(settings)
+    const pipeline = new Pipeline(settings)
     for (const path of ['/assets/admin/a.css', '/assets/big.bin']) {
-      if (!(await pipeline.find(locate(path, settings)))) process.exit(1)
+      if (!(await pipeline.current(locate(path, settings)))) process.exit(1)
     }`
   const args = [...LOADER, '--input-type=module', '-e', script]
   await promisify(execFile)(process.execPath, args)

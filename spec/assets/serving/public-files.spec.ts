@@ -3,7 +3,7 @@ import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
-import { makePublicFiles } from '../../../lib/assets/serving/public-files.ts'
+import { PublicFiles } from '../../../lib/assets/serving/public-files.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject } from '../../support/site.ts'
@@ -17,12 +17,16 @@ test('what is forgotten while it is read is not remembered: its source may be go
   const file = join(root, 'public', path)
   const apps = { web: {} }
   const settings = settle({ root, apps, env: 'production', compile: false, fingerprint: false })
-  const files = makePublicFiles(settings, async () => true)
-  const wanted = { path, app: settings.apps[0] ?? settings.publicApp, name: path.slice('/assets/'.length) }
+  const files = new PublicFiles(settings, async () => true)
+  const wanted = {
+    path,
+    app: settings.apps[0] ?? settings.publicApp,
+    name: path.slice('/assets/'.length)
+  }
   const found = files.find(wanted)
   await until(() => openDescriptors(file) === 1, 'the file is being read')
   unlinkSync(file)
-  files.forget(wanted)
+  files.forget(path)
   t.true((await found)?.isVerified)
   t.is(await files.find(wanted), undefined)
 })

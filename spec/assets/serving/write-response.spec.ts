@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import {
-  MAX_WHOLE_BYTES,
+  MAX_ONE_WRITE_BYTES,
   prepareResponse,
   writeResponse,
   type PreparedResponse
@@ -71,7 +71,7 @@ test('a head is kept, and put in place as long as its second lasts', async t => 
   const marked = 'HTTP/1.1 200 Kept\r\nContent-Length: 4\r\n\r\n'
   const mark = (second: number) =>
     Object.assign(answers.GET, {
-      head: { ...answers.GET.head, text: marked, second, whole: undefined }
+      head: { ...answers.GET.head, text: marked, second, withBody: undefined }
     })
   mark(0)
   t.notRegex(await converse(port), /Kept/)
@@ -81,8 +81,8 @@ test('a head is kept, and put in place as long as its second lasts', async t => 
     mark(Math.floor(Date.now() / 1000))
     bytes = await converse(port)
   }
-  while (answers.GET.head?.whole === undefined) await converse(port)
-  t.is(answers.GET.head.whole, `${answers.GET.head.text}body`)
+  while (answers.GET.head?.withBody === undefined) await converse(port)
+  t.is(answers.GET.head.withBody, `${answers.GET.head.text}body`)
 })
 
 test('the date goes on', async t => {
@@ -141,7 +141,7 @@ test('who logs what Node keeps of a head finds no body there', async t => {
     res.on('finish', () => seen.add(String(Reflect.get(res, '_header')).replace(/^[^]*\r\n/, '')))
   }
   const { port, answers } = await open(t, writeResponse, { prepare })
-  while (answers.GET.head?.whole === undefined) await converse(port)
+  while (answers.GET.head?.withBody === undefined) await converse(port)
   t.deepEqual([...seen], [''])
 })
 
@@ -183,7 +183,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'nothing out of the ordinary': {},
   'a body of any bytes': { body: EVERY_BYTE },
   'a body of no bytes': { body: Buffer.alloc(0) },
-  'a body that is as long as both may be': { body: Buffer.alloc(MAX_WHOLE_BYTES, 'x') },
+  'a body that is as long as both may be': { body: Buffer.alloc(MAX_ONE_WRITE_BYTES, 'x') },
   'a body that is sent in several pieces': { body: Buffer.alloc(1 << 22, EVERY_BYTE) },
   'a client that ends the connection': { head: 'Connection: close\r\n' },
   'a client of HTTP/1.0': { version: '1.0' },
