@@ -57,11 +57,13 @@ test('the first example serves its stylesheet, and its page with a 304 for what 
   t.is((await agent.get('/books/1').set('If-Modified-Since', date)).status, 304)
 })
 
-test('each call of a view helper gives what the table says', async t => {
+test('the table names every view helper, and each call gives what it says', async t => {
+  let helpers: readonly string[] = []
   const app = new Koa()
   app.use(koaAssets({ root: makeProject(t), serve: false, env: 'development' }))
   app.use(ctx => {
     const names = Object.keys(ctx.assets)
+    helpers = names
     const call = ctx.get('X-Call')
     // oxlint-disable-next-line typescript/no-implied-eval -- the README's own words
     const evaluate = new Function(...names, `return ${call}`) as (...args: unknown[]) => string
@@ -78,6 +80,8 @@ test('each call of a view helper gives what the table says', async t => {
   for (const [call = '', expected = ''] of calls) {
     t.is((await agent.get('/').set('X-Call', call)).text, expected, call)
   }
+  t.true(helpers.length > 5)
+  for (const name of helpers) t.regex(section('In views'), new RegExp(`\`${name}[(\`]`))
 })
 
 test('the tables name every option of koaAssets, and no other', t => {
