@@ -1,3 +1,3 @@
-// Both middleware. Each has an entry of its own, which leaves the types of the other's context alone.
+// Both middleware. Each has an entry of its own as well, which does not load the context types of the other.
 export * from './koa-assets.ts'
 export * from './koa-http-cache.ts'

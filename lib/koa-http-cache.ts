@@ -1,20 +1,21 @@
-// The caching middleware: it gives a route its three words, and answers where the route is halted.
+// The caching middleware: gives routes ctx.cacheControl, ctx.expires and ctx.fresh, and sends the response
+// of a route that was halted.
 import type { Context, Middleware } from 'koa'
 
+import { digestOf } from './files/digest.ts'
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
-import { digestOf } from './files/digest.ts'
+import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/halt.ts'
+import { refreshAll } from './http-cache/kept-current.ts'
+import type { RequestState, Verdict } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
-  fillSilence,
+  applyDefaults,
   forbidStoringError,
   forbidStoringFailure,
-  sharedCookie
+  sharedCookieProblem
 } from './http-cache/shared-caches.ts'
-import type { Verdict, RequestState } from './http-cache/request-state.ts'
-import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
-import { refreshAll } from './http-cache/kept-current.ts'
 
 export type {
   CacheDirective,
@@ -28,10 +29,10 @@ export type { FreshValidators, ResourceState } from './http-cache/identify.ts'
 export type { FreshOutcome } from './http-cache/pending-result.ts'
 export type { HttpCacheOptions } from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
-// Exported also because it carries the types of ctx into whoever imports this file.
+// Also loads the types of ctx into a file that imports this one.
 export type { HttpCacheMethods } from './http-cache/context-methods.ts'
 
-// A 304 has no content, so nothing is said about any (RFC 9110 section 15.4.5). Content-Location stays.
+// A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5). Content-Location stays.
 const CONTENT_FIELDS = new Set([
   'content-type',
   'content-length',
@@ -41,9 +42,20 @@ const CONTENT_FIELDS = new Set([
 ])
 
 /**
- * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires` and `ctx.fresh`.
+ * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires` and `ctx.fresh`, after
+ * RFC 9110 and RFC 9111. Register it before the router, and behind middleware that reads Koa's own
+ * `ctx.fresh` (koa-conditional-get, koa-static-cache).
  *
- * @throws TypeError for a wrong option: its name, what was expected, what was given
+ * @example
+ * app.use(koaHttpCache({ version: versionOf('views') }))
+ * app.use(async ctx => {
+ *   const book = await findBook(ctx.query.id)
+ *   ctx.cacheControl('private', { maxAge: '10m' })
+ *   await ctx.fresh(book.updatedAt)
+ *   ctx.body = await render(book)
+ * })
+ *
+ * @throws TypeError for a wrong option, with its name, what was expected and what was given
  */
 export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
   const settings = settle(options)
@@ -59,116 +71,120 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     state.settings = settings
     try {
       await next()
-      if (state.isForgotten && isOpen(ctx)) await state.awaitForgotten()
+      if (state.hasForgottenAwait && isOpen(ctx)) await state.awaitForgotten()
     } catch (error) {
       if (state.verdict === undefined) {
         forbidStoringError(ctx, state, error)
         throw error
       }
-      // A route that halts has given up responding by itself.
+      // A route that halts no longer responds by itself.
       ctx.respond = true
       state.isHalted = isHalt(error)
       if (!state.isHalted) ctx.app.emit('error', error, ctx)
     } finally {
       state.settings = outer
     }
-    if (isOpen(ctx)) conclude(ctx, state, settings)
+    if (isOpen(ctx)) finishResponse(ctx, state, settings)
   }
 }
 
-// A route may answer by itself, past Koa.
+// A route may respond by itself, bypassing Koa.
 function isOpen(ctx: Context): boolean {
   return ctx.respond !== false && !ctx.res.headersSent
 }
 
-function conclude(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  if (state.isForgotten) reportForgotten(ctx, state, settings)
+function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  if (state.hasForgottenAwait) reportForgottenAwait(ctx, state, settings)
   if (state.verdict === undefined) {
-    if (state.isMisread) refuseMistakenNotModified(ctx)
-    if (settings.autoEtag) judgeContent(ctx, state, settings)
+    if (state.isReadAsBoolean) rejectMistakenNotModified(ctx)
+    if (settings.autoEtag) evaluateContent(ctx, state, settings)
   }
-  if (state.verdict !== undefined) answer(ctx, state, state.verdict)
+  if (state.verdict !== undefined) respond(ctx, state, state.verdict)
   forbidStoringFailure(ctx, state)
   if (settings.isDevelopment) reportSharedCookie(ctx, state, settings)
-  fillSilence(ctx, state, settings)
+  applyDefaults(ctx, state, settings)
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 
-// As it was asked for, whatever a mount made of it, without the query, which may hold what no log should.
-function nameOf({ method, req }: Context): string {
+// As it was requested, regardless of mounts. Without the query, which may contain secrets.
+function requestLine({ method, req }: Context): string {
   return `${method} ${(req.url ?? '').replace(/\?.*/s, '')}`
 }
 
-// Work that the response denies is reported everywhere; what costs nothing but time, in development.
-function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  state.forgive()
-  const message = `${nameOf(ctx)}: ctx.fresh was called without await, so that the route did not stop`
+// Work that the response denies is an error in every environment; a missing await that only costs time is a
+// warning in development.
+function reportForgottenAwait(
+  ctx: Context,
+  state: RequestState,
+  settings: HttpCacheSettings
+): void {
+  state.clearPending()
+  const message = `${requestLine(ctx)}: ctx.fresh was called without await, so the route did not stop`
   const isDenied = state.verdict?.status === 412 && !state.isHalted && !isRetrieval(ctx.method)
-  const remedy = 'write: await ctx.fresh(…)'
-  if (!isDenied) return settings.warn(`${message} where it may have to; ${remedy}`)
-  const error = new Error(`${message} although the response is 412 Precondition Failed; ${remedy}`)
+  const advice = 'write: await ctx.fresh(…)'
+  if (!isDenied) return settings.warn(`${message} where it may have to; ${advice}`)
+  const error = new Error(`${message} although the response is 412 Precondition Failed; ${advice}`)
   ctx.app.emit('error', error, ctx)
 }
 
 function reportSharedCookie(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  const problem = sharedCookie(ctx, state)
-  if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
+  const problem = sharedCookieProblem(ctx, state)
+  if (problem !== undefined) settings.warn(`${requestLine(ctx)} ${problem}`)
 }
 
-// Whoever takes ctx.fresh, a function in here, for Koa's boolean answers 304 to everybody.
-function refuseMistakenNotModified(ctx: Context): void {
+// Middleware that takes ctx.fresh, a function in here, for Koa's boolean responds 304 to every request.
+function rejectMistakenNotModified(ctx: Context): void {
   if (ctx.status !== 304 || ctx.request.fresh) return
   throw new Error(
-    'a middleware behind koaHttpCache read ctx.fresh as a boolean and answered 304 to a request that ' +
-      'has no matching validator: mount it (koa-conditional-get, koa-static-cache) in front of koaHttpCache'
+    'a middleware behind koaHttpCache read ctx.fresh as a boolean and responded 304 to a request that has ' +
+      'no matching validator: register it (koa-conditional-get, koa-static-cache) before koaHttpCache'
   )
 }
 
-function judgeContent(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   if (!isRetrieval(ctx.method) || ctx.status !== 200 || ctx.res.hasHeader('ETag')) return
-  // A 304 that was decided before there was a body could not have this ETag (RFC 9110 section 15.4.5).
+  // A 304 determined before there was a body could not have this ETag (RFC 9110 section 15.4.5).
   if (state.hasValidators) return
   const content = contentOf(ctx.body)
   if (content === undefined) return
-  // Weak, since a middleware in front may compress it.
+  // Weak, because an upstream middleware may compress the content.
   const etag = `W/"${digestOf(content)}"`
   const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
-  const outcome = state.judge(validators, settings)
-  if (outcome !== 'proceed') state.latch(outcome, validators)
+  const outcome = state.evaluate(validators, settings)
+  if (outcome !== 'proceed') state.recordVerdict(outcome, validators)
 }
 
-// What Koa would send, where that is known before it is sent.
+// What Koa would send, if that is known in advance.
 function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
-  const isSource =
+  const isStreamed =
     body instanceof Blob ||
     body instanceof ReadableStream ||
     body instanceof Response ||
     (typeof body === 'object' && 'pipe' in body)
-  return isSource ? undefined : JSON.stringify(body)
+  return isStreamed ? undefined : JSON.stringify(body)
 }
 
-function answer(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
+function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
   const { res, response } = ctx
-  abandon(ctx)
+  cancelWebStream(ctx)
   for (const name of res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) response.remove(name)
-  // Not null, which would leave a 412 without Koa's words. The status comes after: a body sets one.
+  // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.
   if (response.body != null) response.body = undefined
   response.status = status
-  state.show(validators)
+  state.setValidators(validators)
   if (status === 412) forbidStoring(ctx)
 }
 
-// Koa destroys a stream of Node's when another body takes its place or the answer is sent, but not one
-// of the web's.
-function abandon(ctx: Context): void {
+// Koa destroys a Node.js stream when another body replaces it, but not a web stream.
+function cancelWebStream(ctx: Context): void {
   const given: unknown = ctx.response.body
   const body = given instanceof Response ? given.body : given
   if (!(body instanceof ReadableStream) || body.locked) return
   body.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
 }
 
-// What the route said about the 200 must not make a cache keep the failure for everybody.
+// The lifetime that the route wrote for the 200 must not make a cache store the failure.
 function forbidStoring(ctx: Context): void {
   for (const name of ctx.res.getHeaderNames()) {
     if (name === 'expires' || name.endsWith('-cache-control')) ctx.remove(name)

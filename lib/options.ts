@@ -109,7 +109,8 @@ export function check(options: unknown, expectations: Expectations, place = ''):
   if (!isRecord(options)) {
     throw optionError(place.slice(0, -1) || 'options', table.expected, options)
   }
-  for (const [name, value] of Object.entries(options)) {
+  for (const name of Object.keys(options)) {
+    const value = options[name]
     const expectation = Object.hasOwn(expectations, name) ? expectations[name] : undefined
     if (!expectation) throw unknownName('option', name, Object.keys(expectations), { place })
     if (value !== undefined && !expectation.holds(value)) {

@@ -1,4 +1,4 @@
-// What koaHttpCache says in development, once each: mistakes that no response shows.
+// What koaHttpCache reports in development, once each: mistakes that no response shows.
 import test from 'ava'
 
 import { KOAS, open, openRoute } from './support/cached-site.ts'
@@ -17,7 +17,7 @@ for (const [koa, Koa] of KOAS) {
   ) => openRoute(t, middleware, options, Koa)
 
   test(
-    of('HLT-04 a forgotten await is said once, whether the route had to stop or not'),
+    of('HLT-04 a forgotten await is reported once, whether the route had to stop or not'),
     async t => {
       const site = await route(t, ctx => {
         // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
@@ -39,7 +39,7 @@ for (const [koa, Koa] of KOAS) {
     }
   )
 
-  test(of('HLT-04 an await that is there is not complained of'), async t => {
+  test(of('HLT-04 an await that is there is not reported'), async t => {
     const site = await route(t, async ctx => {
       if (ctx.query.way === 'then') return ctx.fresh('x').then(() => void (ctx.body = 'page'))
       if (ctx.query.way === 'all') await Promise.all([ctx.fresh('x'), Promise.resolve()])
@@ -62,52 +62,66 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('CC-14 a route’s own public and a cookie is said once, and sent as written'), async t => {
-    const site = await route(t, ctx => {
-      ctx.cookies.set('seen', 'yes')
-      if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
-      else if (ctx.path.endsWith('by-hand')) ctx.set('Cache-Control', 's-maxage=60')
-      else ctx.cacheControl('public', { maxAge: 60 })
-      ctx.body = 'page'
-    })
-    for (const [name, field, value] of [
-      ['own-public', 'cache-control', 'public, max-age=60'],
-      ['by-hand', 'cache-control', 's-maxage=60'],
-      ['edge', 'cdn-cache-control', 'max-age=60']
-    ] as const) {
-      const path = at(name)
-      for (let round = 0; round < 2; round++) {
-        t.is((await site.get({}, path)).headers[field], value)
+  test(
+    of('CC-14 a route’s own public with a cookie is reported once, and sent as written'),
+    async t => {
+      const site = await route(t, ctx => {
+        ctx.cookies.set('seen', 'yes')
+        if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
+        else if (ctx.path.endsWith('by-hand')) ctx.set('Cache-Control', 's-maxage=60')
+        else ctx.cacheControl('public', { maxAge: 60 })
+        ctx.body = 'page'
+      })
+      for (const [name, field, value] of [
+        ['own-public', 'cache-control', 'public, max-age=60'],
+        ['by-hand', 'cache-control', 's-maxage=60'],
+        ['edge', 'cdn-cache-control', 'max-age=60']
+      ] as const) {
+        const path = at(name)
+        for (let round = 0; round < 2; round++) {
+          t.is((await site.get({}, path)).headers[field], value)
+        }
+        const said = warningsAbout(path)
+        t.is(said.length, 1)
+        t.regex(
+          said[0] ?? '',
+          /: GET \S+ responds with \S*cache-control: .*sets a cookie.*cookies: 'shared'/
+        )
       }
-      const said = warningsAbout(path)
-      t.is(said.length, 1)
-      t.regex(
-        said[0] ?? '',
-        /: GET \S+ responds with \S*cache-control: .*sets a cookie.*cookies: 'shared'/
-      )
     }
-  })
+  )
 
-  test(of('CC-14 nothing is said where the cookie is for everybody, or not kept'), async t => {
-    const site = await route(t, ctx => {
-      const path = ctx.path.slice(at('').length)
-      if (path !== 'silent/no-cookie') ctx.cookies.set('seen', 'yes')
-      if (path === 'silent/private') ctx.cacheControl('private', { maxAge: 60 })
-      else if (path === 'silent/fields')
-        ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
-      else if (path === 'silent/expires') ctx.expires(60, 'public', { cookies: 'shared' })
-      else if (path === 'silent/edge') ctx.cacheControl({ target: 'CDN' }, 'private')
-      else if (path === 'silent/shared') ctx.cacheControl('public', { cookies: 'shared' })
-      else if (path === 'silent/no-cookie') ctx.cacheControl('public')
-      ctx.body = 'page'
-    })
-    const fields = { ...(await site.get({}, at('silent/shared'))).headers }
-    t.is(fields['cache-control'], 'public')
-    for (const name of ['private', 'fields', 'edge', 'expires', 'shared', 'no-cookie', 'nothing']) {
-      t.is((await site.get({}, at(`silent/${name}`))).status, 200)
+  test(
+    of('CC-14 nothing is reported for a cookie that is for everybody, or not stored'),
+    async t => {
+      const site = await route(t, ctx => {
+        const path = ctx.path.slice(at('').length)
+        if (path !== 'silent/no-cookie') ctx.cookies.set('seen', 'yes')
+        if (path === 'silent/private') ctx.cacheControl('private', { maxAge: 60 })
+        else if (path === 'silent/fields')
+          ctx.cacheControl('public', { privateFields: ['Set-Cookie'] })
+        else if (path === 'silent/expires') ctx.expires(60, 'public', { cookies: 'shared' })
+        else if (path === 'silent/edge') ctx.cacheControl({ target: 'CDN' }, 'private')
+        else if (path === 'silent/shared') ctx.cacheControl('public', { cookies: 'shared' })
+        else if (path === 'silent/no-cookie') ctx.cacheControl('public')
+        ctx.body = 'page'
+      })
+      const fields = { ...(await site.get({}, at('silent/shared'))).headers }
+      t.is(fields['cache-control'], 'public')
+      for (const name of [
+        'private',
+        'fields',
+        'edge',
+        'expires',
+        'shared',
+        'no-cookie',
+        'nothing'
+      ]) {
+        t.is((await site.get({}, at(`silent/${name}`))).status, 200)
+      }
+      t.deepEqual(warningsAbout(at('silent')), [])
     }
-    t.deepEqual(warningsAbout(at('silent')), [])
-  })
+  )
 
   test(
     of('CC-14 a default with shared cookies is not the route’s mistake, nested either'),

@@ -59,11 +59,11 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
   })
 
-  test(of('HLT-12 a version that is no text is an error of the route'), async t => {
+  test(of('HLT-12 a version that is not a string is an error of the route'), async t => {
     for (const wrong of [7, null, Promise.resolve('1')]) {
       const site = await route(t, ctx => ctx.fresh('x'), { version: () => wrong as never })
       t.is((await site.get()).status, 500)
-      t.regex(site.errors[0]?.message ?? '', /version\(ctx\) must be a text or undefined, got/)
+      t.regex(site.errors[0]?.message ?? '', /version\(ctx\) must be a string or undefined, got/)
     }
   })
 
@@ -163,7 +163,7 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
-  test(of('trace says why'), async t => {
+  test(of('trace gives the reason'), async t => {
     const site = await route(
       t,
       async ctx => {
@@ -174,7 +174,7 @@ for (const [koa, Koa] of KOAS) {
     )
     const why = async (method: string, headers = {}, path = '/') =>
       (await site.ask(method, headers, path)).headers['x-http-cache']
-    t.is(await why('GET', {}, '/silent'), '200: ctx.fresh was not asked')
+    t.is(await why('GET', {}, '/silent'), '200: ctx.fresh was not called')
     t.is(await why('GET'), '200: the request has no condition')
     t.is(await why('GET', { 'if-none-match': '"x"' }), '304: If-None-Match names the ETag')
     t.is(await why('PUT', { 'if-match': '"y"' }), '412: If-Match does not name the ETag')

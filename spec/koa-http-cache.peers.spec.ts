@@ -78,7 +78,7 @@ for (const [koa, Koa] of KOAS) {
     t.is(site.errors.length, 1)
     t.regex(
       site.errors[0]?.message ?? '',
-      /mount it .*koa-conditional-get.* in front of koaHttpCache/
+      /register it .*koa-conditional-get.* before koaHttpCache/
     )
     t.is((await site.ask('POST')).status, 500)
   })
@@ -129,7 +129,7 @@ for (const [koa, Koa] of KOAS) {
     t.regex(wrong.errors[0]?.message ?? '', /koa-static-cache/)
   })
 
-  test(of('a route that says 304 by itself is believed'), async t => {
+  test(of('a 304 that the route sets itself is sent'), async t => {
     const site = await openRoute(
       t,
       async ctx => {

@@ -83,7 +83,7 @@ for (const [koa, Koa] of KOAS) {
       }
       await t.throwsAsync(ctx.fresh('x', { hatl: false } as never), {
         instanceOf: TypeError,
-        message: /did you mean halt/
+        message: /did you mean 'halt'/
       })
       ctx.body = 'page'
     })

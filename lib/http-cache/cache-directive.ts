@@ -1,4 +1,4 @@
-// What a route may write about caching: names in three spellings, options in an object.
+// The directives that a route may write: names in three spellings, and options in an object.
 import type { Duration } from '../duration.ts'
 import type { FLAG_DIRECTIVES, SECONDS_DIRECTIVES } from '../http/cache-control.ts'
 
@@ -13,7 +13,10 @@ type Spelled<Name extends string> = Name | Snake<Name> | Camel<Name>
 type FlagName = (typeof FLAG_DIRECTIVES)[number]
 type SecondsName = (typeof SECONDS_DIRECTIVES)[number]
 
-/** A directive that stands alone: `must-revalidate`, `must_revalidate` or `mustRevalidate`. */
+/**
+ * A directive without a value (RFC 9111 section 5.2.2, RFC 8246), in one of three spellings:
+ * `must-revalidate`, `must_revalidate` or `mustRevalidate`.
+ */
 export type CacheDirectiveName = Spelled<FlagName>
 
 type Flags = { readonly [Name in CacheDirectiveName]?: boolean | undefined }
@@ -23,23 +26,58 @@ type FieldLists = {
   readonly [Name in Spelled<'no-cache-fields' | 'private-fields'>]?: readonly string[] | undefined
 }
 
-/** Whole seconds, or a text with a unit: `600`, `'10m'`, `'1y'`. */
+/** Whole seconds from 0 to 2^31-1, or a string with a unit from seconds to years: `600`, `'10m'`, `'1y'`. */
 export type Lifetime = number | Duration
 
-/** Directives with a value, in the order in which they are written. `undefined` says nothing. */
+/**
+ * Directives with a value, written in the order of the keys. Directives without a value may be `true`;
+ * `false` and `undefined` write nothing.
+ *
+ * @example
+ * ctx.cacheControl({ public: true, maxAge: '10m', staleWhileRevalidate: '1d' })
+ */
 export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
-  /** Directives that the RFCs do not know: `{ 'x-layer': 'edge' }`, `{ 'x-flag': true }`. */
+  /**
+   * Seconds, or a duration such as `'10m'`, for which the response is fresh (RFC 9111 section 5.2.2.1).
+   * Also spelled `max_age` and `'max-age'`.
+   */
+  readonly maxAge?: Lifetime | undefined
+  /**
+   * Seconds, or a duration such as `'10m'`, for which the response is fresh in shared caches, in place of
+   * `maxAge` (RFC 9111 section 5.2.2.10). Also spelled `s_maxage` and `'s-maxage'`.
+   */
+  readonly sMaxage?: Lifetime | undefined
+  /**
+   * Seconds, or a duration such as `'1d'`, for which a cache may use the stale response while it revalidates
+   * it (RFC 5861 section 3). Also spelled `stale_while_revalidate` and `'stale-while-revalidate'`.
+   */
+  readonly staleWhileRevalidate?: Lifetime | undefined
+  /**
+   * Seconds, or a duration such as `'1d'`, for which a cache may use the stale response after an error
+   * (RFC 5861 section 4). Also spelled `stale_if_error` and `'stale-if-error'`.
+   */
+  readonly staleIfError?: Lifetime | undefined
+  /**
+   * `no-cache` for these response fields only (RFC 9111 section 5.2.2.4). Also spelled `no_cache_fields` and
+   * `'no-cache-fields'`.
+   */
+  readonly noCacheFields?: readonly string[] | undefined
+  /**
+   * `private` for these response fields only, such as `['Set-Cookie']` (RFC 9111 section 5.2.2.7). Also
+   * spelled `private_fields` and `'private-fields'`.
+   */
+  readonly privateFields?: readonly string[] | undefined
+  /** Extension directives (RFC 9111 section 5.2.3): `{ 'x-layer': 'edge' }`, `{ 'x-flag': true }`. */
   readonly extension?: Readonly<Record<string, string | number | true>> | undefined
-  /** Write `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. */
+  /** Set the targeted field `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. */
   readonly target?: string | undefined
-  /** The cookies that the response sets are for everybody: a shared cache may keep them. */
+  /** Every visitor may have the cookies of the response, so a shared cache may store them. */
   readonly cookies?: 'shared' | undefined
 }
 
 /** One argument of `ctx.cacheControl`. */
 export type CacheDirective = CacheDirectiveName | CacheDirectiveOptions
 
-/** A header that is ready to be set. */
 export interface HeaderField {
   readonly name: string
   readonly value: string

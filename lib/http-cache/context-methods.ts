@@ -1,4 +1,4 @@
-// The three words that a route has: ctx.cacheControl, ctx.expires and ctx.fresh.
+// The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires and ctx.fresh.
 import type { Context, ExtendableContext } from 'koa'
 
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
@@ -9,25 +9,38 @@ import { RequestState } from './request-state.ts'
 /** What `koaHttpCache` adds to Koa's context. */
 export interface HttpCacheMethods {
   /**
-   * Writes Cache-Control: `ctx.cacheControl('public', { maxAge: 600 })`. The last call counts.
+   * Sets `Cache-Control` (RFC 9111 section 5.2.2), replacing what an earlier call wrote. With `target` it
+   * sets `<target>-Cache-Control` instead (RFC 9213).
    *
-   * @throws TypeError for an unknown directive, a value that it cannot have, and a contradiction
+   * @example
+   * ctx.cacheControl('public', { maxAge: '10m' }) // public, max-age=600
+   *
+   * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
    */
   cacheControl(...directives: readonly CacheDirective[]): void
   /**
-   * Writes Expires, and Cache-Control with `max-age`: `ctx.expires('15m', 'public')`. The lifetime
-   * is in seconds, a text with a unit, or the Date of its end.
+   * Sets `Expires` (RFC 9111 section 5.3) and `Cache-Control` with the same `max-age`.
    *
-   * @throws TypeError as `cacheControl`, and for a lifetime that is none
+   * @example
+   * ctx.expires('15m', 'public') // Expires: in 15 minutes; Cache-Control: public, max-age=900
+   *
+   * @param lifetime seconds, a duration such as `'15m'`, or the Date at which it ends
+   * @throws TypeError as `cacheControl`, and for an invalid lifetime or a `target`
    */
   expires(lifetime: Lifetime | Date, ...directives: readonly CacheDirective[]): void
-  /** Koa's boolean outside of `koaHttpCache`, the function inside. */
+  /**
+   * `await ctx.fresh({ etag, lastModified })` evaluates the request's preconditions and halts the route with
+   * 304 Not Modified, or with 412 Precondition Failed if the client expects another state of the resource.
+   * Otherwise it sets `ETag` and `Last-Modified`, and the route continues.
+   *
+   * It is a function behind `koaHttpCache`, and Koa's boolean in front of it (`ctx.request.fresh` everywhere).
+   */
   readonly fresh: boolean & Fresh
 }
 
 declare module 'koa' {
   interface ExtendableContext extends HttpCacheMethods {
-    // Koa declares a boolean; only what is both can stand beside it.
+    // Koa declares a boolean, which only a subtype may override.
     readonly fresh: boolean & Fresh
   }
 }
@@ -37,13 +50,13 @@ const prepared = new WeakSet<object>()
 
 type WithState = ExtendableContext & { [STATE]?: RequestState }
 
-/** What is known of this request; made on the first koaHttpCache that it enters. */
+/** The state of this request, created by the first koaHttpCache that it enters. */
 export function stateOf(ctx: Context): RequestState {
   const visited: WithState = ctx
   return (visited[STATE] ??= new RequestState(ctx))
 }
 
-/** Gives the words to an application's context, once. */
+/** Adds the methods to an application's context, once. */
 export function addContextMethods(context: object): void {
   if (prepared.has(context)) return
   prepared.add(context)
@@ -53,7 +66,7 @@ export function addContextMethods(context: object): void {
     cacheControl: { value: cacheControl, writable: true, configurable: true },
     expires: { value: expires, writable: true, configurable: true },
     fresh: {
-      // koa-conditional-get and koa-static-cache, in front, go on reading Koa's boolean.
+      // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
       get(this: WithState): unknown {
         const state = this[STATE]
         if (state?.settings !== undefined) return state.fresh
@@ -84,7 +97,7 @@ function stateInside(ctx: WithState, method: string): RequestState {
   const state = ctx[STATE]
   if (state?.settings !== undefined) return state
   throw new Error(
-    `ctx.${method} was called outside of koaHttpCache: put app.use(koaHttpCache()) in front of the ` +
-      'middleware that calls it, and call it before that middleware returns'
+    `ctx.${method} was called outside of koaHttpCache: register koaHttpCache before the middleware that ` +
+      'calls it, and call it before that middleware returns'
   )
 }

@@ -1,4 +1,4 @@
-// From directives as a route writes them to header fields.
+// Turns directives, as a route writes them, into header fields.
 import { types } from 'node:util'
 
 import {
@@ -13,16 +13,15 @@ import {
 } from '../http/cache-control.ts'
 import { secondsOf } from '../duration.ts'
 import { formatHttpDate } from '../http/dates.ts'
-import { nearest } from '../nearest.ts'
+import { isRecord, optionError, unknownName } from '../options.ts'
 import type {
   CacheDirective,
   CacheDirectiveOptions,
   HeaderField,
   Lifetime
 } from './cache-directive.ts'
-import { isRecord, mismatch } from './complaints.ts'
 
-// Every spelling of every name, with the name that goes into the header.
+// Every spelling of a name, with the name in the header.
 const FLAGS = spellings(FLAG_DIRECTIVES)
 const SECONDS = spellings(SECONDS_DIRECTIVES)
 const FIELD_LISTS = spellings(['no-cache-fields', 'private-fields'])
@@ -30,8 +29,9 @@ const REQUEST_ONLY = spellings(REQUEST_DIRECTIVES)
 const NAMES = [...FLAG_DIRECTIVES, ...SECONDS_DIRECTIVES]
 const OTHERS = ['extension', 'target', 'cookies']
 const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), ...OTHERS]
-// What makes shared caches keep a response. `private` with field names keeps only these fields from them.
-const SHARING = new Set(['public', 's-maxage', 'proxy-revalidate', 'private'])
+// Directives to shared caches. `private` is among them for its form with field names, which restricts only
+// these fields.
+const TO_SHARED_CACHES = new Set(['public', 's-maxage', 'proxy-revalidate', 'private'])
 
 interface Directives {
   readonly values: Map<string, DirectiveValue>
@@ -39,19 +39,19 @@ interface Directives {
 }
 
 /**
- * The header that these directives come to. Of two words on one directive the last counts.
+ * The header field of these directives. A directive that is given twice has its last value.
  *
- * @throws TypeError for an unknown directive, a value that it cannot have, and a contradiction
+ * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
  */
 export function cacheControlField(directives: readonly CacheDirective[]): HeaderField {
-  return write(read(directives))
+  return formatField(readDirectives(directives))
 }
 
 /**
- * The two headers of a lifetime, or until a moment: Expires, and Cache-Control with the
- * `max-age` last, unless the directives hold one.
+ * The header fields of a lifetime or its end: Expires, and Cache-Control, whose `max-age` comes last
+ * unless the directives contain one.
  *
- * @throws TypeError as `cacheControlField`, and for a lifetime that is none
+ * @throws TypeError as `cacheControlField`, and for an invalid lifetime
  */
 export function expiryFields(
   lifetime: Lifetime | Date,
@@ -59,60 +59,61 @@ export function expiryFields(
   now: number
 ): readonly [HeaderField, HeaderField] {
   const end = endOf(lifetime, now)
-  const said = read(directives)
-  if (said.target !== undefined)
-    throw new TypeError('Expires speaks to every cache, without target')
-  if (!said.values.has('max-age')) said.values.set('max-age', wholeSeconds(end - now))
-  return [{ name: 'Expires', value: formatHttpDate(end) }, write(said)]
+  const { values, target } = readDirectives(directives)
+  if (target !== undefined) throw new TypeError('ctx.expires() does not accept `target`')
+  if (!values.has('max-age')) values.set('max-age', wholeSeconds(end - now))
+  return [{ name: 'Expires', value: formatHttpDate(end) }, formatField({ values })]
 }
 
 /**
- * What these directives come to in a response for one visitor: `private`, and no directive to shared
- * caches. Without Expires, since a cache of HTTP/1.0 reads it and knows no `private`.
+ * The field of a response for one visitor: `private`, without directives to shared caches. There is no
+ * Expires, because an HTTP/1.0 cache obeys it and ignores `private`.
  */
 export function personalField(
   directives: readonly CacheDirective[],
   lifetime: Lifetime | undefined
 ): HeaderField {
-  const { values, target } = read(directives)
-  // Directives for one kind of shared cache say nothing to the visitor's own.
-  if (target !== undefined) return write({ values: new Map([['private', true]]) })
+  const { values, target } = readDirectives(directives)
+  // Targeted directives do not apply to the visitor's own cache.
+  if (target !== undefined) return formatField({ values: new Map([['private', true]]) })
   if (lifetime !== undefined && !values.has('max-age')) {
     values.set('max-age', readSeconds('the lifetime', lifetime))
   }
-  if (values.has('no-store') && !values.has('must-understand')) return write({ values })
-  const kept = [...values].filter(([name]) => !SHARING.has(name))
-  return write({ values: new Map([['private', true], ...kept]) })
+  if (values.has('no-store') && !values.has('must-understand')) return formatField({ values })
+  const kept = [...values].filter(([name]) => !TO_SHARED_CACHES.has(name))
+  return formatField({ values: new Map([['private', true], ...kept]) })
 }
 
-/** Whether directives that were read say that the cookies of the response are for everybody. */
+/** Whether directives, which are valid, allow shared caches to store the response's cookies. */
 export function sharesCookies(directives: readonly CacheDirective[]): boolean {
-  return directives.some(said => typeof said === 'object' && said.cookies === 'shared')
+  return directives.some(
+    directive => typeof directive === 'object' && directive.cookies === 'shared'
+  )
 }
 
 function endOf(lifetime: Lifetime | Date, now: number): number {
   if (!types.isDate(lifetime)) return now + readSeconds('the lifetime', lifetime) * 1000
   if (!Number.isNaN(lifetime.getTime())) return lifetime.getTime()
-  throw mismatch('the lifetime', 'a duration or a valid Date', lifetime)
+  throw optionError('the lifetime', 'a duration or a valid Date', lifetime)
 }
 
-function read(directives: readonly CacheDirective[]): Directives {
-  const said: Directives = { values: new Map() }
-  for (const directive of directives) {
-    if (typeof directive === 'string') readFlag(said, directive, true)
-    else if (isRecord(directive)) readOptions(said, directive)
-    else throw mismatch('a directive', 'a name or an object', directive)
+function readDirectives(given: readonly CacheDirective[]): Directives {
+  const directives: Directives = { values: new Map() }
+  for (const directive of given) {
+    if (typeof directive === 'string') readFlag(directives, directive, true)
+    else if (isRecord(directive)) readOptions(directives, directive)
+    else throw optionError('a directive', 'a name or an object', directive)
   }
-  return said
+  return directives
 }
 
-function readOptions(said: Directives, options: CacheDirectiveOptions): void {
+function readOptions(directives: Directives, options: CacheDirectiveOptions): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
-    if (name === 'extension') readExtensions(said, value)
-    else if (name === 'target') said.target = value
+    if (name === 'extension') readExtensions(directives, value)
+    else if (name === 'target') directives.target = value
     else if (name === 'cookies') checkCookies(value)
-    else readOption(said, name, value)
+    else readOption(directives, name, value)
   }
 }
 
@@ -124,57 +125,58 @@ function readOption({ values }: Directives, name: string, value: unknown): void 
   else readFlag({ values }, name, value)
 }
 
-/** @throws TypeError for what is neither whole seconds from 0 to 2^31-1 nor a text with a unit */
+/** @throws TypeError for anything but whole seconds from 0 to 2^31-1 or a string with a unit */
 export function readSeconds(name: string, given: unknown): number {
   const seconds = typeof given === 'string' ? secondsOf(given) : given
   if (seconds !== undefined) return checkSeconds(name, seconds)
-  throw mismatch(name, "whole seconds, or a text with a unit such as '10m' or '1y'", given)
+  throw optionError(name, "whole seconds, or a string with a unit such as '10m' or '1y'", given)
 }
 
 function fieldNames(name: string, value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.map(String)
-  throw mismatch(name, 'a list of header names', value)
+  throw optionError(name, 'a list of field names', value)
 }
 
 function readFlag({ values }: Directives, name: string, value: unknown): void {
   const flag = FLAGS.get(name)
-  if (flag === undefined) throw unknown(name)
-  if (typeof value !== 'boolean') throw mismatch(flag, 'true or false', value)
+  if (flag === undefined) throw unknownDirective(name)
+  if (typeof value !== 'boolean') throw optionError(flag, 'true or false', value)
   if (value) values.set(flag, true)
 }
 
 function checkCookies(value: unknown): void {
-  if (value !== 'shared') throw mismatch('cookies', "'shared'", value)
+  if (value !== 'shared') throw optionError('cookies', "'shared'", value)
 }
 
 function extensionValue(name: string, value: unknown): DirectiveValue {
   if (value === true || typeof value === 'string' || typeof value === 'number') return value
-  throw mismatch(name, 'a text, a number or true', value)
+  throw optionError(name, 'a string, a number or true', value)
 }
 
 function readExtensions({ values }: Directives, extensions: unknown): void {
-  if (!isRecord(extensions)) throw mismatch('extension', 'an object', extensions)
+  if (!isRecord(extensions)) throw optionError('extension', 'an object', extensions)
   for (const [name, value] of Object.entries(extensions)) {
-    if (isKnown(name.toLowerCase())) throw new TypeError(`${name} is no extension, say it directly`)
+    if (isStandard(name.toLowerCase())) {
+      throw new TypeError(`${name} is a standard directive: write it outside of extension`)
+    }
     values.set(name, extensionValue(name, value))
   }
 }
 
-function write({ values, target }: Directives): HeaderField {
+function formatField({ values, target }: Directives): HeaderField {
   const name = target === undefined ? 'Cache-Control' : targetedField(target)
   return { name, value: formatCacheControl(values) }
 }
 
-function unknown(name: string): TypeError {
+function unknownDirective(name: string): TypeError {
   const seconds = SECONDS.get(name)
   if (seconds !== undefined) return new TypeError(`${seconds} needs seconds: { ${name}: 60 }`)
-  const request = REQUEST_ONLY.has(name) ? ', which only a request may use' : ''
-  const near = nearest(name, KNOWN)
-  const hint = near === undefined ? `known are ${NAMES.join(', ')}` : `did you mean ${near}?`
-  return new TypeError(`unknown directive ${JSON.stringify(name)}${request}; ${hint}`)
+  if (REQUEST_ONLY.has(name))
+    return new TypeError(`${name} is a directive of requests, not of responses`)
+  return unknownName('directive', name, KNOWN, { advice: `known directives: ${NAMES.join(', ')}` })
 }
 
-function isKnown(name: string): boolean {
+function isStandard(name: string): boolean {
   return FLAGS.has(name) || SECONDS.has(name) || REQUEST_ONLY.has(name)
 }
 

@@ -1,24 +1,43 @@
-// ctx.fresh as a route sees it.
-import { checkKeys, isRecord, mismatch } from './complaints.ts'
+// The types of ctx.fresh, and its options.
+import { check, flag } from '../options.ts'
 import type { FreshValidators } from './identify.ts'
 import type { FreshOutcome } from './pending-result.ts'
 
 export interface FreshOptions {
-  /** `false` resolves to 304 or 412 where the route would be halted, and lets it go on. Default true. */
+  /** `false`: resolve to 304 or 412 instead of halting, and let the route respond. Default: `true`. */
   readonly halt?: boolean | undefined
 }
 
-/**
- * Evaluates the preconditions of the request (RFC 9110 section 13.2.2): 304 and 412 halt the route by
- * throwing a `Halt`, else it resolves to false and the route goes on. For GET, HEAD and QUERY it sets
- * `ETag` and `Last-Modified`; a response to another method does not describe the state before
- * (section 9.3.4).
- *
- * @throws TypeError for validators that identify nothing or that a header cannot carry
- */
+/** The function behind `ctx.fresh`. */
 export interface Fresh {
-  (given: GivenValidators, options?: { readonly halt?: true | undefined }): Promise<false>
-  (given: GivenValidators, options: FreshOptions): Promise<FreshOutcome>
+  /**
+   * Evaluates the request's preconditions (RFC 9110 section 13.2.2) against the current state of the
+   * resource, and halts the route if they determine the response:
+   *
+   * - 304 Not Modified, for GET, HEAD and QUERY: the client's copy is current (If-None-Match,
+   *   If-Modified-Since).
+   * - 412 Precondition Failed: the resource is not in the state that the client expects (If-Match,
+   *   If-Unmodified-Since; for other methods also If-None-Match), so a `PUT` must not overwrite it.
+   *
+   * Halting throws a {@link Halt}: nothing after `await ctx.fresh(…)` runs except `finally`. Otherwise it
+   * resolves to `false`. For GET, HEAD and QUERY it sets `ETag` and `Last-Modified`; responses to other
+   * methods must not carry the validators of the state before (section 9.3.4).
+   *
+   * @example
+   * ctx.cacheControl('private', { maxAge: '10m' })
+   * await ctx.fresh({ etag: book.revision, lastModified: book.updatedAt })
+   * ctx.body = await render(book)
+   *
+   * @param state an ETag, a Date, `{ etag, lastModified, weak }`, or `null` for a resource that does not
+   *   exist yet; or a promise of one
+   * @throws TypeError for a state that identifies nothing, or that a header field cannot contain
+   */
+  (state: GivenValidators, options?: { readonly halt?: true | undefined }): Promise<false>
+  /**
+   * With `{ halt: false }` it never halts: it resolves to the status 304 or 412 that the response should
+   * have, else to `false`, and the route responds.
+   */
+  (state: GivenValidators, options: FreshOptions): Promise<FreshOutcome>
 }
 
 /** Validators, or a promise of them. */
@@ -28,10 +47,10 @@ export function isPromise(given: unknown): given is PromiseLike<FreshValidators>
   return typeof given === 'object' && given !== null && 'then' in given
 }
 
+const OPTIONS = { halt: flag }
+
 /** @throws TypeError for a wrong option */
 export function readHalt(options: FreshOptions): boolean {
-  if (!isRecord(options)) throw mismatch('the options of ctx.fresh', 'an object', options)
-  checkKeys('option of ctx.fresh', options, ['halt'])
-  if (typeof (options.halt ?? true) === 'boolean') return options.halt ?? true
-  throw mismatch('halt', 'true or false', options.halt)
+  check(options, OPTIONS)
+  return options.halt ?? true
 }

@@ -1,46 +1,50 @@
-// From what a route knows of its resource to the validators of the answer.
+// Turns what a route knows about its resource into the validators of the response.
 import { types } from 'node:util'
 
 import { formatHttpDate } from '../http/dates.ts'
 import { formatEtag, type Validators } from '../http/validators.ts'
-import { checkKeys, isPlainObject, isRecord, kindOf, mismatch } from './complaints.ts'
 import { digestOf } from '../files/digest.ts'
-import { digestOfValue } from './value-digest.ts'
+import { isRecord, optionError, unknownName } from '../options.ts'
+import { digestOfValue, isPlainObject, kindOf } from './value-digest.ts'
 
-/** The state of a resource: one of the two must be there. */
+/** The state of a resource: `etag`, `lastModified`, or both. */
 export interface ResourceState {
   /**
-   * An identifier as it is, or an array or object whose content is digested: plain objects, arrays, dates,
-   * bytes and what has `toJSON`. Everything else is a TypeError.
+   * A string is used as it is, in quotes (RFC 9110 section 8.8.3). An array or object is digested by its
+   * content: plain objects, arrays, dates, bytes, and objects with a `toJSON` method. Anything else is a
+   * TypeError.
+   *
+   * @example
+   * await ctx.fresh({ etag: [book.id, book.revision] })
    */
   readonly etag?: string | readonly unknown[] | object | undefined
-  /** The last modification. Milliseconds are cut off. */
+  /** The time of the last modification, truncated to whole seconds (RFC 9110 section 8.8.2). */
   readonly lastModified?: Date | undefined
-  /** The same in the spelling of a database's column. `lastModified` wins. */
+  /** Another spelling of `lastModified`, which wins: a database row can be passed as it is. */
   readonly last_modified?: Date | undefined
-  /** Responses are equal in meaning but not byte for byte: `W/"…"`. Default false. */
+  /** The responses are equivalent but not identical byte for byte: `W/"…"`. Default: `false`. */
   readonly weak?: boolean | undefined
 }
 
-/** An ETag, a Last-Modified, both, or `null` where there is nothing yet. */
+/** An ETag, a Last-Modified, both, or `null` for a resource that does not exist yet. */
 export type FreshValidators = string | Date | ResourceState | null
 
 const KEYS = ['etag', 'lastModified', 'last_modified', 'weak'] as const
 
-const REMEDY =
-  'write what tells one state from another: ctx.fresh({ lastModified: book.updatedAt }) or ' +
+const ADVICE =
+  'name what identifies the state: ctx.fresh({ lastModified: book.updatedAt }) or ' +
   'ctx.fresh({ etag: [book.id, book.revision] })'
 
 /**
- * @param version is mixed into the ETag; a Last-Modified that stands alone gets an ETag of both, since a
- *   date cannot tell of a new version
- * @throws TypeError for what identifies nothing, or cannot be said in a header
+ * @param version is mixed into the ETag. A Last-Modified alone gets an ETag as well, because a date cannot
+ *   show a new version.
+ * @throws TypeError for an argument that identifies nothing, or that a header field cannot contain
  */
 export function identify(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
   const { etag, lastModified, last_modified, weak } = asState(given)
   const date = lastModified ?? last_modified
-  // A column of a database may be null.
+  // Like an empty column of a database.
   const seconds = date == null ? undefined : wholeSeconds(date)
   const identity = etag ?? (version === undefined ? undefined : String(seconds))
   return {
@@ -53,30 +57,35 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (typeof given === 'string') return { etag: given }
   if (types.isDate(given)) return { lastModified: given }
   if (!isRecord(given)) {
-    throw mismatch('what ctx.fresh is given', 'an ETag, a Date or { etag, lastModified }', given)
+    throw optionError(
+      'the argument of ctx.fresh',
+      'an ETag, a Date or { etag, lastModified }',
+      given
+    )
   }
-  // Not its keys alone: a class may have them as accessors.
+  // Also as accessors, which are not own keys.
   const isKnown = (key: string) => (KEYS as readonly string[]).includes(key)
   const hasValidator = KEYS.some(key => key !== 'weak' && given[key] != null)
   if (hasValidator && Object.keys(given).every(isKnown)) return given
-  if (!isPlainObject(given)) throw new TypeError(`ctx.fresh was given ${kindOf(given)}; ${REMEDY}`)
-  checkKeys('key of ctx.fresh', given, KEYS, REMEDY)
-  throw mismatch('what ctx.fresh is given', 'an etag, a lastModified, or null', given)
+  if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${kindOf(given)}: ${ADVICE}`)
+  const unknown = Object.keys(given).find(key => !isKnown(key))
+  if (unknown !== undefined) throw unknownName('key', unknown, KEYS, { advice: ADVICE })
+  throw optionError('the argument of ctx.fresh', 'an etag, a lastModified, or null', given)
 }
 
 function tagOf(identity: string | object, weak: boolean | undefined): string {
   if (typeof identity === 'string') return formatEtag(identity, weak)
   if (typeof identity === 'object') return formatEtag(digestOfValue(identity), weak)
-  throw mismatch('etag', 'a string, a list or an object', identity)
+  throw optionError('etag', 'a string, an array or an object', identity)
 }
 
-// Of fixed length, so that no identifier and version can look like another pair.
+// Of fixed length, so two pairs of identifier and version cannot have the same tag.
 function withVersion(tag: string, version: string | undefined): string {
   return version === undefined ? tag : `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
 }
 
 function wholeSeconds(date: Date): number {
-  if (!types.isDate(date)) throw mismatch('lastModified', 'a Date', date)
+  if (!types.isDate(date)) throw optionError('lastModified', 'a Date', date)
   const milliseconds = Math.floor(date.getTime() / 1000) * 1000
   formatHttpDate(milliseconds)
   return milliseconds

@@ -1,25 +1,27 @@
-// Values that have to be current before a route reads them, without the route waiting for the disk: versionOf
-// adds them, koaHttpCache refreshes them in front of the route.
+// Values that must be current before a route reads them synchronously: versionOf registers them, koaHttpCache
+// refreshes them before the route runs.
 
 type Refresh = () => Promise<void>
 
 const MAX = 1000
 const refreshes = new Set<Refresh>()
 
-/** @throws Error where something adds values all the time, since each of them costs every request */
+/** @throws Error for more than 1000 values, a sign that each request adds one: every value costs every request */
 export function keepCurrent(refresh: Refresh): void {
   if (refreshes.size >= MAX) {
-    throw new Error(`versionOf was called ${MAX} times: call it once, where koaHttpCache is made`)
+    throw new Error(
+      `versionOf was called ${MAX} times: call it once, where koaHttpCache is created`
+    )
   }
   refreshes.add(refresh)
 }
 
-/** From now on the value does not change any more. */
+/** For a value that no longer changes. */
 export function stopRefreshing(refresh: Refresh): void {
   refreshes.delete(refresh)
 }
 
-/** Brings all of them up to date; `undefined` when there are none. */
+/** Refreshes all values; `undefined` when there are none. */
 export function refreshAll(): Promise<unknown> | undefined {
   return refreshes.size === 0 ? undefined : Promise.all(Array.from(refreshes, refresh => refresh()))
 }

@@ -1,11 +1,10 @@
-// A result of ctx.fresh that knows whether anybody waits for its answer: a promise that rejects only towards
-// those who listen to it. So a forgotten await is neither an unhandled rejection nor an error that nobody hears
-// of.
+// A result of ctx.fresh that records whether it is awaited. It rejects only towards those who listen, so a
+// missing await is not an unhandled rejection; koaHttpCache reports it instead.
 
-/** What `ctx.fresh` resolves to: the status where the route has to respond 304 or 412, else false. */
+/** What `ctx.fresh` resolves to: the status that the preconditions require, else `false`. */
 export type FreshOutcome = false | 304 | 412
 
-/** What a result came to when it was rejected. */
+/** The outcome of a result that was rejected. */
 export class Rejection {
   readonly reason: unknown
 
@@ -16,11 +15,11 @@ export class Rejection {
 
 export class PendingResult implements Promise<FreshOutcome> {
   readonly [Symbol.toStringTag] = 'Promise'
-  readonly answer: Promise<FreshOutcome | Rejection>
+  readonly outcome: Promise<FreshOutcome | Rejection>
   isAwaited = false
 
-  constructor(answer: Promise<FreshOutcome>) {
-    this.answer = answer.catch((reason: unknown) => new Rejection(reason))
+  constructor(outcome: Promise<FreshOutcome>) {
+    this.outcome = outcome.catch((reason: unknown) => new Rejection(reason))
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
@@ -29,10 +28,10 @@ export class PendingResult implements Promise<FreshOutcome> {
     onRejected?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null
   ): Promise<Value | Caught> {
     this.isAwaited = true
-    return this.answer
-      .then(answer => {
-        if (answer instanceof Rejection) throw answer.reason
-        return answer
+    return this.outcome
+      .then(outcome => {
+        if (outcome instanceof Rejection) throw outcome.reason
+        return outcome
       })
       .then(onFulfilled, onRejected)
   }

@@ -1,10 +1,19 @@
-// Options in, frozen settings out: every default and every complaint.
+// Options of koaHttpCache in, frozen settings out.
 import type { Context } from 'koa'
 
 import { isDevelopment } from '../environment.ts'
+import {
+  check,
+  flag,
+  oneOf,
+  optionError,
+  settleTable,
+  withDefault,
+  type Expectation,
+  type Settled
+} from '../options.ts'
 import { warnOnce } from '../warn-once.ts'
 import type { CacheDirective, HeaderField, Lifetime } from './cache-directive.ts'
-import { checkKeys, isRecord, mismatch } from './complaints.ts'
 import {
   cacheControlField,
   expiryFields,
@@ -13,64 +22,76 @@ import {
   sharesCookies
 } from './directives.ts'
 
+/** The options of `koaHttpCache`. `undefined` means "not set". */
 export interface HttpCacheOptions {
-  /** What `Cache-Control` says where the route is silent. Default: nothing. */
+  /**
+   * Directives of `Cache-Control` for responses to GET and HEAD that have a cacheable status and whose
+   * route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
+   * `Authorization` or the response sets a cookie. Default: none.
+   *
+   * @example
+   * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })
+   */
   readonly cacheControl?: CacheDirective | readonly CacheDirective[] | undefined
-  /** The lifetime where the route is silent, as `ctx.expires` writes it: `600`, `'10m'`. Default: none. */
+  /** The lifetime of the same responses, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
   readonly expires?: Lifetime | undefined
   /**
-   * Mixed into every ETag that `ctx.fresh` makes, so that a deploy makes every page new: a deploy's id,
-   * `ctx.assets.version`, `versionOf('views')`. A date alone then gets an ETag as well. An empty text or
-   * undefined mixes nothing in. Default: nothing.
+   * A string that is mixed into every ETag of `ctx.fresh`, so a deploy invalidates every page: the deploy's
+   * id, `ctx.assets.version`, `versionOf('views')`. A Last-Modified alone then gets an ETag as well.
+   * The empty string and `undefined` are not mixed in. Default: none.
+   *
+   * A result that is not a string is a TypeError of the request.
    */
   readonly version?: ((ctx: Context) => string | undefined) | undefined
   /**
-   * What an If-Modified-Since must be for a 304: `exact` is equal to Last-Modified; `before` is also
-   * later, as long as it is not in the future. Default `exact`.
+   * The If-Modified-Since that gets a 304: `exact`, a date equal to Last-Modified; `before`, as in RFC 9110
+   * section 13.1.3, also a later one that is not in the future. Default: `exact`.
    */
   readonly ifModifiedSince?: 'exact' | 'before' | undefined
-  /** Give text, buffers and JSON an ETag of their content, where the route gave none. Default false. */
+  /**
+   * Strings, buffers and JSON get a weak ETag of their content if the route set no validator. Default:
+   * `false`.
+   */
   readonly autoEtag?: boolean | undefined
-  /** Say in `X-Http-Cache` why an answer is what it is. Default: in development. */
+  /** Give the reason for the response in `X-Http-Cache`. Default: true in development (`NODE_ENV`). */
   readonly trace?: boolean | undefined
 }
+
+const OPTIONS = {
+  // Their directives and lifetimes are checked when they are formatted.
+  cacheControl: { expected: 'directives', holds: () => true },
+  expires: { expected: 'a lifetime', holds: () => true },
+  version: { expected: 'a function of ctx', holds: value => typeof value === 'function' },
+  ifModifiedSince: withDefault(oneOf('exact', 'before'), 'exact'),
+  autoEtag: withDefault(flag, false),
+  trace: withDefault(flag, isDevelopment)
+} satisfies Record<keyof HttpCacheOptions, Expectation>
 
 /** The fields of a response whose route wrote nothing about caching. */
 export interface Defaults {
   /** They depend on the clock. */
   readonly fields: (now: number) => readonly HeaderField[]
-  /** Those of a response that is for one visitor: no shared cache may keep it. */
+  /** Those of a response for one visitor, which no shared cache may store. */
   readonly personal: readonly HeaderField[]
   readonly sharesCookies: boolean
 }
 
-export interface HttpCacheSettings {
+/** Options without work of their own are settled by their row above. */
+export interface HttpCacheSettings extends Settled<typeof OPTIONS> {
   readonly defaults: Defaults | undefined
   readonly version: (ctx: Context) => string | undefined
-  readonly ifModifiedSince: 'exact' | 'before'
-  readonly autoEtag: boolean
-  readonly trace: boolean
   readonly isDevelopment: boolean
-  /** Says each thing once, in development; elsewhere nothing. */
+  /** Logs each message once, in development; elsewhere nothing. */
   readonly warn: (message: string) => void
 }
 
-const KEYS = ['cacheControl', 'expires', 'version', 'ifModifiedSince', 'autoEtag', 'trace'] as const
-
-/** @throws TypeError for a wrong option: its name, what was expected, what was given */
+/** @throws TypeError for a wrong option, with its name, what was expected and what was given */
 export function settle(options: HttpCacheOptions): HttpCacheSettings {
-  if (!isRecord(options)) throw mismatch('the options of koaHttpCache', 'an object', options)
-  checkKeys('option of koaHttpCache', options, KEYS)
-  const { ifModifiedSince = 'exact' } = options
-  if (ifModifiedSince !== 'exact' && ifModifiedSince !== 'before') {
-    throw mismatch('ifModifiedSince', "'exact' or 'before'", ifModifiedSince)
-  }
+  check(options, OPTIONS)
   return Object.freeze({
+    ...settleTable(OPTIONS, [options], undefined),
     defaults: settleDefaults(options),
     version: settleVersion(options.version),
-    ifModifiedSince,
-    autoEtag: settleSwitch('autoEtag', options.autoEtag, false),
-    trace: settleSwitch('trace', options.trace, isDevelopment()),
     isDevelopment: isDevelopment(),
     warn: isDevelopment() ? warnOnce() : ignore
   })
@@ -101,19 +122,12 @@ function settleFields(
 
 function settleVersion(version: HttpCacheOptions['version']): HttpCacheSettings['version'] {
   if (version === undefined) return () => undefined
-  if (typeof version !== 'function') throw mismatch('version', 'a function of ctx', version)
   return ctx => {
     const given: unknown = version(ctx)
     if (given === undefined || given === '') return undefined
     if (typeof given === 'string') return given
-    throw mismatch('version(ctx)', 'a text or undefined', given)
+    throw optionError('version(ctx)', 'a string or undefined', given)
   }
-}
-
-function settleSwitch(name: string, given: unknown, otherwise: boolean): boolean {
-  if (given === undefined) return otherwise
-  if (typeof given === 'boolean') return given
-  throw mismatch(name, 'true or false', given)
 }
 
 function ignore(): void {}

@@ -1,4 +1,4 @@
-// Why a conditional request was answered as it was, in words.
+// The reason for the outcome of a conditional request, in words.
 import {
   type ConditionalHeaders,
   evaluatePreconditions,
@@ -6,7 +6,6 @@ import {
 } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
 
-/** The reason for an outcome of `evaluatePreconditions`. */
 export function reasonFor(
   method: string,
   headers: ConditionalHeaders,
@@ -20,7 +19,7 @@ export function reasonFor(
   }
   if (ifNoneMatch) return 'If-None-Match does not name the ETag'
   if (headers['if-modified-since'] !== undefined) {
-    return 'If-Modified-Since is unreadable or not the Last-Modified'
+    return 'If-Modified-Since is invalid or differs from Last-Modified'
   }
   if (headers['if-match'] !== undefined) return 'If-Match names the ETag'
   if (headers['if-unmodified-since'] !== undefined) return 'not modified since If-Unmodified-Since'

@@ -1,16 +1,14 @@
-// One digest for one content, however it was put together.
+// The digest of a value: equal content has an equal digest.
 import { types } from 'node:util'
 
 import { digestOf } from '../files/digest.ts'
-import { isPlainObject, kindOf } from './complaints.ts'
 
 /**
- * The digest of a value and its parts, the same whatever the order of the keys: plain objects, arrays,
- * texts, numbers, booleans, null, undefined, dates, typed arrays and buffers (by their bytes), and what
- * has a `toJSON` method.
+ * The digest of a value and its parts, in whatever order the keys are: plain objects, arrays, strings,
+ * numbers, booleans, null, undefined, dates, typed arrays and buffers (by their bytes), and objects with a
+ * `toJSON` method.
  *
- * @throws TypeError for everything else, whose content cannot be known: it would have one digest for
- *   two states
+ * @throws TypeError for everything else. Its content is not accessible, so two states would have one digest.
  */
 export function digestOfValue(value: unknown): string {
   return digestOf(canonical(value, []))
@@ -26,7 +24,7 @@ function canonical(value: unknown, within: readonly object[]): string {
 }
 
 function canonicalObject(value: object, within: readonly object[]): string {
-  // Not `instanceof`, which does not know what comes from another realm.
+  // Not `instanceof`: the value may be of another realm.
   if (types.isDate(value)) return `Date(${validTime(value)})`
   if (ArrayBuffer.isView(value)) return `Bytes(${digestOf(asBytes(value))})`
   if (within.includes(value)) {
@@ -40,12 +38,12 @@ function canonicalObject(value: object, within: readonly object[]): string {
     return `[${Array.from(value, item => canonical(item, inner)).join(',')}]`
   }
   if (isPlainObject(value)) return canonicalRecord(value, inner)
-  throw new TypeError(`${kindOf(value)} has no content to digest: ${remedyFor(value)}`)
+  throw new TypeError(`${kindOf(value)} has no content to digest: ${adviceFor(value)}`)
 }
 
 function canonicalRecord(value: object, within: readonly object[]): string {
   if (Object.getOwnPropertySymbols(value).length > 0) {
-    throw new TypeError('an object with symbols as keys has no content to digest: use texts')
+    throw new TypeError('an object with symbol keys has no content to digest: use string keys')
   }
   return `{${Object.entries(value)
     .filter(([, part]) => part !== undefined)
@@ -54,12 +52,12 @@ function canonicalRecord(value: object, within: readonly object[]): string {
     .join(',')}}`
 }
 
-function remedyFor(value: object): string {
+function adviceFor(value: object): string {
   if ('then' in value) return 'await it'
   if (types.isMap(value) || types.isSet(value)) return 'write [...value]'
   if (types.isAnyArrayBuffer(value)) return 'write new Uint8Array(value)'
   if (types.isBoxedPrimitive(value)) return 'write value.valueOf()'
-  return 'name the parts that matter, for example { etag: [book.id, book.updatedAt] }'
+  return 'name its relevant parts, as in { etag: [book.id, book.updatedAt] }'
 }
 
 function asBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
@@ -70,4 +68,21 @@ function validTime(date: Date): number {
   const time = Date.prototype.getTime.call(date)
   if (Number.isNaN(time)) throw new TypeError('an invalid Date has no content to digest')
   return time
+}
+
+/** Whether the own keys are the whole content: an object literal of any realm, or one without a prototype. */
+export function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === null || prototype === Object.prototype) return true
+  // Another realm's Object.prototype.
+  return (
+    Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf')
+  )
+}
+
+/** `a Book`, `an object` */
+export function kindOf(value: object): string {
+  const { name } = (value.constructor ?? Object) as { readonly name?: unknown }
+  if (typeof name !== 'string' || name === '' || name === 'Object') return 'an object'
+  return `${/^[AEIO]/.test(name) ? 'an' : 'a'} ${name}`
 }

@@ -1,7 +1,6 @@
-// A version of the bytes of files and directories: another as soon as a template was edited.
+// A version of files and directories, made from their bytes: it changes when a template is edited.
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
-import { inspect } from 'node:util'
 import { isDevelopment } from '../environment.ts'
 import { keepCurrent, stopRefreshing } from './kept-current.ts'
 import { statIfThere } from '../files/at-start.ts'
@@ -10,23 +9,30 @@ import { sortEntries } from '../files/folder-entries.ts'
 import { recheck, observe, type Observation } from '../files/observation.ts'
 import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
+import { check, isRecord, optionError, text } from '../options.ts'
 
 export interface VersionOfOptions {
-  /** Where relative names start. Default `process.cwd()`. */
+  /** The directory at which relative names start. Default: `process.cwd()`. */
   readonly root?: string | undefined
 }
 
 const CONCURRENCY = 16
 
 /**
- * A `version` for koaHttpCache: 32 hex characters of the bytes of these files and directories, searched
- * recursively, and of their names. Hidden files and what editors leave behind do not count; links are
- * followed. Read once, at start; in development (`NODE_ENV`) before each request, by a stat of each file.
+ * Makes a `version` for `koaHttpCache`: 32 hex characters that depend on the names and bytes of these files
+ * and directories. Directories are searched recursively and links are followed; hidden files and editor
+ * leftovers are skipped. The files are read once, at start; in development (`NODE_ENV`) each one is checked
+ * with a stat before every request.
  *
- * Call it once, and the function that it returns in `version` alone, also together with others:
- * `version: ctx => ctx.assets.version + views()`.
+ * Call `versionOf` once, at start, and the function that it returns only inside `version`.
  *
- * @throws TypeError for a wrong argument; Error for a name that is not there
+ * @example
+ * app.use(koaHttpCache({ version: versionOf('views', 'locales') }))
+ *
+ * const views = versionOf('views')
+ * app.use(koaHttpCache({ version: ctx => ctx.assets.version + views() }))
+ *
+ * @throws TypeError for a wrong argument; Error for a file or directory that does not exist
  */
 export function versionOf(
   ...args: readonly [string, ...string[]] | readonly [string, ...string[], VersionOfOptions]
@@ -37,14 +43,14 @@ export function versionOf(
     root
   )
   for (const path of files.paths) {
-    if (!statIfThere(path))
-      throw new Error(`versionOf: there is no ${path}; relative names start at ${root}`)
+    if (statIfThere(path)) continue
+    throw new Error(`versionOf: ${path} does not exist; relative names start at ${root}`)
   }
   keepCurrent(isDevelopment() ? oneAtATime(() => files.read()) : readAtStart(files))
   return () => {
     if (files.version !== undefined) return files.version
     throw new Error(
-      `the version of ${names.join(', ')} is not read yet: koaHttpCache reads it before it enters a route`
+      `the version of ${names.join(', ')} has not been read yet: call it in a route behind koaHttpCache`
     )
   }
 }
@@ -61,30 +67,23 @@ function readAtStart(files: FilesRead): () => Promise<void> {
       throw error
     }
   }
-  // A failure is that of the first request, which tries again.
+  // A failure is left to the first request, which tries again.
   void Promise.allSettled([refresh()])
   return refresh
 }
 
 function readArguments(args: readonly unknown[]): { names: readonly string[]; root: string } {
   const last = args.at(-1)
-  const isOptions = typeof last === 'object' && last !== null && !Array.isArray(last)
-  const options: VersionOfOptions = isOptions ? last : {}
-  const names = isOptions ? args.slice(0, -1) : args
-  const unknown = Object.keys(options).find(key => key !== 'root')
-  if (unknown !== undefined)
-    throw new TypeError(`unknown option of versionOf ${unknown}; known is root`)
+  const options: VersionOfOptions = isRecord(last) ? last : {}
+  const names = isRecord(last) ? args.slice(0, -1) : args
+  check(options, { root: text })
   const { root = process.cwd() } = options
-  if (typeof root !== 'string') throw new TypeError(`root must be a path, got ${inspect(root)}`)
-  const isName = (name: unknown): name is string => typeof name === 'string' && name !== ''
-  if (names.length > 0 && names.every(isName)) return { names, root: resolve(root) }
-  throw new TypeError(
-    `versionOf must be given files and directories, as in versionOf('views'), got ${inspect(args)}`
-  )
+  if (names.length > 0 && names.every(text.holds)) return { names, root: resolve(root) }
+  throw optionError('the arguments of versionOf', "files and directories, such as 'views'", args)
 }
 
 interface FileRead {
-  readonly seen: Observation
+  readonly observation: Observation
   readonly digest: string
 }
 
@@ -102,42 +101,40 @@ class FilesRead {
   async read(): Promise<void> {
     const found = (await Promise.all(this.paths.map(path => filesUnder(path)))).flat()
     const files = [...new Set(found)].toSorted((one, other) => (one < other ? -1 : 1))
-    const reads = await inParallel(files, CONCURRENCY, path => this.#look(path))
-    this.#known = new Map(files.flatMap((path, at) => pairOf(path, reads[at])))
-    this.version = digestOf(Buffer.from(JSON.stringify(Array.from(this.#known, this.#name))))
+    const reads = await inParallel(files, CONCURRENCY, path => this.#readFile(path))
+    const pairs = files.flatMap((path, at) => (reads[at] ? [[path, reads[at]] as const] : []))
+    this.#known = new Map(pairs)
+    this.version = digestOf(JSON.stringify(Array.from(this.#known, this.#named)))
   }
 
-  #look = async (path: string): Promise<FileRead | undefined> => {
+  #readFile = async (path: string): Promise<FileRead | undefined> => {
     const known = this.#known.get(path)
-    const again = known && (await recheck(known.seen))
-    if (known && again) return { seen: again, digest: known.digest }
+    const again = known && (await recheck(known.observation))
+    if (known && again) return { observation: again, digest: known.digest }
     const readAt = Date.now()
     const whole = await readSnapshot(path)
     if (!whole) return undefined
     const { stamp, bytes } = whole
-    return { seen: observe(path, stamp, () => bytes, readAt), digest: digestOf(bytes) }
+    const observation = observe(path, stamp, () => bytes, readAt)
+    return { observation, digest: digestOf(bytes) }
   }
 
-  // Not the absolute path: every server of a deploy has the same version.
-  #name = ([path, { digest }]: readonly [string, FileRead]): readonly [string, string] => [
+  // Relative, so every server of a deploy has the same version.
+  #named = ([path, { digest }]: readonly [string, FileRead]): readonly [string, string] => [
     relative(this.#root, path).replaceAll(sep, '/'),
     digest
   ]
 }
 
-function pairOf(path: string, read: FileRead | undefined): [string, FileRead][] {
-  return read ? [[path, read]] : []
-}
-
-/** Regular files, a name that is one included; none where nothing is there any more. */
+/** The regular files at and below a path; none when it no longer exists. */
 async function filesUnder(path: string, chain: readonly string[] = []): Promise<string[]> {
   const stats = await statOf(path)
   if (!stats?.isDirectory()) return stats?.isFile() ? [path] : []
   const real = await realpathOf(path)
   const entries = await ifThere(readdir(path, { withFileTypes: true }))
   if (real === undefined || !entries) return []
-  const way = [...chain, real]
-  const { files, partials, folders } = await sortEntries(path, entries, way, 'follow')
-  const inside = await Promise.all(folders.map(name => filesUnder(join(path, name), way)))
+  const parents = [...chain, real]
+  const { files, partials, folders } = await sortEntries(path, entries, parents, 'follow')
+  const inside = await Promise.all(folders.map(name => filesUnder(join(path, name), parents)))
   return [...files, ...partials].map(name => join(path, name)).concat(inside.flat())
 }

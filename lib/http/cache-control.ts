@@ -1,7 +1,6 @@
-// Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted relatives
-// (RFC 9213).
+// Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted forms (RFC 9213).
 
-/** Directives that stand alone. */
+/** Directives without a value. */
 export const FLAG_DIRECTIVES = [
   'public',
   'private',
@@ -14,7 +13,7 @@ export const FLAG_DIRECTIVES = [
   'immutable'
 ] as const
 
-/** Directives that say a number of seconds. */
+/** Directives with a number of seconds. */
 export const SECONDS_DIRECTIVES = [
   'max-age',
   's-maxage',
@@ -22,23 +21,23 @@ export const SECONDS_DIRECTIVES = [
   'stale-if-error'
 ] as const
 
-/** Directives that only a request may use (RFC 9111 section 5.2.1). */
+/** Directives of requests (RFC 9111 section 5.2.1). */
 export const REQUEST_DIRECTIVES = ['max-stale', 'min-fresh', 'only-if-cached'] as const
 
-/** Field names limit `no-cache` and `private` to these fields; an extension may have a text. */
+/** `no-cache` and `private` may have field names, to which they are then limited; an extension, a string. */
 export type DirectiveValue = true | number | string | readonly string[]
 
-const LONGEST = 2 ** 31 - 1
+const MAX_SECONDS = 2 ** 31 - 1
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
-// What a quoted string may hold, without the comma, at which careless caches split.
+// The characters of a quoted string, without the comma, at which careless caches split.
 const QUOTABLE = /^[ !\x23-\x2b\x2d-\x5b\x5d-\x7e]*$/
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 
 /**
- * The header's value, in the order of the map.
+ * The field's value, in the order of the map.
  *
- * @throws TypeError for seconds that are none, text that a header cannot carry, nothing at all, and
- *   directives that cannot both be meant
+ * @throws TypeError for an empty map, invalid seconds, text that a field cannot contain, and directives that
+ *   contradict each other
  */
 export function formatCacheControl(directives: ReadonlyMap<string, DirectiveValue>): string {
   if (directives.size === 0) throw new TypeError('Cache-Control needs at least one directive')
@@ -46,28 +45,28 @@ export function formatCacheControl(directives: ReadonlyMap<string, DirectiveValu
   return Array.from(directives, ([name, value]) => formatDirective(name, value)).join(', ')
 }
 
-/** The name of the field that speaks to one kind of cache: `CDN-Cache-Control` (RFC 9213). */
+/** The name of a targeted field (RFC 9213): `CDN-Cache-Control`. */
 export function targetedField(target: string): string {
   if (TOKEN.test(target)) return `${target}-Cache-Control`
   throw new TypeError(`target must be a token such as 'CDN', got ${JSON.stringify(target)}`)
 }
 
-/** @throws TypeError for everything but whole seconds from 0 to 2^31-1 */
+/** @throws TypeError for anything but whole seconds from 0 to 2^31-1 */
 export function checkSeconds(name: string, seconds: unknown): number {
-  if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= LONGEST) {
+  if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MAX_SECONDS) {
     return Number(seconds)
   }
   const given = typeof seconds === 'string' ? JSON.stringify(seconds) : String(seconds)
-  throw new TypeError(`${name} must be whole seconds from 0 to ${LONGEST}, got ${given}`)
+  throw new TypeError(`${name} must be whole seconds from 0 to ${MAX_SECONDS}, got ${given}`)
 }
 
-/** A lifetime of any length, cut to what the header can say. */
+/** A lifetime of any length, limited to what the field can express. */
 export function wholeSeconds(milliseconds: number): number {
-  return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), LONGEST)
+  return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), MAX_SECONDS)
 }
 
 function formatDirective(name: string, value: DirectiveValue): string {
-  if (!TOKEN.test(name)) throw new TypeError(`the directive ${JSON.stringify(name)} is no token`)
+  if (!TOKEN.test(name)) throw new TypeError(`the directive ${JSON.stringify(name)} is not a token`)
   if (SECONDS.has(name)) return `${name}=${checkSeconds(name, value)}`
   if (value === true) return name
   if (typeof value === 'object') return `${name}="${formatFieldNames(name, value)}"`
@@ -76,7 +75,7 @@ function formatDirective(name: string, value: DirectiveValue): string {
 
 function formatFieldNames(name: string, fields: readonly string[]): string {
   if (fields.length > 0 && fields.every(field => TOKEN.test(field))) return fields.join(', ')
-  throw new TypeError(`${name} must list header names, got ${JSON.stringify(fields)}`)
+  throw new TypeError(`${name} must be a list of field names, got ${JSON.stringify(fields)}`)
 }
 
 function formatText(name: string, text: string): string {
@@ -88,14 +87,14 @@ function formatText(name: string, text: string): string {
 }
 
 function checkContradictions(directives: ReadonlyMap<string, DirectiveValue>): void {
-  // Section 5.2.2.3: a cache that understands the status obeys the rest instead of `no-store`, which
-  // stands beside it for the other caches.
+  // Section 5.2.2.3: with must-understand, a cache that understands the status ignores `no-store`, which is
+  // there for the other caches.
   if (directives.has('no-store') && !directives.has('must-understand')) {
     if (directives.has('immutable')) throwContradiction('no-store', 'immutable')
     const lasting = SECONDS_DIRECTIVES.find(name => Number(directives.get(name) ?? 0) > 0)
     if (lasting !== undefined) throwContradiction('no-store', lasting)
   }
-  // `private` with field names keeps only these fields out of shared caches.
+  // With field names, `private` keeps only these fields out of shared caches.
   if (directives.get('private') === true) {
     if (directives.has('public')) throwContradiction('public', 'private')
     if (directives.has('s-maxage')) throwContradiction('private', 's-maxage')
@@ -103,5 +102,5 @@ function checkContradictions(directives: ReadonlyMap<string, DirectiveValue>): v
 }
 
 function throwContradiction(one: string, other: string): never {
-  throw new TypeError(`${one} and ${other} cannot both be meant`)
+  throw new TypeError(`${one} and ${other} contradict each other`)
 }

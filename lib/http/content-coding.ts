@@ -1,6 +1,6 @@
-// Which content coding an Accept-Encoding asks for (RFC 9110 section 12.5.3).
+// Selects a content coding by Accept-Encoding (RFC 9110 section 12.5.3).
 
-/** One form in which a resource can be sent. */
+/** One coding in which a resource is available. */
 export interface Offer {
   /** `identity`, `gzip`, `br`, `zstd`. */
   readonly coding: string
@@ -9,9 +9,9 @@ export interface Offer {
 }
 
 /**
- * The offer with the highest weight, and of those the smallest. Without the header anything would
- * do, and identity is what everybody understands; where nothing is acceptable it is identity, too.
- * @param offers identity among them
+ * The offer with the highest weight; among equals the smallest. Identity without the header, although any
+ * coding is then acceptable, and where no offer is.
+ * @param offers including identity
  */
 export function chooseCoding<T extends Offer>(
   acceptEncoding: string | undefined,
@@ -33,7 +33,7 @@ export function chooseCoding<T extends Offer>(
   return best ?? identity
 }
 
-// Identity is acceptable unless it is excluded, but less wanted than anything that was named.
+// Identity is acceptable unless it is excluded, but comes after every coding that is named.
 const UNNAMED_IDENTITY = Number.MIN_VALUE
 
 function weightOf(coding: string, weights: ReadonlyMap<string, number>): number {
@@ -43,7 +43,7 @@ function weightOf(coding: string, weights: ReadonlyMap<string, number>): number 
 
 const MEMBER = /^([!#$%&'*+\-.^_`|~\w]+)[ \t]*(?:;[ \t]*q=([01](?:\.\d{0,3})?)[ \t]*)?$/i
 
-/** The first weight of each coding; what cannot be read is passed over. */
+/** The first weight of each coding; invalid members are skipped. */
 function readWeights(acceptEncoding: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const member of acceptEncoding.split(',')) {

@@ -1,14 +1,14 @@
-// HTTP dates, written in one format and read in three (RFC 9110 section 5.6.7).
+// HTTP dates: one format is written, three are parsed (RFC 9110 section 5.6.7).
 
 const DAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
 const LONG_DAYS = 'Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday'
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 const MONTH = `(?<month>${MONTHS.join('|')})`
-// A leap second is written :60.
+// A leap second is :60.
 const TIME = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
 
-// The day's name is redundant, so only its form is checked: "recipients of timestamp values are
+// The day name is redundant, so only its form is checked: "recipients of timestamp values are
 // encouraged to be robust in parsing".
 const FORMATS = [
   String.raw`(?:${DAYS}), (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT`,
@@ -20,30 +20,30 @@ const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * The moment as an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`. Milliseconds are cut off.
+ * Formats a time as an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`, truncated to whole seconds.
  *
- * @throws TypeError for NaN and for a year that four digits cannot say
+ * @throws TypeError for NaN and for a year of more than four digits
  */
 export function formatHttpDate(milliseconds: number): string {
   if (milliseconds >= EARLIEST && milliseconds <= LATEST) {
     return new Date(milliseconds).toUTCString()
   }
-  throw new TypeError(`an HTTP date must lie in the years 0000 to 9999, got ${milliseconds}`)
+  throw new TypeError(`an HTTP date must be in the years 0000 to 9999, got ${milliseconds}`)
 }
 
 /**
- * The moment that an HTTP date in any of the three formats names, in milliseconds, always read as
- * GMT. `undefined` for everything else: a recipient ignores a date that it cannot read.
+ * The time of an HTTP date in any of the three formats, in milliseconds, always as GMT. `undefined` for
+ * everything else: a recipient ignores an invalid date.
  */
 export function parseHttpDate(text: string, now?: number): number | undefined {
   for (const format of FORMATS) {
     const parts = format.exec(text)?.groups
-    if (parts) return moment(parts, now)
+    if (parts) return timeOf(parts, now)
   }
   return undefined
 }
 
-function moment(parts: Record<string, string>, now = Date.now()): number | undefined {
+function timeOf(parts: Record<string, string>, now = Date.now()): number | undefined {
   const month = MONTHS.indexOf(parts.month ?? '')
   const day = Number(parts.day)
   const time = [Number(parts.hour), Number(parts.minute), Number(parts.second)] as const
@@ -51,8 +51,8 @@ function moment(parts: Record<string, string>, now = Date.now()): number | undef
   return parts.year?.length === 2 ? inWindow(Number(parts.year), at, now) : at(Number(parts.year))
 }
 
-// RFC 850's two digits: a moment "more than 50 years in the future" is the most recent year in the
-// past with the same last two digits.
+// RFC 850's two-digit year: one that is "more than 50 years in the future" is the most recent year in the past
+// with the same last two digits.
 function inWindow(
   digits: number,
   at: (year: number) => number | undefined,
@@ -72,7 +72,7 @@ function utc(
   day: number,
   [hour, minute, second]: readonly [number, number, number]
 ): number | undefined {
-  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
   const date = new Date(0)
   date.setUTCFullYear(year, month, day)
   if (date.getUTCMonth() !== month || date.getUTCDate() !== day) return undefined

@@ -1,13 +1,13 @@
-// Conditional requests, judged in the order of RFC 9110 section 13.2.2.
+// Conditional requests, evaluated in the order of RFC 9110 section 13.2.2.
 import type { IncomingHttpHeaders } from 'node:http'
 
 import { parseHttpDate } from './dates.ts'
 import { etagMatches, type Validators } from './validators.ts'
 
-/** Whether the request goes on, is answered 304, or is answered 412. */
+/** Whether the request is performed, or gets the response 304 (`not-modified`) or 412 (`failed`). */
 export type Outcome = 'proceed' | 'not-modified' | 'failed'
 
-/** The four request headers that make a request conditional. */
+/** The request fields that make a request conditional, If-Range excepted. */
 export type ConditionalHeaders = Pick<
   IncomingHttpHeaders,
   'if-match' | 'if-unmodified-since' | 'if-none-match' | 'if-modified-since'
@@ -15,25 +15,22 @@ export type ConditionalHeaders = Pick<
 
 export interface PreconditionOptions {
   /**
-   * What an If-Modified-Since must be for a 304: `exact` means equal to the last modification;
-   * `before` also later than it, as long as it does not lie in the future. Default `exact`.
+   * The If-Modified-Since that gets a 304: `exact`, a date equal to the last modification; `before`, also a
+   * later one that is not in the future. Default: `exact`.
    */
   readonly ifModifiedSince?: 'exact' | 'before' | undefined
-  /** The server's clock in milliseconds. Default `Date.now()`. */
+  /** The server's clock in milliseconds. Default: `Date.now()`. */
   readonly now?: number | undefined
 }
 
-/**
- * Whether the response to this method describes the current representation: GET, HEAD, and QUERY
- * (RFC 10008), which is safe as well.
- */
+/** Whether the response describes the current representation: to GET, HEAD, and QUERY (RFC 10008). */
 export function isRetrieval(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'QUERY'
 }
 
 /**
- * What the preconditions of a request come to, for a resource whose current representation has
- * these validators. None at all says that there is no current representation.
+ * The outcome of a request's preconditions, for a resource whose current representation has these
+ * validators. Without any validator there is no current representation.
  */
 export function evaluatePreconditions(
   method: string,
@@ -49,33 +46,32 @@ export function evaluatePreconditions(
   // Step 0, section 13.2.1: these methods neither select nor modify a representation.
   if (method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed'
 
-  // Steps 1 and 2: If-Unmodified-Since counts only without If-Match.
+  // Steps 1 and 2: If-Unmodified-Since applies only without If-Match.
   if (ifMatch !== undefined) {
     if (!matches(ifMatch, validators, 'strong')) return 'failed'
   } else if (ifUnmodifiedSince !== undefined) {
     if (isModifiedSince(ifUnmodifiedSince, validators)) return 'failed'
   }
 
-  // Steps 3 and 4: If-Modified-Since counts only without If-None-Match, and for GET and HEAD. A
-  // conditional QUERY is evaluated as GET is (RFC 10008).
+  // Steps 3 and 4: If-Modified-Since applies only without If-None-Match, and to GET and HEAD. A conditional
+  // QUERY is evaluated like GET (RFC 10008).
   const reads = isRetrieval(method)
   if (ifNoneMatch !== undefined) {
     if (matches(ifNoneMatch, validators, 'weak')) return reads ? 'not-modified' : 'failed'
   } else if (ifModifiedSince !== undefined && reads) {
-    if (isSeen(ifModifiedSince, validators, options)) return 'not-modified'
+    if (isUnmodifiedSince(ifModifiedSince, validators, options)) return 'not-modified'
   }
   return 'proceed'
 }
 
-// Sections 13.1.1 and 13.1.2: `*` asks whether there is any current representation.
+// Sections 13.1.1 and 13.1.2: `*` matches any current representation.
 function matches(list: string, validators: Validators, comparison: 'strong' | 'weak'): boolean {
   const { etag, lastModified } = validators
   if (list === '*') return etag !== undefined || lastModified !== undefined
   return etagMatches(list, etag, comparison)
 }
 
-// Section 13.1.4: an unreadable date is ignored, and so is any date when there is no modification
-// date to compare it with.
+// Section 13.1.4: an invalid date is ignored, and so is any date without a modification date to compare it with.
 function isModifiedSince(date: string, { lastModified }: Validators): boolean {
   if (lastModified === undefined) return false
   const since = parseHttpDate(date)
@@ -83,7 +79,7 @@ function isModifiedSince(date: string, { lastModified }: Validators): boolean {
 }
 
 // Section 13.1.3.
-function isSeen(
+function isUnmodifiedSince(
   date: string,
   { lastModified }: Validators,
   options: PreconditionOptions | undefined

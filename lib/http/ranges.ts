@@ -1,5 +1,5 @@
-// Range requests (RFC 9110 section 14), as far as one range goes: a server may answer several with
-// the whole representation, and this one does.
+// Requests for one range (RFC 9110 section 14). The response to several is the whole representation, as section
+// 14.2 allows.
 import { parseHttpDate } from './dates.ts'
 import type { Validators } from './validators.ts'
 
@@ -17,8 +17,8 @@ export interface RangeHeaders {
 }
 
 /**
- * What a request asks of a representation of `size` bytes. Ranges are defined for GET alone
- * (section 14.2); an unknown unit and an unreadable range are ignored.
+ * The part of a representation of `size` bytes that a request selects. Ranges are defined for GET only
+ * (section 14.2); an unknown unit and an invalid range are ignored.
  */
 export function chooseRange(
   method: string,
@@ -46,15 +46,15 @@ function readRange(range: string, size: number): RangeChoice {
   return start < size ? { start, end: Math.min(end, size - 1) } : 'unsatisfiable'
 }
 
-/** Section 14.1.2: a suffix longer than the representation is the whole of it. */
+/** Section 14.1.2: a suffix longer than the representation selects all of it. */
 function suffix(length: number, size: number): RangeChoice {
   if (length === 0 || size === 0) return 'unsatisfiable'
   return { start: Math.max(0, size - length), end: size - 1 }
 }
 
 /**
- * Section 13.1.5: one tag, no list, compared strongly; a date must be exactly the last modification, and that
- * is strong only once a second has passed (section 8.8.2.2).
+ * Section 13.1.5: a single tag, compared strongly; a date must equal the last modification, which is strong
+ * only once a second has passed (section 8.8.2.2).
  */
 function isCurrent(
   ifRange: string,

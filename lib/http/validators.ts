@@ -1,10 +1,10 @@
-// Entity tags: how they are written and compared (RFC 9110 section 8.8.3).
+// Entity tags: formatting and comparison (RFC 9110 section 8.8.3).
 
-/** What tells one state of a resource from another. */
+/** Metadata that distinguishes one state of a resource from another (RFC 9110 section 8.8). */
 export interface Validators {
-  /** The entity tag in the form of the header: `"x"` or `W/"x"`. */
+  /** The entity tag as in the field: `"x"` or `W/"x"`. */
   readonly etag?: string | undefined
-  /** The last modification in milliseconds, whole seconds. */
+  /** The last modification in milliseconds, truncated to whole seconds. */
   readonly lastModified?: number | undefined
 }
 
@@ -14,11 +14,11 @@ const COMMA = 0x2c
 const OPAQUE = /^[!\x23-\x7e]+$/
 
 /**
- * The identifier as an entity tag. One that is written as a tag already is taken as it is.
+ * The entity tag of an identifier. One that has the form of a tag is used as it is.
  *
- * @throws TypeError for what RFC 9110 section 8.8.3 does not allow between the quotes (quotes, blanks,
- *   control characters), for anything beyond ASCII, which Node would send as Latin-1, and for the
- *   empty string
+ * @throws TypeError for characters that RFC 9110 section 8.8.3 does not allow between the quotes (quotes,
+ *   blanks, control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty
+ *   string
  */
 export function formatEtag(opaque: string, weak = false): string {
   const tag = ENTITY_TAG.test(opaque) ? opaque : quote(opaque)
@@ -28,14 +28,14 @@ export function formatEtag(opaque: string, weak = false): string {
 function quote(opaque: string): string {
   if (OPAQUE.test(opaque)) return `"${opaque}"`
   throw new TypeError(
-    `an ETag must be of visible ASCII characters without quotes, got ${JSON.stringify(opaque)}`
+    `an ETag must be visible ASCII characters without quotes, got ${JSON.stringify(opaque)}`
   )
 }
 
 /**
- * Whether a list of entity tags, the value of If-Match or If-None-Match, names this one
- * (RFC 9110 section 8.8.3.2). `*` names every tag. A tag without quotes is tolerated, for clients that
- * lose them. One pass, since the list is the client's.
+ * Whether a list of entity tags, the value of If-Match or If-None-Match, contains this one (RFC 9110 section
+ * 8.8.3.2). `*` matches every tag. A tag without quotes is tolerated, because some clients drop them. One
+ * pass, because the client controls the list's length.
  */
 export function etagMatches(
   list: string,
@@ -48,13 +48,13 @@ export function etagMatches(
   const opaque = opaqueOf(etag)
   for (let start = 0; start < list.length;) {
     const end = endOfMember(list, start)
-    if (names(list.slice(start, end).trim(), opaque, comparison)) return true
+    if (isSame(list.slice(start, end).trim(), opaque, comparison)) return true
     start = end + 1
   }
   return false
 }
 
-function names(member: string, opaque: string, comparison: 'strong' | 'weak'): boolean {
+function isSame(member: string, opaque: string, comparison: 'strong' | 'weak'): boolean {
   if (comparison === 'strong' && isWeak(member)) return false
   const tag = opaqueOf(member)
   return tag === opaque || `"${tag}"` === opaque
@@ -68,7 +68,7 @@ function opaqueOf(tag: string): string {
   return isWeak(tag) ? tag.slice(2) : tag
 }
 
-// A comma ends a member unless it stands between quotes.
+// A comma ends a member unless it is between quotes.
 function endOfMember(list: string, start: number): number {
   let quoted = false
   for (let at = start; at < list.length; at++) {

@@ -26,7 +26,7 @@ test('a validator that is null is not given, as in a row of a database', t => {
 })
 
 for (const wrong of [0, '', false, 1577836800789, '2020-01-01']) {
-  test(`a lastModified of ${JSON.stringify(wrong)} is refused, beside an etag as well`, t => {
+  test(`a lastModified of ${JSON.stringify(wrong)} is rejected, beside an etag as well`, t => {
     const message = /^lastModified must be a Date, got /
     t.throws(() => validators({ etag: 'x', lastModified: wrong }), {
       instanceOf: TypeError,
@@ -73,22 +73,26 @@ for (const [name, model, message] of [
   [
     'a model',
     new Book(),
-    /^ctx\.fresh was given a Book; write what tells .*lastModified: book\.updatedAt/
+    /^ctx\.fresh got a Book: name what identifies .*lastModified: book\.updatedAt/
   ],
-  ['a model with a column etag', new Article(), /^ctx\.fresh was given an Article; write/],
-  ['an object of a class', new Nothing(), /^ctx\.fresh was given a Nothing; write/],
-  ['a Map', new Map([['etag', 'x']]), /^ctx\.fresh was given a Map; write/],
+  ['a model with a column etag', new Article(), /^ctx\.fresh got an Article: name/],
+  ['an object of a class', new Nothing(), /^ctx\.fresh got a Nothing: name/],
+  ['a Map', new Map([['etag', 'x']]), /^ctx\.fresh got a Map: name/],
   [
     'a row',
     { id: 1, title: 'A book', updatedAt: DATE },
-    /^unknown key of ctx\.fresh id; write .*lastModified: book\.updatedAt/
+    /^unknown key 'id': name .*lastModified: book\.updatedAt/
   ],
-  ['a typing error', { lastmodified: DATE }, /lastmodified; did you mean lastModified\?/],
+  [
+    'a typing error',
+    { lastmodified: DATE },
+    /^unknown key 'lastmodified': did you mean 'lastModified'\?$/
+  ],
   ['nothing', {}, /must be an etag, a lastModified, or null, got \{\}/],
   ['weak alone', { weak: true }, /must be an etag, a lastModified, or null/],
   ['a list', ['x'], /must be an ETag, a Date or \{ etag, lastModified \}/]
 ] as const) {
-  test(`ctx.fresh of ${name} is refused, and told what to write`, t => {
+  test(`ctx.fresh of ${name} is rejected with advice`, t => {
     t.throws(() => validators(model), { instanceOf: TypeError, message })
   })
 }

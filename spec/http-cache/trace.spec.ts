@@ -16,7 +16,7 @@ const REASONS: readonly [string, Record<string, string>, string][] = [
   [
     'GET',
     { 'if-modified-since': LATER },
-    'If-Modified-Since is unreadable or not the Last-Modified'
+    'If-Modified-Since is invalid or differs from Last-Modified'
   ],
   ['PUT', { 'if-match': '"x"' }, 'If-Match names the ETag'],
   ['PUT', { 'if-match': '"y"' }, 'If-Match does not name the ETag'],

@@ -112,7 +112,7 @@ const UNKNOWN: readonly [name: string, value: unknown, message: RegExp][] = [
   ['an invalid Date', new Date(Number.NaN), /an invalid Date has no content to digest/],
   ['an ArrayBuffer', new ArrayBuffer(4), /an ArrayBuffer .* write new Uint8Array\(value\)/],
   ['a SharedArrayBuffer', new SharedArrayBuffer(4), /write new Uint8Array\(value\)/],
-  ['private fields', new Book(7), /a Book .* name the parts that matter/],
+  ['private fields', new Book(7), /a Book .* name its relevant parts/],
   ['a class without them', new Row(), /a Row has no content to digest/],
   ['a RegExp', /a/, /a RegExp has no content to digest/],
   ['a Blob', new Blob(['a']), /a Blob has no content to digest/],
@@ -127,7 +127,7 @@ const UNKNOWN: readonly [name: string, value: unknown, message: RegExp][] = [
   ['a stream', Readable.from([]), /a Readable has no content to digest/],
   ['URLSearchParams', new URLSearchParams('a=1'), /a URLSearchParams has no content to digest/],
   ['a hidden prototype', Object.create(Object.create(null, { a: { value: 1 } })), /no content/],
-  ['symbols as keys', { [Symbol('a')]: 1 }, /symbols as keys/],
+  ['symbols as keys', { [Symbol('a')]: 1 }, /symbol keys/],
   ['a cycle', itself, /contains itself/]
 ]
 for (const [name, value, message] of UNKNOWN) {
