@@ -40,7 +40,7 @@ async function version(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version
 }
 
-/** The message, which says what to fix; with DEBUG the stack. */
+/** The message, which states what to fix, or with DEBUG the stack. */
 function textOf(error: unknown): string {
   const { stack } = (error ?? {}) as { stack?: unknown }
   return process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)

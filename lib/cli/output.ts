@@ -9,7 +9,7 @@ export interface Terminal {
 
 export interface Output {
   /** A result for people; silent with --json or --quiet. */
-  say(text: string): void
+  print(text: string): void
   /** A result for programs. */
   json(value: unknown): void
   /** Progress; silent with --json or --quiet. */
@@ -30,7 +30,7 @@ export function makeOutput({ isJson, isQuiet }: OutputOptions): Output {
   const isSilent = isJson || isQuiet
   const { stdout, stderr } = process
   return {
-    say: text => void (isSilent || stdout.write(`${printableLines(text)}\n`)),
+    print: text => void (isSilent || stdout.write(`${printableLines(text)}\n`)),
     json: value => void stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
     note: text => void (isSilent || stderr.write(`${printableLines(text)}\n`)),
     warn: text => void (isQuiet || stderr.write(`warning: ${printableLines(text)}\n`)),

@@ -7,7 +7,7 @@ import type { Explanation } from '../../lib/assets/inspecting/explanation.ts'
 import { makeShop, run } from './run.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 
-const printed = (name: string, text: string) =>
+const fingerprinted = (name: string, text: string) =>
   withFingerprint(`/assets/${name}`, digestOf(Buffer.from(text)))
 
 test.serial(
@@ -15,9 +15,9 @@ test.serial(
   async t => {
     const root = makeShop(t, { 'a.txt': 'a'.repeat(9), 'b.txt': 'b', 'c.txt': 'c'.repeat(9) })
     const [a, b, c] = [
-      printed('a.txt', 'a'.repeat(9)),
-      printed('b.txt', 'b'),
-      printed('c.txt', 'c'.repeat(9))
+      fingerprinted('a.txt', 'a'.repeat(9)),
+      fingerprinted('b.txt', 'b'),
+      fingerprinted('c.txt', 'c'.repeat(9))
     ]
     await run(root, 'precompile --quiet')
     const fine = { status: 0, stdout: '3 assets, no problems\n', stderr: '' }
@@ -64,7 +64,7 @@ test.serial(
       makeText(source, text, days)
       t.is((await run(root, 'precompile --quiet')).status, 0)
     }
-    const [one, two] = [printed('a.txt', 'one'), printed('a.txt', 'two')].toSorted()
+    const [one, two] = [fingerprinted('a.txt', 'one'), fingerprinted('a.txt', 'two')].toSorted()
     const report = (verb: string) => ({
       status: 0,
       stdout: `${one}\n${two}\n2 files ${verb}, 6 B; 2 kept\n`,
@@ -139,10 +139,10 @@ test.serial('list prints every asset, before it is precompiled and after', async
     {
       path: '/assets/app.css',
       source: 'apps/web/assets/stylesheets/app.css',
-      target: printed('app.css', 'a{}'),
+      target: fingerprinted('app.css', 'a{}'),
       size: 3
     },
-    { path: '/assets/b.txt', source: 'b.txt', target: printed('b.txt', 'b'), size: 1 }
+    { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
   ])
   t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
 })

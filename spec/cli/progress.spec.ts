@@ -8,7 +8,7 @@ function makeLog(columns?: number) {
   const note = (text: string) => written.push(`${text}\n`)
   const ignore = () => undefined
   const output: Output = {
-    say: ignore,
+    print: ignore,
     json: ignore,
     warn: ignore,
     error: ignore,

@@ -59,7 +59,7 @@ export function runBuilt(cwd: string, line: string): Promise<Outcome> {
   return startNode(cwd, [BUILT, ...line.split(' ')], {}).outcome
 }
 
-/** A project of one app, `web`, whose files are given below `apps/web/assets`, unless they say `/` first. */
+/** A project of one app, `web`. Paths are relative to `apps/web/assets`, or with a leading `/` to the root. */
 export function makeShop(t: ExecutionContext, files: Files): string {
   const placed = Object.entries(files).map(([path, content]) => [
     path.startsWith('/') ? path.slice(1) : `apps/web/assets/${path}`,

@@ -1,4 +1,4 @@
-// S60: no name of a file has a terminal do anything.
+// S60: no file name can control a terminal.
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
 import test from 'ava'
@@ -13,7 +13,7 @@ const UNSAFE = /[\0-\t\v-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 
 test.serial('S60 list, explain and precompile print names with escapes', async t => {
   const root = makeShop(t, { 'fine.txt': 'fine', [TURNED]: 'x', [`images/${ESCAPES}.png`]: 'x' })
-  for (const [line, told] of [
+  for (const [line, expected] of [
     ['list', 'images/\\u001b]0;owned\\u0007\\u001b[2J\\u000a\\u000dPublished\\u009b31m.png'],
     ['precompile --verbose', 'Building /assets/a\\u202egnp.exe'],
     [
@@ -23,7 +23,7 @@ test.serial('S60 list, explain and precompile print names with escapes', async t
     [`explain a\u202egnp.exe`, 'found apps/web/assets/images/a\\u202egnp.exe']
   ] as const) {
     const { stdout, stderr } = await run(root, line)
-    t.true(`${stdout}${stderr}`.includes(told), `${line}: ${stdout}${stderr}`)
+    t.true(`${stdout}${stderr}`.includes(expected), `${line}: ${stdout}${stderr}`)
     t.notRegex(stdout + stderr, UNSAFE, line)
     t.false(/^\s*Published/m.test(stdout + stderr), line)
   }
@@ -37,11 +37,11 @@ test.serial('S60 a warning and an error of the running site name files with esca
   site.write(`css/broken\u001b[2J.css.scss`, 'a {')
   site.write('css/app.css.scss', '@use "broken\u001b[2J.css"')
   await site.ask('/assets/app.css')
-  const said = [...warningsAbout('twice'), ...site.errors.map(error => `${error.stack}`)]
-  t.true(said.length > 0)
-  for (const text of said) t.notRegex(text, UNSAFE, JSON.stringify(text))
-  const printed = await makeFingerprinted(t, 'precompiled', { 'app.css': 'a{}' })
-  writeFileSync(join(printed.root, 'public/assets.json'), '{ "\u001b[2J": ')
-  const error = await t.throwsAsync(() => printed.path('x\u202ey.css'), { code: 'asset-unknown' })
+  const texts = [...warningsAbout('twice'), ...site.errors.map(error => `${error.stack}`)]
+  t.true(texts.length > 0)
+  for (const text of texts) t.notRegex(text, UNSAFE, JSON.stringify(text))
+  const published = await makeFingerprinted(t, 'precompiled', { 'app.css': 'a{}' })
+  writeFileSync(join(published.root, 'public/assets.json'), '{ "\u001b[2J": ')
+  const error = await t.throwsAsync(() => published.path('x\u202ey.css'), { code: 'asset-unknown' })
   t.notRegex(error?.message ?? '', UNSAFE)
 })

@@ -21,7 +21,7 @@ assets.importMap({ nonce: 'r4nd0m', imports: { dial: 'dial.js' } }) satisfies st
 assets.preload('a', { as: 'style', fetchpriority: 'high' }) satisfies string
 assets.app('admin').version satisfies string
 
-// No `this` is needed, so that no linter complains about a helper taken off its object.
+// Helpers do not use `this`: linters accept one that is taken off its object.
 const { javascript, video }: { javascript: (name: string) => string; video: unknown } = assets
 javascript('a')
 void video

@@ -19,7 +19,7 @@ export type Module = readonly [plainPath: string, address: AssetAddress]
 export interface AppAssets {
   /** @throws AssetError for a name that the manifest does not contain */
   resolve(name: string): AssetAddress
-  /** The published files of the app; those that are not JavaScript are skipped. */
+  /** Every file in the app's manifest; those that are not JavaScript are skipped. */
   modules(): Iterable<Module>
   /** Changes whenever the URL of an asset may have changed. */
   version(): string

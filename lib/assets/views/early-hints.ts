@@ -47,7 +47,9 @@ function announce({ req, res }: Page, links: readonly string[], sendsHints: bool
   const added = [...new Set(links)].filter(link => !present.has(link))
   if (added.length === 0) return
   res.appendHeader('Link', added)
-  if (sendsHints && acceptsHints(req)) sendHints(res, added)
+  if (!sendsHints || !acceptsHints(req)) return
+  const link = added.filter(isSendable)
+  if (link.length > 0) res.writeEarlyHints({ link })
 }
 
 /**
@@ -65,9 +67,4 @@ const SENDABLE = /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/
 /** Whether Node accepts the value of a `Link` header in a 103. */
 export function isSendable(link: string): boolean {
   return SENDABLE.test(link)
-}
-
-function sendHints(res: ServerResponse, links: readonly string[]): void {
-  const link = links.filter(isSendable)
-  if (link.length > 0) res.writeEarlyHints({ link })
 }

@@ -29,7 +29,8 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
     importMap: ({ nonce, imports = {} }: ImportMapOptions = {}): string => {
       const added = Object.entries(imports).map(([key, name]): Entry => [key, urlOf(name, '.js')])
       const entries = [...publishedModules(host, assets), ...added]
-      const json = JSON.stringify({ imports: urls(entries), integrity: hashes(entries) })
+      const urls = sorted(entries.map(([specifier, { url }]) => [specifier, url]))
+      const json = JSON.stringify({ imports: urls, integrity: hashes(entries) })
       return `${openTag('script', { type: 'importmap', nonce })}${escapeInScript(json)}</script>`
     }
   }
@@ -40,10 +41,6 @@ function publishedModules(host: string, assets: AppAssets): Entry[] {
   return [...assets.modules()]
     .filter(([plainPath]) => /\.m?js$/.test(plainPath))
     .map(([plainPath, { path, integrity }]) => [host + plainPath, { url: host + path, integrity }])
-}
-
-function urls(entries: readonly Entry[]): object {
-  return sorted(entries.map(([specifier, { url }]) => [specifier, url]))
 }
 
 function hashes(entries: readonly Entry[]): object | undefined {

@@ -62,7 +62,7 @@ export function mediaHelpers(urlOf: UrlOf) {
       imageTag(urlOf, name, attributes),
 
     /**
-     * A `<video>` of one file, or of `sources`, of which the browser plays the first it supports.
+     * A `<video>` of one file, or of `sources`: the browser plays the first one it supports.
      *
      * @example
      * video('movie.mp4', { controls: true, poster: 'movie.png' })
@@ -108,7 +108,9 @@ function mediaTag(
   if ((name === undefined) === (sources.length === 0)) {
     throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
   }
-  const open = openTag(kind, withPosterUrl(urlOf, readAttributes(attributes)), {
+  const given = readAttributes(attributes)
+  const open = openTag(kind, given, {
+    ...(typeof given.poster === 'string' && { poster: urlOf(given.poster).url }),
     src: name === undefined ? null : urlOf(name).url
   })
   const children = [
@@ -121,11 +123,6 @@ function mediaTag(
 
 function checkList(option: string, given: unknown): void {
   if (!Array.isArray(given)) throw new TypeError(`${option} must be a list, got ${inspect(given)}`)
-}
-
-function withPosterUrl(urlOf: UrlOf, given: Attributes): Attributes {
-  const { poster } = given
-  return typeof poster === 'string' ? { ...given, poster: urlOf(poster).url } : given
 }
 
 function sourceTag(urlOf: UrlOf, source: string | MediaSource): string {

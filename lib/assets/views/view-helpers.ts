@@ -77,5 +77,5 @@ function throwUnknownApp(app: unknown, apps: readonly App[]): never {
   const near = nearest(String(app), new Set(apps.map(({ name }) => name)))
   const hint = near === undefined ? '' : `; did you mean ${inspect(near)}?`
   const known = apps.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'
-  throw new TypeError(`there is no app ${inspect(app)} among ${known}${hint}`)
+  throw new TypeError(`unknown app ${inspect(app)}; the apps are: ${known}${hint}`)
 }

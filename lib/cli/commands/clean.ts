@@ -40,9 +40,9 @@ async function run({ output, loadOptions, values }: Call): Promise<number> {
   const report = await prune(await loadOptions(), { keep, age, dryRun: values.flag('dry-run') })
   if (output.isJson) output.json(report)
   const { removed, bytes, kept, dryRun } = report
-  for (const path of removed) output.say(path)
+  for (const path of removed) output.print(path)
   const verb = dryRun ? 'would be removed' : 'removed'
-  output.say(`${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`)
+  output.print(`${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`)
   return OK
 }
 

@@ -26,7 +26,7 @@ written. The exit status is 1 when the response is not a file.`,
 async function run({ output, loadOptions, argument = '' }: Call): Promise<number> {
   const explanation = await resolve(argument, await loadOptions())
   if (output.isJson) output.json(explanation)
-  output.say(format(explanation))
+  output.print(format(explanation))
   return explanation.isFound ? OK : FAILED
 }
 

@@ -28,6 +28,6 @@ async function run({ output, loadOptions }: Call): Promise<number> {
     target ?? '-'
   ])
   const heading = ['asset', 'source', 'size', 'target']
-  output.say(rows.length === 0 ? 'No assets found.' : table([heading, ...rows], [2]))
+  output.print(rows.length === 0 ? 'No assets found.' : table([heading, ...rows], [2]))
   return OK
 }

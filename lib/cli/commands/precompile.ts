@@ -55,7 +55,7 @@ async function run({ output, loadOptions, values }: Call, signal: AbortSignal): 
     const report = await build(options, { onProgress: progress.update, minify, signal, warn })
     progress.end()
     if (output.isJson) output.json(report)
-    output.say(summary(report, fromHere(report.manifest)))
+    output.print(summary(report, fromHere(report.manifest)))
     return OK
   } catch (error) {
     progress.end()

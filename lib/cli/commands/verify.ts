@@ -24,6 +24,6 @@ async function run({ output, loadOptions }: Call): Promise<number> {
   if (output.isJson) output.json(report)
   else for (const { path, message } of problems) output.error(`${path} ${message}`)
   const result = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  output.say(`${count(assets, 'asset')}, ${result}`)
+  output.print(`${count(assets, 'asset')}, ${result}`)
   return problems.length === 0 ? OK : FAILED
 }

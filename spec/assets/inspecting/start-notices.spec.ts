@@ -80,9 +80,9 @@ for (const [given, reason] of [
 test('koaAssets() prints the warning once', t => {
   const root = makeProject(t)
   koaAssets({ root, env: 'development', serve: true })
-  const [said, ...others] = warningsAbout(root)
+  const [notice, ...others] = warningsAbout(root)
   t.deepEqual(others, [])
-  t.true(said?.startsWith('koa-fresh-assets: no app was found'))
+  t.true(notice?.startsWith('koa-fresh-assets: no app was found'))
 })
 
 test('a root that does not exist is an error at start', async t => {

@@ -60,9 +60,9 @@ test('REN-14 for an ambiguous tail the log only lists the possible names', async
   await site.ask('/?twice.css')
   await until(() => warningsAbout('twice.css').length > 0, 'the tail is logged')
   await site.ask('/assets/twice.css')
-  const [said, ...others] = warningsAbout('twice.css')
+  const [warning, ...others] = warningsAbout('twice.css')
   t.deepEqual(others, [])
-  t.true(said?.includes('ask for one of css/one/twice.css, css/two/twice.css'))
+  t.true(warning?.includes('ask for one of css/one/twice.css, css/two/twice.css'))
 })
 
 test('REN-14 a helper looks nothing up before its page is written, and never outside development', async t => {

@@ -25,7 +25,7 @@ for (const [name, file] of [
   })
 }
 
-test('REN-04 a query is cut off before the name is resolved, and put back', t => {
+test('REN-04 a query is removed before the name is resolved, and appended to the URL', t => {
   const asked: string[] = []
   const { path } = makeHelpers({}, app => ({
     resolve: name => {
@@ -37,7 +37,7 @@ test('REN-04 a query is cut off before the name is resolved, and put back', t =>
   t.deepEqual(asked, ['web:sprite.svg'])
 })
 
-test('REN-09 path() has no host, url() has it', t => {
+test('REN-09 path() has no host, url() has one', t => {
   t.is(assets.path('application.js'), '/assets/application.js')
   t.is(cdn.path('application.js'), '/assets/application.js')
   t.is(cdn.url('application.js'), 'https://cdn.example/assets/application.js')
@@ -47,7 +47,7 @@ test('REN-09 url() without a host is the path', t => {
   t.is(assets.url('application.js'), '/assets/application.js')
 })
 
-test('REN-10 absolute and protocol-relative URLs are emitted as given', t => {
+test('REN-10 absolute and protocol-relative URLs are emitted unchanged', t => {
   const { javascript, stylesheet, image, favicon, video, path, url } = fingerprinted({
     host: 'https://cdn.example'
   })('web')
@@ -111,15 +111,15 @@ for (const name of [
   'a\nb',
   '\ud800'
 ]) {
-  test(`${JSON.stringify(name)} is refused as a name`, t => {
-    const refused = { instanceOf: TypeError, message: /^an asset's name is a path without prefix/ }
-    t.throws(() => assets.path(name), refused)
-    t.throws(() => assets.javascript(name), refused)
-    t.throws(() => assets.preload(name, { as: 'image' }), refused)
+  test(`${JSON.stringify(name)} is a TypeError as a name`, t => {
+    const invalid = { instanceOf: TypeError, message: /^an asset's name is a path without prefix/ }
+    t.throws(() => assets.path(name), invalid)
+    t.throws(() => assets.javascript(name), invalid)
+    t.throws(() => assets.preload(name, { as: 'image' }), invalid)
   })
 }
 
-test('what is not a string is refused as a name', t => {
+test('anything but a string is a TypeError as a name', t => {
   const { javascript, path, url, image, preload } = assets
   for (const args of [[42], ['a.css', 42, {}], [42, 'a.css'], [['a.css']]]) {
     t.throws(() => Reflect.apply(javascript, null, args), { instanceOf: TypeError })
@@ -132,7 +132,7 @@ test('what is not a string is refused as a name', t => {
   }
 })
 
-test('a plain address is encoded segment by segment, and never twice on purpose', t => {
+test('a plain address is encoded segment by segment; a percent sign is part of the name', t => {
   for (const [name, path] of [
     ['app.css', '/assets/app.css'],
     ['admin/my menu.css', '/assets/admin/my%20menu.css'],

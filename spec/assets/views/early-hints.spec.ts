@@ -32,12 +32,12 @@ async function ask(port: number, headers: Record<string, string> = NAVIGATION, m
 
 test('ctx.preload sends 103 Early Hints ahead, and the same Link with the page', async t => {
   const { port } = await makePage(t, preloads)
-  const answer = await ask(port)
-  t.true(answer.startsWith(`${HINTS}HTTP/1.1 200 OK\r\n`), answer)
-  const [, , page = ''] = answer.split('HTTP/1.1 ')
+  const response = await ask(port)
+  t.true(response.startsWith(`${HINTS}HTTP/1.1 200 OK\r\n`), response)
+  const [, , page = ''] = response.split('HTTP/1.1 ')
   t.true(page.includes('\r\nLink: </assets/app.css>; rel=preload; as=style\r\n'))
   t.true(page.includes('\r\nLink: </assets/a.woff2>; rel=preload; as=font; crossorigin\r\n'))
-  t.true(answer.endsWith('\r\n\r\nthe page'))
+  t.true(response.endsWith('\r\n\r\nthe page'))
 })
 
 test('the hints are on their way before the page is made', async t => {
@@ -52,47 +52,47 @@ test('the hints are on their way before the page is made', async t => {
 })
 
 for (const [what, headers, method] of [
-  ['a request that opens no page', { 'Sec-Fetch-Mode': 'cors' }, 'GET'],
-  ['a client that says nothing of the kind', {}, 'GET'],
+  ['a request that does not open a page', { 'Sec-Fetch-Mode': 'cors' }, 'GET'],
+  ['a client that does not send Sec-Fetch-Mode', {}, 'GET'],
   ['a HEAD request', NAVIGATION, 'HEAD'],
   ['a POST request', NAVIGATION, 'POST']
 ] as const) {
   test(`${what} gets the Link, and no 103`, async t => {
     const { port } = await makePage(t, preloads)
-    const answer = await ask(port, headers, method)
-    t.true(answer.startsWith('HTTP/1.1 200 OK\r\n'))
-    t.true(answer.includes('\r\nLink: </assets/app.css>; rel=preload; as=style\r\n'))
+    const response = await ask(port, headers, method)
+    t.true(response.startsWith('HTTP/1.1 200 OK\r\n'))
+    t.true(response.includes('\r\nLink: </assets/app.css>; rel=preload; as=style\r\n'))
   })
 }
 
-test('HTTP/1.0 knows no 103', async t => {
+test('HTTP/1.0 gets no 103', async t => {
   const { port } = await makePage(t, preloads)
-  const answer = await exchange(port, 'GET / HTTP/1.0\r\nSec-Fetch-Mode: navigate\r\n\r\n')
-  t.true(String(answer).startsWith('HTTP/1.1 200 OK\r\n'))
-  t.true(String(answer).includes('\r\nLink: </assets/app.css>'))
+  const response = await exchange(port, 'GET / HTTP/1.0\r\nSec-Fetch-Mode: navigate\r\n\r\n')
+  t.true(String(response).startsWith('HTTP/1.1 200 OK\r\n'))
+  t.true(String(response).includes('\r\nLink: </assets/app.css>'))
 })
 
-test('without the option earlyHints there is the Link alone', async t => {
+test('without the option earlyHints only the Link is sent', async t => {
   const { port } = await makePage(t, preloads, { earlyHints: false })
-  const answer = await ask(port)
-  t.true(answer.startsWith('HTTP/1.1 200 OK\r\n'))
-  t.true(answer.includes('\r\nLink: </assets/app.css>'))
+  const response = await ask(port)
+  t.true(response.startsWith('HTTP/1.1 200 OK\r\n'))
+  t.true(response.includes('\r\nLink: </assets/app.css>'))
 })
 
-test('what was announced already, by whomever, is not announced again', async t => {
+test('a link that is already announced is not announced again', async t => {
   const { port } = await makePage(t, ctx => {
     ctx.set('Link', ctx.assets.preload('app.css'))
     preloads(ctx)
     preloads(ctx)
     ctx.preload('a.woff2', 'a.woff2')
   })
-  const answer = await ask(port)
-  t.is(answer.match(/103 Early Hints/g)?.length, 1)
-  t.is(answer.match(/Link:/g)?.length, 3)
-  t.is(answer.match(/app\.css/g)?.length, 1)
+  const response = await ask(port)
+  t.is(response.match(/103 Early Hints/g)?.length, 1)
+  t.is(response.match(/Link:/g)?.length, 3)
+  t.is(response.match(/app\.css/g)?.length, 1)
 })
 
-test('with checksum names the hints carry the integrity', async t => {
+test('with fingerprints the hints contain the integrity', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': 'a{}' })
   await precompile({ root })
   const { port } = await makePage(t, ctx => ctx.preload('app.css'), { root, env: 'production' })
@@ -102,20 +102,20 @@ test('with checksum names the hints carry the integrity', async t => {
   )
 })
 
-test('what Node cannot send ahead is in the Link of the page', async t => {
+test('a link that Node cannot send ahead is in the Link of the page', async t => {
   const { port, errors } = await makePage(t, ctx => {
     ctx.preload('print.css', { media: '(min-width: 40em)' })
     ctx.preload('app.css')
   })
-  const answer = await ask(port)
+  const response = await ask(port)
   t.deepEqual(errors, [])
   t.true(
-    answer.startsWith(
+    response.startsWith(
       'HTTP/1.1 103 Early Hints\r\nLink: </assets/app.css>; rel=preload; as=style\r\n\r\nHTTP/1.1 200'
     )
   )
   t.true(
-    answer.includes('Link: </assets/print.css>; rel=preload; as=style; media="(min-width: 40em)"')
+    response.includes('Link: </assets/print.css>; rel=preload; as=style; media="(min-width: 40em)"')
   )
 })
 
@@ -131,19 +131,19 @@ test('S61 whether a link can be sent ahead takes time in proportion to its param
   }
 })
 
-test('after the header is sent there is nothing to announce, and nothing happens', async t => {
+test('once the header is sent, nothing happens', async t => {
   const { port, errors } = await makePage(t, ctx => {
     ctx.respond = false
     ctx.res.flushHeaders()
     preloads(ctx)
     ctx.res.end('by hand')
   })
-  const answer = await ask(port)
-  t.false(answer.includes('Link'))
+  const response = await ask(port)
+  t.false(response.includes('Link'))
   t.deepEqual(errors, [])
 })
 
-test('a name that no asset can have is a TypeError, and no header is changed', async t => {
+test('an invalid name is a TypeError, and no header is changed', async t => {
   const { port } = await makePage(t, ctx => {
     const error = t.throws(() => ctx.preload('app.css', '../x.css'), { instanceOf: TypeError })
     t.regex(error?.message ?? '', /an asset's name is a path without prefix/)
@@ -172,8 +172,8 @@ test('the page of another app announces its own assets, over HTTP/2 as well', as
     ctx.preload('app.css')
     ctx.body = 'the page'
   })
-  const answer = app.callback()
-  const server = createServer((req, res) => void answer(req as never, res as never))
+  const handle = app.callback()
+  const server = createServer((req, res) => void handle(req as never, res as never))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   t.teardown(() => {
@@ -182,8 +182,8 @@ test('the page of another app announces its own assets, over HTTP/2 as well', as
   })
   const stream = client.request({ ':path': '/admin', 'sec-fetch-mode': 'navigate' })
   const hinted = new Promise(resolve => stream.once('headers', resolve))
-  const answered = new Promise(resolve => stream.once('response', resolve))
+  const final = new Promise(resolve => stream.once('response', resolve))
   const link = '</assets/admin/app.css>; rel=preload; as=style'
   t.like(await hinted, { ':status': 103, link })
-  t.like(await answered, { ':status': 200, link })
+  t.like(await final, { ':status': 200, link })
 })

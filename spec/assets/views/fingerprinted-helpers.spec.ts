@@ -30,7 +30,7 @@ for (const mode of MODES) {
     }
   })
 
-  test(`FPR-03 a name that is not in the manifest is refused, with what may have been meant (${mode})`, async t => {
+  test(`FPR-03 a name that is not in the manifest is an error that suggests the nearest name (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'stylesheets/dashboard.css': 'a{}',
       'stylesheets/other.css': 'b{}'
@@ -47,7 +47,7 @@ for (const mode of MODES) {
     })
   })
 
-  test(`PUB-13 with tails: false a helper takes a name alone (${mode})`, async t => {
+  test(`PUB-13 with tails: false a helper accepts only the full name (${mode})`, async t => {
     const files = { 'stylesheets/admin/menu.css': 'a{}' }
     const withTails = await makeFingerprinted(t, mode, files)
     const target = `/assets/admin/menu-${digestOf('a{}')}.css`
@@ -99,7 +99,7 @@ for (const mode of MODES) {
     t.is(headers['access-control-allow-origin'], '*')
   })
 
-  test(`REN-12 several integrity algorithms stand in one attribute, before crossorigin (${mode})`, async t => {
+  test(`REN-12 several integrity algorithms are written in one attribute, before crossorigin (${mode})`, async t => {
     const site = await makeFingerprinted(
       t,
       mode,
@@ -118,7 +118,7 @@ for (const mode of MODES) {
     )
   })
 
-  test(`REN-12 without integrity there is neither that nor crossorigin (${mode})`, async t => {
+  test(`REN-12 without integrity there is no crossorigin either (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, { 'app.css': 'a{}' }, { integrity: false })
     t.is(
       await site.render(assets => assets.stylesheet('app')),
@@ -143,7 +143,7 @@ for (const mode of MODES) {
     await t.throwsAsync(() => site.path('enu.css'))
   })
 
-  test(`PUB-14 a tail that two files bear is refused, the names themselves are not (${mode})`, async t => {
+  test(`PUB-14 a tail that matches two files is an error, the full names are not (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'stylesheets/admin/menu.css': 'admin',
       'stylesheets/shop/menu.css': 'shop'
@@ -192,7 +192,7 @@ for (const mode of MODES) {
     t.notRegex(headers['cache-control'] ?? '', /immutable/)
   })
 
-  test(`importMap() leads every module of every app to its fingerprint (${mode})`, async t => {
+  test(`importMap() maps every module of every app to its fingerprinted URL (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'javascripts/app.js': "import './lib/dial.js'",
       'javascripts/lib/dial.js': 'export {}',

@@ -4,7 +4,7 @@ import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
 const APP = `app-${'a'.repeat(32)}.js`
 
-test('importMap() leads each module to its published URL, sorted, with its integrity', t => {
+test('importMap() maps each module to its published URL, sorted, with its integrity', t => {
   t.is(
     fingerprinted()('web').importMap(),
     '<script type="importmap">{"imports":{' +
@@ -31,7 +31,7 @@ test('importMap() sorts by code unit, whatever the order of the modules', t => {
   )
 })
 
-test('importMap() asks for the modules of the app', t => {
+test('importMap() uses the modules of the app', t => {
   t.is(
     makeHelpers({}, app => ({ modules: () => [[`/${app}.js`, { path: `/${app}-1.js` }]] }))(
       'admin'
@@ -40,7 +40,7 @@ test('importMap() asks for the modules of the app', t => {
   )
 })
 
-test('importMap() puts the host before both URLs, as relative imports are read from there', t => {
+test('importMap() puts the host before both URLs, because relative imports are resolved against it', t => {
   const modules = [['/a.js', { path: '/a-1.js', integrity: ['sha256-a', 'sha512-a'] }]] as const
   t.is(
     makeHelpers({ host: 'https://cdn.example' }, () => ({ modules: () => modules }))(
@@ -52,7 +52,7 @@ test('importMap() puts the host before both URLs, as relative imports are read f
   )
 })
 
-test('importMap() takes a nonce and more specifiers, which win', t => {
+test('importMap() takes a nonce and more specifiers, which take precedence', t => {
   t.is(
     fingerprinted()('web').importMap({
       nonce: '"r4nd0m',
@@ -73,7 +73,7 @@ test('importMap() takes a nonce and more specifiers, which win', t => {
   )
 })
 
-test('importMap() holds nothing that ends the script', t => {
+test('importMap() contains nothing that ends the script', t => {
   const url = 'https://a.example/</script><!--\u2028\u2029'
   t.is(
     makeHelpers()('web').importMap({ imports: { a: url } }),

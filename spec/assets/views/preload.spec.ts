@@ -22,7 +22,7 @@ for (const [name, parameters] of [
   })
 }
 
-test('preload() carries the integrity, and crossorigin as the tag does', t => {
+test('preload() has the integrity and the crossorigin of the tag', t => {
   t.is(
     guarded('app.css'),
     `</assets/app-${'b'.repeat(32)}.css>; rel=preload; as=style;` +
@@ -46,13 +46,13 @@ test('preload() of an image or a font has no integrity, as the request for it ha
   )
 })
 
-test('preload() adds the extension that the tag would add', t => {
+test('preload() appends the extension that the tag would append', t => {
   t.is(preload('app', { as: 'style' }), '</assets/app.css>; rel=preload; as=style')
   t.is(preload('jquery.min', { as: 'script' }), '</assets/jquery.min.js>; rel=preload; as=script')
   t.is(preload('app', { type: 'module' }), '</assets/app.js>; rel=modulepreload')
 })
 
-test('preload() writes the other parameters, quoted where they have to be', t => {
+test('preload() writes the other parameters, quoted where necessary', t => {
   t.is(
     preload('a.png', {
       type: 'image/png',
@@ -74,7 +74,7 @@ test('preload() writes the other parameters, quoted where they have to be', t =>
   )
 })
 
-test('preload() refuses what is for nobody knows what', t => {
+test('preload() throws when neither `as` nor the extension shows the use', t => {
   const list = 'fetch, font, image, module, script, style, track'
   t.throws(() => preload('app'), {
     instanceOf: TypeError,
@@ -88,7 +88,7 @@ test('preload() refuses what is for nobody knows what', t => {
   }
 })
 
-test('preload() lets no parameter break the header', t => {
+test('no parameter can break the header of preload()', t => {
   for (const media of ['a\r\nSet-Cookie: b', 'größer']) {
     const options: PreloadOptions = { media }
     t.throws(() => preload('a.css', options), {

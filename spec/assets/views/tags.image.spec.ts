@@ -11,7 +11,7 @@ test('REN-07 image() has an alt from the file name', t => {
   )
 })
 
-test('REN-07 an alt that is given counts, an empty one too, and other attributes follow', t => {
+test('REN-07 a given alt wins, even an empty one, and other attributes follow', t => {
   t.is(
     assets.image('logo.png', { width: 10, alt: '', height: 5.5, loading: 'lazy' }),
     '<img src="/assets/logo.png" alt="" width="10" height="5.5" loading="lazy">'
@@ -26,7 +26,7 @@ test('REN-07 a fingerprint never shows in alt', t => {
   t.is(image(url), `<img src="${url}" alt="My Logo">`)
 })
 
-test('REN-07 image() leads the names in srcset to their URLs', t => {
+test('REN-07 image() resolves the names in srcset', t => {
   const { image } = fingerprinted({ host: 'https://cdn.example' })('web')
   t.is(
     image('logo.png', { srcset: { 'logo@2x.png': '2x' }, width: 10 }),

@@ -3,7 +3,7 @@ import { makeHelpers } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
 
-test('REN-08 video() and audio() show a file', t => {
+test('REN-08 video() and audio() of one file', t => {
   t.is(
     assets.video('m.mp4', { autoplay: true, controls: true }),
     '<video autoplay="autoplay" controls="controls" src="/assets/m.mp4"></video>'
@@ -41,7 +41,7 @@ test('REN-08 sources are tags with their types, tracks and a text follow', t => 
   )
 })
 
-test('REN-08 neither a name nor sources, and both, are refused', t => {
+test('REN-08 neither a name nor sources, and both, are a TypeError', t => {
   for (const args of [[], [{}], [{ sources: [] }], ['m.mp4', { sources: ['m.webm'] }], [null]]) {
     t.throws(() => Reflect.apply(assets.video, null, args), {
       instanceOf: TypeError,

@@ -40,7 +40,7 @@ test('REN-03 an attribute of the tag is replaced in place, src and href are not'
   t.is(assets.video('a.mp4', { src: '/evil.mp4' }), '<video src="/assets/a.mp4"></video>')
 })
 
-test('REN-03 null and false take an attribute of the tag away, undefined leaves it', t => {
+test('REN-03 null and false remove an attribute of the tag, undefined keeps it', t => {
   t.is(assets.javascript('a', { type: null }), '<script src="/assets/a.js"></script>')
   t.is(assets.javascript('a', { type: false }), '<script src="/assets/a.js"></script>')
   t.is(
@@ -49,7 +49,7 @@ test('REN-03 null and false take an attribute of the tag away, undefined leaves 
   )
 })
 
-test('REN-03 names of attributes are compared without case', t => {
+test('REN-03 names of attributes are case-insensitive', t => {
   t.is(
     assets.javascript('a', { TYPE: 'module', crossOrigin: 'anonymous' }),
     '<script src="/assets/a.js" type="module" crossorigin="anonymous"></script>'
@@ -60,7 +60,7 @@ test('REN-05 stylesheet() is a link', t => {
   t.is(assets.stylesheet('main'), '<link href="/assets/main.css" type="text/css" rel="stylesheet">')
 })
 
-test('REN-06 favicon() is a link to favicon.ico, unless told otherwise', t => {
+test('REN-06 favicon() is a link to favicon.ico by default', t => {
   t.is(
     assets.favicon(),
     '<link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">'
@@ -85,7 +85,7 @@ test('REN-12 integrity is followed by crossorigin', t => {
   )
 })
 
-test('REN-12 a crossorigin that is given counts', t => {
+test('REN-12 a given crossorigin wins', t => {
   const { javascript } = fingerprinted()('web')
   const start = `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"`
   t.is(
@@ -95,7 +95,7 @@ test('REN-12 a crossorigin that is given counts', t => {
   t.is(javascript('app', { crossorigin: false }), `${start} integrity="sha384-aaaa"></script>`)
 })
 
-test('REN-12 an integrity that is given counts, false leaves both out, true is the default', t => {
+test('REN-12 a given integrity wins, false omits both, true is the default', t => {
   const { javascript } = fingerprinted()('web')
   const start = `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"`
   t.is(javascript('app', { integrity: false }), `${start}></script>`)
@@ -123,7 +123,7 @@ test('REN-15 values are escaped', t => {
   )
 })
 
-test('REN-15 a name that HTML does not allow is refused', t => {
+test('REN-15 a name that HTML does not allow is a TypeError', t => {
   for (const name of ['', 'a b', 'a"', "a'", 'a>', 'a<', 'a=', 'a/', 'a\n', 'a\0']) {
     t.throws(() => assets.image('a.png', { [name]: false }), {
       instanceOf: TypeError,
@@ -136,7 +136,7 @@ test('REN-15 a name that HTML does not allow is refused', t => {
   )
 })
 
-test('REN-15 a value that is neither text, number nor boolean is refused', t => {
+test('REN-15 a value that is not a string, number or boolean is a TypeError', t => {
   t.throws(() => Reflect.apply(assets.javascript, null, ['a', { class: ['b'] }]), {
     instanceOf: TypeError,
     message: "attribute class must be a string, a number, a boolean or null, got [ 'b' ]"
@@ -147,7 +147,7 @@ test('REN-15 a value that is neither text, number nor boolean is refused', t => 
   })
 })
 
-test('javascript() and stylesheet() without a name are refused', t => {
+test('javascript() and stylesheet() without a name are a TypeError', t => {
   for (const args of [[], [undefined], [null], [{ defer: true }]]) {
     t.throws(() => Reflect.apply(assets.javascript, null, args), {
       instanceOf: TypeError,

@@ -17,12 +17,12 @@ const nasty = fc.oneof(
 const url = nasty.map(rest => `https://a.example/${rest}`)
 const value = fc.oneof(nasty, fc.double(), fc.boolean(), fc.constant(null), fc.constant(undefined))
 
-/** A refusal is an answer, too; a tag that something breaks out of is none. */
-function writtenOr<T>(refused: T, write: () => string): string | T {
+/** A TypeError is a valid outcome; a tag that something breaks out of is not. */
+function writtenOr<T>(fallback: T, write: () => string): string | T {
   try {
     return write()
   } catch (error) {
-    if (error instanceof TypeError) return refused
+    if (error instanceof TypeError) return fallback
     throw error
   }
 }
@@ -54,7 +54,7 @@ test('no name and no URL breaks out of its tag', t => {
   t.pass()
 })
 
-test('the path of an asset needs no quotes and leads back to its name', t => {
+test('the path of an asset needs no quotes and decodes to its name', t => {
   const local = nasty.filter(name => !name.startsWith('//'))
   holds(local, name => {
     const path = writtenOr(undefined, () => assets.path(name))
@@ -72,7 +72,7 @@ test('no name and no URL breaks out of a Link header', t => {
   t.pass()
 })
 
-test('an import map is JSON that never ends its script', t => {
+test('an import map is JSON that cannot end its script', t => {
   holds(fc.dictionary(nasty, url), imports => {
     const tag = assets.importMap({ imports })
     const json = /^<script type="importmap">([^<>\u2028\u2029]*)<\/script>$/.exec(tag)?.[1]

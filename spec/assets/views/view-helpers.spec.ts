@@ -15,26 +15,26 @@ test('REN-13 each app has its own addresses, and app() picks another', t => {
   t.is(admin.app('web'), admin.app('admin').app('web'))
 })
 
-test('REN-13 an app that is not there is refused with the nearest one', t => {
+test('REN-13 an unknown app is a TypeError that suggests the nearest one', t => {
   t.throws(() => assets.app('admn'), {
     instanceOf: TypeError,
-    message: "there is no app 'admn' among web (/), admin (/admin); did you mean 'admin'?"
+    message: "unknown app 'admn'; the apps are: web (/), admin (/admin); did you mean 'admin'?"
   })
   t.throws(() => assets.app('constructor'), {
     instanceOf: TypeError,
-    message: "there is no app 'constructor' among web (/), admin (/admin)"
+    message: "unknown app 'constructor'; the apps are: web (/), admin (/admin)"
   })
   t.throws(() => Reflect.apply(assets.app, null, []), {
     instanceOf: TypeError,
-    message: /no app undefined/
+    message: /unknown app undefined/
   })
   t.throws(() => makeHelpers({ apps: [] })('web'), {
     instanceOf: TypeError,
-    message: "there is no app 'web' among none"
+    message: "unknown app 'web'; the apps are: none"
   })
 })
 
-test('REN-14 without fingerprints an asset that is nowhere is still a tag', t => {
+test('REN-14 without fingerprints an asset that does not exist still gets a tag', t => {
   t.is(
     assets.javascript('nowhere/to/be-found'),
     '<script src="/assets/nowhere/to/be-found.js" type="text/javascript"></script>'
@@ -72,13 +72,13 @@ test('FPR-01 with fingerprints a helper emits the fingerprinted URL', t => {
   t.regex(javascript('app'), /src="\/assets\/app-[0-9a-f]{32}\.js"/)
 })
 
-test('FPR-03 what the pipeline throws for an unknown name reaches the view', t => {
+test('FPR-03 an error of the pipeline for an unknown name reaches the view', t => {
   t.throws(() => fingerprinted()('web').javascript('ap'), {
     message: 'ap.js is not in public/assets.json'
   })
 })
 
-test('the helpers of an app are made once, frozen, and work when taken off', t => {
+test('the helpers of an app are made once, are frozen, and work when taken off the object', t => {
   const helpersOf = makeHelpers()
   t.is(helpersOf('web'), helpersOf('web'))
   t.true(Object.isFrozen(helpersOf('web')))
@@ -88,7 +88,7 @@ test('the helpers of an app are made once, frozen, and work when taken off', t =
   t.is(version, 'v7')
 })
 
-test('version is asked for each time', t => {
+test('version is read each time', t => {
   let deploy = 0
   const { app } = makeHelpers({}, () => ({ version: () => `deploy-${(deploy += 1)}` }))('web')
   t.is(app('web').version, 'deploy-1')
