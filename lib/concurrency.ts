@@ -1,9 +1,9 @@
-// How much happens at once: a bounded number, one at a time, or a piece between two requests.
+// Limits what runs at once: several items, one run at a time, or a slice between two requests.
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Maps over items with at most `limit` under way; results in the items' order. The first failure
- * rejects, as does an aborted signal, and no further item is begun.
+ * Maps over items with at most `limit` of them in progress; results are in the order of the items. Rejects
+ * with the first failure or the reason of an aborted signal, once no item is in progress any more.
  */
 export async function inParallel<T, R>(
   items: readonly T[],
@@ -14,53 +14,53 @@ export async function inParallel<T, R>(
   const results: R[] = []
   const queue = items.entries()
   let failed = false
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [at, item] of queue) {
       if (failed) return
       signal?.throwIfAborted()
       results[at] = await work(item)
     }
   }
-  const lanes = Array.from({ length: Math.min(limit, items.length) }, () =>
-    lane().catch(error => {
+  const workers = Array.from({ length: Math.min(limit, items.length) }, () =>
+    worker().catch(error => {
       failed = true
       throw error
     })
   )
-  await Promise.allSettled(lanes)
-  await Promise.all(lanes)
+  await Promise.allSettled(workers)
+  await Promise.all(workers)
   return results
 }
 
 /**
- * Runs `work` one at a time. A call while it runs waits for the next run, which all such calls share:
- * the current run may have read something before the call was made.
+ * Runs `work` one at a time. Calls during a run share the next run: the current one may already have read
+ * what changed before the call.
  */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
+  let current: Promise<void> | undefined
   let next: Promise<void> | undefined
 
   const run = (): Promise<void> => {
     next = undefined
-    running = work().finally(() => {
-      running = undefined
+    current = work().finally(() => {
+      current = undefined
     })
-    return running
+    return current
   }
 
   return () => {
-    // Between two runs none is running, but the next one is on its way.
+    // Between two runs there is no current one, but the next is already due.
     if (next) return next
-    if (!running) return run()
-    next = running.then(run, run)
+    if (!current) return run()
+    next = current.then(run, run)
     return next
   }
 }
 
-/** Work that stops now and then, and returns its result at the end. */
+/** Long work that yields now and then, and returns its result at the end. */
 export type Sliced<T> = Generator<void, T>
 
-/** For a request's path: what else waits has its turn at every stop. */
+/** Lets other events run at every yield. */
 export async function inSlices<T>(work: Sliced<T>): Promise<T> {
   for (;;) {
     const { done, value } = work.next()
@@ -69,7 +69,7 @@ export async function inSlices<T>(work: Sliced<T>): Promise<T> {
   }
 }
 
-/** For start, and for what is short: without a stop. */
+/** Runs without a break: at start, or when the work is short. */
 export function atOnce<T>(work: Sliced<T>): T {
   for (;;) {
     const { done, value } = work.next()

@@ -1,6 +1,6 @@
-// Durations as people write them: '90s', '10m', '2 weeks', '1y'.
+// Parses durations such as '90s', '10m', '2 weeks' and '1y'.
 
-// A year has 365 days: 31536000 seconds, the lifetime that stands for "for ever" on the web.
+// A year of 365 days is 31536000 seconds, the conventional max-age of immutable files.
 const UNITS = {
   s: 1,
   second: 1,
@@ -22,10 +22,10 @@ const UNITS = {
   years: 31_536_000
 } as const
 
-/** A whole number and a unit from seconds to years of 365 days: `'90s'`, `'10m'`, `'2 weeks'`, `'1y'`. */
+/** A whole number and a unit, from seconds to years of 365 days: `'90s'`, `'10m'`, `'2 weeks'`, `'1y'`. */
 export type Duration = `${number}${'' | ' '}${keyof typeof UNITS}`
 
-/** The seconds of a duration; `undefined` for every other text, a number without a unit included. */
+/** Undefined for any other text, including a number without a unit. */
 export function secondsOf(text: string): number | undefined {
   const [, number, unit = ''] = /^(\d{1,9}) ?([a-z]{1,7})$/.exec(text) ?? []
   if (number === undefined || !Object.hasOwn(UNITS, unit)) return undefined

@@ -1,4 +1,4 @@
-/** Whether the process runs for a developer: `NODE_ENV` is `development`, empty or not set. */
+/** Whether the environment variable `NODE_ENV` is `development`, empty or not set. */
 export function isDevelopment(): boolean {
   return (process.env.NODE_ENV || 'development') === 'development'
 }

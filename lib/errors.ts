@@ -1,23 +1,31 @@
+// The errors of this package.
 import { inspect } from 'node:util'
 import { printable, printableLines } from './printable.ts'
 
-/** Everything this package throws on purpose, apart from a TypeError for a wrong option or argument. */
+/**
+ * The base class of every error that this package throws on purpose, apart from the TypeError for an invalid
+ * option or argument.
+ *
+ * @example
+ * app.on('error', error => {
+ *   if (error.code === 'compile-failed') notify(error.message)
+ * })
+ */
 export class AssetError extends Error {
   override name = 'AssetError'
-  /** Stable, for programs: `compile-failed`, `compiler-missing`, `publish-failed` … */
+  /** Identifies the kind of failure; unlike `message`, it does not change between releases. */
   readonly code: AssetErrorCode
-  /** The HTTP status that this failure is answered with. */
-  readonly status: number
-  /** Never shown to a visitor by Koa itself. */
+  /** The status of the response to the request that failed. */
+  readonly status: number = 500
+  /** Tells Koa not to send `message` to the client. */
   readonly expose = false
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
-    // It is logged, and names files; the name of one begins no line of its own.
-    super(HAS_LINES.has(code) ? printableLines(message) : printable(message), options)
+    // It contains file names and is logged: none may start a line of its own.
+    super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
-    this.status = 500
-    // Koa logs the stack. Where the message says what to fix in a source or on a disk, frames of this
-    // package would only hide it.
+    // Koa logs the stack. When there is a source or a disk to fix, frames of this package only hide the
+    // message.
     if (ABOUT_FILES.has(code)) this.stack = `${new.target.name}: ${this.message}`
   }
 }
@@ -39,7 +47,7 @@ export type AssetErrorCode =
   | 'precompile-empty'
   | 'precompile-busy'
 
-const HAS_LINES: ReadonlySet<AssetErrorCode> = new Set([
+const MULTILINE: ReadonlySet<AssetErrorCode> = new Set([
   'compile-failed',
   'precompile-failed'
 ] as const)
@@ -56,21 +64,26 @@ const ABOUT_FILES: ReadonlySet<AssetErrorCode> = new Set([
   'precompile-busy'
 ] as const)
 
-/** Where in a source a compiler gave up. Lines and columns count from 1. */
+/** The place of an error in a source. Lines and columns start at 1. */
 export interface SourceLocation {
-  /** Absolute path of the file that is to blame, an import perhaps. */
+  /** Absolute path of the file with the error: the source or one that it imports. */
   readonly file: string
   readonly line?: number | undefined
   readonly column?: number | undefined
-  /** The lines around the fault, as they stand in the file. */
+  /** The source text around the error. */
   readonly excerpt?: string | undefined
 }
 
-/** A source that a compiler refused. */
+/**
+ * A source that cannot be compiled. A custom compiler throws it to report where.
+ *
+ * @example
+ * throw new CompileError('unknown directive', { file: path, line: 12, column: 3 })
+ */
 export class CompileError extends AssetError {
   override name = 'CompileError'
   readonly location: SourceLocation
-  /** What the compiler says, without the place. */
+  /** The compiler's message, without the location. */
   readonly reason: string
 
   constructor(reason: string, location: SourceLocation, options?: ErrorOptions) {
@@ -83,14 +96,14 @@ export class CompileError extends AssetError {
   }
 }
 
-/** Where a mistake in a source has its place, the compiler's frames only hide it. */
+/** Once the location is known, the compiler's frames only hide it. */
 function dropFrames(cause: unknown): void {
   if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return
-  // A frozen error keeps its own.
+  // Fails for a frozen error, which keeps its stack.
   Reflect.defineProperty(cause, 'stack', { value: `Error: ${reasonOf(cause)}`, configurable: true })
 }
 
-/** What a failure says, whatever was thrown. Not by `instanceof Error`, which is another in each realm. */
+/** The message of whatever was thrown. Not by `instanceof Error`, which differs between realms. */
 export function reasonOf(error: unknown): string {
   const message = (error as { message?: unknown } | null | undefined)?.message
   return typeof message === 'string' ? message : inspect(error)

@@ -1,13 +1,13 @@
-// The known name that a person most likely meant.
+// Finds the known name that a misspelled one most likely stands for.
 
-// Two letters in five may be wrong, as in TypeScript's own "did you mean". Nobody mistypes more than
-// six in a path, and the cost grows with that number.
+// Two characters in five may differ, as in TypeScript's "Did you mean". The cost grows with the limit, and
+// nobody mistypes more than six characters of a path.
 const TOLERANCE = 0.4
 const MAX_EDITS = 6
 
 /**
- * The candidate nearest to the word in edits, or `undefined` when none is near. Letters of ASCII are
- * compared without case. Linear in the candidates, and nothing is allocated for one.
+ * The candidate that takes the fewest edits, the first of equals; undefined when all take too many. Ignores
+ * the case of ASCII letters. Linear in the candidates, without an allocation for each.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
@@ -18,15 +18,15 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
     const distance = distanceTo(candidate, limit)
     if (distance > limit) continue
     best = candidate
-    // From here on only a nearer one is better.
+    // The next one has to be nearer.
     limit = distance - 1
   }
   return best
 }
 
 /**
- * The same of paths: one that differs in its first folders alone comes before any that is spelled alike,
- * the longest that both have in common first.
+ * For paths: a candidate that differs only in its leading folders is preferred to one spelled similarly,
+ * the one with the longest common tail first.
  */
 export function nearestPath(path: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined
@@ -44,7 +44,7 @@ function isTail(tail: string, path: string): boolean {
   return path.endsWith(tail) && path[path.length - tail.length - 1] === '/'
 }
 
-/** The code of a letter, in lower case. */
+/** The lower-case code unit at an index. */
 function letterAt(text: string, at: number): number {
   const code = text.charCodeAt(at)
   return code >= 65 && code <= 90 ? code + 32 : code
@@ -52,12 +52,12 @@ function letterAt(text: string, at: number): number {
 
 type Distance = (candidate: string, limit: number) => number
 
-/** From the word to each candidate; greater than `limit` when the distance is. */
+/** Returns a function from candidates to their distance; any number above `limit` means "too far". */
 function measure(word: string): Distance {
   const wanted = Uint16Array.from({ length: word.length }, (_, at) => letterAt(word, at))
   const rows = Array.from({ length: 3 }, () => new Uint16Array(word.length + 1)) as Rows
   return (candidate, limit) => {
-    // What both begin and end with costs nothing.
+    // A common prefix and suffix cost nothing.
     let [start, ours, theirs] = [0, word.length, candidate.length]
     const shorter = Math.min(ours, theirs)
     while (start < shorter && wanted[start] === letterAt(candidate, start)) start++
@@ -72,7 +72,7 @@ function measure(word: string): Distance {
 
 const balance = new Int32Array(32)
 
-/** How many letters the one has more of than the other, at least: each of them takes an edit. */
+/** A lower bound of the edits: the letters that one has more of than the other, by their last 5 bits. */
 function surplus(
   wanted: Uint16Array,
   ours: number,
@@ -95,8 +95,8 @@ function surplus(
 type Rows = [Uint16Array, Uint16Array, Uint16Array]
 
 /**
- * Optimal string alignment: insert, delete, replace a letter, or swap two neighbours. Only the band
- * of the table that `limit` edits can reach is filled in, and nothing once a whole row is beyond it.
+ * Optimal string alignment: an edit inserts, deletes or replaces a letter, or swaps two neighbours. Fills in
+ * only the band of the table that `limit` edits can reach, and stops when a whole row exceeds it.
  */
 function edits(
   wanted: Uint16Array,
@@ -118,7 +118,7 @@ function edits(
     let lowest = first === 1 ? row : limit + 1
     let left = lowest
     current[first - 1] = left
-    // The cell above the last one lies outside the band of its row.
+    // The cell above the last one is outside the band of its row.
     if (row > 1 && last === row + limit) previous[last] = limit + 1
     for (let column = first; column <= last; column++) {
       const other = wanted[start + column - 1]

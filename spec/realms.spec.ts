@@ -66,7 +66,7 @@ test('in another realm a disk that refuses is told like in this one', async t =>
   const { port, errors } = await serve(t, root)
   const { status, text } = await ask(port, 'GET', '/assets/app.css')
   t.is(status, 500)
-  t.true(text.includes('a directory stands where the file belongs'), text)
+  t.true(text.includes('a directory exists where the file belongs'), text)
   t.is(errors.length, 1)
 })
 

@@ -1,41 +1,35 @@
-// Directories and files as they are at start; nothing here is for a request's path.
+// Synchronous looks at the disk, for start alone.
 import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isMiss } from './disk.ts'
 
+/** The entries of a directory; none when it does not exist. */
 export function readDirectory(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true })
-  } catch (error) {
-    if (isMiss(error)) return []
-    throw error
-  }
+  return ifThere(() => readdirSync(path, { withFileTypes: true })) ?? []
 }
 
 export function isDirectory(path: string): boolean {
   return statIfThere(path)?.isDirectory() ?? false
 }
 
-/** `throwIfNoEntry: false` would still throw ENOTDIR. */
 export function statIfThere(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch (error) {
-    if (isMiss(error)) return undefined
-    throw error
-  }
+  return ifThere(() => statSync(path))
 }
 
-/** The real path; of what is not there yet, the one that it would have. */
+export function readIfThere(path: string): string | undefined {
+  return ifThere(() => readFileSync(path, 'utf8'))
+}
+
+/** The real path, or the one that a path will have once it exists. */
 export function futureRealpath(path: string): string {
   if (statIfThere(path)) return realpathSync(path)
   const parent = dirname(path)
   return parent === path ? path : join(futureRealpath(parent), basename(path))
 }
 
-export function readIfThere(path: string): string | undefined {
+function ifThere<T>(look: () => T): T | undefined {
   try {
-    return readFileSync(path, 'utf8')
+    return look()
   } catch (error) {
     if (isMiss(error)) return undefined
     throw error

@@ -1,9 +1,9 @@
-// The content codings (RFC 9110 section 8.4.1): another one is another row.
+// The table of content codings (RFC 9110 section 8.4.1): another one is another row.
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 
-// In Node since 22.15.
+// Since Node 22.15.
 const { zstdCompress, createZstdDecompress, constants } = zlib as typeof zlib & {
   zstdCompress?: (
     bytes: Uint8Array,
@@ -19,17 +19,17 @@ const gzip = promisify(zlib.gzip)
 const zstd = zstdCompress && promisify(zstdCompress)
 
 export interface Coding {
-  /** In `Accept-Encoding` and `Content-Encoding`. */
+  /** The token in `Accept-Encoding` and `Content-Encoding`. */
   readonly name: string
-  /** Of a compressed file, beside the one that it is a copy of. */
+  /** Appended to the name of a file for its compressed copy. */
   readonly extension: `.${string}`
-  /** At its best level. Undefined: this Node cannot. */
+  /** Compresses at the best level; undefined when this Node cannot. */
   readonly compress: ((bytes: Uint8Array) => Promise<Buffer>) | undefined
-  /** Undefined: this Node cannot. */
+  /** Undefined when this Node cannot decompress it. */
   readonly decompressor: (() => Transform) | undefined
 }
 
-/** In the order in which the smaller is to be expected. */
+/** The coding expected to be smallest first. */
 export const CODINGS: readonly Coding[] = [
   {
     name: 'br',
@@ -47,7 +47,7 @@ export const CODINGS: readonly Coding[] = [
   {
     name: 'zstd',
     extension: '.zst',
-    // It reads no `level`, and uses 3 for a parameter that it does not know.
+    // zlib ignores `level` for zstd, and the default of the parameter is 3.
     compress:
       zstd &&
       (bytes => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel ?? NaN]: 19 } })),

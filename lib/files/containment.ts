@@ -1,57 +1,62 @@
-// What lies in a directory, judged on real paths: a link may lead out of it.
+// Whether files are inside a directory, by their real paths: a link may lead out of it.
 import { lstat, readlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { isInside, isSameInode, ifThere, realpathOf, removeFile, type OpenFile } from './disk.ts'
+import { ifThere, isInside, isSameInode, realpathOf, removeFile, type OpenFile } from './disk.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
-/** Where what is published lies, and which links may lead there. */
+/** Where assets are published, and which links may lead there. */
 export interface PublicPlace {
-  /** The project's; absolute. */
+  /** Absolute path of the project. */
   readonly root: string
   /** Absolute. */
   readonly publicDir: string
   readonly symlinks: Symlinks
 }
 
-/** A directory whose contents are served or published. */
+/** A directory of files that are served or published. */
 export interface Directory {
-  /** By the name that the place give it; absolute. */
+  /** Absolute path as configured. */
   readonly path: string
-  /** Where it really lies. */
   readonly real: string
 }
 
-/** Where `public` lies, and where `root` did when that was found out. */
-interface Placed extends Directory {
+interface PublicDirectory extends Directory {
+  /** The real path of the root when `real` was determined. */
   readonly realRoot: string | undefined
 }
 
-const placed = new WeakMap<PublicPlace, Placed>()
+const publicDirectories = new WeakMap<PublicPlace, PublicDirectory>()
 
 /**
- * Where `public` lay when it was first seen: a link that is put in its place later leads out of it.
- * Undefined: it does not exist yet.
+ * The public directory as it was first seen: a link that later takes its place leads out of it. Undefined
+ * until it exists.
  */
-async function publicDirectory(place: PublicPlace): Promise<Placed | undefined> {
-  const known = placed.get(place)
+async function publicDirectory(place: PublicPlace): Promise<PublicDirectory | undefined> {
+  const known = publicDirectories.get(place)
   if (known) return known
   const [real, realRoot] = await Promise.all([place.publicDir, place.root].map(realpathOf))
   if (real === undefined) return undefined
-  // Of two that look at once the first one counts.
-  const first = placed.get(place) ?? { path: place.publicDir, real, realRoot }
-  placed.set(place, first)
+  // Of two concurrent lookups the first one counts.
+  const first = publicDirectories.get(place) ?? { path: place.publicDir, real, realRoot }
+  publicDirectories.set(place, first)
   return first
 }
 
-/** Where it lies in another release: links above `root` are those of a deploy, as in `/srv/app/current`. */
-async function moved(place: PublicPlace, before: Placed): Promise<Placed | undefined> {
+/**
+ * The public directory of another release: links above `root` belong to a deployment, as in
+ * `/srv/app/current`. Undefined when the root has not moved.
+ */
+async function redeployed(
+  place: PublicPlace,
+  before: PublicDirectory
+): Promise<PublicDirectory | undefined> {
   const realRoot = await realpathOf(place.root)
   if (realRoot === undefined || before.realRoot === undefined) return undefined
   if (realRoot === before.realRoot || !isInside(before.realRoot, before.real)) return undefined
   const now = { ...before, realRoot, real: join(realRoot, relative(before.realRoot, before.real)) }
-  placed.set(place, now)
+  publicDirectories.set(place, now)
   return now
 }
 
@@ -63,22 +68,22 @@ async function isAllowedInPublic(
   const directory = await publicDirectory(place)
   if (!directory) return false
   if (await isAllowed(directory)) return true
-  const now = await moved(place, directory)
+  const now = await redeployed(place, directory)
   return now !== undefined && isAllowed(now)
 }
 
 /**
- * Whether an open file lies in a directory, as far as `symlinks` cares. What is judged is the file that
- * was opened, so that a link which is swapped meanwhile changes nothing.
+ * Whether `symlinks` allows an open file in a directory. The descriptor is checked, not the path, so
+ * swapping a link has no effect.
  */
 export async function isInDirectory(
   { symlinks }: Pick<PublicPlace, 'symlinks'>,
   directory: Directory,
-  opened: OpenFile
+  file: OpenFile
 ): Promise<boolean> {
   if (symlinks === 'follow') return true
-  const real = await realPathOfOpened(opened)
-  return real !== undefined && isAllowedAt(symlinks, directory, opened.path, real)
+  const real = await realPathOfOpen(file)
+  return real !== undefined && isAllowedAt(symlinks, directory, file.path, real)
 }
 
 function isAllowedAt(
@@ -94,30 +99,30 @@ function isAllowedAt(
 
 const DELETED = ' (deleted)'
 
-/** Where an open file lies; undefined when that cannot be told. */
-async function realPathOfOpened(opened: OpenFile): Promise<string | undefined> {
+/** The real path of an open file; undefined when it cannot be determined. */
+async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path =
-    process.platform === 'linux' ? await ifThere(readlink(`/proc/self/fd/${opened.fd}`)) : undefined
-  // Not every Linux has /proc.
-  if (path === undefined) return realPathByName(opened)
-  // Linux says so of a file whose name was given to another since it was opened.
-  const isGone = path.endsWith(DELETED) && !(await isAt(path, opened))
+    process.platform === 'linux' ? await ifThere(readlink(`/proc/self/fd/${file.fd}`)) : undefined
+  // Some Linux systems lack /proc.
+  if (path === undefined) return realPathByName(file)
+  // Linux appends it once the name was removed or given to another file (proc_pid_fd(5)).
+  const isGone = path.endsWith(DELETED) && !(await isAt(path, file))
   return isGone ? path.slice(0, -DELETED.length) : path
 }
 
-/** Looks at the name again: what has neither a link in it nor another file at its end is what was opened. */
-export async function realPathByName(opened: OpenFile): Promise<string | undefined> {
-  const real = await realpathOf(opened.path)
-  if (real === undefined || !(await isAt(real, opened))) return undefined
+/** By a second look at the name: without links, and with the same inode at its end, it was what was opened. */
+export async function realPathByName(file: OpenFile): Promise<string | undefined> {
+  const real = await realpathOf(file.path)
+  if (real === undefined || !(await isAt(real, file))) return undefined
   return (await realpathOf(real)) === real ? real : undefined
 }
 
 async function isAt(path: string, { stats }: OpenFile): Promise<boolean> {
-  const there = await ifThere(lstat(path, { bigint: true }))
-  return there !== undefined && isSameInode(there, stats)
+  const found = await ifThere(lstat(path, { bigint: true }))
+  return found !== undefined && isSameInode(found, stats)
 }
 
-/** Whether a file or folder that exists lies in public, as far as `symlinks` cares. */
+/** Whether `symlinks` allows an existing file or directory in public. */
 export async function isPathInPublic(place: PublicPlace, path: string): Promise<boolean> {
   return isAllowedInPublic(place, async directory => {
     const real = await realpathOf(path)
@@ -125,7 +130,7 @@ export async function isPathInPublic(place: PublicPlace, path: string): Promise<
   })
 }
 
-/** Whether a file would lie in public once it is written: the folders that are there already tell. */
+/** Whether a file would be in public once written, judged by its nearest existing directory. */
 export async function wouldBeInPublic(place: PublicPlace, file: string): Promise<boolean> {
   for (let at = dirname(file); isInside(place.publicDir, at); at = dirname(at)) {
     if ((await realpathOf(at)) !== undefined) return isPathInPublic(place, at)
@@ -133,33 +138,34 @@ export async function wouldBeInPublic(place: PublicPlace, file: string): Promise
   return true
 }
 
-/** Tells whether an open file lies in public, as far as `symlinks` cares. */
-export function isInPublic(place: PublicPlace): (opened: OpenFile) => Promise<boolean> {
-  return opened => isAllowedInPublic(place, directory => isInDirectory(place, directory, opened))
+/** For an open file: whether `symlinks` allows it in public. */
+export function isInPublic(place: PublicPlace): (file: OpenFile) => Promise<boolean> {
+  return file => isAllowedInPublic(place, directory => isInDirectory(place, directory, file))
 }
 
 /**
- * Judges a file that was opened to be written, before anything is written into it: without `openat` a
- * folder above it may have become a link since its path was looked at. One that lies elsewhere is removed.
- * @returns what rejects for one that does not lie in public
+ * A check of a new file before anything is written to it: Node has no `openat`, so a directory above it may
+ * have become a link since its path was checked. Rejects, and removes the file, when it is outside public.
  */
-export function requireInPublic(place: PublicPlace): (opened: OpenFile) => Promise<void> {
+export function requireInPublic(place: PublicPlace): (file: OpenFile) => Promise<void> {
   const isAllowed = isInPublic(place)
-  return async opened => {
-    if (await isAllowed(opened)) return
-    // By its name it may not be found any more.
-    const real = await realPathOfOpened(opened)
+  return async file => {
+    if (await isAllowed(file)) return
+    // Its path may lead elsewhere by now.
+    const real = await realPathOfOpen(file)
     if (real !== undefined) await removeFile(real)
-    throw outsidePublic(place, dirname(opened.path))
+    throw outsidePublic(place, dirname(file.path))
   }
 }
 
-/** @param path absolute; what was not written, or the folder of it */
+/** @param path absolute path of the file that was not written, or of its directory */
 export function outsidePublic({ root, symlinks }: PublicPlace, path: string): AssetError {
-  const what =
-    symlinks === 'deny' ? 'a symbolic link is on the way' : 'a symbolic link leads out of public'
+  const reason =
+    symlinks === 'deny'
+      ? 'its path contains a symbolic link'
+      : 'a symbolic link leads out of public'
   return new AssetError(
     'publish-failed',
-    `${relative(root, path)} is not written: ${what}; remove the link, or set symlinks to 'follow'`
+    `${relative(root, path)} was not written: ${reason}; remove the link, or set symlinks to 'follow'`
   )
 }

@@ -1,10 +1,10 @@
-// How the pipeline touches the disk: a miss is a value, a failure is an exception.
+// Looks at the disk: what does not exist is `undefined`, a failure is an exception.
 import { close, constants, fstat, open as fsOpen, read, stat, type BigIntStats } from 'node:fs'
 import { realpath, unlink } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 
-/** What tells one state of a file from another. */
+/** The parts of a stat that tell one state of a file from another. */
 export interface Stamp {
   readonly dev: bigint
   readonly ino: bigint
@@ -13,10 +13,10 @@ export interface Stamp {
   readonly ctimeNs: bigint
 }
 
-// ELOOP: a link that leads to itself leads to no file, like one that dangles.
+// ELOOP: a link to itself leads to no file, like a dangling one.
 const MISSES = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'])
 
-/** Not by `instanceof Error`: in a realm of its own (Jest) Node's errors are of another one. */
+/** Not by `instanceof Error`: Node's errors belong to another realm inside a VM context (Jest). */
 export function errorCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return typeof code === 'string' ? code : undefined
@@ -26,7 +26,6 @@ export function isMiss(error: unknown): boolean {
   return MISSES.has(errorCode(error) ?? '')
 }
 
-/** Turns "not there" into undefined; everything else surfaces. */
 export async function ifThere<T>(outcome: Promise<T>): Promise<T | undefined> {
   try {
     return await outcome
@@ -36,7 +35,7 @@ export async function ifThere<T>(outcome: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Follows links. The callback form costs half of the promise form, and every request pays it. */
+/** Follows links. Every request pays for it: the callback form takes half the time of the promise form. */
 export function statOf(path: string): Promise<BigIntStats | undefined> {
   return new Promise((resolve, reject) => {
     stat(path, { bigint: true }, (error, stats) => {
@@ -51,6 +50,11 @@ export function realpathOf(path: string): Promise<string | undefined> {
   return ifThere(realpath(path))
 }
 
+/** Removes a file that may not exist. */
+export async function removeFile(path: string): Promise<void> {
+  await ifThere(unlink(path))
+}
+
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): Stamp {
   return { dev, ino, size, mtimeNs, ctimeNs }
 }
@@ -61,44 +65,36 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
   )
 }
 
-export function isSameInode(a: Pick<Stamp, 'dev' | 'ino'>, b: Pick<Stamp, 'dev' | 'ino'>): boolean {
+export function isSameInode(a: Stamp, b: Stamp): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
 
-/** Removes a file that may not exist. */
-export async function removeFile(path: string): Promise<void> {
-  await ifThere(unlink(path))
-}
-
-/** Whether `path` is `directory` or lies in it, by segments: `public-secret` is not in `public`. */
+/** Whether `path` is `directory` or below it, by segments: `public-secret` is not in `public`. */
 export function isInside(directory: string, path: string): boolean {
   const way = relative(directory, path)
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-// A FIFO that nobody writes to would hold a thread of the pool for ever.
+// Opening a FIFO without a writer would block a thread of the pool forever.
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** A regular file that is open. Who opened it closes it. */
+/** A regular file that is open; whoever opened it closes it. */
 export interface OpenFile {
-  /** The name under which it was opened. */
+  /** The path that was opened. */
   readonly path: string
   readonly fd: number
-  /** What it was when it was opened. */
+  /** As of when it was opened. */
   readonly stats: BigIntStats
 }
 
-const openPlain = promisify(fsOpen)
+const openDescriptor = promisify(fsOpen)
 export const statDescriptor = promisify(fstat)
-const readPlain = promisify(read)
+const readDescriptor = promisify(read)
 export const closeDescriptor = promisify(close)
 
-/**
- * Opens a regular file; anything else that bears the name is a miss. A plain descriptor, since reading
- * through a FileHandle costs a fifth more.
- */
+/** Opens a regular file; undefined for anything else. Reading through a FileHandle is a fifth slower. */
 export async function openFile(path: string): Promise<OpenFile | undefined> {
-  const fd = await ifThere(openPlain(path, READ).catch(unlessSocket))
+  const fd = await ifThere(openDescriptor(path, READ).catch(unlessSocket))
   if (fd === undefined) return undefined
   try {
     const stats = await statDescriptor(fd, { bigint: true })
@@ -111,26 +107,25 @@ export async function openFile(path: string): Promise<OpenFile | undefined> {
   return undefined
 }
 
-/** A socket cannot be opened at all. */
 function unlessSocket(error: unknown): undefined {
   if (errorCode(error) !== 'ENXIO') throw error
 }
 
-/** What `use` makes of an open file, which is closed afterwards; undefined for a miss. */
+/** Opens a file for `use` and closes it; undefined when it is not a regular file. */
 export async function withFile<T>(
   path: string,
-  use: (opened: OpenFile) => Promise<T>
+  use: (file: OpenFile) => Promise<T>
 ): Promise<T | undefined> {
-  const opened = await openFile(path)
-  if (!opened) return undefined
+  const file = await openFile(path)
+  if (!file) return undefined
   try {
-    return await use(opened)
+    return await use(file)
   } finally {
-    await closeDescriptor(opened.fd)
+    await closeDescriptor(file.fd)
   }
 }
 
-/** Bytes and stamp of one and the same state of a file. */
+/** The bytes of a file and the stamp that belongs to them. */
 export interface Snapshot {
   readonly bytes: Buffer
   readonly stamp: Stamp
@@ -140,20 +135,22 @@ export function readSnapshot(path: string): Promise<Snapshot | undefined> {
   return withFile(path, readOpenFile)
 }
 
+/** Reads again while the file changes, five times at most. */
 export async function readOpenFile({ fd, stats }: OpenFile): Promise<Snapshot> {
   let before: Stamp = stats
-  for (let attempt = 0; ; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     const bytes = Buffer.allocUnsafeSlow(Number(before.size))
-    const { bytesRead } = await readPlain(fd, bytes, 0, bytes.length, 0)
+    const { bytesRead } = await readDescriptor(fd, bytes, 0, bytes.length, 0)
     const after = await statDescriptor(fd, { bigint: true })
-    const settled = sameStamp(before, after) && bytesRead === bytes.length
-    if (settled || attempt === 4)
+    const isComplete = sameStamp(before, after) && bytesRead === bytes.length
+    if (isComplete || attempt === 5) {
       return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(before) }
+    }
     before = after
   }
 }
 
-/** Whether two files hold the same bytes, a piece at a time, so that a film costs no memory. */
+/** Whether two files have the same bytes; reads them in pieces, as they may be larger than memory. */
 export async function sameBytes(one: string, other: string): Promise<boolean> {
   const isSame = await withFile(one, a => withFile(other, b => sameContent(a, b)))
   return isSame ?? false
@@ -165,8 +162,8 @@ async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {
   const [left, right] = [Buffer.alloc(1 << 18), Buffer.alloc(1 << 18)]
   for (let at = 0; at < size; at += left.length) {
     const [l, r] = await Promise.all([
-      readPlain(a.fd, left, 0, left.length, at),
-      readPlain(b.fd, right, 0, right.length, at)
+      readDescriptor(a.fd, left, 0, left.length, at),
+      readDescriptor(b.fd, right, 0, right.length, at)
     ])
     if (l.bytesRead !== r.bytesRead) return false
     if (!left.subarray(0, l.bytesRead).equals(right.subarray(0, r.bytesRead))) return false

@@ -1,15 +1,15 @@
-// What the entries of one folder of a source are: sources, partials, folders, or nothing of ours.
+// What the entries of a source folder are: sources, partials, folders, or ignored.
 import { join } from 'node:path'
 import { isInside, realpathOf, statOf } from './disk.ts'
 import type { Symlinks } from './containment.ts'
 
-/** Names, in no order. */
-export interface Sorted {
+/** Names, in no particular order. */
+export interface FolderEntries {
   readonly files: readonly string[]
-  /** Sources of nothing, but a compiler finds them, and one may hide another. */
+  /** `_name`: not published, but compilers import them, and one may take precedence over another. */
   readonly partials: readonly string[]
   readonly folders: readonly string[]
-  /** A link in it leads nowhere: what it leads to may come without a change of this folder. */
+  /** A link dangles: its target may appear without a change of this folder. */
   readonly isDangling: boolean
 }
 
@@ -21,20 +21,20 @@ interface Entry {
 }
 
 /** @param chain real paths from the top of the source down to this folder */
-export async function sortEntries(
+export async function classifyEntries(
   path: string,
   all: readonly Entry[],
   chain: readonly string[],
   symlinks: Symlinks
-): Promise<Sorted> {
-  const entries = all.filter(({ name }) => !isHidden(name) && !LEFTOVER.test(name))
+): Promise<FolderEntries> {
+  const entries = all.filter(({ name }) => !isHidden(name) && !IGNORED.test(name))
   const kinds = await Promise.all(entries.map(entry => kindOf(path, entry, chain, symlinks)))
-  const named = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
-  const files = named('file')
+  const namesOf = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
+  const files = namesOf('file')
   return {
     files: files.filter(name => !isPartial(name)),
     partials: files.filter(isPartial),
-    folders: named('folder'),
+    folders: namesOf('folder'),
     isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
   }
 }
@@ -66,5 +66,5 @@ function isPartial(name: string): boolean {
   return name.startsWith('_')
 }
 
-/** What editors leave behind, and declarations, are no sources. */
-const LEFTOVER = /~$|\.sw[opx]$|^#.*#$|\.d\.[cm]?ts$/
+/** Editors' backup and swap files, and TypeScript declarations. */
+const IGNORED = /~$|\.sw[opx]$|^#.*#$|\.d\.[cm]?ts$/

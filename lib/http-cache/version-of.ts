@@ -5,7 +5,7 @@ import { isDevelopment } from '../environment.ts'
 import { keepCurrent, stopRefreshing } from './kept-current.ts'
 import { statIfThere } from '../files/at-start.ts'
 import { ifThere, readSnapshot, realpathOf, statOf } from '../files/disk.ts'
-import { sortEntries } from '../files/folder-entries.ts'
+import { classifyEntries } from '../files/folder-entries.ts'
 import { recheck, observe, type Observation } from '../files/observation.ts'
 import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
@@ -134,7 +134,7 @@ async function filesUnder(path: string, chain: readonly string[] = []): Promise<
   const entries = await ifThere(readdir(path, { withFileTypes: true }))
   if (real === undefined || !entries) return []
   const parents = [...chain, real]
-  const { files, partials, folders } = await sortEntries(path, entries, parents, 'follow')
+  const { files, partials, folders } = await classifyEntries(path, entries, parents, 'follow')
   const inside = await Promise.all(folders.map(name => filesUnder(join(path, name), parents)))
   return [...files, ...partials].map(name => join(path, name)).concat(inside.flat())
 }

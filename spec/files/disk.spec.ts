@@ -106,7 +106,7 @@ test('a target that is a directory, and a file where a folder is needed, are err
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   for (const [name, said] of [
     ['app.css', 'public/assets/app.css'],
-    ['sub/menu.css', 'a file stands where a directory is needed']
+    ['sub/menu.css', 'a file exists where a directory is needed']
   ] as const) {
     const answer = await ask(port, 'GET', `/assets/${name}`)
     t.is(answer.status, 500)

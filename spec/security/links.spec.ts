@@ -227,7 +227,7 @@ for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
     const before = filesBelow(join(root, 'public'))
     const error = await t.throwsAsync(() => run({ root }), { code: 'precompile-failed' })
     t.true(error?.message.includes(`public/${folder}`), error?.message)
-    t.true(error?.message.includes('is not written: a symbolic link leads out of public'))
+    t.true(error?.message.includes('was not written: a symbolic link leads out of public'))
     t.deepEqual(filesBelow(outside), ['precious'])
     t.deepEqual(filesBelow(join(root, 'public')), before)
     await run({ root, symlinks: 'follow' })
@@ -243,7 +243,7 @@ for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
     const error = await t.throwsAsync(() => site.path('sub/deeper/x.css'), {
       code: 'publish-failed'
     })
-    t.regex(error?.message ?? '', /is not written: a symbolic link leads out of public/)
+    t.regex(error?.message ?? '', /was not written: a symbolic link leads out of public/)
     t.deepEqual(filesBelow(outside), ['precious'])
   })
 }

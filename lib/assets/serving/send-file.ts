@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import send from 'send'
 import type { ByteRange } from '../../http/ranges.ts'
 import type { OpenFile } from '../../files/disk.ts'
-import { BORROWED, readUnchanged } from '../../files/file-stream.ts'
+import { WITHOUT_CLOSE, readUnchanged } from '../../files/file-stream.ts'
 import { abort } from './connection.ts'
 import { removeContentFields, withEarlierVary, type Fields } from './fields.ts'
 
@@ -41,7 +41,7 @@ function stream(
 ): Promise<void> {
   const { start, end } = range ?? { start: 0, end: size - 1 }
   const headers = range ? { range: `bytes=${start}-${end}` } : {}
-  const fs = { ...BORROWED, read: readUnchanged(opened, { start, end }) }
+  const fs = { ...WITHOUT_CLOSE, read: readUnchanged(opened, { start, end }) }
   const options = { cacheControl: false, etag: false, lastModified: false, fd: opened.fd, fs }
   const sending = send({ method: 'GET', headers } as IncomingMessage, opened.path, options)
   return new Promise(resolve => {

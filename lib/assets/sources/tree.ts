@@ -13,11 +13,11 @@ import {
   statOf,
   type Stamp
 } from '../../files/disk.ts'
-import { isHidden, sortEntries, type Sorted } from '../../files/folder-entries.ts'
+import { isHidden, classifyEntries, type FolderEntries } from '../../files/folder-entries.ts'
 import { oneAtATime } from '../../concurrency.ts'
 import type { Symlinks } from '../../files/containment.ts'
 
-interface Folder extends Sorted {
+interface Folder extends FolderEntries {
   readonly stamp: Stamp
   /** Real paths from the top down to this folder, so that a link back up ends the descent. */
   readonly chain: readonly string[]
@@ -122,7 +122,7 @@ export class Tree {
     const entries = await ifThere(readdir(path, { withFileTypes: true }))
     if (!stats || !real || !entries) return this.#forget(at)
     const chain = [...above, real]
-    const sorted = await sortEntries(path, entries, chain, this.#symlinks)
+    const sorted = await classifyEntries(path, entries, chain, this.#symlinks)
     const { files, folders, partials } = sorted
     const before = this.#folders.get(at)
     this.#folders.set(at, { ...sorted, chain, readAt, stamp: stampOf(stats) })

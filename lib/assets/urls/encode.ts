@@ -1,24 +1,23 @@
-// Paths and URLs as they are written into pages, headers and the manifest (RFC 3986).
+// Percent-encodes paths and URLs for pages, headers and the manifest (RFC 3986 section 2).
 
-// RFC 3986 section 2 names what may stand in a URL. Less `'`, which the WHATWG encodes in a query,
-// and with the `%` of what is encoded already.
+// Unreserved and reserved characters, and `%` of existing escapes. `'` is not among them, as the WHATWG URL
+// standard encodes it in a query.
 const OUTSIDE_OF_URLS = /[^\w\-.~:/?#[\]@!$&()*+,;=%]/gu
-// Unreserved characters, and `@` for the sake of `logo@2x.png`. Sub-delimiters would be legal, but
-// then `'` could leave a CSS url('…'), and `,` a srcset.
-const NOT_BARE_IN_SEGMENT = /[^\w\-.~@]/gu
+// Unreserved characters, and `@` for names such as `logo@2x.png`. Bare sub-delimiters are legal, but `'`
+// could end a CSS url('…'), and `,` separates the entries of a srcset.
+const OUTSIDE_OF_SEGMENTS = /[^\w\-.~@]/gu
 
-/** A decoded path as it stands in a URL. */
-export function encodePath(path: string): string {
-  const segments = path.split('/').map(segment => segment.replace(NOT_BARE_IN_SEGMENT, encode))
+export function encodePath(decoded: string): string {
+  const segments = decoded.split('/').map(segment => segment.replace(OUTSIDE_OF_SEGMENTS, encode))
   return segments.join('/')
 }
 
-/** Encodes what may not stand in a URL, and leaves alone what is encoded. */
+/** Leaves existing escapes as they are. */
 export function encodeUrl(url: string): string {
   return url.replace(OUTSIDE_OF_URLS, encode)
 }
 
-// Not encodeURIComponent: it throws for half of a surrogate pair.
+// encodeURIComponent throws for a lone surrogate.
 function encode(character: string): string {
   const bytes = new TextEncoder().encode(character)
   return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')

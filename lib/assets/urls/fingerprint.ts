@@ -1,16 +1,16 @@
-// The shape of a fingerprint: the digest of an asset's bytes at the end of its name.
+// The shape of a fingerprinted name: `app.css` -> `app-<digest>.css`.
 import { DIGEST_PATTERN } from '../../files/digest.ts'
 
-/** `admin/app.css` -> `admin/app-<digest>.css`; a name that already bears this digest stays. */
+const FINGERPRINT = new RegExp(`-(${DIGEST_PATTERN})$`)
+
+/** A name that already has this fingerprint stays as it is. */
 export function withFingerprint(name: string, digest: string): string {
   if (splitFingerprint(name)?.digest === digest) return name
   const dot = extensionAt(name)
   return `${name.slice(0, dot)}-${digest}${name.slice(dot)}`
 }
 
-const FINGERPRINT = new RegExp(`-(${DIGEST_PATTERN})$`)
-
-/** `admin/app-<digest>.css` -> `admin/app.css` and the digest; undefined when there is none. */
+/** `admin/app-<digest>.css` -> `admin/app.css` and the digest; undefined for a name without one. */
 export function splitFingerprint(name: string): { name: string; digest: string } | undefined {
   const dot = extensionAt(name)
   const match = FINGERPRINT.exec(name.slice(0, dot))
@@ -18,7 +18,7 @@ export function splitFingerprint(name: string): { name: string; digest: string }
   return { name: name.slice(0, match.index) + name.slice(dot), digest: match[1] }
 }
 
-/** Where the last extension begins, or the end of a name that has none. */
+/** The index of the last extension; the length of a name without one. */
 function extensionAt(name: string): number {
   const dot = name.lastIndexOf('.')
   return dot > name.lastIndexOf('/') + 1 ? dot : name.length

@@ -1,43 +1,37 @@
-// One precompile at a time in one public directory, whichever machines share it.
+// Allows one precompile at a time in a public directory, which machines and containers may share.
 import { link, open, rename, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import {
-  errorCode,
-  ifThere,
-  isSameInode,
-  readSnapshot,
-  removeFile,
-  statOf,
-  type Stamp
-} from '../disk.ts'
-import { formatOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
-import { temporaryName } from './temporary.ts'
+import { errorCode, ifThere, isSameInode, readSnapshot, removeFile, statOf } from '../disk.ts'
+import type { Stamp } from '../disk.ts'
 import { makeDirectory } from './atomic-write.ts'
+import { formatOwner, hasEnded, parseOwner, SELF } from './process-owner.ts'
+import { temporaryName } from './temporary.ts'
 
-const BEAT_MS = 5000
-/** A lock that was not written for so long is abandoned, when its process cannot be asked after. */
-const STALE_NS = 60_000_000_000n
+const HEARTBEAT_MS = 5000
+/** The age at which a lock is abandoned, when this process cannot find out whether its owner has ended. */
+const ABANDONED_NS = 60_000_000_000n
+const MAX_ATTEMPTS = 4
 
 export interface Lock {
-  /** @throws AssetError when another process has taken it over, as this one was paused for too long */
+  /** @throws AssetError when another process took the lock over while this one was paused */
   check(): Promise<void>
-  /** Gives it back, unless it is another's by now. */
+  /** Removes the lock, unless another process has taken it over. */
   release(): Promise<void>
 }
 
-/** @throws AssetError when another process holds it */
+/** @throws AssetError when another process holds the lock */
 export async function lock(directory: string): Promise<Lock> {
   await makeDirectory(directory)
   const file = join(directory, '.koa-fresh-assets.lock')
-  // It appears whole or not at all: a lock whose owner is not written yet could never be judged.
+  // A link makes it appear with its owner already written.
   const own = join(directory, temporaryName())
   const handle = await open(own, 'wx')
   try {
     await handle.writeFile(formatOwner(SELF))
     const stamp = await handle.stat({ bigint: true })
-    await acquire(own, file, directory, stamp.mtimeNs)
-    return held(file, directory, handle, stamp)
+    await acquire(own, file, stamp.mtimeNs)
+    return hold(file, handle, stamp)
   } catch (error) {
     await handle.close()
     throw error
@@ -46,75 +40,70 @@ export async function lock(directory: string): Promise<Lock> {
   }
 }
 
-function held(file: string, directory: string, handle: FileHandle, own: Stamp): Lock {
+function hold(file: string, handle: FileHandle, own: Stamp): Lock {
   let failure: unknown
-  // Written through the handle: whoever has the name by now, this file is touched and no other.
-  const beat = setInterval(() => {
+  // Through the handle, so it never touches a lock that another process has put in its place.
+  const heartbeat = setInterval(() => {
     handle.write(formatOwner(SELF), 0).catch((error: unknown) => (failure = error))
-  }, BEAT_MS).unref()
-  const isOurs = async () => {
+  }, HEARTBEAT_MS).unref()
+  const isHeld = async () => {
     const stats = await statOf(file)
     return stats !== undefined && isSameInode(stats, own)
   }
   return {
     async check() {
-      if (await isOurs()) return
-      const message = `another precompile took over ${directory} while this one was paused: run again`
+      if (await isHeld()) return
+      const message = `another precompile took over ${dirname(file)} while this one was paused: run it again`
       throw new AssetError('precompile-busy', message, { cause: failure })
     },
     async release() {
-      clearInterval(beat)
-      if (await isOurs()) await removeFile(file)
+      clearInterval(heartbeat)
+      if (await isHeld()) await removeFile(file)
       await handle.close()
     }
   }
 }
 
-async function acquire(
-  own: string,
-  file: string,
-  directory: string,
-  now: bigint,
-  attempts = 3
-): Promise<void> {
-  try {
-    await link(own, file)
-  } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
-    const found = await look(file, now)
-    if (attempts === 0 || (found && !found.isAbandoned)) {
+/** @param now by the clock of the disk */
+async function acquire(own: string, file: string, now: bigint): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await link(own, file)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+    }
+    const existing = await inspect(file, now)
+    if (attempt === MAX_ATTEMPTS || (existing && !existing.isAbandoned)) {
       throw new AssetError(
         'precompile-busy',
-        `another precompile (${found?.name ?? 'unknown'}) is at work in ${directory}: wait for it, or remove ${file}`
+        `another precompile (${existing?.name ?? 'unknown'}) is running in ${dirname(file)}: wait until it has finished, or remove ${file}`
       )
     }
-    if (found) await breakLock(file, found.stamp)
-    return acquire(own, file, directory, now, attempts - 1)
+    if (existing) await breakLock(file, existing.stamp)
   }
 }
 
-/** @param now what the disk's clock said just before */
-async function look(file: string, now: bigint) {
-  const read = await readSnapshot(file)
-  if (!read) return undefined
-  const owner = readOwner(read.bytes.toString())
+async function inspect(file: string, now: bigint) {
+  const existing = await readSnapshot(file)
+  if (!existing) return undefined
+  const { bytes, stamp } = existing
+  const owner = parseOwner(bytes.toString())
   const ended = await hasEnded(owner)
-  // Only writing sets the mtime of a lock, and so it is of the disk's clock.
-  const isAbandoned = ended ?? now - read.stamp.mtimeNs > STALE_NS
-  const name =
-    owner.space === SELF.space ? `process ${owner.pid}` : `process ${owner.pid} elsewhere`
-  return { stamp: read.stamp, isAbandoned, name }
+  // Nothing sets the mtime of a lock, so it is by the clock of the disk as well.
+  const isAbandoned = ended ?? now - stamp.mtimeNs > ABANDONED_NS
+  const elsewhere = owner.space === SELF.space ? '' : ' on another machine or in another container'
+  return { stamp, isAbandoned, name: `process ${owner.pid}${elsewhere}` }
 }
 
-/** Two may find the same lock abandoned: who takes away another than the one it judged puts it back. */
-async function breakLock(file: string, judged: Stamp): Promise<void> {
-  const taken = join(dirname(file), temporaryName())
-  await ifThere(rename(file, taken))
-  const stats = await statOf(taken)
-  if (stats && !isSameInode(stats, judged)) await link(taken, file).catch(unlessThere)
-  await removeFile(taken)
+/** Two processes may find the same lock abandoned: one that removed a newer lock puts it back. */
+async function breakLock(file: string, abandoned: Stamp): Promise<void> {
+  const removed = join(dirname(file), temporaryName())
+  await ifThere(rename(file, removed))
+  const stats = await statOf(removed)
+  if (stats && !isSameInode(stats, abandoned)) await link(removed, file).catch(unlessExists)
+  await removeFile(removed)
 }
 
-function unlessThere(error: unknown): void {
+function unlessExists(error: unknown): void {
   if (errorCode(error) !== 'EEXIST') throw error
 }

@@ -1,23 +1,23 @@
-// What a person is told of a disk that refuses: which asset it is about, and what to do.
+// Turns a failure of the disk into an error that names the asset and the next step.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { errorCode } from '../disk.ts'
 
 interface Project {
-  /** Absolute; paths are shown from there. */
+  /** Absolute; paths are shown relative to it. */
   readonly root: string
 }
 
-/** An error of the disk says which asset it is about, and what to do; any other stays what it is. */
+/** Wraps the error of a system call; any other error stays as it is. */
 export function asPublishError({ root }: Project, path: string, error: unknown): unknown {
   const code = errorCode(error)
   if (error instanceof AssetError || code === undefined || !('syscall' in (error as object))) {
     return error
   }
-  const { path: at, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
-  // Of a copy or a rename that failed, what is not there is the source; else the target is to blame.
-  const blamed = code === 'ENOENT' ? at : (dest ?? at)
-  const file = blamed === undefined ? '' : ` ${relative(root, blamed) || root}`
+  const { path: source, dest, syscall = '' } = error as NodeJS.ErrnoException & { dest?: string }
+  // Copy and rename have two paths: ENOENT is about the source, any other failure about the target.
+  const failed = code === 'ENOENT' ? source : (dest ?? source)
+  const file = failed === undefined ? '' : ` ${relative(root, failed) || root}`
   const message = `cannot publish ${path}: ${syscall}${file} failed with ${code}`
   return new AssetError('publish-failed', `${message}${ADVICE[code] ?? ''}`, { cause: error })
 }
@@ -30,13 +30,13 @@ export function rethrowAsPublishError(project: Project, path: string) {
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  EACCES: '; give this process the right to read sources and to write public',
-  EPERM: '; give this process the right to read sources and to write public',
-  EROFS: '; public lies on a read-only file system: precompile, and set compile to false',
+  EACCES: '; allow this process to read the sources and to write to public',
+  EPERM: '; allow this process to read the sources and to write to public',
+  EROFS: '; public is on a read-only file system: precompile, and set compile to false',
   ENOSPC: '; the disk is full',
-  EDQUOT: '; the quota of disk space is used up',
+  EDQUOT: '; the disk quota is exceeded',
   EFBIG: '; this process may not write files of that size: see ulimit -f',
-  EEXIST: '; a file stands where a directory is needed',
-  ENOTDIR: '; a file stands where a directory is needed',
-  EISDIR: '; a directory stands where the file belongs'
+  EEXIST: '; a file exists where a directory is needed',
+  ENOTDIR: '; a file exists where a directory is needed',
+  EISDIR: '; a directory exists where the file belongs'
 }

@@ -1,37 +1,31 @@
-// A target's new bytes, prepared beside it and put in its place: at once, or with others at the end.
+// Replaces a target, or removes it: prepared beside it first, committed at once or together with others.
 import { lstat } from 'node:fs/promises'
-import {
-  errorCode,
-  ifThere,
-  readSnapshot,
-  removeFile,
-  sameBytes,
-  statOf,
-  type Stamp
-} from '../disk.ts'
 import type { Content } from '../content.ts'
+import { errorCode, ifThere, readSnapshot, removeFile, sameBytes, statOf } from '../disk.ts'
+import type { Stamp } from '../disk.ts'
 import { commitFile, stageFile, writeAtomically, type WriteChecks } from './atomic-write.ts'
 import { addSeconds, secondsLater, setMtime } from './mtime.ts'
 
 export interface Replacement {
-  /** False: the target holds these bytes already, and gets their mtime at most. */
+  /** False: the target already has these bytes; at most its mtime is set. */
   readonly isNew: boolean
-  /** The stamp that the target has then; undefined when another process has replaced it meanwhile. */
+  /** Returns the new stamp of the target; undefined when another process has already replaced it. */
   commit(): Promise<Stamp | undefined>
   discard(): Promise<void>
 }
 
 export interface ContentReplacement extends Replacement {
-  /** The mtime that the target has then. */
+  /** The mtime of the target after the commit. */
   readonly mtimeNs: bigint
 }
 
 /**
- * Compares first, so that what is there already is not written again. A link is no target.
+ * Prepares nothing when the target has the same bytes already. A link counts as no target.
  *
- * Other bytes never get the second of the former ones: an image may be replaced by an older one, and
- * packages have one mtime in every version. Servers that make validators of size and mtime (nginx) would
- * answer 304 to whoever has the former ones. They are a second later each time, and stay so.
+ * Different bytes never get an mtime in the same second as the previous ones. An image may be replaced by
+ * an older one, and packages give their files one mtime in every version; a server that derives validators
+ * from size and mtime (nginx) would then respond 304 to a client with the previous bytes. Each replacement
+ * is a second later than the previous one instead, permanently.
  */
 export async function prepareReplacement(
   target: string,
@@ -42,7 +36,7 @@ export async function prepareReplacement(
   const stats = await ifThere(lstat(target, { bigint: true }))
   const existing = stats?.isFile() ? stats : undefined
   const seconds = existing && secondsLater(existing, mtimeNs)
-  if (existing && (await holds(target, existing, content))) {
+  if (existing && (await hasContent(target, existing, content))) {
     return {
       isNew: false,
       mtimeNs: addSeconds(mtimeNs, seconds ?? 0),
@@ -50,17 +44,17 @@ export async function prepareReplacement(
       discard: async () => undefined
     }
   }
-  const free = seconds === undefined ? mtimeNs : addSeconds(mtimeNs, seconds + 1)
-  const staged = await stageFile(target, content, free, checks)
+  const unused = seconds === undefined ? mtimeNs : addSeconds(mtimeNs, seconds + 1)
+  const staged = await stageFile(target, content, unused, checks)
   return {
     isNew: true,
-    mtimeNs: free,
+    mtimeNs: unused,
     commit: () => commitFile(staged),
     discard: () => removeFile(staged.temporary)
   }
 }
 
-/** Writes only when the bytes differ; sets the mtime only when that differs. */
+/** Writes only when the bytes differ, and sets the mtime only when that differs. */
 export async function writeIfChanged(
   target: string,
   content: Content,
@@ -70,7 +64,7 @@ export async function writeIfChanged(
   return (await prepareReplacement(target, content, mtimeNs, checks)).commit()
 }
 
-/** Undefined for what is not there anyway. */
+/** Undefined when there is nothing to remove. */
 export async function prepareRemoval(path: string): Promise<Replacement | undefined> {
   if (!(await ifThere(lstat(path)))) return undefined
   const commit = async () => {
@@ -88,15 +82,14 @@ async function renewMtime(
   try {
     await setMtime(target, mtimeNs)
   } catch (error) {
-    // Another user's file can be replaced, but not touched.
-    if (errorCode(error) === 'EPERM')
-      return writeAtomically(target, { copyOf: target }, mtimeNs, { checkLocation })
-    throw error
+    if (errorCode(error) !== 'EPERM') throw error
+    // Another user's file can be replaced, although its mtime cannot be set.
+    return writeAtomically(target, { copyOf: target }, mtimeNs, { checkLocation })
   }
   return statOf(target)
 }
 
-async function holds(target: string, { size }: Stamp, content: Content): Promise<boolean> {
+async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
   if ('copyOf' in content) return sameBytes(content.copyOf, target)
   if (Number(size) !== content.length) return false
   const existing = await readSnapshot(target)

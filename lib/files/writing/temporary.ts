@@ -1,25 +1,26 @@
-// Temporary files: named for the process that writes them, and swept once it has ended.
+// Temporary files: named after the process that writes them, and removed after it has ended.
 import { randomBytes } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ifThere, removeFile, statOf } from '../disk.ts'
-import { formatOwner, hasEnded, readOwner, SELF } from './process-owner.ts'
+import { formatOwner, hasEnded, parseOwner, SELF } from './process-owner.ts'
 
-// A dotfile, so that no request finds it.
+// A dotfile is never served.
 const PREFIX = '.koa-fresh-assets-'
-// Threads of one process, and two copies of this library in it, write files of their own.
+const SUFFIX = '.tmp'
+// Threads of one process, and two copies of this library in it, must not share names.
 const TOKEN = randomBytes(4).toString('hex')
 let count = 0
 
 export function temporaryName(): string {
-  return `${PREFIX}${formatOwner(SELF)}-${TOKEN}-${count++}.tmp`
+  return `${PREFIX}${formatOwner(SELF)}-${TOKEN}-${count++}${SUFFIX}`
 }
 
 const swept = new Set<string>()
 const MAX_SWEPT = 10_000
 const HOUR_MS = 3_600_000
 
-/** Removes what killed processes left in a directory, once in the life of this one. */
+/** Removes what killed processes left in a directory, once per process. */
 export async function sweepOnce(directory: string): Promise<void> {
   if (swept.has(directory)) return
   if (swept.size >= MAX_SWEPT) swept.clear()
@@ -27,24 +28,24 @@ export async function sweepOnce(directory: string): Promise<void> {
   await sweep(directory)
 }
 
-/** @param age in milliseconds, for the files of processes that cannot be asked after from here */
-export async function sweep(directory: string, age = HOUR_MS): Promise<void> {
+/** @param maxAge in milliseconds, for files of processes on other machines or in other containers */
+export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
   const names = (await ifThere(readdir(directory))) ?? []
-  const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith('.tmp'))
+  const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
   for (const name of left) {
     const path = join(directory, name)
-    const ended = await hasEnded(readOwner(name.slice(PREFIX.length)))
-    if (ended ?? (await isOlder(directory, path, age))) await removeFile(path)
+    const ended = await hasEnded(parseOwner(name.slice(PREFIX.length)))
+    if (ended ?? (await isOlder(directory, path, maxAge))) await removeFile(path)
   }
 }
 
-/** By the time at which it was last written, on the clock of its disk; its mtime is set to a source's. */
+/** By change time, since the mtime is set to that of a source. */
 async function isOlder(directory: string, path: string, age: number): Promise<boolean> {
   const [now, stats] = [await nowOnDisk(directory), await statOf(path)]
   return stats !== undefined && now - stats.ctimeNs > BigInt(age) * 1_000_000n
 }
 
-/** What the clock says that a disk stamps its files by: that of another machine perhaps. */
+/** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */
 export async function nowOnDisk(directory: string): Promise<bigint> {
   const path = join(directory, temporaryName())
   const handle = await open(path, 'wx')

@@ -249,7 +249,7 @@ test('a directory that stands where a file belongs is named', async t => {
   mkdirSync(join(root, 'public/assets/app.js/sub'), { recursive: true })
   await t.throwsAsync(() => run({ root }), {
     code: 'publish-failed',
-    message: /^cannot publish \/assets\/app\.js: .*directory stands where the file belongs$/
+    message: /^cannot publish \/assets\/app\.js: .*directory exists where the file belongs$/
   })
 })
 
@@ -332,7 +332,7 @@ test('FPR-05 what cannot be requested is refused, with the reason, and nothing i
   t.true(message.startsWith('precompile failed with 6 errors; nothing was published\n- '), message)
   t.true(
     message.includes(
-      '- apps/web/assets/scripts/aux.js is published as /assets/aux.js, which cannot be requested: Windows reads one of its segments as another name; rename it'
+      '- apps/web/assets/scripts/aux.js is published as /assets/aux.js, which cannot be requested: Windows interprets one of its segments as another name; rename it'
     )
   )
   for (const name of ['con.svg', 'a:b.png', 'ends.', 'docs./a.txt']) {

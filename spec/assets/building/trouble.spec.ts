@@ -169,8 +169,8 @@ test('of two precompiles at once one is told to wait, and both leave one good de
   const directory = join(root, 'public/assets')
   t.is(
     refused.message,
-    `another precompile (process ${process.pid}) is at work in ${directory}: ` +
-      `wait for it, or remove ${directory}/.koa-fresh-assets.lock`
+    `another precompile (process ${process.pid}) is running in ${directory}: ` +
+      `wait until it has finished, or remove ${directory}/.koa-fresh-assets.lock`
   )
   checkUsable(t, root)
   await run({ root })
@@ -182,7 +182,7 @@ test('ten processes that precompile at once make one good deploy, and each ends 
   const root = makeProject(t, placed(Object.fromEntries(files)))
   const ends = await Promise.all(Array.from({ length: 10 }, () => runInChild(program, root)))
   for (const { status, said } of ends) {
-    if (status !== 0) t.regex(said, /^another precompile \(process \d+\) is at work in /)
+    if (status !== 0) t.regex(said, /^another precompile \(process \d+\) is running in /)
   }
   t.true(ends.some(({ status }) => status === 0))
   checkUsable(t, root)
@@ -212,7 +212,7 @@ test('a precompile that lost its lock while it was paused replaces nothing', asy
   )
   t.is(
     error?.message,
-    `another precompile took over ${directory} while this one was paused: run again`
+    `another precompile took over ${directory} while this one was paused: run it again`
   )
   const after = snapshot(join(root, 'public'))
   for (const [path, digest] of before) t.is(after.get(path), digest, path)

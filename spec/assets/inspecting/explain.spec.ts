@@ -98,14 +98,14 @@ test('a name, a URL and a path with a query are explained alike', async t => {
 })
 
 for (const [path, reason] of [
-  ['/assets/%61pp.css', 'it percent-encodes a character that needs none'],
+  ['/assets/%61pp.css', 'it percent-encodes a character that needs no encoding'],
   ['/assets//app.css', 'it has an empty segment'],
   ['/assets/../app.css', 'it has a segment that starts with a dot'],
   ['/assets/.env', 'it has a segment that starts with a dot'],
-  ['/assets/a%5Cb.css', 'it holds a backslash, a colon, a control character or an encoded slash'],
-  ['/assets/a%2Fb.css', 'it holds a backslash, a colon, a control character or an encoded slash'],
-  ['/assets/é.css', 'it holds a character that has to be percent-encoded'],
-  ['/assets/aux.css', 'Windows reads one of its segments as another name'],
+  ['/assets/a%5Cb.css', 'it contains a backslash, a colon, a control character or an encoded slash'],
+  ['/assets/a%2Fb.css', 'it contains a backslash, a colon, a control character or an encoded slash'],
+  ['/assets/é.css', 'it contains a character that must be percent-encoded'],
+  ['/assets/aux.css', 'Windows interprets one of its segments as another name'],
   ['/assets.json', 'the manifest is never served']
 ] as const) {
   test(`explain shows why ${path} is not an asset path`, async t => {

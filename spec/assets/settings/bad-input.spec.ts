@@ -29,7 +29,7 @@ function makeUserProject(t: ExecutionContext, files: Files) {
   return root
 }
 
-const RIGHTS = 'give this process the right to read sources and to write public'
+const RIGHTS = 'allow this process to read the sources and to write to public'
 const page = (reason: string) => `This asset cannot be published\n\n${reason}\n`
 
 test('a source that cannot be read is a 500 that names it, and the others go on', async t => {
@@ -93,7 +93,7 @@ test('a public that cannot be written is a 500 that names it, and nothing is los
   t.is(answers[0]?.status, 500)
   t.regex(
     answers[0]?.text ?? '',
-    /^This asset cannot be published\n\ncannot publish \/assets\/a\.css: \w+ public\/assets\/\S+ failed with EACCES; give this process the right to read sources and to write public\n$/
+    /^This asset cannot be published\n\ncannot publish \/assets\/a\.css: \w+ public\/assets\/\S+ failed with EACCES; allow this process to read the sources and to write to public\n$/
   )
   t.deepEqual([answers[1]?.status, answers[1]?.text], [200, 'put'])
   t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), ['a.css', 'put.txt'])
@@ -117,7 +117,7 @@ test('public that becomes a file is a 500 that says so', async t => {
   t.is(status, 500)
   t.regex(
     text,
-    /^This asset cannot be published\n\ncannot publish \/assets\/a\.css: mkdir public\/assets failed with E\w+; a file stands where a directory is needed\n$/
+    /^This asset cannot be published\n\ncannot publish \/assets\/a\.css: mkdir public\/assets failed with E\w+; a file exists where a directory is needed\n$/
   )
   t.is(site.read('/public'), 'a file')
   rmSync(join(site.root, 'public'))
@@ -131,7 +131,7 @@ test('a directory where the target belongs is a 500 that names it', async t => {
   t.is(
     text,
     page(
-      'cannot publish /assets/a.css: rename public/assets/a.css failed with EISDIR; a directory stands where the file belongs'
+      'cannot publish /assets/a.css: rename public/assets/a.css failed with EISDIR; a directory exists where the file belongs'
     )
   )
   t.is(site.read('/public/assets/a.css/keep.txt'), 'keep')

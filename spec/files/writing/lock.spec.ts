@@ -25,7 +25,7 @@ test('a lock is held by one, and free once it is released', async t => {
   const held = await lock(directory)
   await t.throwsAsync(lock(directory), {
     code: 'precompile-busy',
-    message: `another precompile (process ${process.pid}) is at work in ${directory}: wait for it, or remove ${directory}/${NAME}`
+    message: `another precompile (process ${process.pid}) is running in ${directory}: wait until it has finished, or remove ${directory}/${NAME}`
   })
   await t.notThrowsAsync(held.check())
   await held.release()
@@ -59,7 +59,7 @@ test('a run that lost its lock is told so, and leaves the lock of the other', as
   const other = await lock(directory)
   await t.throwsAsync(held.check(), {
     code: 'precompile-busy',
-    message: `another precompile took over ${directory} while this one was paused: run again`
+    message: `another precompile took over ${directory} while this one was paused: run it again`
   })
   await held.release()
   await t.notThrowsAsync(other.check())
