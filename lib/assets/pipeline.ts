@@ -5,9 +5,9 @@ import { warnOnce } from '../warn-once.ts'
 import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import { makeNameCheck } from './inspecting/unknown-names.ts'
-import { isLive, makeLiveBuild, type LiveBuild } from './publishing/live-build.ts'
+import { isLive, LiveBuild } from './publishing/live-build.ts'
 import { ordinaryBy } from './publishing/ordinary-names.ts'
-import { makePublisher, type Publisher } from './publishing/publish.ts'
+import { Publisher } from './publishing/publisher.ts'
 import type { PublicFile } from './serving/public-file.ts'
 import { PublicFiles } from './serving/public-files.ts'
 import type { Wanted } from './serving/request-path.ts'
@@ -37,7 +37,7 @@ export class Pipeline {
     const warn = warnOnce()
     this.#settings = settings
     this.#sources = new Sources(settings, warn)
-    this.#publisher = makePublisher(settings, this.#sources, warn)
+    this.#publisher = new Publisher(settings, this.#sources, warn)
     const isOrdinary = ordinaryBy({
       manifestOf: app => this.#manifestOf(app),
       sourcedName: (app, name) => this.#sourcedName(app, name),
@@ -45,7 +45,7 @@ export class Pipeline {
     })
     this.publicFiles = new PublicFiles(settings, isOrdinary)
     const forget = (path: string) => this.publicFiles.forget(path)
-    if (apps.some(isLive)) this.#live = makeLiveBuild(settings, this.#sources, warn, forget)
+    if (apps.some(isLive)) this.#live = new LiveBuild(settings, this.#sources, warn, forget)
     if (apps.some(isPrecompiled)) this.#precompiled = new ManifestInForce(settings, warn)
     if (env === 'development') this.#checkName = makeNameCheck(settings, this.#sources, warn)
     this.viewHelpers = makeViewHelpers(settings, app => ({

@@ -29,7 +29,7 @@ test.serial(
       status: 1,
       stdout: '3 assets, 3 problems\n',
       stderr: [
-        `${a} holds other bytes than its fingerprint says\n`,
+        `${a} does not match its fingerprint\n`,
         `${b} is missing\n`,
         `${c} has size 1, not 9\n`
       ].join('')

@@ -149,7 +149,7 @@ test.serial(
     t.is(stdout, '')
     t.is(
       stderr,
-      `koa-fresh-assets: no asset was found in ${root}/apps/web/assets: create apps/web/assets or assets in ${root}, or say with root or apps where the assets are\n`
+      `koa-fresh-assets: no assets found in ${root}/apps/web/assets: create apps/web/assets or assets in ${root}, or set root or apps\n`
     )
     t.deepEqual(readdirSync(root), ['package.json'])
   }

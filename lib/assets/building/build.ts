@@ -1,180 +1,149 @@
-// The whole tree: every asset of every app, read, compiled and led to what it refers to.
-import { relative } from 'node:path'
+// Builds all assets in memory: reads and compiles every source, and resolves its references.
+import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { printable } from '../../printable.ts'
-import { whyNotCanonical } from '../urls/canonical-path.ts'
+import { checksumsOf } from '../../files/checksums.ts'
 import { ifThere } from '../../files/disk.ts'
-import { finishAll, MAP, type Built, type Drafted, type Node } from './finish-build.ts'
 import { isMinifiable, type Minify } from '../rendering/minify.ts'
 import { Renderer } from '../rendering/renderer.ts'
-import { appAt } from '../settings/app-settings.ts'
+import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Listed, Sources } from '../sources/sources.ts'
-import { checksumsOf } from '../../files/checksums.ts'
-import { encodePath } from '../urls/encode.ts'
-import { inParallel } from '../../concurrency.ts'
+import type { Sources } from '../sources/sources.ts'
+import type { Assets } from './built.ts'
+import { finishAll, MAP, type Drafted, type Node } from './finish-build.ts'
+import { byPath, findProblems, listPlaces, type Place, type Problem } from './places.ts'
 
-/** What keeps an asset from being published. */
-export interface Problem {
-  /** The plain URL path, decoded. */
-  readonly path: string
-  readonly error: AssetError
-}
-
-export interface Build {
-  readonly assets: ReadonlyMap<string, Built>
+export interface BuildResult {
+  readonly assets: Assets
+  /** In the order of paths. */
   readonly problems: readonly Problem[]
 }
 
 export interface BuildOptions {
   readonly warn: (message: string) => void
-  /** The apps to build; all of them by default. */
+  /** The apps to build. Default: all. */
   readonly only?: (app: AppSettings) => boolean
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
-  /** Makes stylesheets and scripts of an app smaller, and gives each a map. */
+  /** Undefined for an app that is not minified. */
   readonly minifierOf?: (app: AppSettings) => Minify | undefined
-  /** What an earlier build has read of an asset, when nothing of it changed since. */
-  readonly reuse?: (path: string, source: Listed['source']) => Promise<Drafted | undefined>
-  readonly keep?: (path: string, source: Listed['source'], drafted: Drafted) => void
+  readonly drafts?: Drafts
 }
+
+/** Keeps drafts between builds. */
+export interface Drafts {
+  /** The draft of an earlier build, unless any of its inputs has changed. */
+  reuse(place: Place): Promise<Drafted | undefined>
+  keep(place: Place, drafted: Drafted): void
+}
+
+type Read = Place & Drafted
 
 // Enough to keep the disk busy while a compiler works.
 const CONCURRENCY = 16
+const MAX_ATTEMPTS = 3
 
-/** Builds everything that can be built; what cannot is told in `problems`. */
-export async function build(
+/** Builds every asset that can be built; `problems` has the others. */
+export function build(
   settings: Settings,
   sources: Sources,
   options: BuildOptions
-): Promise<Build> {
-  const listed = await listPlaces(settings, sources, options.only)
-  const problems = [...listed.filter(isTaken).map(asCollision), ...refusals(settings, listed)]
-  const renderer = new Renderer(settings, sources)
-  let done = 0
-  const nodes = await inParallel(
-    listed,
-    CONCURRENCY,
-    async one => {
-      const node = await read(sources, renderer, one, options).catch(asProblem(problems, one.path))
-      options.onProgress?.(++done, listed.length, one.path)
+): Promise<BuildResult> {
+  return new Build(settings, sources, options).run()
+}
+
+class Build {
+  readonly #settings: Settings
+  readonly #sources: Sources
+  readonly #renderer: Renderer
+  readonly #options: BuildOptions
+  readonly #problems: Problem[] = []
+
+  constructor(settings: Settings, sources: Sources, options: BuildOptions) {
+    this.#settings = settings
+    this.#sources = sources
+    this.#renderer = new Renderer(settings, sources)
+    this.#options = options
+  }
+
+  async run(): Promise<BuildResult> {
+    const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
+    this.#problems.push(...findProblems(this.#settings, places))
+    const nodes = new Map<string, Node>()
+    for (const [path, read] of await this.#readAll(places)) {
+      nodes.set(path, { ...read, links: await this.#link(read) })
+    }
+    return { assets: finishAll(nodes), problems: this.#problems.toSorted(byPath) }
+  }
+
+  async #readAll(places: readonly Place[]): Promise<ReadonlyMap<string, Read>> {
+    const { onProgress, signal } = this.#options
+    const read = new Map<string, Read>()
+    let done = 0
+    const readOne = async (place: Place) => {
+      const node = await this.#readCurrent(place).catch(this.#asProblem(place))
+      onProgress?.(++done, places.length, place.path)
       return node
-    },
-    options.signal
-  )
-  const byPath = new Map(nodes.flatMap(node => (node ? [[node.path, node]] : [])))
-  // The map of a minified text takes the place of one that led from the text as it was written.
-  for (const { path, draft } of byPath.values()) if (draft.map) byPath.delete(path + MAP)
-  for (const node of byPath.values()) {
-    node.links = await link(renderer, node, problems, options)
+    }
+    for (const node of await inParallel(places, CONCURRENCY, readOne, signal)) {
+      if (node) read.set(node.path, node)
+    }
+    // The map of the minified text replaces the one that the source came with.
+    for (const { path, draft } of read.values()) if (draft.map) read.delete(path + MAP)
+    return read
   }
-  problems.sort((a, b) => (a.path < b.path ? -1 : 1))
-  return { assets: finishAll(byPath), problems }
-}
 
-function asProblem(problems: Problem[], path: string) {
-  return (error: unknown): undefined => {
-    if (!(error instanceof AssetError)) throw error
-    problems.push({ path, error })
-  }
-}
-
-/** A name that can be published, and where. */
-export type Place = Listed & { readonly app: AppSettings; readonly path: string }
-
-/** Every place of every app, in the order of their paths. */
-export async function listPlaces(
-  settings: Settings,
-  sources: Sources,
-  only: (app: AppSettings) => boolean = () => true
-): Promise<readonly Place[]> {
-  const all: Place[] = []
-  for (const app of settings.apps.filter(only)) {
-    for (const one of await sources.of(app).list()) {
-      const path = `${app.urlPrefix}/${one.name}`
-      // A request for it would reach the app with the longer prefix.
-      if (appAt(settings, path) === app) all.push({ ...one, app, path })
+  #asProblem({ path }: Place) {
+    return (error: unknown): undefined => {
+      if (!(error instanceof AssetError)) throw error
+      this.#problems.push({ path, error })
     }
   }
-  return all.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-}
 
-function isTaken({ rivals }: Place): boolean {
-  return rivals.length > 0
-}
-
-function asCollision({ path, name, source, rivals }: Place): Problem {
-  const paths = [source, ...rivals].map(one => one.path).join(', ')
-  const message = `several sources in ${source.directory} are published as ${name}: ${paths}; rename all but one`
-  return { path, error: new AssetError('name-taken', message) }
-}
-
-/** What no request reaches would be missing on the page that names it. */
-function refusals({ root }: Settings, places: readonly Place[]): Problem[] {
-  return places.flatMap(({ path, source }) => {
-    const reason = whyNotCanonical(encodePath(path))
-    if (reason === undefined) return []
-    const [file, name] = [relative(root, source.file), path].map(printable)
-    const message = `${file} is published as ${name}, which cannot be requested: ${reason}; rename it`
-    return [{ path, error: new AssetError('name-unusable', message) }]
-  })
-}
-
-/** Of several sources the next comes forward when the first went away since the listing was read. */
-async function read(
-  sources: Sources,
-  renderer: Renderer,
-  place: Place,
-  options: BuildOptions
-): Promise<Node | undefined> {
-  for (let chosen: Place | undefined = place, attempt = 0; chosen && attempt < 3; attempt++) {
-    // Whatever is missing here is the source: a compiler's failure is a CompileError.
-    const node = await ifThere(readPlace(renderer, chosen, options))
-    if (node) return node
-    await sources.of(place.app).verify()
-    const again = await sources.of(place.app).list()
-    const next = again.find(({ name }) => name === place.name)
-    chosen = next && { ...next, app: place.app, path: place.path }
+  /** Falls back to the next source of the name when this one was removed after it was listed. */
+  async #readCurrent(place: Place): Promise<Read | undefined> {
+    const { app, name, path } = place
+    for (let current: Place | undefined = place, attempt = 0; current; attempt++) {
+      // A miss is the source's: a compiler's failure is a CompileError.
+      const node = await ifThere(this.#read(current))
+      if (node || attempt === MAX_ATTEMPTS - 1) return node
+      await this.#sources.of(app).verify()
+      const next = (await this.#sources.of(app).list()).find(listed => listed.name === name)
+      current = next && { ...next, path }
+    }
+    return undefined
   }
-  return undefined
-}
 
-async function readPlace(
-  renderer: Renderer,
-  place: Place,
-  options: BuildOptions
-): Promise<Node | undefined> {
-  const { app, name, path, source } = place
-  const known = await options.reuse?.(path, source)
-  if (known) return { ...place, ...known, links: [] }
-  const minify = isMinifiable(name) ? options.minifierOf?.(app) : undefined
-  const whole = await renderer.draft(place, minify && true)
-  if (!whole) return undefined
-  const { draft: drafted, warnings } = minify
-    ? await minify(renderer, place, whole)
-    : { draft: whole, warnings: [] }
-  warnings.forEach(options.warn)
-  const isFinal = !drafted.text && !drafted.map
-  const sums = isFinal ? await checksumsOf(drafted.content, app.integrity) : undefined
-  // Bytes that stay as they are need not be kept: the source has them.
-  const isCopy = !source.compiler && isFinal
-  const result = {
-    draft: isCopy ? { ...drafted, content: { copyOf: source.file } } : drafted,
-    sums
+  async #read(place: Place): Promise<Read | undefined> {
+    const { drafts } = this.#options
+    const known = await drafts?.reuse(place)
+    if (known) return { ...place, ...known }
+    const draft = await this.#draft(place)
+    if (!draft) return undefined
+    const isFinal = !draft.text && !draft.map
+    const sums = isFinal ? await checksumsOf(draft.content, place.app.integrity) : undefined
+    // An unchanged copy is read from its source again, rather than held in memory.
+    const isCopy = isFinal && !place.source.compiler
+    const content = isCopy ? { copyOf: place.source.file } : draft.content
+    const drafted = { draft: { ...draft, content }, sums }
+    drafts?.keep(place, drafted)
+    return { ...place, ...drafted }
   }
-  // What is odd is told each time.
-  if (warnings.length === 0) options.keep?.(path, source, result)
-  return { ...place, ...result, links: [] }
-}
 
-/** A reference by a tail links to the name under which that source is published. */
-async function link(
-  renderer: Renderer,
-  node: Node,
-  problems: Problem[],
-  { warn }: BuildOptions
-): Promise<(string | undefined)[]> {
-  const fail = (error: AssetError) => void problems.push({ path: node.path, error })
-  const found = await renderer.resolveAll(node, node.draft, { warn, fail })
-  return found.map(to => to && `${to.app.urlPrefix}/${to.source.name}`)
+  async #draft(place: Place) {
+    const { minifierOf, warn } = this.#options
+    const minify = isMinifiable(place.name) ? minifierOf?.(place.app) : undefined
+    const draft = await this.#renderer.draft(place, minify && true)
+    if (!draft || !minify) return draft
+    const minified = await minify(this.#renderer, place, draft)
+    minified.warnings.forEach(warn)
+    return minified.draft
+  }
+
+  /** The path of each referenced asset; undefined leaves the reference as it is written. */
+  async #link(node: Read): Promise<(string | undefined)[]> {
+    const fail = (error: AssetError) => void this.#problems.push({ path: node.path, error })
+    const { warn } = this.#options
+    const found = await this.#renderer.resolveAll(node, node.draft, { warn, fail })
+    return found.map(to => to && assetPath(to.app, to.source.name))
+  }
 }

@@ -1,48 +1,70 @@
-// The order in which files that refer to each other get their final bytes.
+// The order in which assets that refer to each other get their final bytes.
+
+interface State {
+  readonly index: number
+  /** The lowest index that is reachable from the node, as far as the search has come. */
+  low: number
+  isOpen: boolean
+}
+
+interface Visit<T> {
+  readonly node: T
+  readonly state: State
+  readonly next: Iterator<T>
+}
 
 /**
- * Groups the nodes of a graph so that every group comes after the groups it leads to; nodes that
- * lead to each other share a group. Tarjan's algorithm, with a stack of its own: a chain of
- * thousands of imports is no recursion.
+ * Groups the nodes of a graph so that every group follows the groups it refers to. Nodes of one cycle
+ * share a group.
  */
-export function groupsInOrder<T>(nodes: Iterable<T>, leadsTo: (node: T) => readonly T[]): T[][] {
-  const states = new Map<T, { index: number; low: number; open: boolean }>()
-  const groups: T[][] = []
-  const path: T[] = []
+export function groupsInOrder<T>(nodes: Iterable<T>, edges: (node: T) => readonly T[]): T[][] {
+  const search = new Search(edges)
+  for (const node of nodes) search.start(node)
+  return search.groups
+}
 
-  const enter = (node: T) => {
-    const state = { index: states.size, low: states.size, open: true }
-    states.set(node, state)
-    path.push(node)
-    return { node, state, next: leadsTo(node).values() }
+/** Tarjan's algorithm without recursion: a chain of imports may have thousands of nodes. */
+class Search<T> {
+  readonly groups: T[][] = []
+  readonly #edges: (node: T) => readonly T[]
+  readonly #states = new Map<T, State>()
+  /** Nodes that are in no group yet. */
+  readonly #open: T[] = []
+  readonly #visits: Visit<T>[] = []
+
+  constructor(edges: (node: T) => readonly T[]) {
+    this.#edges = edges
   }
 
-  for (const root of nodes) {
-    if (states.has(root)) continue
-    const visits = [enter(root)]
-    for (let state = visits.at(-1); state; state = visits.at(-1)) {
-      const { done, value } = state.next.next()
-      if (!done) {
-        const seen = states.get(value)
-        if (!seen) visits.push(enter(value))
-        else if (seen.open) state.state.low = Math.min(state.state.low, seen.index)
-        continue
-      }
-      visits.pop()
-      const above = visits.at(-1)
-      if (above) above.state.low = Math.min(above.state.low, state.state.low)
-      if (state.state.low === state.state.index) groups.push(close(state.node))
+  start(root: T): void {
+    if (!this.#states.has(root)) this.#enter(root)
+    for (let visit = this.#visits.at(-1); visit; visit = this.#visits.at(-1)) {
+      const { done, value } = visit.next.next()
+      if (done) this.#leave(visit)
+      else this.#follow(visit, value)
     }
   }
 
-  function close(node: T): T[] {
-    const group = path.splice(path.lastIndexOf(node))
-    for (const member of group) {
-      const state = states.get(member)
-      if (state) state.open = false
-    }
-    return group
+  #enter(node: T): void {
+    const state = { index: this.#states.size, low: this.#states.size, isOpen: true }
+    this.#states.set(node, state)
+    this.#open.push(node)
+    this.#visits.push({ node, state, next: this.#edges(node).values() })
   }
 
-  return groups
+  #follow({ state }: Visit<T>, to: T): void {
+    const known = this.#states.get(to)
+    if (!known) this.#enter(to)
+    else if (known.isOpen) state.low = Math.min(state.low, known.index)
+  }
+
+  #leave({ node, state }: Visit<T>): void {
+    this.#visits.pop()
+    const from = this.#visits.at(-1)
+    if (from) from.state.low = Math.min(from.state.low, state.low)
+    if (state.low !== state.index) return
+    const group = this.#open.splice(this.#open.lastIndexOf(node))
+    for (const member of group) (this.#states.get(member) as State).isOpen = false
+    this.groups.push(group)
+  }
 }

@@ -1,17 +1,20 @@
-// What a precompile tells of itself.
-import type { ManifestEntries } from './manifest/manifest.ts'
+// The result of a precompile.
+import type { ManifestEntries } from './manifest/entries.ts'
 
 export interface PrecompileReport {
   /** Absolute path of the manifest. */
   readonly manifest: string
+  /** How many assets were published. */
   readonly assets: number
-  /** Bytes of all assets, and of the smallest representation of each. */
+  /** Total size of all assets, in bytes. */
   readonly bytes: number
+  /** Total size of the smallest representation of each asset, in bytes. */
   readonly compressedBytes: number
+  /** Duration of the run. */
   readonly seconds: number
-  /** The five largest, by URL path. */
+  /** The five largest assets: plain URL path, and size in bytes. */
   readonly largest: readonly { readonly path: string; readonly size: number }[]
-  /** URL paths, against the manifest of before. */
+  /** Plain URL paths, compared with the previous manifest. */
   readonly changes: {
     readonly added: readonly string[]
     readonly changed: readonly string[]
@@ -19,7 +22,6 @@ export interface PrecompileReport {
   }
 }
 
-/** What the manifests of now and before tell of a precompile. */
 export function reportOn(
   entries: ManifestEntries,
   before: ManifestEntries

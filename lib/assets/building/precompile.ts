@@ -1,54 +1,64 @@
-// The whole tree at once, for production: built, compressed, written, and the manifest last.
+// Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { once, warnOnce } from '../../warn-once.ts'
-import { build, listPlaces, type Problem } from './build.ts'
+import { outsidePublic, wouldBeInPublic } from '../../files/containment.ts'
 import { ifThere } from '../../files/disk.ts'
-import { openLastBuild } from './last-build/last-build.ts'
-import { lock } from '../../files/writing/lock.ts'
+import { lock, type Lock } from '../../files/writing/lock.ts'
+import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { sweep } from '../../files/writing/temporary.ts'
+import { once, warnOnce } from '../../warn-once.ts'
+import { loadMinifier, type Minify } from '../rendering/minify.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
-import { loadMinifier } from '../rendering/minify.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
-import { reportOn, type PrecompileReport } from './precompile-report.ts'
-import { publishBuild } from './writing/publish-build.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
-import { outsidePublic, wouldBeInPublic } from '../../files/containment.ts'
-import { sweep } from '../../files/writing/temporary.ts'
-import { inParallel } from '../../concurrency.ts'
-import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { build } from './build.ts'
+import type { Assets } from './built.ts'
+import { listPlaces } from './places.ts'
+import { reportOn, type PrecompileReport } from './precompile-report.ts'
+import { publishBuild } from './writing/publish-build.ts'
 
 export type { PrecompileReport } from './precompile-report.ts'
 
 export interface Progress {
+  /** `compile` comes first and changes nothing in `public`. */
   readonly stage: 'compile' | 'write'
+  /** Assets that have passed this stage. */
   readonly done: number
+  /** All assets of this stage. */
   readonly total: number
-  /** The URL path of the asset that was done last. */
+  /** The plain URL path of the latest asset, decoded: `/assets/app.css`. */
   readonly path: string
 }
 
 export interface PrecompileOptions {
+  /** Called after each asset of each stage. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Beats the option `minify` of every app. */
+  /** Overrides the option `minify` of every app. Default: each app's own. */
   readonly minify?: boolean | undefined
-  /** Aborting it rejects with its reason; the old manifest and its files stay. */
+  /**
+   * Aborting it rejects with its reason, and the previous manifest and its files stay. The final
+   * renames are not interrupted.
+   */
   readonly signal?: AbortSignal | undefined
-  /** Hears of what is no error, each thing once. Default: `console.warn`. */
+  /** Receives each warning once. Default: `console.warn`. */
   readonly warn?: ((message: string) => void) | undefined
 }
 
-/** Everything that is wrong, at once. */
+/** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
 export class PrecompileError extends AssetError {
   override name = 'PrecompileError'
+  /** In the order of URL paths. */
   readonly problems: readonly AssetError[]
 
   constructor(problems: readonly AssetError[]) {
     const list = problems.map(problem => `\n- ${problem.message}`).join('')
     const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
-    super('precompile-failed', `precompile failed with ${errors}; nothing was published${list}`)
+    super('precompile-failed', `Precompile failed with ${errors}; nothing was published${list}`)
     this.problems = problems
   }
 }
@@ -56,86 +66,120 @@ export class PrecompileError extends AssetError {
 const CONCURRENCY = 8
 
 /**
- * Publishes every asset of every app and third-party directory under plain and checksum names, with
- * compressed copies, and writes the manifest last. What earlier deploys published stays.
+ * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
+ * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) where they are smaller. Files
+ * that are up to date are not written again, and fingerprinted files of earlier deploys stay; see
+ * `clean`. Plain names and the manifest `public/assets.json` are replaced together at the end.
  *
- * @throws TypeError for a wrong option; PrecompileError that lists every broken source, in which case
- *   nothing was changed; AssetError when there is no asset, when the disk refuses, or when another
- *   precompile is under way
+ * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
+ *   and `fingerprint` to true, and `missing` to `error`
+ * @throws TypeError for an invalid option
+ * @throws PrecompileError that lists every broken source; nothing was published
+ * @throws AssetError with the code `precompile-empty` when there are no assets, `precompile-busy` while
+ *   another precompile is running, or `publish-failed` when a file cannot be written
+ * @example
+ * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
  */
 export async function precompile(
   options: KoaAssetsOptions = {},
-  { onProgress, minify, signal, warn: say }: PrecompileOptions = {}
+  { onProgress, minify, signal, warn }: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
-  const settings = settleForPrecompile(options)
-  const directory = join(settings.publicDir, settings.prefix)
-  const warn = say ? once(say) : warnOnce()
-  signal?.throwIfAborted()
-  const sources = new Sources(settings, warn)
-  await refuseEmpty(settings, sources)
-  const minifies = (app: AppSettings) => minify ?? app.minify
-  const minifier = settings.apps.some(minifies) ? await loadMinifier(settings.root) : undefined
-  await refuseToLeave(settings, [join(directory, 'any')])
-  const held = await lock(directory).catch(rethrowAsPublishError(settings, settings.prefix))
-  try {
-    await sweepAll(directory)
-    const progress = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
-      onProgress?.({ stage, done, total, path })
-    const last = await openLastBuild(settings, sources, minifies)
-    const { assets, problems } = await build(settings, sources, {
-      ...last,
-      minifierOf: app => (minifies(app) ? minifier : undefined),
-      warn,
-      signal,
-      onProgress: progress('compile')
-    })
-    if (problems.length > 0) throw new PrecompileError(inOrder(problems))
-    await refuseToLeave(
-      settings,
-      Array.from(assets.keys(), path => join(settings.publicDir, path))
+  const run = new Run(settleForPrecompile(options), { onProgress, minify, signal, warn })
+  const report = await run.start()
+  return { ...report, seconds: (performance.now() - startedAt) / 1000 }
+}
+
+class Run {
+  readonly #settings: Settings
+  readonly #options: PrecompileOptions
+  readonly #sources: Sources
+  readonly #warn: (message: string) => void
+
+  constructor(settings: Settings, options: PrecompileOptions) {
+    this.#settings = settings
+    this.#options = options
+    this.#warn = options.warn ? once(options.warn) : warnOnce()
+    this.#sources = new Sources(settings, this.#warn)
+  }
+
+  async start(): Promise<Omit<PrecompileReport, 'seconds'>> {
+    const { prefix } = this.#settings
+    this.#options.signal?.throwIfAborted()
+    await this.#requireAssets()
+    const minifierOf = await this.#loadMinifiers()
+    await this.#requireInPublic([publicFile(this.#settings, prefix)])
+    const directory = publicFile(this.#settings, prefix)
+    const held = await lock(directory).catch(rethrowAsPublishError(this.#settings, prefix))
+    try {
+      await sweepAll(directory)
+      return await this.#publish(await this.#build(minifierOf), held)
+    } finally {
+      await held.release()
+    }
+  }
+
+  /** Otherwise a run in the wrong directory would leave an empty `public` there. */
+  async #requireAssets(): Promise<void> {
+    const { root, apps } = this.#settings
+    const places = await listPlaces(this.#settings, this.#sources)
+    if (places.length > 0) return
+    const searched = new Set(apps.flatMap(app => this.#sources.of(app).directories))
+    throw new AssetError(
+      'precompile-empty',
+      `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
     )
-    const work = { last, lock: held, signal, onProgress: progress('write') }
-    const { entries, before, compressedBytes } = await publishBuild(settings, assets, work)
-    await last.save()
-    const seconds = (performance.now() - startedAt) / 1000
-    const manifest = manifestFile(settings)
-    return { manifest, ...reportOn(entries, before), compressedBytes, seconds }
-  } finally {
-    await held.release()
+  }
+
+  async #loadMinifiers(): Promise<(app: AppSettings) => Minify | undefined> {
+    const { root, apps } = this.#settings
+    const isMinified = (app: AppSettings) => this.#options.minify ?? app.minify
+    const minifier = apps.some(isMinified) ? await loadMinifier(root) : undefined
+    return app => (isMinified(app) ? minifier : undefined)
+  }
+
+  async #build(minifierOf: (app: AppSettings) => Minify | undefined): Promise<Assets> {
+    const { assets, problems } = await build(this.#settings, this.#sources, {
+      minifierOf,
+      warn: this.#warn,
+      signal: this.#options.signal,
+      onProgress: this.#progress('compile')
+    })
+    if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
+    const files = Array.from(assets.keys(), path => publicFile(this.#settings, path))
+    await this.#requireInPublic(files.map(file => dirname(file)))
+    return assets
+  }
+
+  async #publish(assets: Assets, held: Lock): Promise<Omit<PrecompileReport, 'seconds'>> {
+    const { entries, before, compressedBytes } = await publishBuild(this.#settings, assets, {
+      lock: held,
+      signal: this.#options.signal,
+      onProgress: this.#progress('write')
+    })
+    return { manifest: manifestFile(this.#settings), ...reportOn(entries, before), compressedBytes }
+  }
+
+  #progress(stage: Progress['stage']) {
+    return (done: number, total: number, path: string) =>
+      this.#options.onProgress?.({ stage, done, total, path })
+  }
+
+  /** Nothing is written at all when a symbolic link leads any of these directories out of `public`. */
+  async #requireInPublic(directories: readonly string[]): Promise<void> {
+    const distinct = [...new Set(directories)].toSorted()
+    const problems = await inParallel(distinct, CONCURRENCY, async directory => {
+      const isInPublic = await wouldBeInPublic(this.#settings, join(directory, 'any'))
+      return isInPublic ? [] : outsidePublic(this.#settings, directory)
+    })
+    if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
   }
 }
 
-/** Most likely it was started in the wrong directory, and would leave an empty public there. */
-async function refuseEmpty(settings: Settings, sources: Sources): Promise<void> {
-  const places = await listPlaces(settings, sources)
-  if (places.length > 0) return
-  const searched = new Set(settings.apps.flatMap(app => sources.of(app).directories))
-  throw new AssetError(
-    'precompile-empty',
-    `no asset was found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${settings.root}, or say with root or apps where the assets are`
-  )
-}
-
-/** The order in which they were found is chance. */
-function inOrder(problems: readonly Problem[]): AssetError[] {
-  const sorted = problems.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  return sorted.map(({ error }) => error)
-}
-
-/** Nothing is written where a link leads out of public, and nothing at all when any of it would be. */
-async function refuseToLeave(settings: Settings, files: readonly string[]): Promise<void> {
-  const folders = [...new Set(files.map(file => dirname(file)))].toSorted()
-  const problems = await inParallel(folders, CONCURRENCY, async folder =>
-    (await wouldBeInPublic(settings, join(folder, 'any'))) ? [] : outsidePublic(settings, folder)
-  )
-  if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
-}
-
-/** Removes what a killed run left behind, in every folder. */
+/** Removes temporary files that killed runs left in any directory. */
 async function sweepAll(directory: string): Promise<void> {
   const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
   const folders = (entries ?? []).filter(entry => entry.isDirectory())
   const paths = folders.map(folder => join(folder.parentPath, folder.name))
-  await inParallel([directory, join(directory, '..'), ...paths], CONCURRENCY, sweep)
+  await inParallel([directory, dirname(directory), ...paths], CONCURRENCY, sweep)
 }

@@ -8,9 +8,6 @@ import { sassCompilers } from './sass.ts'
 
 const TABLE: readonly BuiltInCompiler[] = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
 
-/** Every package that a built-in compiler may use. */
-export const PEERS: ReadonlySet<string> = new Set(TABLE.flatMap(({ peers }) => peers))
-
 /** @param load a parameter for the specs */
 export function makeBuiltInCompilers(load: Load = loadPeer): readonly Compiler[] {
   return TABLE.map(({ extensions, target, peers, compile }) => ({

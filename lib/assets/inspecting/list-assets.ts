@@ -1,8 +1,8 @@
 // Lists every asset: those that can be published, and those that have been.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { listPlaces } from '../building/build.ts'
-import type { ManifestEntry } from '../building/manifest/manifest.ts'
+import { listPlaces } from '../building/places.ts'
+import type { ManifestEntry } from '../building/manifest/entries.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'

@@ -1,154 +1,161 @@
-// Fingerprints without precompiling: the manifest is kept in memory, current before a page is
-// rendered. A page cannot know which names it will ask for, so that every asset is looked at.
-import { join } from 'node:path'
+// Fingerprints without precompiling: builds all assets and keeps their manifest in memory. Which names a
+// page will ask for is not known in advance, so every asset is brought up to date before it is rendered.
+import { inParallel, oneAtATime } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { build } from '../building/build.ts'
-import type { Built, Drafted } from '../building/finish-build.ts'
-import { withFingerprint } from '../urls/fingerprint.ts'
-import { Manifest } from '../building/manifest/manifest.ts'
-import { entriesOf } from '../building/writing/publish-build.ts'
-import { writeIfChanged } from '../../files/writing/replacement.ts'
-import { recheck } from '../../files/observation.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/catalog.ts'
-import type { Sources } from '../sources/sources.ts'
-import { contentOf } from '../building/writing/compressed-copies.ts'
-import { writeVerified } from '../building/writing/write-build.ts'
-import { removeFile, statOf } from '../../files/disk.ts'
 import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
 import { digestOfFile } from '../../files/digest.ts'
-import { inParallel, oneAtATime } from '../../concurrency.ts'
+import { removeFile, statOf } from '../../files/disk.ts'
 import { asPublishError, rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { writeIfChanged } from '../../files/writing/replacement.ts'
+import { build, type BuildResult } from '../building/build.ts'
+import type { Assets, Built } from '../building/built.ts'
+import { entriesOf } from '../building/manifest/entries.ts'
+import { Manifest } from '../building/manifest/manifest.ts'
+import { plainContent } from '../building/writing/compressed-copies.ts'
+import { writeFingerprinted } from '../building/writing/write-asset.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { AppSettings, Settings } from '../settings/settings.ts'
+import type { Sources } from '../sources/sources.ts'
+import { withFingerprint } from '../urls/fingerprint.ts'
+import { LiveDrafts } from './live-drafts.ts'
 
-export interface LiveBuild {
-  readonly manifest: Manifest
-  /** Brings every asset up to date. */
-  refresh(): Promise<void>
-  /** What keeps an asset, by its plain path, from being published. */
-  problemOf(path: string): AssetError | undefined
-  /** Writes an asset's files again, where somebody took them away or changed them. */
-  restore(path: string): Promise<void>
-  /** Whether it published an asset under this plain path, whose source may be gone since. */
-  has(path: string): boolean
-  /** Whether no source came or went since the last `refresh`; no look at the disk. */
-  readonly isCurrent: boolean
-}
-
-// As many files open at once, of thousands.
+// Bounds the number of open files.
 const CONCURRENCY = 16
 
 export function isLive({ compile, fingerprint }: AppSettings): boolean {
   return compile && fingerprint
 }
 
-/** @param forget hears the path of each file that is removed */
-export function makeLiveBuild(
-  settings: Settings,
-  sources: Sources,
-  warn: (message: string) => void,
-  forget: (path: string) => void
-): LiveBuild {
-  const drafts = new Map<string, { source: Source; generation: number; drafted: Drafted }>()
-  let assets: ReadonlyMap<string, Built> = new Map()
-  let problems: ReadonlyMap<string, AssetError> = new Map()
-  let manifest = new Manifest(new Map())
-  let builtFrom: number | undefined
+export class LiveBuild {
+  /** Brings every asset up to date. */
+  readonly refresh = oneAtATime(() => this.#refresh())
+  readonly #settings: Settings
+  readonly #sources: Sources
+  readonly #warn: (message: string) => void
+  readonly #forget: (path: string) => void
+  readonly #drafts: LiveDrafts
+  #assets: Assets = new Map()
+  #problems: ReadonlyMap<string, AssetError> = new Map()
+  #manifest = new Manifest(new Map())
+  #generation: number | undefined
 
-  const generationOf = () => settings.apps.reduce((sum, app) => sum + sources.of(app).generation, 0)
-
-  const reuse = async (path: string, source: Source): Promise<Drafted | undefined> => {
-    const known = drafts.get(path)
-    if (known?.source.file !== source.file || known.generation !== generationOf()) return undefined
-    const inputs = await Promise.all(known.drafted.draft.inputs.map(recheck))
-    return inputs.every(Boolean) ? known.drafted : undefined
+  /** @param forget receives the URL path of each file that is removed */
+  constructor(
+    settings: Settings,
+    sources: Sources,
+    warn: (message: string) => void,
+    forget: (path: string) => void
+  ) {
+    this.#settings = settings
+    this.#sources = sources
+    this.#warn = warn
+    this.#forget = forget
+    this.#drafts = new LiveDrafts(() => this.#generationNow())
   }
 
-  const keep = (path: string, source: Source, drafted: Drafted): void => {
-    if (!drafted.draft.isSettled) drafts.delete(path)
-    else drafts.set(path, { source, generation: generationOf(), drafted })
+  /** Stays the same object until something that it contains changes. */
+  get manifest(): Manifest {
+    return this.#manifest
   }
 
-  /** What this process made goes with its source; what is another's, or of an earlier source, stays. */
-  const withdraw = async ({ path, digest }: Built): Promise<void> => {
-    const named = withFingerprint(path, digest)
-    for (const each of new Set([path, named])) {
-      const file = join(settings.publicDir, each)
-      const isOurs = (await statOf(file))?.isFile() && (await digestOfFile(file)) === digest
-      if (isOurs && (await wouldBeInPublic(settings, file))) await removeFile(file)
-      forget(each)
-    }
+  /** Whether no source was added or removed since the last `refresh`, as far as is known without a stat. */
+  get isCurrent(): boolean {
+    if (this.#generation === undefined) return true
+    const { apps } = this.#settings
+    if (this.#generation !== this.#generationNow()) return false
+    return apps.every(app => this.#sources.of(app).isCurrent)
   }
 
-  const refresh = oneAtATime(async () => {
-    const generation = generationOf()
-    const built = await build(settings, sources, { warn, only: isLive, reuse, keep })
-    const changed = [...built.assets.values()].filter(
-      asset => assets.get(asset.path)?.digest !== asset.digest
+  /** The reason why the asset at this plain path cannot be published. */
+  problemOf(path: string): AssetError | undefined {
+    return this.#problems.get(path)
+  }
+
+  /** Whether an asset is published at this plain path; its source may have been removed since. */
+  has(path: string): boolean {
+    return this.#assets.has(path)
+  }
+
+  /** Writes the files of an asset again if they were removed or changed. */
+  async restore(path: string): Promise<void> {
+    const asset = this.#assets.get(path)
+    if (asset) await this.#write(asset).catch(rethrowAsPublishError(this.#settings, path))
+  }
+
+  #generationNow(): number {
+    return this.#settings.apps.reduce((sum, app) => sum + this.#sources.of(app).generation, 0)
+  }
+
+  async #refresh(): Promise<void> {
+    const generation = this.#generationNow()
+    const options = { warn: this.#warn, only: isLive, drafts: this.#drafts }
+    const built = await build(this.#settings, this.#sources, options)
+    const problems = await this.#publish(built)
+    this.#problems = problems
+    const assets = await this.#replace(built.assets, problems)
+    this.#drafts.keepOnly(assets)
+    this.#generation = generation
+    // An unchanged manifest keeps its version and its indexes.
+    if (!isSame(this.#assets, assets)) this.#manifest = new Manifest(entriesOf(assets.values()))
+    this.#assets = assets
+  }
+
+  /** Writes the assets that have changed, and returns the problems of all. */
+  async #publish({ assets, problems }: BuildResult): Promise<ReadonlyMap<string, AssetError>> {
+    const all = new Map(problems.map(({ path, error }) => [path, error]))
+    const changed = [...assets.values()].filter(
+      ({ path, digest }) => this.#assets.get(path)?.digest !== digest
     )
-    const found = new Map(built.problems.map(({ path, error }) => [path, error]))
     await inParallel(changed, CONCURRENCY, async asset => {
-      await writeBoth(settings, asset).catch((error: unknown) => {
-        const problem = asPublishError(settings, asset.path, error)
+      await this.#write(asset).catch((error: unknown) => {
+        const problem = asPublishError(this.#settings, asset.path, error)
         if (!(problem instanceof AssetError)) throw problem
-        found.set(asset.path, problem)
+        all.set(asset.path, problem)
       })
     })
-    problems = found
-    // What cannot be published keeps its last good copy.
-    const kept = [...assets].filter(([path]) => problems.has(path))
-    const good = [...built.assets].filter(([path]) => !problems.has(path))
-    const gone = [...assets].filter(([path]) => !problems.has(path) && !built.assets.has(path))
-    await inParallel(gone, CONCURRENCY, ([, asset]) => withdraw(asset))
-    const before = assets
-    assets = new Map([...kept, ...good])
-    for (const path of drafts.keys()) if (!assets.has(path)) drafts.delete(path)
-    builtFrom = generation
-    // One that is as before has its digest and its index already.
-    if (!isSame(before, assets)) manifest = new Manifest(entriesOf(assets.values()))
-  })
+    return all
+  }
 
-  return {
-    get manifest() {
-      return manifest
-    },
-    refresh,
-    problemOf: path => problems.get(path),
-    has: path => assets.has(path),
-    get isCurrent() {
-      if (builtFrom === undefined) return true
-      return builtFrom === generationOf() && settings.apps.every(app => sources.of(app).isCurrent)
-    },
-    async restore(path) {
-      const asset = assets.get(path)
-      if (!asset) return
-      await writeBoth(settings, asset).catch(rethrowAsPublishError(settings, path))
+  /** An asset with a problem keeps its last good version; the files of removed assets are removed. */
+  async #replace(assets: Assets, problems: ReadonlyMap<string, AssetError>): Promise<Assets> {
+    const before = [...this.#assets]
+    const kept = before.filter(([path]) => problems.has(path))
+    const good = [...assets].filter(([path]) => !problems.has(path))
+    const gone = before.filter(([path]) => !problems.has(path) && !assets.has(path))
+    await inParallel(gone, CONCURRENCY, ([, asset]) => this.#withdraw(asset))
+    return new Map([...kept, ...good])
+  }
+
+  /** Leaves files that someone else has replaced, and fingerprinted files of earlier versions. */
+  async #withdraw({ path, digest }: Built): Promise<void> {
+    for (const each of new Set([path, withFingerprint(path, digest)])) {
+      const file = publicFile(this.#settings, each)
+      const isOurs = (await statOf(file))?.isFile() && (await digestOfFile(file)) === digest
+      if (isOurs && (await wouldBeInPublic(this.#settings, file))) await removeFile(file)
+      this.#forget(each)
     }
+  }
+
+  async #write(built: Built): Promise<void> {
+    const settings = this.#settings
+    const file = publicFile(settings, withFingerprint(built.path, built.digest))
+    if (!(await wouldBeInPublic(settings, file))) throw outsidePublic(settings, file)
+    const isThere = await statOf(file)
+    if (!isThere || (await digestOfFile(file)) !== built.digest) {
+      await writeFingerprinted(settings, file, built)
+    }
+    const plain = publicFile(settings, built.path)
+    await writeIfChanged(plain, plainContent({ settings, built, file }), built.mtimeNs, {
+      checkLocation: requireInPublic(settings)
+    })
   }
 }
 
-type Assets = ReadonlyMap<string, Built>
-
-/** Whether a manifest of the one is that of the other. */
+/** Whether both have the same manifest. */
 function isSame(one: Assets, other: Assets): boolean {
   if (one.size !== other.size) return false
   return [...one].every(([path, { digest, from, source }]) => {
     const twin = other.get(path)
     return twin?.digest === digest && twin.from === from && twin.source.path === source.path
   })
-}
-
-async function writeBoth(settings: Settings, asset: Built): Promise<void> {
-  const fingerprinted = join(settings.publicDir, withFingerprint(asset.path, asset.digest))
-  if (!(await wouldBeInPublic(settings, fingerprinted)))
-    throw outsidePublic(settings, fingerprinted)
-  const isThere = await statOf(fingerprinted)
-  if (!isThere || (await digestOfFile(fingerprinted)) !== asset.digest) {
-    await writeVerified(settings, fingerprinted, asset)
-  }
-  await writeIfChanged(
-    join(settings.publicDir, asset.path),
-    contentOf({ settings, built: asset, fingerprinted }),
-    asset.mtimeNs,
-    { checkLocation: requireInPublic(settings) }
-  )
 }

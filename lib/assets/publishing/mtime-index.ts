@@ -1,17 +1,21 @@
-// What was last seen of each source and its target. A request costs a stat of each; everything equal
-// means present. Different in either direction means publish again: a checkout sets mtimes back.
+// Remembers the stamps of targets and of everything they were made from. A request costs one stat of each
+// file; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 import { LRUCache } from 'lru-cache'
 import type { Stamp } from '../../files/disk.ts'
-import { recheck, type Observation } from '../../files/observation.ts'
+import { recheck, type FileObservation, type Observation } from '../../files/observation.ts'
 
 export interface Entry {
-  /** The source and everything that it was compiled from. */
+  /** The source and everything that was compiled into it. */
   readonly inputs: readonly Observation[]
-  readonly target: { readonly path: string; readonly stamp: Stamp }
-  /** The state of the listings in which the source was found. */
+  readonly target: FileObservation
+  /** That of the listing in which the source was found; `NEVER` for an entry that is not current. */
   readonly generation: number
 }
 
+/** The generation of an entry that only records which target this process wrote. */
+export const NEVER = -1
+
+/** By plain URL path. */
 export class MtimeIndex {
   readonly #entries: LRUCache<string, Entry>
 
@@ -23,30 +27,30 @@ export class MtimeIndex {
     return this.#entries.size
   }
 
-  get(key: string): Entry | undefined {
-    return this.#entries.get(key)
+  get(path: string): Entry | undefined {
+    return this.#entries.get(path)
   }
 
-  set(key: string, entry: Entry): void {
-    this.#entries.set(key, entry)
+  set(path: string, entry: Entry): void {
+    this.#entries.set(path, entry)
   }
 
-  delete(key: string): void {
-    this.#entries.delete(key)
+  delete(path: string): void {
+    this.#entries.delete(path)
   }
 
-  /** The target's stamp when the entry still holds for the disk: one stat of each file. */
-  async check(key: string, entry: Entry): Promise<Stamp | undefined> {
+  /** The target's stamp; undefined when any file of the entry has changed. */
+  async check(path: string, entry: Entry): Promise<Stamp | undefined> {
     const [target, ...inputs] = await Promise.all([entry.target, ...entry.inputs].map(recheck))
     if (!target || inputs.includes(undefined)) return undefined
-    this.#keepRested(key, entry, inputs as Observation[])
+    this.#keepConclusive(path, entry, inputs as Observation[])
     return entry.target.stamp
   }
 
-  /** What had rested long enough when it was looked at is told by its stamp from here on. */
-  #keepRested(key: string, entry: Entry, inputs: readonly Observation[]): void {
+  /** Inputs whose stamps have become conclusive need not be read the next time. */
+  #keepConclusive(path: string, entry: Entry, inputs: readonly Observation[]): void {
     // Callers compare entries by identity.
     if (inputs.every((input, at) => input === entry.inputs[at])) return
-    if (this.#entries.peek(key) === entry) this.#entries.set(key, { ...entry, inputs })
+    if (this.#entries.peek(path) === entry) this.#entries.set(path, { ...entry, inputs })
   }
 }

@@ -1,4 +1,4 @@
-// Names that happen to end in 32 hex characters, as those with a fingerprint do.
+// Names that end like a fingerprint, but are ordinary names.
 import type { Manifest } from '../building/manifest/manifest.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
@@ -10,20 +10,23 @@ interface Asked {
   readonly name: string
 }
 
-/** Whether 32 hex characters that are not the digest of the bytes belong to the name; `plain` lacks them. */
+/**
+ * Whether hex digits that are not the digest of the bytes belong to the name.
+ * @param plain the path without them
+ */
 type IsOrdinary = (asked: Asked, plain: string) => Promise<boolean>
 
-/** What tells such a name from a fingerprint's. */
+/** What decides whether a name is ordinary. */
 export interface Evidence {
-  /** Undefined for an app without one. */
+  /** Undefined for an app without a manifest. */
   readonly manifestOf: (app: AppSettings) => Manifest | undefined
-  /** The name itself before the name without its fingerprint; undefined when neither has a source. */
+  /** The name if it has a source, else the name without its fingerprint if that has one. */
   readonly sourcedName: (app: AppSettings, name: string) => Promise<string | undefined>
-  /** Whether public holds such a file. */
+  /** Whether `public` contains such a file. */
   readonly has: (asked: Asked) => Promise<boolean>
 }
 
-/** What is published under a name that happens to end in 32 hex characters is not a fingerprint's. */
+/** A name is ordinary when something is published under it, or when its plain name does not exist. */
 export function ordinaryBy({ manifestOf, sourcedName, has }: Evidence): IsOrdinary {
   return async ({ app, path, name }, plain) => {
     const manifest = manifestOf(app)

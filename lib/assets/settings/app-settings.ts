@@ -48,6 +48,11 @@ export function appAt({ apps }: Apps, path: string): AppSettings | undefined {
   return apps.find(({ urlPrefix }) => path.startsWith(`${urlPrefix}/`))
 }
 
+/** The plain URL path of an asset, decoded: `/assets/app.css`. */
+export function assetPath({ urlPrefix }: Pick<AppSettings, 'urlPrefix'>, name: string): string {
+  return `${urlPrefix}/${name}`
+}
+
 /** The app that the URL path of a page belongs to: where none does, the app with the shortest path. */
 export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined {
   const app = apps.find(

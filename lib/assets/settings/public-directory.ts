@@ -5,6 +5,11 @@ import type { AppSettings } from './app-settings.ts'
 import { futureRealpath, statIfThere } from '../../files/at-start.ts'
 import { isInside } from '../../files/disk.ts'
 
+/** The file in `public` for a decoded URL path; absolute. */
+export function publicFile({ publicDir }: { readonly publicDir: string }, path: string): string {
+  return join(publicDir, path)
+}
+
 interface Project {
   readonly root: string
   readonly publicDir: string

@@ -68,7 +68,8 @@ function compiledName(path: string, extension: string, target: string): string {
   return rest.toLowerCase().endsWith(target) ? rest : rest + target
 }
 
-function* tailsOf(path: string): Generator<string> {
+/** The path itself, and what follows each of its slashes. */
+export function* tailsOf(path: string): Generator<string> {
   for (let at = 0; at !== -1; at = path.indexOf('/', at)) {
     if (path[at] === '/') at++
     yield path.slice(at)

@@ -329,7 +329,7 @@ test('FPR-05 what cannot be requested is refused, with the reason, and nothing i
     problems.map(({ code }) => code),
     Array.from({ length: 6 }, () => 'name-unusable')
   )
-  t.true(message.startsWith('precompile failed with 6 errors; nothing was published\n- '), message)
+  t.true(message.startsWith('Precompile failed with 6 errors; nothing was published\n- '), message)
   t.true(
     message.includes(
       '- apps/web/assets/scripts/aux.js is published as /assets/aux.js, which cannot be requested: Windows interprets one of its segments as another name; rename it'
@@ -348,7 +348,7 @@ test('FPR-10 a project without any asset is an error, and nothing is created', a
     const error = await t.throwsAsync(() => run({ root }), { code: 'precompile-empty' })
     t.is(
       error?.message,
-      `no asset was found in ${root}/apps/web/assets: create apps/web/assets or assets in ${root}, or say with root or apps where the assets are`
+      `no assets found in ${root}/apps/web/assets: create apps/web/assets or assets in ${root}, or set root or apps`
     )
     t.deepEqual(filesBelow(root), before)
     t.false(existsSync(join(root, 'public')))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { clean, precompile, verify } from '../../../lib/index.ts'
-import { serialize, type ManifestEntry } from '../../../lib/assets/building/manifest/manifest.ts'
+import { serialize, type ManifestEntry } from '../../../lib/assets/building/manifest/entries.ts'
 import { makeProject } from '../../support/site.ts'
 
 const FILES = {
@@ -28,18 +28,18 @@ async function makePublished(t: Parameters<typeof makeProject>[0]) {
   }
 }
 
-test('FPR-16 verify finds nothing wrong after precompile', async t => {
+test('FPR-16 verify reports no problems after precompile', async t => {
   const { root, manifest } = await makePublished(t)
   t.deepEqual(await verify({ root }), { manifest, assets: 2, problems: [] })
 })
 
-test('FPR-16 verify names what was edited, deleted and truncated, each on its own', async t => {
+test('FPR-16 verify reports edited, deleted and truncated files, each on its own', async t => {
   const { assets, target, file, problems } = await makePublished(t)
   const logo = assets['/assets/logo.png']?.target ?? ''
   writeFileSync(file(target), readFileSync(file(target), 'utf8').replace('red', 'tan'))
   rmSync(file(logo))
   t.deepEqual(await problems(), [
-    { path: target, message: 'holds other bytes than its fingerprint says' },
+    { path: target, message: 'does not match its fingerprint' },
     { path: logo, message: 'is missing' }
   ])
   truncateSync(file(target), 700)
@@ -48,17 +48,17 @@ test('FPR-16 verify names what was edited, deleted and truncated, each on its ow
   t.deepEqual((await problems())[0], { path: target, message: 'is missing' })
 })
 
-test('verify names a plain name that is missing or holds other bytes', async t => {
+test('verify reports a plain name that is missing or differs from its target', async t => {
   const { target, file, problems } = await makePublished(t)
   writeFileSync(file('/assets/app.css'), 'edited')
   rmSync(file('/assets/logo.png'))
   t.deepEqual(await problems(), [
-    { path: '/assets/app.css', message: `holds other bytes than ${target}` },
+    { path: '/assets/app.css', message: `differs from ${target}` },
     { path: '/assets/logo.png', message: 'is missing' }
   ])
 })
 
-test('verify names a compressed copy of other bytes, a broken one, and an older one', async t => {
+test('verify reports a compressed copy of other bytes, a damaged one, and an older one', async t => {
   const { target, file, problems } = await makePublished(t)
   const { mtime } = statSync(file(target))
   writeFileSync(file(`${target}.gz`), gzipSync('something else'))
@@ -68,15 +68,15 @@ test('verify names a compressed copy of other bytes, a broken one, and an older 
   for (const path of [`${target}.gz`, `${target}.br`]) utimesSync(file(path), later, later)
   t.deepEqual(await problems(), [
     { path: `${target}.br`, message: 'cannot be decompressed' },
-    { path: `${target}.gz`, message: 'decompresses to other bytes' },
+    { path: `${target}.gz`, message: 'does not decompress to the original' },
     {
       path: '/assets/app.css.gz',
-      message: 'is older than what it is a copy of: it is not sent'
+      message: 'is older than the original, so it is not served'
     }
   ])
 })
 
-test('verify names a truncated compressed copy', async t => {
+test('verify reports a truncated compressed copy', async t => {
   const { target, file, problems } = await makePublished(t)
   for (const extension of ['.br', '.gz']) {
     truncateSync(file(target + extension), 20)
@@ -87,13 +87,13 @@ test('verify names a truncated compressed copy', async t => {
   )
 })
 
-test('a compressed copy that is missing is no problem', async t => {
+test('a missing compressed copy is not a problem', async t => {
   const { target, file, problems } = await makePublished(t)
   rmSync(file(`${target}.br`))
   t.deepEqual(await problems(), [])
 })
 
-test('verify names an integrity that is not that of the bytes, and a path that is none', async t => {
+test('verify reports a wrong integrity, and a path that cannot be requested', async t => {
   const { manifest, assets, target, problems } = await makePublished(t)
   const entry = assets['/assets/app.css']
   const wrong = new Map(Object.entries(assets))
@@ -105,13 +105,13 @@ test('verify names an integrity that is not that of the bytes, and a path that i
   t.deepEqual(await problems(), [
     {
       path: '/assets/../secret',
-      message: 'is no path that a request can have, or its target /../secret is none'
+      message: 'is not a valid request path, or its target /../secret is not'
     },
-    { path: target, message: 'has another integrity than the manifest says' }
+    { path: target, message: 'does not match its integrity in the manifest' }
   ])
 })
 
-test('verify knows apps without fingerprints, and archives that are assets', async t => {
+test('verify supports apps without fingerprints, and archives that are assets', async t => {
   const root = makeProject(t, {
     ...FILES,
     'apps/web/assets/app.css.gz': 'an archive of its own'
@@ -120,7 +120,7 @@ test('verify knows apps without fingerprints, and archives that are assets', asy
   t.deepEqual((await verify({ root, fingerprint: false })).problems, [])
 })
 
-test('verify and clean say how to make a manifest that is missing', async t => {
+test('without a manifest verify and clean show the command that makes it', async t => {
   const root = makeProject(t, FILES)
   const expected = {
     code: 'manifest-missing',

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeLiveBuild } from '../../../lib/assets/publishing/live-build.ts'
+import { LiveBuild } from '../../../lib/assets/publishing/live-build.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { filesBelow, makeFingerprinted, placed } from '../../support/fingerprinted.ts'
@@ -81,7 +81,7 @@ test('the manifest of a live site is made anew when something changed, and only 
   const root = makeProject(t, placed({ 'one/a.css': 'a{}', 'one/b.js': 'b()' }))
   const settings = settle({ root, env: 'production', compile: true })
   const ignore = () => undefined
-  const live = makeLiveBuild(settings, new Sources(settings, ignore), ignore, ignore)
+  const live = new LiveBuild(settings, new Sources(settings, ignore), ignore, ignore)
   const [app] = settings.apps
   const refreshed = async () => {
     await live.refresh()

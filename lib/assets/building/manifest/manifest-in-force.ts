@@ -1,15 +1,16 @@
-// The manifest that pages are rendered by: read at start, and again when it changes.
+// The manifest in use: read at start, and again behind a request when it has changed.
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { readIfThere } from '../../../files/at-start.ts'
-import { stampOf, ifThere, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
-import { manifestFile } from '../../settings/manifest-file.ts'
-import { Manifest, type ManifestEntry } from './manifest.ts'
-import { manifestMissing, parsing } from './read-manifest.ts'
-import type { Settings } from '../../settings/settings.ts'
 import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
+import { readIfThere } from '../../../files/at-start.ts'
+import { ifThere, sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { manifestFile } from '../../settings/manifest-file.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { forEach, type Entry } from './entries.ts'
+import type { Manifest } from './manifest.ts'
+import { manifestMissing, parsing } from './read-manifest.ts'
 
-/** Parsing so much takes under 50 ms. */
+/** Parsing this many bytes without a pause takes under 50 ms. */
 const MAX_UNSLICED_BYTES = 2 * 1024 * 1024
 const CONCURRENCY = 8
 
@@ -22,7 +23,7 @@ export class ManifestInForce {
   #checkedAt = -Infinity
   #isBusy = false
 
-  /** @throws AssetError for a file that is missing or broken: it names the file and the command */
+  /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
   constructor(settings: Settings, warn: (message: string) => void) {
     this.file = manifestFile(settings)
     this.#settings = settings
@@ -30,10 +31,10 @@ export class ManifestInForce {
     const text = readIfThere(this.file)
     if (text === undefined) throw manifestMissing(this.file)
     this.current = atOnce(parsing(Buffer.from(text), this.file))
-    atOnce(this.current.indexing(settings.apps))
+    atOnce(this.current.preparing(settings.apps))
   }
 
-  /** Looks for a newer one behind a request, at most once in `seconds`. */
+  /** Checks for a newer manifest in the background, at most once in `seconds`. */
   refreshBehind(seconds: number): void {
     const now = performance.now()
     if (this.#isBusy || now - this.#checkedAt < seconds * 1000) return
@@ -49,39 +50,29 @@ export class ManifestInForce {
     if (!stats || (this.#stamp && sameStamp(this.#stamp, stats))) return
     const bytes = await ifThere(readFile(this.file))
     if (bytes === undefined) return
-    // What is broken is not read again before it changes.
+    // Set now: an invalid manifest is not read again until it changes.
     this.#stamp = stampOf(stats)
     const next = await inSlices(parsing(bytes, this.file, MAX_UNSLICED_BYTES))
     const dropped = await inSlices(droppedBy(this.current, next))
-    const manifest = next.keeping(await this.#thoseThere(dropped))
-    await inSlices(manifest.indexing(this.#settings.apps))
+    const manifest = next.keeping(await this.#published(dropped))
+    await inSlices(manifest.preparing(this.#settings.apps))
     this.current = manifest
   }
 
-  async #thoseThere(entries: readonly Entry[]): Promise<readonly Entry[]> {
-    const { publicDir } = this.#settings
+  async #published(entries: readonly Entry[]): Promise<readonly Entry[]> {
     const found = await inParallel(entries, CONCURRENCY, async entry => {
-      const stats = await statOf(join(publicDir, decodeURIComponent(entry[1].target)))
-      return stats?.isFile() ? [entry] : []
+      const file = publicFile(this.#settings, decodeURIComponent(entry[1].target))
+      return (await statOf(file))?.isFile() ? [entry] : []
     })
     return found.flat()
   }
 }
 
-type Entry = readonly [path: string, entry: ManifestEntry]
-
-const ENTRIES_PER_SLICE = 2000
-
-/**
- * What pages of the release that is running may go on asking for, although a precompile for the next
- * one has dropped it.
- */
+/** Entries that a precompile for the next release dropped: pages of the running release need them. */
 function* droppedBy(before: Manifest, next: Manifest): Sliced<readonly Entry[]> {
   const dropped: Entry[] = []
-  let seen = 0
-  for (const entry of before.entries()) {
-    if (++seen % ENTRIES_PER_SLICE === 0) yield
+  yield* forEach(before.entries(), entry => {
     if (!next.assets.has(entry[0])) dropped.push(entry)
-  }
+  })
   return dropped
 }

@@ -1,10 +1,10 @@
-// From the bytes of public/assets.json to a manifest, a piece at a time, since it may be of any size.
+// Parses public/assets.json, one piece at a time: it may have any size.
 import { readFile } from 'node:fs/promises'
 import { AssetError, reasonOf } from '../../../errors.ts'
-import { ifThere } from '../../../files/disk.ts'
+import { errorCode, ifThere } from '../../../files/disk.ts'
 import { readApps } from '../../settings/manifest-file.ts'
-import { Manifest, type ManifestEntry } from './manifest.ts'
-import { Digester } from '../../../files/digest.ts'
+import type { ManifestEntries, ManifestEntry } from './entries.ts'
+import { Manifest } from './manifest.ts'
 import { atOnce, type Sliced } from '../../../concurrency.ts'
 
 const REMEDY = 'run koa-fresh-assets precompile'
@@ -13,31 +13,42 @@ export function manifestMissing(file: string): AssetError {
   return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}`)
 }
 
-/** @throws AssetError for a file that is missing or broken: it names the file and the command */
+/** @throws AssetError for a missing or invalid manifest: it names the file and the command */
 export async function readManifest(file: string): Promise<Manifest> {
   const bytes = await ifThere(readFile(file))
   if (bytes === undefined) throw manifestMissing(file)
   return atOnce(parsing(bytes, file))
 }
 
+/** None when the file is missing, or is invalid and about to be replaced. */
+export async function readEntries(file: string): Promise<ManifestEntries> {
+  try {
+    return (await readManifest(file)).assets
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'manifest-missing' || code === 'manifest-broken') return new Map()
+    throw error
+  }
+}
+
 /**
- * Parses a manifest; what precompile wrote takes a millisecond or two between two stops.
+ * Parses a manifest. As precompile writes it, that takes a millisecond or two between two pauses.
  *
- * @param maxBytes of one that is laid out otherwise, and so has to be parsed as a whole
+ * @param maxBytes the maximum size of a manifest in another layout, which is parsed without a pause
  * @throws AssetError for anything but a manifest of version 1
  */
 export function* parsing(bytes: Buffer, file: string, maxBytes = Infinity): Sliced<Manifest> {
   try {
     const assets = (yield* parsePieces(bytes)) ?? parseWhole(bytes, maxBytes)
-    return new Manifest(assets, { file, version: yield* digesting(bytes) })
+    return new Manifest(assets, file)
   } catch (error) {
-    const message = `${file} is no manifest (${reasonOf(error)}): ${REMEDY}`
+    const message = `${file} is not a manifest (${reasonOf(error)}): ${REMEDY}`
     throw new AssetError('manifest-broken', message, { cause: error })
   }
 }
 
-// As JSON.stringify lays it out with two blanks of indentation. No string in JSON holds a newline as
-// it is, so that these are found between entries alone; a piece of anything else cannot be parsed.
+// The layout of JSON.stringify with an indentation of two. JSON strings contain no raw newline, so these
+// occur only between entries; a piece of any other layout cannot be parsed.
 const OPENING = '\n  "assets": {\n'
 const ENTRY_END = '\n    },\n'
 const CLOSING = '\n  }\n}\n'
@@ -45,7 +56,7 @@ const PIECE_BYTES = 64 * 1024
 
 type Entries = Map<string, ManifestEntry>
 
-/** Undefined for another layout than that of precompile. */
+/** Undefined for a layout other than that of precompile. */
 function* parsePieces(bytes: Buffer): Sliced<Entries | undefined> {
   const opening = bytes.indexOf(OPENING)
   const end = bytes.length - CLOSING.length
@@ -70,7 +81,7 @@ function* parsePieces(bytes: Buffer): Sliced<Entries | undefined> {
 function parseWhole(bytes: Buffer, maxBytes: number): Entries {
   if (bytes.length > maxBytes) {
     throw new TypeError(
-      `with ${bytes.length} bytes it is too long to be read while requests wait, unless it is laid out as precompile writes it`
+      `its ${bytes.length} bytes are too many to parse while requests wait, unless it has the layout that precompile writes`
     )
   }
   const whole: unknown = JSON.parse(bytes.toString())
@@ -84,7 +95,7 @@ function checkHead(whole: unknown): void {
   const { version, assets, apps } = (whole ?? {}) as Record<string, unknown>
   if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
   if (typeof assets !== 'object' || assets === null || Array.isArray(assets)) {
-    throw new TypeError('its assets are no object')
+    throw new TypeError('its assets are not an object')
   }
   readApps({ apps })
 }
@@ -92,7 +103,7 @@ function checkHead(whole: unknown): void {
 function addEntries(assets: Entries, read: object): void {
   for (const [path, entry] of Object.entries(read)) {
     if (!isEntry(entry)) throw new TypeError(`the entry ${path} is incomplete`)
-    // Helpers decode them: better now than on a page.
+    // View helpers decode them: a malformed path must fail here, not on a page.
     decodeURIComponent(path)
     decodeURIComponent(entry.target)
     assets.set(path, entry)
@@ -103,15 +114,4 @@ function isEntry(value: unknown): value is ManifestEntry {
   const { target, source, integrity, size } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
   return typed && Array.isArray(integrity) && integrity.every(hash => typeof hash === 'string')
-}
-
-const HASHED_BYTES = 4 * 1024 * 1024
-
-function* digesting(bytes: Buffer): Sliced<string> {
-  const digester = new Digester()
-  for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
-    digester.update(bytes.subarray(at, at + HASHED_BYTES))
-    yield
-  }
-  return digester.finish()
 }

@@ -1,86 +1,89 @@
-// The compressed copies that precompile puts beside a file: checked, written, or taken away.
+// The compressed copies that precompile writes next to a file: verified, written or removed.
 import { createReadStream } from 'node:fs'
+import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../../files/codings.ts'
 import { compareCopy, compress, isCompressible } from '../../../files/compress.ts'
-import { ifThere, removeFile, statOf } from '../../../files/disk.ts'
-import type { Built } from '../finish-build.ts'
-import type { Settings } from '../../settings/settings.ts'
 import { isInPublic, requireInPublic } from '../../../files/containment.ts'
 import { readContent, type Content } from '../../../files/content.ts'
+import { ifThere, removeFile, statOf } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { ensureMtime } from '../../../files/writing/mtime.ts'
-import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../../files/codings.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Built } from '../built.ts'
 
-/** An asset under its fingerprint, or under its plain name where it has none. */
-export interface Place {
+/** An asset whose fingerprinted file, if it has one, is written. */
+export interface Written {
   readonly settings: Settings
   readonly built: Built
-  /** Absolute. */
-  readonly fingerprinted: string
-  /** Whether it was not there, or held other bytes. */
+  /** The file at its published path; absolute. */
+  readonly file: string
+  /** Whether that file was missing, or contained other bytes. */
   readonly isNew: boolean
 }
 
-/** What was copied once is copied from there: its source may have been edited meanwhile. */
-export function contentOf({ settings, built, fingerprinted }: Omit<Place, 'isNew'>): Content {
+/** Copied from the fingerprinted file, if there is one: the source may have been edited meanwhile. */
+export function plainContent({ settings, built, file }: Omit<Written, 'isNew'>): Content {
   const { content, app } = built
   if (!('copyOf' in content) || !app.fingerprint) return content
-  return { copyOf: fingerprinted, isAllowed: isInPublic(settings) }
+  return { copyOf: file, isAllowed: isInPublic(settings) }
 }
 
 export interface Copy {
   readonly extension: Coding['extension']
   /** Undefined: there is no such copy. */
   readonly content: Content | undefined
+  /** In bytes. */
   readonly size: number
 }
 
 /**
- * Writes those of a fingerprinted file, and makes the content of those of a plain one. None for what
- * does not compress, beside which a person may put what he likes.
+ * Writes the copies of a fingerprinted file, or only compresses those of a plain one. Types that are not
+ * compressible have none, and files with such names next to them are left alone.
  *
- * @param isTaken whether an asset of its own bears the name with this extension
+ * @param isTaken whether the name with this extension is another asset's
  */
 export async function writeCopies(
-  place: Place,
+  written: Written,
   isTaken: (extension: string) => boolean
 ): Promise<readonly Copy[]> {
-  if (!isCompressible(place.built.path, Infinity)) return []
+  if (!isCompressible(written.built.path, Infinity)) return []
   const codings = CODINGS.filter(({ extension }) => !isTaken(extension))
   return Promise.all(
     codings.map(async coding => {
-      const content = await writeCopy(place, coding)
+      const content = await writeCopy(written, coding)
       const size = content && ('copyOf' in content ? await sizeOf(content.copyOf) : content.length)
       return { extension: coding.extension, content, size: size ?? Infinity }
     })
   )
 }
 
-async function writeCopy(place: Place, coding: Coding): Promise<Content | undefined> {
-  const { settings, built, fingerprinted, isNew } = place
+async function writeCopy(written: Written, coding: Coding): Promise<Content | undefined> {
+  const { settings, built, file, isNew } = written
   const { fingerprint } = built.app
-  const copy = fingerprinted + coding.extension
+  const copy = file + coding.extension
   if (!WRITABLE_CODINGS.includes(coding)) {
-    // What this runtime cannot read may be a copy of what was there before.
+    // This runtime cannot read it: it may be a copy of the previous bytes.
     if (fingerprint && isNew) await removeFile(copy)
     return undefined
   }
-  if (await holdsCopy(built, copy, coding)) {
-    // One that is older than its file is taken for a copy of something else.
+  const isWorthwhile = isCompressible(built.path, built.size)
+  if (isWorthwhile && (await isIntact(copy, built, coding))) {
+    // A copy older than its file is not served.
     if (fingerprint) await ensureMtime(copy, built.mtimeNs)
     return { copyOf: copy }
   }
-  const isWorth = isCompressible(built.path, built.size)
-  const bytes = isWorth ? await compress(await readContent(contentOf(place)), coding) : undefined
+  const original = isWorthwhile ? await readContent(plainContent(written)) : undefined
+  const bytes = original && (await compress(original, coding))
   if (!fingerprint) return bytes
-  if (!bytes) await removeFile(copy)
-  else
-    await writeAtomically(copy, bytes, built.mtimeNs, { checkLocation: requireInPublic(settings) })
-  return bytes && { copyOf: copy }
+  if (!bytes) {
+    await removeFile(copy)
+    return undefined
+  }
+  await writeAtomically(copy, bytes, built.mtimeNs, { checkLocation: requireInPublic(settings) })
+  return { copyOf: copy }
 }
 
-/** Expanding is a hundred times as fast as compressing. */
-async function holdsCopy(built: Built, copy: string, coding: Coding): Promise<boolean> {
-  if (!isCompressible(built.path, built.size)) return false
+/** Decompressing is a hundred times as fast as compressing. */
+async function isIntact(copy: string, built: Built, coding: Coding): Promise<boolean> {
   return (await ifThere(compareCopy(built, () => createReadStream(copy), coding))) === 'equal'
 }
 

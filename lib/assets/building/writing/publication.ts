@@ -1,4 +1,4 @@
-// The end of a precompile: plain names and the manifest change together, and nothing before them.
+// The end of a precompile: replaces plain names and the manifest together.
 import type { Replacement } from '../../../files/writing/replacement.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { inParallel } from '../../../concurrency.ts'
@@ -7,7 +7,7 @@ import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 const CONCURRENCY = 16
 
 interface Group {
-  /** The URL path that an error is about. */
+  /** The URL path that an error names. */
   readonly path: string
   readonly replacements: Replacement[]
 }
@@ -21,21 +21,21 @@ export class Publication {
     this.#settings = settings
   }
 
-  /** For what has to happen in this order; groups are in none. */
+  /** A list of replacements to commit in order. Lists are committed concurrently. */
   open(path: string): Replacement[] {
     const group = { path, replacements: [] }
     this.#groups.push(group)
     return group.replacements
   }
 
-  /** What comes after all the rest. */
+  /** To commit after everything else. */
   addLast(path: string, replacement: Replacement): void {
     this.#last.push({ path, replacements: [replacement] })
   }
 
-  /** Nothing but renames, so that it is short; a signal that comes meanwhile does not cut it in two. */
+  /** Only renames and removals, which a signal does not interrupt. */
   commit(): Promise<void> {
-    return undisturbed(async () => {
+    return withSignalsDeferred(async () => {
       for (const groups of [this.#groups, this.#last]) {
         await inParallel(groups, CONCURRENCY, group => this.#commit(group))
       }
@@ -55,27 +55,27 @@ export class Publication {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-let working = 0
-let unheard: readonly NodeJS.Signals[] = []
-let came: NodeJS.Signals | undefined
+let running = 0
+let unhandled: readonly NodeJS.Signals[] = []
+let received: NodeJS.Signals | undefined
 
-function hold(signal: NodeJS.Signals): void {
-  came = signal
+function defer(signal: NodeJS.Signals): void {
+  received = signal
 }
 
-/** A signal that nobody else listens for comes to its own once the work is done. */
-async function undisturbed(work: () => Promise<void>): Promise<void> {
-  if (working++ === 0) {
-    unheard = SIGNALS.filter(name => process.listenerCount(name) === 0)
-    for (const name of SIGNALS) process.on(name, hold)
+/** Afterwards, a signal that has no other listener is sent again and takes effect. */
+async function withSignalsDeferred(work: () => Promise<void>): Promise<void> {
+  if (running++ === 0) {
+    unhandled = SIGNALS.filter(name => process.listenerCount(name) === 0)
+    for (const name of SIGNALS) process.on(name, defer)
   }
   try {
     await work()
   } finally {
-    if (--working === 0) {
-      for (const name of SIGNALS) process.off(name, hold)
-      if (came && unheard.includes(came)) process.kill(process.pid, came)
-      came = undefined
+    if (--running === 0) {
+      for (const name of SIGNALS) process.off(name, defer)
+      if (received && unhandled.includes(received)) process.kill(process.pid, received)
+      received = undefined
     }
   }
 }

@@ -1,35 +1,29 @@
-// From a build to public: what has a fingerprint first, the plain names and the manifest at the end.
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { AssetError } from '../../../errors.ts'
-import { errorCode, ifThere, statOf } from '../../../files/disk.ts'
-import { publishedUrl, type Built } from '../finish-build.ts'
-import type { LastBuild } from '../last-build/last-build.ts'
+// Publishes a build: fingerprinted files first, then plain names and the manifest together.
+import { inParallel } from '../../../concurrency.ts'
+import { errorCode, statOf } from '../../../files/disk.ts'
 import type { Lock } from '../../../files/writing/lock.ts'
-import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
-import { serialize, type ManifestEntries, type ManifestEntry } from '../manifest/manifest.ts'
-import { Publication } from './publication.ts'
-import { parsing } from '../manifest/read-manifest.ts'
-import { prepareReplacement } from '../../../files/writing/replacement.ts'
-import type { Settings } from '../../settings/settings.ts'
-import { filesOf, writeBuilt, type Written } from './write-build.ts'
 import { setMtime } from '../../../files/writing/mtime.ts'
-import { encodePath } from '../../urls/encode.ts'
-import { atOnce, inParallel } from '../../../concurrency.ts'
 import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
+import { prepareReplacement } from '../../../files/writing/replacement.ts'
+import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Assets, Built } from '../built.ts'
+import { LastBuild } from '../last-build.ts'
+import { entriesOf, serialize, type ManifestEntries } from '../manifest/entries.ts'
+import { readEntries } from '../manifest/read-manifest.ts'
+import { Publication } from './publication.ts'
+import { writeAsset } from './write-asset.ts'
 
-type Assets = ReadonlyMap<string, Built>
-
-interface Work {
-  readonly last: LastBuild
+export interface Run {
   readonly lock: Lock
   readonly signal: AbortSignal | undefined
   readonly onProgress: (done: number, total: number, path: string) => void
 }
 
-interface Published {
+export interface Published {
   readonly entries: ManifestEntries
-  /** Those of the manifest before. */
+  /** The entries of the previous manifest. */
   readonly before: ManifestEntries
   readonly compressedBytes: number
 }
@@ -38,122 +32,107 @@ interface Published {
 const CONCURRENCY = 8
 
 /**
- * Up to the last moment, whatever ends this process leaves the manifest, what it names, and the plain
+ * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
  */
 export async function publishBuild(
   settings: Settings,
   assets: Assets,
-  work: Work
+  run: Run
 ): Promise<Published> {
-  const publication = new Publication(settings)
+  const publisher = new BuildPublisher(settings, assets, run)
   try {
-    const written = await writeAll(settings, assets, publication, work)
-    work.signal?.throwIfAborted()
-    const failed = rethrowAsPublishError(settings, `${settings.prefix}.json`)
-    const file = manifestFile(settings)
-    const before = await lastEntries(file).catch(failed)
-    const entries = entriesOf(assets.values())
-    const text = serialize(entries, manifestApps(settings.apps))
-    const manifest = await prepareReplacement(file, Buffer.from(text), now()).catch(failed)
-    publication.addLast(`${settings.prefix}.json`, manifest)
-    await touchSuperseded(settings, before, entries)
-    work.signal?.throwIfAborted()
-    await work.lock.check()
-    await publication.commit()
-    await keepAll(settings, written, work.last)
-    const sizes = written.map(({ smallest }) => smallest)
-    return { entries, before, compressedBytes: sizes.reduce((sum, size) => sum + size, 0) }
+    return await publisher.publish()
   } catch (error) {
-    await publication.discard()
+    await publisher.discard()
     throw error
   }
 }
 
-type WrittenAsset = Written & { readonly built: Built; readonly isKnown: boolean }
+class BuildPublisher {
+  readonly #settings: Settings
+  readonly #assets: Assets
+  readonly #run: Run
+  readonly #publication: Publication
+  /** The size of the smallest representation of each asset that was written, in bytes. */
+  readonly #written = new Map<Built, number>()
 
-async function writeAll(
-  settings: Settings,
-  assets: Assets,
-  publication: Publication,
-  { last, signal, onProgress }: Work
-): Promise<readonly WrittenAsset[]> {
-  let done = 0
-  const isAsset = (path: string) => assets.has(path)
-  const write = async (built: Built): Promise<WrittenAsset> => {
-    // What nobody touched since it was written is not even read.
-    const known = await last.written(built)
-    if (known) return { ...known, built, isKnown: true }
-    const written = await writeBuilt(settings, built, isAsset, publication.open(built.path))
-    return { ...written, built, isKnown: false }
+  constructor(settings: Settings, assets: Assets, run: Run) {
+    this.#settings = settings
+    this.#assets = assets
+    this.#run = run
+    this.#publication = new Publication(settings)
   }
-  return inParallel(
-    [...assets.values()],
-    CONCURRENCY,
-    async built => {
-      const written = await write(built).catch(rethrowAsPublishError(settings, built.path))
-      onProgress(++done, assets.size, built.path)
-      return written
-    },
-    signal
-  )
+
+  async publish(): Promise<Published> {
+    const lastBuild = await LastBuild.open(this.#settings)
+    const sizes = await this.#writeAll(lastBuild)
+    this.#run.signal?.throwIfAborted()
+    const entries = entriesOf(this.#assets.values())
+    const before = await this.#prepareManifest(entries)
+    await this.#touchSuperseded(before, entries)
+    this.#run.signal?.throwIfAborted()
+    await this.#run.lock.check()
+    await this.#publication.commit()
+    await lastBuild.save(this.#written)
+    return { entries, before, compressedBytes: sizes.reduce((sum, size) => sum + size, 0) }
+  }
+
+  discard(): Promise<void> {
+    return this.#publication.discard()
+  }
+
+  /** @returns the size of each asset's smallest representation, in bytes */
+  #writeAll(lastBuild: LastBuild): Promise<number[]> {
+    const { signal, onProgress } = this.#run
+    const isAsset = (path: string) => this.#assets.has(path)
+    const write = async (built: Built): Promise<number> => {
+      const known = await lastBuild.find(built)
+      if (known !== undefined) return known
+      const replacements = this.#publication.open(built.path)
+      const size = await writeAsset(this.#settings, built, isAsset, replacements)
+      this.#written.set(built, size)
+      return size
+    }
+    let done = 0
+    const writeOne = async (built: Built): Promise<number> => {
+      const size = await write(built).catch(rethrowAsPublishError(this.#settings, built.path))
+      onProgress(++done, this.#assets.size, built.path)
+      return size
+    }
+    return inParallel([...this.#assets.values()], CONCURRENCY, writeOne, signal)
+  }
+
+  /** @returns the entries of the previous manifest */
+  async #prepareManifest(entries: ManifestEntries): Promise<ManifestEntries> {
+    const path = `${this.#settings.prefix}.json`
+    const file = manifestFile(this.#settings)
+    const text = serialize(entries, manifestApps(this.#settings.apps))
+    const now = BigInt(Date.now()) * 1_000_000n
+    const prepare = async () => {
+      const before = await readEntries(file)
+      this.#publication.addLast(path, await prepareReplacement(file, Buffer.from(text), now))
+      return before
+    }
+    return prepare().catch(rethrowAsPublishError(this.#settings, path))
+  }
+
+  /**
+   * Sets the change time of files that the manifest no longer names: open pages still ask for them, and
+   * `clean` counts from there. No one can set a change time to a chosen value.
+   */
+  async #touchSuperseded(before: ManifestEntries, entries: ManifestEntries): Promise<void> {
+    const current = new Set(Array.from(entries.values(), ({ target }) => target))
+    const superseded = [...before.values()].filter(({ target }) => !current.has(target))
+    await inParallel(superseded, CONCURRENCY, async ({ target }) => {
+      const file = publicFile(this.#settings, decodeURIComponent(target))
+      const stats = await statOf(file)
+      if (stats?.isFile()) await setMtime(file, stats.mtimeNs).catch(unlessRefused)
+    })
+  }
 }
 
-async function keepAll(
-  settings: Settings,
-  written: readonly WrittenAsset[],
-  last: LastBuild
-): Promise<void> {
-  await inParallel(written, CONCURRENCY, async one => {
-    if (!one.isKnown) await last.keepWritten(one.built, one, filesOf(settings, one.built))
-  })
-}
-
-/**
- * Open pages go on asking for what the manifest named until now. Its change time, which nobody can set,
- * tells `clean` how long that is ago.
- */
-async function touchSuperseded(
-  { publicDir }: Settings,
-  before: ManifestEntries,
-  entries: ManifestEntries
-): Promise<void> {
-  const current = new Set(Array.from(entries.values(), ({ target }) => target))
-  const superseded = [...before.values()].filter(({ target }) => !current.has(target))
-  await inParallel(superseded, CONCURRENCY, async ({ target }) => {
-    const file = join(publicDir, decodeURIComponent(target))
-    const stats = await statOf(file)
-    if (stats?.isFile()) await setMtime(file, stats.mtimeNs).catch(unlessRefused)
-  })
-}
-
-/** Another user's file keeps the time at which it was written. */
+/** Another user's file keeps its change time. */
 function unlessRefused(error: unknown): void {
   if (!['EPERM', 'EACCES', 'EROFS', 'ENOENT'].includes(errorCode(error) ?? '')) throw error
-}
-
-export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
-  return new Map(
-    Array.from(assets, built => {
-      const { path, source, integrity, size, from } = built
-      const entry = { target: publishedUrl(built), source: source.path, integrity, size }
-      return [encodePath(path), { ...entry, ...(from > 0 && { from }) }]
-    })
-  )
-}
-
-async function lastEntries(file: string): Promise<ManifestEntries> {
-  const bytes = await ifThere(readFile(file))
-  if (bytes === undefined) return new Map()
-  try {
-    return atOnce(parsing(bytes, file)).assets
-  } catch (error) {
-    // It is about to be replaced by a good one.
-    if (error instanceof AssetError) return new Map()
-    throw error
-  }
-}
-
-function now(): bigint {
-  return BigInt(Date.now()) * 1_000_000n
 }

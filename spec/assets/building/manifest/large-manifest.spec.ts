@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { ManifestInForce } from '../../../../lib/assets/building/manifest/manifest-in-force.ts'
-import { serialize, type ManifestEntry } from '../../../../lib/assets/building/manifest/manifest.ts'
+import { serialize, type ManifestEntry } from '../../../../lib/assets/building/manifest/entries.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { digestOf } from '../../../support/fingerprinted.ts'
 import { makeProject } from '../../../support/site.ts'
@@ -58,9 +58,9 @@ test.serial('S61 the version of 20,000 kept entries is known before a page asks 
   const all = [...entries(20_000)]
   const version = manifest.current.keeping(all).version
   const next = manifest.current.keeping(all.toReversed())
-  const indexing = costOf(() => atOnce(next.indexing([app])))
+  const preparing = costOf(() => atOnce(next.preparing([app])))
   const asking = costOf(() => t.is(next.version, version, 'in whatever order they come'))
-  t.true(asking < indexing / 5, `${asking} µs, and ${indexing} µs to prepare it`)
+  t.true(asking < preparing / 5, `${asking} µs, and ${preparing} µs to prepare it`)
   t.not(manifest.current.keeping(all.slice(1)).version, version)
 })
 
@@ -103,7 +103,7 @@ test.serial(
     }, 'the warning')
     t.regex(
       warnings[0] ?? '',
-      /^keeping the last manifest: .*assets\.json is no manifest \(with \d+ bytes it is too long to be read while requests wait, unless it is laid out as precompile writes it\): run koa-fresh-assets precompile$/
+      /^keeping the last manifest: .*assets\.json is not a manifest \(its \d+ bytes are too many to parse while requests wait, unless it has the layout that precompile writes\): run koa-fresh-assets precompile$/
     )
     t.is(manifest.current.version, version)
   }

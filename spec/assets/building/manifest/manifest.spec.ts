@@ -59,7 +59,7 @@ for (const [what, text] of Object.entries({
   'an app whose path leads up':
     '{ "version": 1, "apps": { "web": { "path": "/../x" } }, "assets": {} }',
   'an entry without target': '{ "version": 1, "assets": { "/assets/a.js": { "size": 1 } } }',
-  'a key that is no path':
+  'a key that is not a path':
     '{ "version": 1, "assets": { "/assets/%": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1 } } }',
   null: 'null'
 })) {
@@ -68,7 +68,7 @@ for (const [what, text] of Object.entries({
     t.throws(() => koaAssets({ root, env: 'production' }), {
       instanceOf: AssetError,
       code: 'manifest-broken',
-      message: /public\/assets\.json is no manifest \(.+\): run koa-fresh-assets precompile$/s
+      message: /public\/assets\.json is not a manifest \(.+\): run koa-fresh-assets precompile$/s
     })
   })
 }

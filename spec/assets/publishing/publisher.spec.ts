@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build } from '../../../lib/assets/building/build.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
-import { makePublisher } from '../../../lib/assets/publishing/publish.ts'
+import { Publisher } from '../../../lib/assets/publishing/publisher.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { Sources } from '../../../lib/assets/sources/sources.ts'
 import { placed, readPublic } from '../../support/fingerprinted.ts'
@@ -26,7 +26,7 @@ async function makeListed(t: ExecutionContext, files: Files) {
   const sources = new Sources(settings, warn)
   // From here on events tell what changed; none arrives before the next turn of the event loop.
   await sources.of(app).list()
-  const publisher = makePublisher(settings, sources, warn)
+  const publisher = new Publisher(settings, sources, warn)
   const read = (name: string) => readPublic(root, `/assets/${name}`).toString()
   return { root, settings, app, sources, publisher, read, at: (path: string) => join(root, path) }
 }

@@ -1,9 +1,9 @@
-// What the last precompile saw is remembered, and never taken for more than it is: every second run
-// makes what a run without memory makes.
+// What the last precompile wrote is remembered, and never trusted too far: every second run makes what a
+// run without the cache makes.
 import test, { type ExecutionContext } from 'ava'
 import { readFileSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KoaAssetsOptions } from '../../../../lib/assets/settings/options.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import {
   filesBelow,
   placed,
@@ -12,9 +12,9 @@ import {
   run,
   snapshot,
   targetOf
-} from '../../../support/fingerprinted.ts'
-import { makeProject } from '../../../support/site.ts'
-import { untilSettled } from '../../../support/until.ts'
+} from '../../support/fingerprinted.ts'
+import { makeProject } from '../../support/site.ts'
+import { untilSettled } from '../../support/until.ts'
 
 const long = (text: string) => text.repeat(60)
 
@@ -52,15 +52,13 @@ async function checkLikeAnew(t: ExecutionContext, root: string): Promise<void> {
 
 const memories = (root: string) => filesBelow(join(root, 'node_modules/.cache/koa-fresh-assets'))
 
-test('what did not change is neither read nor written, and the result is the same', async t => {
+test('unchanged files are not written again, and the result is the same', async t => {
   const root = await makeRemembered(t)
   t.is(memories(root).length, 1)
   const before = snapshot(join(root, 'public'))
   const memory = join(root, 'node_modules/.cache/koa-fresh-assets', memories(root)[0] ?? '')
-  const known = JSON.parse(readFileSync(memory, 'utf8')) as { read: object; wrote: object }
-  t.deepEqual(Object.keys(known.wrote).toSorted(), Object.keys(readManifest(root).assets))
-  // All but the one whose byte order mark its text has lost.
-  t.is(Object.keys(known.read).length, 5)
+  const known = JSON.parse(readFileSync(memory, 'utf8')) as { entries: object }
+  t.deepEqual(Object.keys(known.entries).toSorted(), Object.keys(readManifest(root).assets))
   const report = await run({ ...options, root })
   t.deepEqual(snapshot(join(root, 'public')), before)
   t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
@@ -68,7 +66,7 @@ test('what did not change is neither read nor written, and the result is the sam
   await checkLikeAnew(t, root)
 })
 
-test('nothing is remembered where there is no node_modules to keep it in', async t => {
+test('nothing is remembered without a node_modules directory', async t => {
   const root = makeProject(t, placed({ 'a.js': 'a()' }))
   await run({ root })
   t.deepEqual(
@@ -133,7 +131,7 @@ for (const [what, path] of Object.entries({
   }
 }
 
-test('a memory that is half written, empty or of another kind is no memory', async t => {
+test('a cache file that is truncated, empty or of another kind is ignored', async t => {
   const root = await makeRemembered(t)
   const file = join(root, 'node_modules/.cache/koa-fresh-assets', memories(root)[0] ?? '')
   const whole = readFileSync(file, 'utf8')
@@ -147,13 +145,13 @@ test('a memory that is half written, empty or of another kind is no memory', asy
   t.is(readFileSync(file, 'utf8').length > 999, true)
 })
 
-test('a memory that cannot be written stops nothing', async t => {
+test('a cache file that cannot be written stops nothing', async t => {
   const root = makeProject(t, { ...placed({ 'a.js': 'a()' }), 'node_modules/.cache': 'a file' })
   await run({ root })
   t.is(readPublic(root, '/assets/a.js').toString(), 'a()')
 })
 
-test('other options are not answered from the memory of former ones', async t => {
+test('other options get a result of their own', async t => {
   const root = await makeRemembered(t)
   await run({ ...options, root, integrity: 'sha512' })
   t.regex(readManifest(root).assets['/assets/logo.png']?.integrity[0] ?? '', /^sha512-/)

@@ -1,0 +1,38 @@
+// An asset with its final bytes, and the paths under which it is published.
+import { CODINGS } from '../../files/codings.ts'
+import type { Content } from '../../files/content.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { Settings } from '../settings/settings.ts'
+import { encodePath } from '../urls/encode.ts'
+import { withFingerprint } from '../urls/fingerprint.ts'
+import type { Place } from './places.ts'
+
+export interface Built extends Place {
+  /** The final bytes, or the source when its bytes are published unchanged. */
+  readonly content: Content
+  readonly mtimeNs: bigint
+  /** In bytes. */
+  readonly size: number
+  readonly digest: string
+  readonly integrity: readonly string[]
+}
+
+export type Assets = ReadonlyMap<string, Built>
+
+/** The decoded URL path that pages and stylesheets ask for: fingerprinted, if the app has fingerprints. */
+export function publishedPath({ app, path, digest }: Built): string {
+  return app.fingerprint ? withFingerprint(path, digest) : path
+}
+
+/** The same, encoded. */
+export function publishedUrl(built: Built): string {
+  return encodePath(publishedPath(built))
+}
+
+/** Every file that an asset may have, compressed copies included. */
+export function filesOf(settings: Settings, built: Built): string[] {
+  const extensions = ['', ...CODINGS.map(({ extension }) => extension)]
+  return [built.path, publishedPath(built)].flatMap(path =>
+    extensions.map(extension => publicFile(settings, path + extension))
+  )
+}

@@ -1,0 +1,60 @@
+// The entries of a manifest, and their layout in public/assets.json.
+import type { Sliced } from '../../../concurrency.ts'
+import { SetDigester } from '../../../files/digest.ts'
+import type { ManifestApps } from '../../settings/manifest-file.ts'
+import { encodePath } from '../../urls/encode.ts'
+import { publishedUrl, type Built } from '../built.ts'
+
+/** The value of an asset; the key is its plain URL path, `/assets/app.css`. */
+export interface ManifestEntry {
+  /** The URL path of the fingerprinted file. */
+  readonly target: string
+  /** The path in its source directory: `stylesheets/app.css.scss`. */
+  readonly source: string
+  /** Subresource Integrity; empty when that is off. */
+  readonly integrity: readonly string[]
+  /** In bytes. */
+  readonly size: number
+  /** The position of its source directory in the search order; absent for the app's own. */
+  readonly from?: number
+}
+
+/** By plain URL path. */
+export type ManifestEntries = ReadonlyMap<string, ManifestEntry>
+
+export type Entry = readonly [path: string, entry: ManifestEntry]
+
+const ENTRIES_PER_SLICE = 1000
+
+/** Pauses now and then: a manifest may have any number of entries. */
+export function* forEach<T>(items: Iterable<T>, work: (item: T) => void): Sliced<void> {
+  let count = 0
+  for (const item of items) {
+    work(item)
+    if (++count % ENTRIES_PER_SLICE === 0) yield
+  }
+}
+
+/** Independent of the order of entries. */
+export function* digestOfEntries(assets: ManifestEntries): Sliced<string> {
+  const digester = new SetDigester()
+  yield* forEach(assets, entry => digester.add(JSON.stringify(entry)))
+  return digester.finish()
+}
+
+export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
+  return new Map(
+    Array.from(assets, built => {
+      const { path, source, integrity, size, from } = built
+      const entry = { target: publishedUrl(built), source: source.path, integrity, size }
+      return [encodePath(path), { ...entry, ...(from > 0 && { from }) }]
+    })
+  )
+}
+
+/** Keys are sorted: identical sources make an identical file. */
+export function serialize(assets: ManifestEntries, apps?: ManifestApps): string {
+  const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }
+  return `${JSON.stringify(whole, undefined, 2)}\n`
+}

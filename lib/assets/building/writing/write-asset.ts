@@ -1,0 +1,115 @@
+// Writes the files of one asset: fingerprinted files at once, plain names when everything is written.
+import { readFile } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { AssetError } from '../../../errors.ts'
+import { requireInPublic } from '../../../files/containment.ts'
+import { readContent } from '../../../files/content.ts'
+import { digestOf, digestOfFile } from '../../../files/digest.ts'
+import { statOf } from '../../../files/disk.ts'
+import { writeAtomically } from '../../../files/writing/atomic-write.ts'
+import { ensureMtime } from '../../../files/writing/mtime.ts'
+import {
+  prepareRemoval,
+  prepareReplacement,
+  type Replacement
+} from '../../../files/writing/replacement.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { publishedPath, type Built } from '../built.ts'
+import { plainContent, writeCopies, type Copy, type Written } from './compressed-copies.ts'
+
+/** Content up to this size is held in memory while it is written. */
+const MAX_BYTES_IN_MEMORY = 1024 * 1024
+
+/**
+ * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by
+ * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
+ *
+ * @param isAsset whether a URL path is an asset's: `data.json.gz` may be one next to `data.json`
+ * @param replacements receives the replacements of plain files, in the order in which to commit them
+ * @returns the size of the smallest representation, in bytes
+ */
+export async function writeAsset(
+  settings: Settings,
+  original: Built,
+  isAsset: (path: string) => boolean,
+  replacements: Replacement[]
+): Promise<number> {
+  const built = await inMemory(settings, original)
+  const file = publicFile(settings, publishedPath(built))
+  const isNew = !(await hasDigest(file, built))
+  if (built.app.fingerprint) {
+    if (isNew) await writeFingerprinted(settings, file, built)
+    else await ensureMtime(file, built.mtimeNs)
+  }
+  const written = { settings, built, file, isNew }
+  const copies = await writeCopies(written, extension => isAsset(built.path + extension))
+  await preparePlain(written, copies, replacements)
+  return Math.min(built.size, ...copies.map(({ size }) => size))
+}
+
+async function preparePlain(
+  written: Written,
+  copies: readonly Copy[],
+  replacements: Replacement[]
+): Promise<void> {
+  const { settings, built } = written
+  const plain = publicFile(settings, built.path)
+  const checkLocation = requireInPublic(settings)
+  const replacement = await prepareReplacement(plain, plainContent(written), built.mtimeNs, {
+    checkLocation,
+    // A fingerprinted file was verified when it was written.
+    ...(!built.app.fingerprint && { checkContent: unlessEdited(settings, built) })
+  })
+  replacements.push(replacement)
+  for (const { extension, content } of copies) {
+    const path = plain + extension
+    const copy =
+      content && (await prepareReplacement(path, content, replacement.mtimeNs, { checkLocation }))
+    if (copy) replacements.push(copy)
+    // Otherwise a copy of the previous bytes could be sent for the new ones.
+    const isStale = !copy || (replacement.isNew && copy.isNew)
+    const removal = isStale ? await prepareRemoval(path) : undefined
+    if (removal) replacements.unshift(removal)
+  }
+}
+
+/** Reads and verifies a small file once for everything that is written from it. */
+async function inMemory(settings: Settings, built: Built): Promise<Built> {
+  const { content, size, digest } = built
+  if (!('copyOf' in content) || size > MAX_BYTES_IN_MEMORY) return built
+  const bytes = await readContent(content)
+  if (digestOf(bytes) !== digest) throw sourceEdited(settings, built)
+  return { ...built, content: bytes }
+}
+
+async function hasDigest(file: string, { size, digest }: Built): Promise<boolean> {
+  const stats = await statOf(file)
+  if (!stats?.isFile() || Number(stats.size) !== size) return false
+  const isBig = size > MAX_BYTES_IN_MEMORY
+  return (isBig ? await digestOfFile(file) : digestOf(await readFile(file))) === digest
+}
+
+/** A source that is edited after it was read must not be published under its previous digest. */
+export async function writeFingerprinted(
+  settings: Settings,
+  file: string,
+  built: Built
+): Promise<void> {
+  await writeAtomically(file, built.content, built.mtimeNs, {
+    checkLocation: requireInPublic(settings),
+    checkContent: unlessEdited(settings, built)
+  })
+}
+
+function unlessEdited(settings: Settings, built: Built) {
+  return async (temporary: string): Promise<void> => {
+    if (!('copyOf' in built.content)) return
+    if ((await digestOfFile(temporary)) !== built.digest) throw sourceEdited(settings, built)
+  }
+}
+
+function sourceEdited({ root }: Settings, { source }: Built): AssetError {
+  const file = relative(root, source.file)
+  return new AssetError('publish-failed', `${file} was edited while it was published: run again`)
+}
