@@ -69,36 +69,21 @@ export function withDefault<Value extends string | number | boolean, Situation =
   return { ...expectation, default: isFunction ? fallback : () => fallback }
 }
 
-/**
- * The settings of the options that have a default. The last layer that sets an option wins; `undefined`
- * does not set it.
- */
+/** The settings of the options that have a default, for the options that are given. */
 export function settleTable<Situation, Table extends Options<Situation>>(
   options: Table,
-  layers: readonly object[],
+  given: { readonly [Name in keyof Table]?: unknown },
   situation: Situation
 ): Settled<Table> {
-  const given = layers as readonly Readonly<Record<string, unknown>>[]
   const settings = Object.entries(options).flatMap(([name, option]) =>
-    option.default ? [[name, lastOf(given, name) ?? option.default(situation)]] : []
+    option.default ? [[name, given[name] ?? option.default(situation)]] : []
   )
   return Object.fromEntries(settings) as Settled<Table>
 }
 
-/** The value of the last layer that sets an option. */
-export function lastOf<Layer extends object, Name extends keyof Layer>(
-  layers: readonly Layer[],
-  name: Name
-): Layer[Name] | undefined {
-  return layers.findLast(layer => layer[name] !== undefined)?.[name]
-}
-
-/** The entries that are not `undefined`, which means "not set" in a table of apps or environments as well. */
-export function entriesGiven<T>(
-  record: Readonly<Record<string, T | undefined>> | undefined
-): [string, T][] {
-  const entries = Object.entries(record ?? {})
-  return entries.filter((entry): entry is [string, T] => entry[1] !== undefined)
+/** The entries that are set: `undefined` means "not set" everywhere. */
+export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> = {}) {
+  return Object.entries(record).filter((entry): entry is [string, T] => entry[1] !== undefined)
 }
 
 /**

@@ -49,8 +49,8 @@ export interface HttpCacheOptions {
    */
   readonly ifModifiedSince?: 'exact' | 'before' | undefined
   /**
-   * Strings, buffers and JSON get a weak ETag of their content if the route set no validator. Default:
-   * `false`.
+   * Give strings, buffers and JSON a weak ETag of their content, unless the route set an ETag or validators
+   * with `ctx.fresh`. Default: `false`.
    */
   readonly autoEtag?: boolean | undefined
   /** Give the reason for the response in `X-Http-Cache`. Default: true in development (`NODE_ENV`). */
@@ -89,7 +89,7 @@ export interface HttpCacheSettings extends Settled<typeof OPTIONS> {
 export function settle(options: HttpCacheOptions): HttpCacheSettings {
   check(options, OPTIONS)
   return Object.freeze({
-    ...settleTable(OPTIONS, [options], undefined),
+    ...settleTable(OPTIONS, options, undefined),
     defaults: settleDefaults(options),
     version: settleVersion(options.version),
     isDevelopment: isDevelopment(),

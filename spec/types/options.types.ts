@@ -1,13 +1,26 @@
-/** `undefined` is "not given" in every option. Checked by `tsc -p spec`, never run. */
+/** `undefined` means "not set" in every option. Checked by `tsc -p spec`, never run. */
 
-import { koaAssets } from '../../lib/index.ts'
-import type {
-  AppOptions,
-  KoaAssetsOptions,
-  LayeredOptions
-} from '../../lib/assets/settings/options.ts'
+import Koa from 'koa'
 
-/** What reads its options from elsewhere has undefined for what is not there. */
+import {
+  clean,
+  koaAssets,
+  koaHttpCache,
+  precompile,
+  versionOf,
+  type AppOptions,
+  type CacheDirectiveOptions,
+  type CleanOptions,
+  type FreshOptions,
+  type HttpCacheOptions,
+  type KoaAssetsOptions,
+  type LayeredOptions,
+  type PrecompileOptions,
+  type ResourceState,
+  type VersionOfOptions
+} from '../../lib/index.ts'
+
+/** Code that reads its options from elsewhere has undefined for those that are missing. */
 type Unset<T> = { [K in keyof T]-?: undefined }
 
 declare const layer: Unset<LayeredOptions>
@@ -19,3 +32,19 @@ koaAssets({ ...top, root: '/srv', apps: { web: app, admin: undefined } })
 koaAssets({ configure: { production: layer, staging: undefined } })
 koaAssets({ memory: { maxBytes: undefined, maxFileBytes: undefined }, index: { max: undefined } })
 koaAssets({ missing: 'ignore', tails: false })
+
+declare const precompileOptions: Unset<PrecompileOptions>
+declare const cleanOptions: Unset<CleanOptions>
+
+void precompile(top, precompileOptions)
+void clean(top, cleanOptions)
+
+declare const cache: Unset<HttpCacheOptions>
+declare const version: Unset<VersionOfOptions>
+declare const directive: Unset<CacheDirectiveOptions>
+declare const halting: Unset<FreshOptions>
+declare const state: Unset<ResourceState>
+
+koaHttpCache(cache)
+koaHttpCache({ cacheControl: ['public', directive], version: versionOf('views', version) })
+new Koa().use(ctx => ctx.fresh(state, halting))

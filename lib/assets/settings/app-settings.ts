@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
-import { entriesGiven, lastOf, optionError, settleTable, type Settled } from '../../options.ts'
+import { entriesGiven, optionError, settleTable, type Settled } from '../../options.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
@@ -140,12 +140,15 @@ function unique(directories: readonly string[]): string[] {
 }
 
 function settleLayers(project: Project, layers: readonly LayeredOptions[]) {
-  const plain = settleTable(LAYERED, layers, project)
-  const integrity = lastOf(layers, 'integrity') ?? (plain.fingerprint ? 'sha384' : false)
+  const given: LayeredOptions = Object.fromEntries(
+    layers.flatMap(layer => entriesGiven({ ...layer }))
+  )
+  const plain = settleTable(LAYERED, given, project)
+  const { integrity = plain.fingerprint ? 'sha384' : false, compilers = [] } = given
   return {
     ...plain,
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
-    compilers: compilersByExtension(lastOf(layers, 'compilers') ?? []),
+    compilers: compilersByExtension(compilers),
     revalidate: project.options.revalidate ?? (plain.compile ? 0 : 1),
     tails: project.tails
   }

@@ -56,6 +56,7 @@ export interface AppOptions extends LayeredOptions {
    * Default: `/` for `web` and for an only app, else `/<name>`.
    */
   path?: string | undefined
+  /** Options that apply in one environment only, by its name. Default: none. */
   configure?: Configure | undefined
 }
 
@@ -117,5 +118,6 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * `false`: by its full name only, so a guard on `/assets/admin/` holds. Default: `true`.
    */
   tails?: boolean | undefined
+  /** Options that apply in one environment only, by its name. Default: none. */
   configure?: Configure | undefined
 }

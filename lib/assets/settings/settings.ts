@@ -55,7 +55,7 @@ function settleWith(
   const root = settleRoot(options.root)
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
   const situation = { env, isPrecompile }
-  const plain = settleTable(PROJECT, [options], situation)
+  const plain = settleTable(PROJECT, options, situation)
   const publicDir = resolve(root, options.public ?? 'public')
   const prefix = settlePrefix(options.prefix)
   const apps = settleApps({ ...plain, ...situation, options, root, publicDir, prefix })
@@ -69,8 +69,8 @@ function settleWith(
     publicDir,
     prefix,
     host: options.host?.replace(/\/$/, ''),
-    memory: Object.freeze(settleTable(MEMORY, [options.memory ?? {}], situation)),
-    index: Object.freeze(settleTable(INDEX, [options.index ?? {}], situation))
+    memory: Object.freeze(settleTable(MEMORY, options.memory ?? {}, situation)),
+    index: Object.freeze(settleTable(INDEX, options.index ?? {}, situation))
   })
 }
 
