@@ -10,8 +10,10 @@ import { openDescriptors } from '../support/descriptors.ts'
 import { ENVIRONMENTS, makeFront, type Front } from '../support/front.ts'
 import { ask, request } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
 
 const MIB = 1024 * 1024
+const DROPS = cases(200, 1000)
 
 const ranges = {
   'ten thousand of them': `bytes=${'0-0,'.repeat(10_000)}0-0`,
@@ -118,7 +120,7 @@ function drop(port: number, at: number, path: string): Promise<void> {
 
 for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
   test.serial(
-    `S48 1,000 dropped downloads leave no descriptor and no error, in ${name}`,
+    `S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}`,
     async t => {
       const root = makeProject(t, {
         'public/big.bin': Buffer.alloc(8 * MIB, 1),
@@ -129,7 +131,7 @@ for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
       await warmUp(front)
       const files = ['public/big.bin', 'public/assets/film.mp4'].map(path => join(root, path))
       const before = openDescriptors()
-      for (let at = 0; at < 1000; at += 20) {
+      for (let at = 0; at < DROPS; at += 20) {
         const paths = ['/big.bin', '/assets/film.mp4']
         await Promise.all(
           Array.from({ length: 20 }, (_, i) => drop(front.port, at + i, paths[i % 2] ?? ''))

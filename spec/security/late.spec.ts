@@ -86,7 +86,8 @@ test.serial('S51 pipelined downloads that are read arrive whole, one after the o
     most = Math.max(most, openDescriptors(file))
   }
   t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
-  t.is(most, 1)
+  // One is opened while that before it is being closed.
+  t.true(most <= 2, `${most} at once`)
   await until(() => openDescriptors(file) === 0, 'the file is closed')
 })
 

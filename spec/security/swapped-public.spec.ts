@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { makeFront, type Front } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, type Files } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
 import { SECRET } from './stronghold.ts'
 
 const SMALL = 1000
@@ -35,7 +36,7 @@ async function swapping(at: string, targets: readonly string[], asking: Promise<
 
 async function askAll(t: ExecutionContext, { port }: Front, paths: readonly string[]) {
   const seen = { good: 0, none: 0 }
-  for (let batch = 0; batch < 50; batch++) {
+  for (let batch = 0; batch < cases(10, 50); batch++) {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => ask(port, 'GET', paths[at % paths.length] ?? ''))
     )

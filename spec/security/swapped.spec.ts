@@ -10,6 +10,7 @@ import { Sources } from '../../lib/assets/sources/sources.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 import type { AssetError } from '../../lib/errors.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
 import { readFileSync } from 'node:fs'
 import { SECRET } from './stronghold.ts'
 
@@ -64,7 +65,7 @@ for (const what of ['a file', 'a big file', 'a folder'] as const) {
       const name = what === 'a folder' ? 'link/x.bin' : 'link.bin'
       const publish = publisherOf(root)
       let published = 0
-      for (let round = 0; round < 1000; round++) {
+      for (let round = 0; round < cases(100, 1000); round++) {
         if (await publish(name)) published++
         t.deepEqual(tellsSecret(root), [], `round ${round}`)
       }
@@ -84,7 +85,7 @@ test.serial('S52 a precompile publishes nothing from outside while links are swa
   const images = join(root, 'apps/web/assets/images')
   await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
   await swap(t, join(images, 'link'), ['good', outside])
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < cases(3, 20); round++) {
     await precompile({ root, integrity: false }, { warn: () => {} }).catch((error: unknown) => {
       // What was published may be found to be another than what was digested.
       t.like(error, { name: /AssetError|PrecompileError/.exec(String(error))?.[0] ?? 'AssetError' })
@@ -102,7 +103,7 @@ test.serial(
     await swap(t, join(root, 'public/assets/sub'), ['real', outside])
     const publish = publisherOf(root)
     let published = 0
-    for (let round = 0; round < 1000; round++) {
+    for (let round = 0; round < cases(100, 1000); round++) {
       writeFiles(root, { [source]: `round ${round}` })
       try {
         if (await publish('sub/app.txt')) published++

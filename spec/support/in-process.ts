@@ -30,7 +30,7 @@ export async function drive(app: Koa, urls: Iterable<string>, atOnce = 250): Pro
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Bytes that are still held once all garbage is gone. */
+/** Bytes that are still held once all garbage that can be collected now is gone. */
 export async function heldBytes(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     await new Promise(resolve => setImmediate(resolve))

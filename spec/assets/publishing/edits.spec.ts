@@ -16,6 +16,7 @@ import { settle } from '../../../lib/assets/settings/settings.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
 
 const MIB = 1024 * 1024
 
@@ -38,7 +39,7 @@ for (const [what, { file, name, text }] of Object.entries(kinds)) {
     const path = join(root, 'apps/web/assets', file)
     writeFileSync(path, text(0))
     const { port, errors } = await makeFront(t, { root, env: 'test' })
-    const rounds = /Sass|partial|big/.test(what) ? 120 : 500
+    const rounds = /Sass|partial|big/.test(what) ? cases(20, 120) : cases(70, 500)
     for (let n = 10_000; n < 10_000 + rounds; n++) {
       // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
       if (n % 5 === 1) {
@@ -101,7 +102,7 @@ test('a plain file beside a Sass file of its name, put there and taken away befo
   const root = makeProject(t, { 'apps/web/assets/x/app.css.scss': 'a { from: sass }' })
   const plain = join(root, 'apps/web/assets/x/app.css')
   const { port } = await makeFront(t, { root, env: 'test' })
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < cases(10, 60); round++) {
     writeFileSync(plain, 'a { from: plain }')
     t.true((await ask(port, 'GET', '/assets/app.css')).text.includes('plain'), `round ${round}`)
     unlinkSync(plain)
@@ -168,8 +169,9 @@ test('a file of public that is rewritten without pause is never answered short o
     { eval: true, workerData: [join(root, 'public/a.txt'), join(root, 'public/big.bin')] }
   )
   t.teardown(() => writer.terminate())
+  const ROUNDS = cases(100, 500)
   let [whole, cut, missed] = [0, 0, 0]
-  for (let round = 0; round < 500; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const path = round % 10 === 0 ? '/big.bin' : '/a.txt'
     // A download whose file shrinks is cut off, perhaps before its first byte.
     const answer = await ask(port, 'GET', path).catch((error: Error) => {
@@ -183,7 +185,7 @@ test('a file of public that is rewritten without pause is never answered short o
       t.is(answer.body.length, Number(answer.headers['content-length']), answer.head)
     }
   }
-  t.true(whole > 300, `${whole} whole, ${cut} cut off, ${missed} missed`)
+  t.true(whole > ROUNDS * 0.6, `${whole} whole, ${cut} cut off, ${missed} missed`)
   t.deepEqual(errors, [])
 })
 
@@ -195,7 +197,7 @@ test('a big file of public that is replaced while its state is trusted is found,
     fingerprint: false,
     revalidate: 3600
   })
-  for (let version = 1; version < 50; version++) {
+  for (let version = 1; version < cases(10, 50); version++) {
     t.is((await ask(front.port, 'GET', '/big.bin')).status, 200)
     writeFileSync(join(root, 'new'), Buffer.alloc(2 * MIB + version, version))
     renameSync(join(root, 'new'), join(root, 'public/big.bin'))

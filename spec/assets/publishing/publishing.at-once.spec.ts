@@ -35,17 +35,27 @@ test('PUB-19 targets and their folders can be read by all under umask 077', asyn
 })
 
 test('PUB-21 of 200 concurrent first requests one compiles, and all get the same', async t => {
-  let compiled = 0
+  let [compiled, arrived] = [0, 0]
   const slow = {
     extensions: '.slow',
     target: '.css',
     async compile({ code }: { code: string }) {
       compiled++
-      await new Promise(resolve => setTimeout(resolve, 300))
+      await until(() => arrived === compiled * 200, 'every request has come')
       return { code: `${code}/* ${compiled} */` }
     }
   }
-  const site = await makeSite(t, { 'stylesheets/app.css.slow': 'a{}' }, { compilers: [slow] })
+  const site = await makeSite(
+    t,
+    { 'stylesheets/app.css.slow': 'a{}' },
+    {
+      compilers: [slow],
+      front: (_, next) => {
+        arrived++
+        return next()
+      }
+    }
+  )
   const answers = await Promise.all(Array.from({ length: 200 }, () => site.ask(URL)))
   t.is(compiled, 1)
   const [first] = answers

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { array, assert, constantFrom, integer, property, string, tuple } from 'fast-check'
 import { findReferences, replaceReferences } from '../../../lib/assets/rendering/references.ts'
+import { cases } from '../../support/soak.ts'
 
 // What makes a tokenizer stumble, in any order.
 const pieces = constantFrom(
@@ -16,7 +17,7 @@ test('references that are not replaced leave the text as it was', t => {
       const none = references.map(() => undefined)
       return replaceReferences(text, references, none) === text
     }),
-    { numRuns: 3000 }
+    { numRuns: cases(300, 3000) }
   )
   t.pass()
 })
@@ -27,7 +28,7 @@ test('text without url, import, image-set and sourceMappingURL has no references
       if (/url|@|image-set/i.test(text)) return true
       return findReferences('css', text).length + findReferences('js', text).length === 0
     }),
-    { numRuns: 2000 }
+    { numRuns: cases(200, 2000) }
   )
   t.pass()
 })
@@ -38,7 +39,7 @@ test('references lie in order, apart, within the text', t => {
       const ends = findReferences('css', text).flatMap(({ start, end }) => [start, end])
       return [0, ...ends, text.length].every((at, i, all) => i === 0 || at >= (all[i - 1] ?? 0))
     }),
-    { numRuns: 3000 }
+    { numRuns: cases(300, 3000) }
   )
   t.pass()
 })
@@ -49,7 +50,7 @@ test('replacing with the URLs that are there already changes nothing, after the 
       const once = withOwnPaths(text)
       return withOwnPaths(once) === once
     }),
-    { numRuns: 3000 }
+    { numRuns: cases(300, 3000) }
   )
   t.pass()
 })

@@ -14,6 +14,7 @@ import * as fc from 'fast-check'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
 
 // A percent-encoded character that needs no encoding is another spelling, and not ours.
 function encoded(name: string): string {
@@ -126,7 +127,7 @@ test('any name that a person may give a file is found, and nothing but that file
       const gone = await ask(port, 'GET', `/assets/${encoded(name)}`)
       return answer.text === name && gone.status === 404
     }),
-    { numRuns: 300 }
+    { numRuns: cases(50, 300) }
   )
   t.deepEqual(errors, [])
 })

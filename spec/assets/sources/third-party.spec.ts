@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import test from 'ava'
 import { assetSources } from '../../../lib/index.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
+import { moduleFile } from '../../support/typescript.ts'
 
 // The list is the process's, so each spec asks for names of its own.
 
@@ -54,7 +56,7 @@ test('SET-14 the list that is given out is a copy', t => {
 })
 
 test('SET-15 two copies of the library in one process share one list', async t => {
-  const copy = '../../../lib/assets/sources/third-party.ts?another-copy'
+  const copy = `${pathToFileURL(moduleFile('lib/assets/sources/third-party.ts')).href}?another-copy`
   const other = (await import(copy)) as { assetSources: typeof assetSources }
   t.not(other.assetSources, assetSources)
   const vendor = makeProject(t, { 'scripts/other-copy.js': 'copy()' })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as fc from 'fast-check'
 import { makeHelpers } from './view-helpers-site.ts'
+import { cases } from '../../support/soak.ts'
 
 const assets = makeHelpers({ host: 'https://cdn.example' })('web')
 
@@ -28,7 +29,7 @@ function writtenOr<T>(fallback: T, write: () => string): string | T {
 }
 
 function holds<T>(arbitrary: fc.Arbitrary<T>, predicate: (given: T) => boolean) {
-  fc.assert(fc.property(arbitrary, predicate), { numRuns: 1000 })
+  fc.assert(fc.property(arbitrary, predicate), { numRuns: cases(100, 1000) })
 }
 
 test('no value breaks out of its tag, and a browser reads back what was given', t => {
