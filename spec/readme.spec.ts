@@ -95,7 +95,15 @@ test('the tables name every option of koaAssets, and no other', t => {
   for (const key of Object.keys(LAYERED)) t.true(named.includes(key), key)
 })
 
-test('each word of koaHttpCache writes what the table says', async t => {
+test('the table names every option of koaHttpCache, and no other', t => {
+  const error = t.throws(() => koaHttpCache({ '?': true } as object), { instanceOf: TypeError })
+  const known = error.message.split('known options: ')[1]?.split(', ') ?? []
+  const cells = rows('HTTP caching').map(([option = '']) => option)
+  const named = cells.flatMap(cell => (/ctx\./.test(cell) ? [] : cell.split(', ')))
+  t.deepEqual(named.map(code), known)
+})
+
+test('each method of koaHttpCache writes what the table says', async t => {
   const app = new Koa()
   app.use(koaHttpCache())
   app.use(async ctx => {
