@@ -5,14 +5,9 @@ import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { PublicFile } from './assets/serving/public-file.ts'
+import { isUnderPrefix, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import {
-  hasOneSpelling,
-  isUnderPrefix,
-  locate,
-  rawPath,
-  type Wanted
-} from './assets/serving/request-path.ts'
-import {
+  isPathForKoa,
   passOnUnstored,
   reportDisconnects,
   respondBadRequest,
@@ -22,12 +17,11 @@ import {
 } from './assets/serving/serve.ts'
 import { appOfPage } from './assets/settings/app-settings.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
-import { settle, type Settings } from './assets/settings/settings.ts'
+import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { makePreload, type Preload } from './assets/views/early-hints.ts'
 import type { ViewHelpers } from './assets/views/view-helpers.ts'
 import { AssetError } from './errors.ts'
-import { errorCode } from './files/disk.ts'
 import { warnOnce } from './warn-once.ts'
 
 export { assetSources } from './assets/sources/third-party.ts'
@@ -57,8 +51,8 @@ export type { ViewHelpers } from './assets/views/view-helpers.ts'
 declare module 'koa' {
   interface ExtendableContext {
     /**
-     * The view helpers of the app that the request's path belongs to; also `ctx.state.assets`, for
-     * templates.
+     * The view helpers of the app that the request's path belongs to; templates read them from
+     * `ctx.state.assets`.
      *
      * @example
      * ctx.assets.stylesheet('app')
@@ -67,12 +61,10 @@ declare module 'koa' {
      */
     assets: ViewHelpers
     /**
-     * Adds a `Link: <…>; rel=preload` field for each asset, so the browser fetches it while the page is
-     * still being rendered. With the option `earlyHints` the fields are also sent as 103 Early Hints.
+     * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
      *
      * @example
      * ctx.preload('app.css', 'inter-400.woff2')
-     * @throws TypeError for a name that no asset can have; no field is set then
      */
     preload: Preload
   }
@@ -93,12 +85,12 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settle(options)
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
-  const helpers = provideHelpers(settings, pipeline)
-  if (!settings.serve) return helpers
-  return compose([new AssetServer(settings, pipeline).respond, helpers])
+  const helpers = provideHelpers(pipeline)
+  return settings.serve ? compose([new AssetServer(pipeline).respond, helpers]) : helpers
 }
 
-function provideHelpers(settings: Settings, pipeline: Pipeline): Middleware {
+function provideHelpers(pipeline: Pipeline): Middleware {
+  const { settings } = pipeline
   const preload = makePreload(settings.earlyHints)
   return function assetHelpers(ctx, next) {
     const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))
@@ -116,24 +108,22 @@ async function nextAfter(work: Promise<void>, next: Next): Promise<void> {
 }
 
 class AssetServer {
-  readonly #settings: Settings
   readonly #pipeline: Pipeline
 
-  constructor(settings: Settings, pipeline: Pipeline) {
-    this.#settings = settings
+  constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
   }
 
   /** The route of one request: from memory if possible, then from the disk. */
   readonly respond: Middleware = (ctx, next) => {
-    const { publicFiles } = this.#pipeline
+    const { publicFiles, settings } = this.#pipeline
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
     const known = target.startsWith('/') ? this.#pipeline.recall(path) : undefined
     if (known && isRead(ctx.req)) return serve(ctx, known)
     if (publicFiles.lacksFirstFolderOf(path)) return next()
     if (publicFiles.lacks(path)) return this.#passOn(ctx, next, path)
-    const wanted = isPathForKoa(ctx, path) ? locate(path, this.#settings) : undefined
+    const wanted = isPathForKoa(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return respondBadRequest(ctx)
     if (!wanted) return this.#passOn(ctx, next, path)
     return isRead(ctx.req) ? this.#read(ctx, next, wanted) : this.#otherMethod(ctx, next, wanted)
@@ -153,7 +143,7 @@ class AssetServer {
   }
 
   #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
-    return isUnderPrefix(path, this.#settings) ? passOnUnstored(ctx, next) : next()
+    return isUnderPrefix(path, this.#pipeline.settings) ? passOnUnstored(ctx, next) : next()
   }
 
   /** @returns false when there is no such file */
@@ -161,67 +151,41 @@ class AssetServer {
     const { publicFiles } = this.#pipeline
     // A file may be replaced, or written to, between being found and being opened.
     for (let attempt = 0; attempt < 2; attempt++) {
-      const file = await this.#findOrExplain(ctx, wanted)
+      const file = await this.#fileFor(ctx, wanted)
       if (file === 'explained') return true
       if (!file) return false
       if (await serve(ctx, file)) return true
       publicFiles.forget(wanted.path)
     }
     // One that changes all the time is described while it is open.
-    const isServed = await publicFiles.withOpened(wanted, (file, opened) =>
-      serve(ctx, file, opened)
-    )
-    return isServed ?? false
+    const done = await publicFiles.withOpened(wanted, (file, opened) => serve(ctx, file, opened))
+    return done ?? false
   }
 
   /** For a source that cannot be published: in development an error page, else the last good target. */
-  async #findOrExplain(
-    ctx: Context,
-    wanted: Wanted
-  ): Promise<PublicFile | 'explained' | undefined> {
+  async #fileFor(ctx: Context, wanted: Wanted): Promise<PublicFile | 'explained' | undefined> {
     try {
       return await this.#pipeline.current(wanted)
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
-      if (this.#settings.env === 'development') {
-        ctx.app.emit('error', error, ctx)
-        await this.#respondWithErrorPage(ctx, error)
-        return 'explained'
-      }
-      const lastGood = await this.#pipeline.publicFiles.find(wanted)
-      if (!lastGood) throw error
+      const isDevelopment = this.#pipeline.settings.env === 'development'
+      const lastGood = isDevelopment ? undefined : await this.#pipeline.publicFiles.find(wanted)
+      if (!isDevelopment && !lastGood) throw error
       ctx.app.emit('error', error, ctx)
-      return lastGood
+      return lastGood ?? this.#explain(ctx, error)
     }
   }
 
-  async #respondWithErrorPage(ctx: Context, error: AssetError): Promise<void> {
+  async #explain(ctx: Context, error: AssetError): Promise<'explained'> {
     const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
     ctx.status = error.status
     ctx.type = type
     ctx.set('Cache-Control', 'no-store')
-    ctx.body = await errorPage(error, this.#settings, type)
+    ctx.body = await errorPage(error, this.#pipeline.settings, type)
+    return 'explained'
   }
 }
 
 function isRead({ method }: { method?: string | undefined }): boolean {
   return method === 'GET' || method === 'HEAD'
-}
-
-/** Whether `ctx.path`, which a guard in front compares, is the same path. */
-function isPathForKoa(ctx: Context, path: string): boolean {
-  // Koa stores the parsed URL on the request, and requests of two shapes slow down what follows.
-  if (hasOneSpelling(path) && path === ctx.req.url) return true
-  try {
-    return ctx.path === path
-  } catch (error) {
-    // Node rejects some authorities of an absolute request target.
-    if (errorCode(error) === 'ERR_INVALID_URL' || isUriError(error)) return false
-    throw error
-  }
-}
-
-/** By name: Koa's URIError may come from another realm. */
-function isUriError(error: unknown): boolean {
-  return (error as { name?: unknown } | undefined)?.name === 'URIError'
 }

@@ -1,6 +1,5 @@
 // Connects the rooms: everything that one koaAssets() holds. The targets of an app are published on
 // request, or built with fingerprints on request, or precompiled.
-import type { AssetError } from '../errors.ts'
 import { warnOnce } from '../warn-once.ts'
 import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
@@ -21,10 +20,10 @@ import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 type Found = PublicFile | undefined
 
 export class Pipeline {
+  readonly settings: Settings
   readonly publicFiles: PublicFiles
   /** By the name of an app. */
   readonly viewHelpers: (app: string) => ViewHelpers
-  readonly #settings: Settings
   readonly #sources: Sources
   readonly #publisher: Publisher
   readonly #live: LiveBuild | undefined
@@ -35,7 +34,7 @@ export class Pipeline {
   constructor(settings: Settings) {
     const { apps, env } = settings
     const warn = warnOnce()
-    this.#settings = settings
+    this.settings = settings
     this.#sources = new Sources(settings, warn)
     this.#publisher = new Publisher(settings, this.#sources, warn)
     const isOrdinary = ordinaryBy({
@@ -79,12 +78,12 @@ export class Pipeline {
 
   /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */
   beforePage(): Promise<void> | undefined {
-    this.#precompiled?.refreshBehind(this.#settings.publicApp.revalidate)
+    this.#precompiled?.refreshBehind(this.settings.publicApp.revalidate)
     return this.#live?.refresh()
   }
 
   #isPublished({ app }: Wanted): boolean {
-    return app.compile && app !== this.#settings.publicApp
+    return app.compile && app !== this.settings.publicApp
   }
 
   async #publish(wanted: Wanted): Promise<Found> {
@@ -125,8 +124,10 @@ export class Pipeline {
       return plainAddress(encodePath(app.urlPrefix), name)
     }
     const problem = this.#live?.problemOf(`${app.urlPrefix}/${name}`)
-    const entry = problem ? lastGood(manifest, app, name, problem) : manifest.entry(app, name)
-    return { path: entry.target, integrity: entry.integrity }
+    const lastGood = problem && manifest.find(app, name)
+    if (problem && !lastGood) throw problem
+    const { target, integrity } = lastGood ?? manifest.entry(app, name)
+    return { path: target, integrity }
   }
 
   #manifestOf(app: AppSettings): Manifest | undefined {
@@ -142,12 +143,6 @@ export class Pipeline {
 
 function isPrecompiled({ compile, fingerprint }: AppSettings): boolean {
   return fingerprint && !compile
-}
-
-function lastGood(manifest: Manifest, app: AppSettings, name: string, problem: AssetError) {
-  const entry = manifest.find(app, name)
-  if (!entry) throw problem
-  return entry
 }
 
 function* modulesOf(manifest: Manifest | undefined): Generator<Module> {

@@ -25,9 +25,22 @@ export async function readEncoded(
   opened: OpenFile,
   maxBytes: number
 ): Promise<EncodedFile> {
-  if (opened.stats.size > maxBytes) return encodedFile(coding, opened)
-  const { bytes, stamp } = await readOpenFile(opened)
-  return encodedFile(coding, opened, { stamp, body: bytes, digest: digestOf(bytes) })
+  const { path, stats } = opened
+  const snapshot = stats.size > maxBytes ? undefined : await readOpenFile(opened)
+  const body = snapshot?.bytes
+  const stamp = snapshot?.stamp ?? stampOf(stats)
+  const digest = body && digestOf(body)
+  return {
+    coding,
+    file: path,
+    stamp,
+    // A file may shrink while it is read.
+    size: body?.length ?? Number(stamp.size),
+    etag: etagOf(coding, digest ?? versionOf(stamp)),
+    lastModified: lastModifiedOf(stamp.mtimeNs),
+    digest,
+    body
+  }
 }
 
 /** The same file with its digest, for which it is read; undefined when it changed meanwhile. */
@@ -39,25 +52,6 @@ export async function withDigest(
   const digest = await digestOfStream(streamOf(opened))
   if (!(await isUnmodified(opened))) return undefined
   return { ...file, digest, etag: etagOf(file.coding, digest) }
-}
-
-function encodedFile(
-  coding: string,
-  { path, stats }: OpenFile,
-  read?: { readonly stamp: Stamp; readonly body: Buffer; readonly digest: string }
-): EncodedFile {
-  const stamp = read?.stamp ?? stampOf(stats)
-  return {
-    coding,
-    file: path,
-    stamp,
-    // A file may shrink while it is read.
-    size: read?.body.length ?? Number(stamp.size),
-    etag: etagOf(coding, read?.digest ?? versionOf(stamp)),
-    lastModified: lastModifiedOf(stamp.mtimeNs),
-    digest: read?.digest,
-    body: read?.body
-  }
 }
 
 /** Identifies bytes that are not read: an mtime can be set, an inode and a ctime cannot. */

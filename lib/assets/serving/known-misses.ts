@@ -2,9 +2,9 @@
 // stat: 6 µs of CPU on top of 38 for a constant page (wrk, 16 connections).
 // A watched folder reports whatever enters it, and from then on its misses are not trusted. What no event
 // reports (a folder above was replaced, a link was retargeted) is noticed after `revalidate`, as with files.
-import { type BigIntStats, type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, watch } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errorCode, statOf } from '../../files/disk.ts'
+import { errorCode, statOf, type Stamp } from '../../files/disk.ts'
 import type { Settings } from '../settings/settings.ts'
 
 interface Folder {
@@ -48,47 +48,41 @@ export class KnownMisses {
     return miss !== undefined && miss.folder.isWatched && miss.trustedUntil > performance.now()
   }
 
-  /** The stat of a path in public; a miss is remembered for `revalidate` seconds. */
-  async stat(path: string, revalidate: number): Promise<BigIntStats | undefined> {
-    if (revalidate === 0) return statOf(join(this.#publicDir, path))
-    const stats = await this.#stat(path, revalidate)
-    const first = firstFolder(path)
-    if (!stats && first !== path && first !== this.#prefixFolder) {
-      await this.#stat(first, revalidate)
-    }
-    return stats
-  }
-
-  async #stat(path: string, revalidate: number): Promise<BigIntStats | undefined> {
+  /** The stamp of a file in public; a miss is remembered for `revalidate` seconds. */
+  async stamp(path: string, revalidate: number): Promise<Stamp | undefined> {
     const at = dirname(path)
     // Watched before the stat: otherwise a file that comes in between would not be reported.
     const folder = this.#folders.get(at)
     const stats = await statOf(join(this.#publicDir, path))
-    if (stats) return stats
-    if (folder) this.#remember(path, folder, revalidate)
+    if (stats || revalidate === 0) return stats?.isFile() ? stats : undefined
+    if (folder)
+      this.#remember(path, { folder, trustedUntil: performance.now() + revalidate * 1000 })
     else await this.#watch(at)
+    const first = firstFolder(path)
+    if (first !== path && first !== this.#prefixFolder) await this.stamp(first, revalidate)
     return undefined
   }
 
-  #remember(path: string, folder: Folder, revalidate: number): void {
+  #remember(path: string, miss: Miss): void {
     if (path.length > MAX_LENGTH) return
     if (this.#misses.size >= MAX_MISSES) this.#misses.clear()
-    this.#misses.set(path, { folder, trustedUntil: performance.now() + revalidate * 1000 })
+    this.#misses.set(path, miss)
   }
 
   async #watch(at: string): Promise<void> {
     const path = join(this.#publicDir, at)
     if (!(await statOf(path))?.isDirectory() || this.#folders.has(at)) return
     try {
-      const folder = { watcher: watch(path, { persistent: false }), isWatched: true }
+      const watcher = watch(path, { persistent: false })
+      const folder = { watcher, isWatched: true }
       const unwatch = () => this.#unwatch(at, folder)
-      folder.watcher.on('change', unwatch).on('error', unwatch)
+      watcher.on('change', unwatch).on('error', unwatch)
       for (const [oldest, kept] of this.#folders) {
         if (this.#folders.size >= MAX_FOLDERS) this.#unwatch(oldest, kept)
       }
       this.#folders.set(at, folder)
     } catch (error) {
-      // Without file-system events (ENOSPC, a network drive) nothing is remembered.
+      // Without file-system events (ENOSPC, some file systems) nothing is remembered.
       if (errorCode(error) === undefined) throw error
     }
   }

@@ -1,7 +1,6 @@
 // A file of public with all its representations: opened, checked, then read or described.
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { chooseCoding } from '../../http/content-coding.ts'
 import { contentType } from '../../http/media-type.ts'
 import { CODINGS, type Coding } from '../../files/codings.ts'
 import { compareCopy } from '../../files/compress.ts'
@@ -23,8 +22,7 @@ import { makeRepresentation, type Representation, type SharedFields } from './re
 import type { Wanted } from './request-path.ts'
 
 export interface PublicFile {
-  /** Identity first. */
-  readonly representations: readonly Representation[]
+  readonly representations: readonly [identity: Representation, ...Representation[]]
   /** The stamps of the compressed files beside it, whether they are sent or not. */
   readonly copies: ReadonlyMap<Coding, Stamp>
   /** Whether the name has a fingerprint that is the digest of the bytes. */
@@ -36,15 +34,6 @@ export interface PublicFile {
  * @param plain the path without them
  */
 export type IsOrdinary = (wanted: Wanted, plain: string) => Promise<boolean>
-
-/** The representation that a request gets. */
-export function chooseRepresentation(
-  { representations }: PublicFile,
-  acceptEncoding: string | undefined
-): Representation {
-  const [identity] = representations
-  return chooseCoding(acceptEncoding, representations) ?? (identity as Representation)
-}
 
 const ATTEMPTS = 3
 
@@ -83,23 +72,20 @@ async function prepare(
   opened: OpenFile
 ): Promise<PublicFile | undefined> {
   if (!(await isInPublic(settings)(opened))) return undefined
-  const read = await readEncoded('identity', opened, settings.memory.maxFileBytes)
+  const file = await readEncoded('identity', opened, settings.memory.maxFileBytes)
   const fingerprint = wanted.app === settings.publicApp ? undefined : splitFingerprint(wanted.path)
-  const copies = await findCopies(wanted.app, opened.path, read.stamp)
+  const copies = await findCopies(wanted.app, opened.path, file.stamp)
   const needsDigest = fingerprint !== undefined || copies.size > 0
-  const identity = needsDigest ? await withDigest(read, opened) : read
+  const identity = needsDigest ? await withDigest(file, opened) : file
   const isVerified = fingerprint !== undefined && fingerprint.digest === identity?.digest
   if (fingerprint && !isVerified && !(await isOrdinary(wanted, fingerprint.name))) return undefined
-  const compressed = await Promise.all(
-    [...copies.keys()].map(coding => readCopy(settings, identity, coding))
-  )
-  const files = [identity ?? read, ...compressed.filter(file => file !== undefined)]
-  const shared = sharedFields(settings, wanted, files.length > 1, isVerified)
-  return {
-    representations: files.map(file => makeRepresentation(file, shared)),
-    copies,
-    isVerified
-  }
+  const codings = [...copies.keys()]
+  const read = await Promise.all(codings.map(coding => readCopy(settings, identity, coding)))
+  const compressed = read.filter(copy => copy !== undefined)
+  const shared = sharedFields(settings, wanted, compressed.length > 0, isVerified)
+  const rest = compressed.map(copy => makeRepresentation(copy, shared))
+  const representations = [makeRepresentation(identity ?? file, shared), ...rest] as const
+  return { representations, copies, isVerified }
 }
 
 /** The compressed files beside a file. One that is older is a copy of something else. */
@@ -144,7 +130,7 @@ export async function isUnchanged(
   stamp: Stamp
 ): Promise<boolean> {
   const [identity] = representations
-  if (!identity || !sameStamp(identity.stamp, stamp)) return false
+  if (!sameStamp(identity.stamp, stamp)) return false
   const now = await findCopies(app, identity.file, identity.stamp)
   const isSame = ([coding, stamp]: readonly [Coding, Stamp]) => {
     const known = copies.get(coding)

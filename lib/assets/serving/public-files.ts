@@ -103,7 +103,7 @@ export class PublicFiles {
   }
 
   async #lookUp(wanted: Wanted, known: Held | undefined, stamp: Stamp | undefined): Promise<Found> {
-    const now = stamp ?? (await this.#stat(wanted))
+    const now = stamp ?? (await this.#misses.stamp(wanted.path, trustOfMiss(wanted)))
     if (!now) {
       this.#held.delete(wanted.path)
       return undefined
@@ -115,18 +115,13 @@ export class PublicFiles {
     return known
   }
 
-  async #stat(wanted: Wanted): Promise<Stamp | undefined> {
-    const stats = await this.#misses.stat(wanted.path, trustOfMiss(wanted))
-    return stats?.isFile() ? stats : undefined
-  }
-
   async #loadCurrent(wanted: Wanted, stamp: Stamp): Promise<Found> {
     const { path } = wanted
     const [loadedAt, forgottenBefore] = [Date.now(), this.#forgotten]
     const joined = await this.#loads.get(path)
     // A load in progress may have opened the file before it was replaced.
-    const loaded = joined?.representations[0]
-    const file = loaded && sameStamp(loaded.stamp, stamp) ? joined : await this.#load(wanted)
+    const isCurrent = joined && sameStamp(joined.representations[0].stamp, stamp)
+    const file = isCurrent ? joined : await this.#load(wanted)
     if (!file) this.#held.delete(path)
     else if (this.#forgotten === forgottenBefore) this.#hold(wanted, file, loadedAt)
     return file

@@ -1,15 +1,30 @@
-// Responds to a request through Koa's context: with a file, with 400, or with what the rest of the stack
-// leaves as 404.
+// Koa's side of serving: the path that it reads, and the responses that it gets.
 import type { Context, Next } from 'koa'
+import { chooseCoding } from '../../http/content-coding.ts'
 import { evaluatePreconditions } from '../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../files/disk.ts'
 import { connected, isOfConnection, isWanted } from './connection.ts'
 import type { Fields } from './fields.ts'
-import { chooseRepresentation, type PublicFile } from './public-file.ts'
+import type { PublicFile } from './public-file.ts'
 import type { Representation } from './representation.ts'
+import { hasOneSpelling } from './request-path.ts'
 import { sendFile } from './send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from './write-response.ts'
+
+/** Whether `ctx.path`, which a guard in front compares, is the same path. */
+export function isPathForKoa(ctx: Context, path: string): boolean {
+  // Koa stores the parsed URL on the request, and requests of two shapes slow down what follows.
+  if (hasOneSpelling(path) && path === ctx.req.url) return true
+  try {
+    return ctx.path === path
+  } catch (error) {
+    // Node rejects some authorities of an absolute request target. By name: of any realm.
+    const { code, name } = error as NodeJS.ErrnoException
+    if (code === 'ERR_INVALID_URL' || name === 'URIError') return false
+    throw error
+  }
+}
 
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
@@ -21,12 +36,12 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
  */
 export function serve(
   ctx: Context,
-  file: PublicFile,
+  { representations }: PublicFile,
   opened?: OpenFile
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
-  const chosen = chooseRepresentation(file, headers['accept-encoding'])
+  const chosen = chooseCoding(headers['accept-encoding'], representations) ?? representations[0]
   const outcome = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
   if (outcome === 'not-modified') return write(ctx, chosen.notModified)
   if (outcome === 'failed') return write(ctx, chosen.failed)
