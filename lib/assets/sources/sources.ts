@@ -148,7 +148,7 @@ export class AppSources {
 
   /** Brings the listing up to date from the stat of every folder: no event reports a retargeted link. */
   async verify(): Promise<void> {
-    await Promise.all(this.#trees.map(tree => tree.refresh({ thorough: true })))
+    await Promise.all(this.#trees.map(tree => tree.verify()))
   }
 
   get #trees(): readonly Tree[] {

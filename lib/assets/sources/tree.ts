@@ -1,33 +1,34 @@
-// The listing of one source directory, kept current: file-system events tell at once which folders
-// changed; where they cannot be had, and on every miss, the folders' own stats do.
+// The listing of one source directory. File-system events report which folders changed; where there
+// are none, and whenever a name is not found, the stat of every folder does.
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { oneAtATime } from '../../concurrency.ts'
 import { showsChangesAfter } from '../../files/clock.ts'
+import type { Symlinks } from '../../files/containment.ts'
 import {
-  stampOf,
+  errorCode,
   ifThere,
   isSameInode,
   realpathOf,
   sameStamp,
+  stampOf,
   statOf,
   type Stamp
 } from '../../files/disk.ts'
-import { isHidden, classifyEntries, type FolderEntries } from '../../files/folder-entries.ts'
-import { oneAtATime } from '../../concurrency.ts'
-import type { Symlinks } from '../../files/containment.ts'
+import { classifyEntries, isHidden, type FolderEntries } from '../../files/folder-entries.ts'
 
 interface Folder extends FolderEntries {
   readonly stamp: Stamp
-  /** Real paths from the top down to this folder, so that a link back up ends the descent. */
+  /** Real paths from the directory down to this folder: a link back into them is not followed. */
   readonly chain: readonly string[]
-  /** In milliseconds since 1970; a folder that had not rested then may change again unseen. */
+  /** Milliseconds since 1970; a change within the same clock tick leaves the stamp as it is. */
   readonly readAt: number
 }
 
-/** Beyond this many folders the rest is looked at by stat. */
+/** Folders beyond this number are checked by stat. */
 const MAX_WATCHERS = 8192
-/** Seconds-old news at most, where events get lost: network drives, some containers. */
+/** How soon a lost event is noticed: network drives and some containers send none. */
 const VERIFY_EVERY_MS = 1000
 
 export class Tree {
@@ -38,33 +39,45 @@ export class Tree {
   readonly #folders = new Map<string, Folder>()
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #changed = new Set([''])
-  #verifiedAt = -Infinity
+  #comparedAt = -Infinity
   #reading = false
-  readonly #refresh = oneAtATime(() => this.#reread())
-  readonly #verify = oneAtATime(() => this.#compareFolders())
+  readonly #reread = oneAtATime(() => this.#readChanged())
+  readonly #compare = oneAtATime(() => this.#compareFolders())
 
   constructor(directory: string, symlinks: Symlinks) {
     this.directory = directory
     this.#symlinks = symlinks
   }
 
-  /** Whether the listing is known to be current, without a look at the disk. */
+  /** Whether the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return this.#changed.size === 0 && !this.#reading && this.#isWatched
+    return !this.#isStale && this.#isWatched
+  }
+
+  get #isStale(): boolean {
+    return this.#changed.size > 0 || this.#reading
   }
 
   get #isWatched(): boolean {
     return this.#folders.size > 0 && this.#watchers.size === this.#folders.size
   }
 
-  /** Brings the listing up to date with what events told, or with every folder's stat. */
-  async refresh({ thorough = false } = {}): Promise<void> {
-    if (thorough || !this.#isWatched) await this.#verify()
-    if (this.#changed.size > 0 || this.#reading) await this.#refresh()
-    else this.#verifyBehind()
+  /** Brings the listing up to date from events, or from the stat of every folder if any has none. */
+  async refresh(): Promise<void> {
+    if (!this.#isWatched) await this.verify()
+    else if (this.#isStale) await this.#reread()
+    else if (performance.now() - this.#comparedAt >= VERIFY_EVERY_MS) {
+      this.#compare().catch(() => this.#changed.add(''))
+    }
   }
 
-  /** Paths below the directory, with `/`, in no order. */
+  /** Brings the listing up to date from the stat of every folder, since events may be lost. */
+  async verify(): Promise<void> {
+    await this.#compare()
+    if (this.#isStale) await this.#reread()
+  }
+
+  /** Paths relative to the directory, with `/`, in no particular order. */
   *files(): Generator<string> {
     for (const [at, { files }] of this.#folders) {
       for (const file of files) yield at === '' ? file : `${at}/${file}`
@@ -76,14 +89,8 @@ export class Tree {
     return this.#folders.get('')?.folders ?? []
   }
 
-  /** Nobody waits for this one: it catches what no event told of. */
-  #verifyBehind(): void {
-    if (performance.now() - this.#verifiedAt < VERIFY_EVERY_MS) return
-    this.#verify().catch(() => this.#changed.add(''))
-  }
-
   async #compareFolders(): Promise<void> {
-    this.#verifiedAt = performance.now()
+    this.#comparedAt = performance.now()
     await Promise.all(
       [...this.#folders].map(async ([at, folder]) => {
         const stats = await statOf(join(this.directory, at))
@@ -95,12 +102,14 @@ export class Tree {
     if (this.#folders.size === 0) this.#changed.add('')
   }
 
-  async #reread(): Promise<void> {
+  async #readChanged(): Promise<void> {
     const changed = [...this.#changed]
     this.#changed.clear()
     this.#reading = true
     try {
-      await Promise.all(changed.map(at => this.#read(at, this.#chainAbove(at))))
+      await Promise.all(
+        changed.map(at => this.#read(at, this.#folders.get(at)?.chain.slice(0, -1)))
+      )
     } catch (error) {
       for (const at of changed) this.#changed.add(at)
       throw error
@@ -109,11 +118,7 @@ export class Tree {
     }
   }
 
-  #chainAbove(at: string): readonly string[] | undefined {
-    return this.#folders.get(at)?.chain.slice(0, -1)
-  }
-
-  /** Reads one folder, and those in it that are new. */
+  /** Reads one folder, and the new folders in it. */
   async #read(at: string, above: readonly string[] = []): Promise<void> {
     const path = join(this.directory, at)
     this.#watch(at, path)
@@ -158,14 +163,14 @@ export class Tree {
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
         if (event !== 'rename' || (file && isHidden(String(file)))) return
-        // Under its own name a folder tells that it was moved or deleted: nothing more comes of it.
+        // An event under the folder's own name: it was moved or deleted, and sends no more events.
         if (file === basename(path)) this.#unwatch(at)
         this.#changed.add(at)
       })
       watcher.on('error', () => this.#unwatch(at))
-    } catch {
-      // No events here (ENOSPC, ENOENT, a file system without them): stats tell then.
-      this.#unwatch(at)
+    } catch (error) {
+      // No watcher left (ENOSPC, EMFILE), no folder (ENOENT), no events on this system (ENOSYS).
+      if (errorCode(error) === undefined) throw error
     }
   }
 

@@ -14,7 +14,7 @@ async function makeTree(t: ExecutionContext, files = {}, symlinks: Symlinks = 'i
   const tree = new Tree(directory, symlinks)
   await tree.refresh()
   const list = async () => {
-    await tree.refresh({ thorough: true })
+    await tree.verify()
     return [...tree.files()].toSorted()
   }
   return { directory, tree, list, at: (path: string) => join(directory, path) }
@@ -63,7 +63,7 @@ for (const [what, change, expected] of [
     t.deepEqual([...tree.files()].toSorted(), [...expected], 'after the events')
     t.true(tree.version > version)
     const settled = tree.version
-    await tree.refresh({ thorough: true })
+    await tree.verify()
     t.is(tree.version, settled, 'nothing changed, no new version')
   })
 }
@@ -74,7 +74,7 @@ test('an edited file is no news for the listing', async t => {
   writeFiles(directory, { 'css/a.css': 'edited' })
   await untilSettled()
   t.true(tree.isCurrent)
-  await tree.refresh({ thorough: true })
+  await tree.verify()
   t.is(tree.version, version)
 })
 
@@ -210,6 +210,6 @@ test('many who ask at once share the reading', async t => {
   const { tree, directory } = await makeTree(t, FILES)
   const { version } = tree
   writeFiles(directory, { 'css/new.css': '' })
-  await Promise.all(Array.from({ length: 50 }, () => tree.refresh({ thorough: true })))
+  await Promise.all(Array.from({ length: 50 }, () => tree.verify()))
   t.is(tree.version, version + 1)
 })
