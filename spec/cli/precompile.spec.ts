@@ -203,7 +203,7 @@ test.serial('a warning is printed once, on stderr', async t => {
   t.is(status, 0)
   t.true(
     stderr.includes(
-      'warning: apps/web/assets/app.css:1:21 refers to nowhere.png, which is not found\n'
+      'warning: apps/web/assets/app.css:1:21 refers to nowhere.png, which was not found\n'
     )
   )
 })

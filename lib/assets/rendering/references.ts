@@ -24,9 +24,7 @@ export interface Reference {
 
 /** Every reference of a text, in order; not absolute URLs, `data:` URLs and mere fragments. */
 export function findReferences(type: 'css' | 'js', text: string): Reference[] {
-  return (type === 'css' ? withoutStacks(() => findInCss(text)) : findInScript(text)).filter(
-    isRelative
-  )
+  return (type === 'css' ? findInCss(text) : findInScript(text)).filter(isRelative)
 }
 
 const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<url>\S+)[ \t]*$/gmu
@@ -35,8 +33,12 @@ function findInScript(text: string): Reference[] {
   return Array.from(text.matchAll(SCRIPT_MAP), match => mapReference(match, match.index))
 }
 
+/** Text without any of these has no references; an escape may hide them. */
+const CANDIDATE = /url|@import|image-set|\\/i
+
 /** By the tokens of css-syntax-3. A URL or string that the end of the text cuts off is left alone. */
 function findInCss(css: string): Reference[] {
+  if (!CANDIDATE.test(css)) return []
   const found: Reference[] = []
   const functions: string[] = []
   let rule = ''
@@ -67,17 +69,6 @@ const ENDS_RULE: ReadonlySet<TokenType> = new Set([
   TokenType.OpenCurly,
   TokenType.CloseCurly
 ])
-
-/** The tokenizer creates an Error for every fault; capturing its stack would take most of the time. */
-function withoutStacks<T>(work: () => T): T {
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 0
-  try {
-    return work()
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
-  }
-}
 
 /** A string is a URL in url("…"), in image-set("…" 1x) and in the prelude of @import. */
 function isUrl(around: string | undefined, rule: string): boolean {

@@ -7,7 +7,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { AppSources, Asset, Sources } from '../sources/sources.ts'
 import { draft, type Draft, type Text } from './draft.ts'
-import { isReported, makeMissingReference } from './missing-reference.ts'
+import { makeMissingReference } from './missing-reference.ts'
 import type { Reference } from './references.ts'
 
 /** The asset that a reference points to. */
@@ -47,10 +47,12 @@ export class Renderer {
   ): Promise<(Referenced | undefined)[]> {
     if (!text) return []
     const { app, source } = asset
-    const missingReference = makeMissingReference(this.#settings, source, { text, map })
+    const missingReference = makeMissingReference(this.#settings, source, text, map)
     const resolving = text.references.map(async reference => {
       const found = await this.resolve(asset, text, reference)
-      if (found === undefined && isReported(app, reference)) {
+      // A missing source map is not a mistake in the text.
+      const isReported = app.missing !== 'ignore' && reference.kind !== 'source-map'
+      if (found === undefined && isReported) {
         const error = await missingReference(reference)
         if (app.missing === 'error') fail(error)
         else warn(error.message)

@@ -1,6 +1,7 @@
 // Moves the columns of a source map when parts of the text that it belongs to change their length.
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { writtenReference, type Reference } from './references.ts'
+import { positionsOf } from './text-position.ts'
 
 /** From a column on, the rest of that line moves this much to the right. */
 interface Shift {
@@ -32,27 +33,20 @@ function shiftsByLine(
   urls: readonly (string | undefined)[]
 ): Map<number, Shift[]> {
   const shifts = new Map<number, Shift[]>()
-  let [line, lineStart, lineEnd] = [0, 0, endOfLine(text, 0)]
+  const ends = positionsOf(
+    text,
+    references.map(({ end }) => end)
+  )
   references.forEach((reference, at) => {
-    const url = urls[at]
-    if (url === undefined) return
-    const { start, end } = reference
-    while (lineEnd < start) {
-      ;[line, lineStart] = [line + 1, lineEnd + 1]
-      lineEnd = endOfLine(text, lineStart)
-    }
-    const by = writtenReference(reference, url).length - (end - start)
-    const shift = { column: end - lineStart, by }
+    const [url, position] = [urls[at], ends[at]]
+    if (url === undefined || !position) return
+    const { line, column } = position
+    const by = writtenReference(reference, url).length - (reference.end - reference.start)
     const known = shifts.get(line)
-    if (known) known.push(shift)
-    else shifts.set(line, [shift])
+    if (known) known.push({ column, by })
+    else shifts.set(line, [{ column, by }])
   })
   return shifts
-}
-
-function endOfLine(text: string, from: number): number {
-  const end = text.indexOf('\n', from)
-  return end === -1 ? text.length : end
 }
 
 function shiftLine(segments: readonly SourceMapSegment[], shifts: readonly Shift[]): void {

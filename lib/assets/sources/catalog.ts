@@ -1,8 +1,8 @@
-// The files of one source directory by the names under which they are asked for.
+// The sources of one directory, by name and by tail.
 import { join } from 'node:path'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 
-/** A file that a person wrote. */
+/** A file that a person wrote, and what it is published as. */
 export interface Source {
   /** Absolute. */
   readonly file: string
@@ -10,18 +10,18 @@ export interface Source {
   readonly directory: string
   /** `stylesheets/admin/menu.css.scss` */
   readonly path: string
-  /** The path without what its compiler takes away: `stylesheets/admin/menu.css`. */
+  /** The path after compilation: `stylesheets/admin/menu.css`. */
   readonly tail: string
   /** The tail without its first folder: `admin/menu.css`. */
   readonly name: string
-  /** Undefined: a plain copy. */
+  /** Undefined for a file that is copied. */
   readonly compiler: Compiler | undefined
 }
 
 export interface Catalog {
-  /** First in byte order first; more than one is a collision. */
+  /** In byte order of their paths; more than one is a collision. */
   readonly byName: ReadonlyMap<string, readonly Source[]>
-  /** Every tail of every path; more than one is ambiguous. */
+  /** By every tail of every path; more than one is ambiguous. */
   readonly byTail: ReadonlyMap<string, readonly Source[]>
 }
 
@@ -39,7 +39,7 @@ export function makeCatalog(
   return { byName, byTail }
 }
 
-/** In byte order; where a plain `app.css` lies beside `app.css.scss`, the plain one alone. */
+/** In byte order. A plain `app.css` next to `app.css.scss` hides it. */
 function distinct(
   directory: string,
   paths: Iterable<string>,

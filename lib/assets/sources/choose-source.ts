@@ -1,23 +1,23 @@
-// Which of the sources that bear a name is taken.
+// Chooses one of the sources that a name may refer to.
 import type { Source } from './catalog.ts'
 
 /** What one source directory has for a name. */
 export interface Candidates {
   /** Absolute. */
   readonly directory: string
-  /** Bear the very name. */
+  /** Sources that have exactly this name. */
   readonly named: readonly Source[]
-  /** Bear it as a tail of their path. */
+  /** Sources that have it as a tail of their path. */
   readonly tailed: readonly Source[]
 }
 
 export interface Choice {
   readonly source: Source | undefined
-  /** What a person should know about it. */
+  /** Set when the directory has more than one candidate. */
   readonly warning?: string
 }
 
-/** The very name comes before any tail, and an earlier directory before a later one. */
+/** A name comes before a tail, and an earlier directory before a later one. */
 export function choose(name: string, all: readonly Candidates[]): Choice {
   const named = all.find(candidates => candidates.named.length > 0)
   if (named) return chooseNamed(name, named)
@@ -28,18 +28,15 @@ export function choose(name: string, all: readonly Candidates[]): Choice {
 function chooseNamed(name: string, { directory, named }: Candidates): Choice {
   const [source, ...others] = named
   if (!source || others.length === 0) return { source }
-  const losers = others.map(other => other.path).join(', ')
-  const warning = `${name} is ${source.path} in ${directory}; ${losers} of that name is not reachable`
+  const ignored = others.map(({ path }) => path).join(', ')
+  const warning = `several sources in ${directory} are published as ${name}: ${source.path} is used, ${ignored} ignored; rename all but one`
   return { source, warning }
 }
 
-/** A tail that several files of one directory bear finds none: nobody could say which one is meant. */
+/** A tail that several files of one directory have is ambiguous, and finds none of them. */
 function chooseTailed(name: string, { directory, tailed }: Candidates): Choice {
   const [source, ...others] = tailed
   if (others.length === 0) return { source }
-  const paths = tailed.map(candidate => candidate.tail).join(', ')
-  return {
-    source: undefined,
-    warning: `${name} is ambiguous in ${directory}: ask for one of ${paths}`
-  }
+  const tails = tailed.map(({ tail }) => tail).join(', ')
+  return { source: undefined, warning: `${name} is ambiguous in ${directory}: use one of ${tails}` }
 }

@@ -24,30 +24,20 @@ export interface Listed extends Asset {
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
-  readonly #settings: Settings
-  readonly #warn: (message: string) => void
-  readonly #trees = new Map<string, Tree>()
-  readonly #apps = new Map<AppSettings, AppSources>()
+  readonly of: (app: AppSettings) => AppSources
 
   constructor(settings: Settings, warn: (message: string) => void) {
-    this.#settings = settings
-    this.#warn = warn
+    const treeOf = memoized((directory: string) => new Tree(directory, settings.symlinks))
+    this.of = memoized(app => new AppSources(app, settings.root, treeOf, warn))
   }
+}
 
-  of(app: AppSettings): AppSources {
-    const known = this.#apps.get(app)
-    if (known) return known
-    const own = new AppSources(app, this.#settings.root, at => this.#treeOf(at), this.#warn)
-    this.#apps.set(app, own)
-    return own
-  }
-
-  #treeOf(directory: string): Tree {
-    const known = this.#trees.get(directory)
-    if (known) return known
-    const tree = new Tree(directory, this.#settings.symlinks)
-    this.#trees.set(directory, tree)
-    return tree
+function memoized<K, V>(make: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>()
+  return key => {
+    const value = known.get(key) ?? make(key)
+    known.set(key, value)
+    return value
   }
 }
 
@@ -154,7 +144,9 @@ export class AppSources {
   get #trees(): readonly Tree[] {
     if (this.#thirdParty !== thirdParty.length) {
       this.#thirdParty = thirdParty.length
-      this.#searched = [...new Set([...this.#app.sources, ...thirdParty])].map(this.#treeOf)
+      this.#searched = [...new Set([...this.#app.sources, ...thirdParty])].map(directory =>
+        this.#treeOf(directory)
+      )
     }
     return this.#searched
   }

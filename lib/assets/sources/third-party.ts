@@ -1,29 +1,31 @@
-// The directories that third-party packages bring along: one list per process.
+// The source directories of third-party packages: one list per process.
 import { isAbsolute, resolve } from 'node:path'
 import { inspect } from 'node:util'
 
-// Also when two copies of this package are loaded.
+// Shared even when two copies of this package are loaded.
 const LIST = Symbol.for('koa-fresh-assets.sources')
 const shared = globalThis as { [LIST]?: string[] }
 const list: string[] = (shared[LIST] ??= [])
 
-/** The list itself, which grows. */
+/** The list itself, which only grows. */
 export const thirdParty: readonly string[] = list
 
-/** The process-wide list of directories that third-party packages bring along. */
+/** The process-wide list of source directories of third-party packages. */
 export const assetSources = Object.freeze({
   /**
-   * Appends directories; every app searches them after its own, whether it was made before or after.
-   * A directory that is in the list already stays where it is.
+   * Appends directories. Every app searches them after its own, whether it was created before or after
+   * this call. A directory that is in the list already keeps its position.
    * @param directories absolute paths
-   * @throws TypeError for anything but absolute paths
+   * @throws TypeError for anything but absolute paths; nothing is appended then
+   * @example
+   * assetSources.append(join(import.meta.dirname, 'assets'))
    */
   append(directories: string | readonly string[]): void {
     const given: readonly unknown[] = [directories].flat()
     for (const directory of given) {
       if (typeof directory !== 'string' || !isAbsolute(directory)) {
         throw new TypeError(
-          `assetSources.append takes absolute directories, got ${inspect(directory)}: use import.meta.dirname`
+          `assetSources.append expects absolute paths, got ${inspect(directory)}: build them from import.meta.dirname`
         )
       }
     }
@@ -31,7 +33,7 @@ export const assetSources = Object.freeze({
       if (!list.includes(resolve(directory))) list.push(resolve(directory))
     }
   },
-  /** The directories in the order in which they are searched. */
+  /** The directories, in search order. */
   list(): readonly string[] {
     return [...list]
   }

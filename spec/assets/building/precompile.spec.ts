@@ -160,7 +160,7 @@ test("missing: 'warn' publishes a stylesheet with a reference to nothing as it w
   const root = makeSources(t, { 'stylesheets/app.css': css })
   const { warnings } = await run({ root, missing: 'warn' })
   t.deepEqual(warnings, [
-    'apps/web/assets/stylesheets/app.css:1:21 refers to lost.png, which is not found'
+    'apps/web/assets/stylesheets/app.css:1:21 refers to lost.png, which was not found'
   ])
   t.is(readPublic(root, '/assets/app.css').toString(), css)
 })

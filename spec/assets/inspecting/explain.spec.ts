@@ -127,7 +127,7 @@ test('explain names the candidates of an ambiguous tail, and the losers of a col
   const ambiguous = await ask('/assets/menu.css')
   t.is(
     step(ambiguous, 'sources')?.finding,
-    `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: ask for one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
+    `menu.css is ambiguous in ${join(root, 'apps/web/assets')}: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`
   )
   t.false(ambiguous.isFound)
   const collision = await ask('/assets/logo.png')
@@ -135,7 +135,7 @@ test('explain names the candidates of an ambiguous tail, and the losers of a col
   t.deepEqual(step(collision, 'sources')?.details, [
     'apps/web/assets: docs/logo.png, images/logo.png',
     'package/assets: no match',
-    `logo.png is docs/logo.png in ${join(root, 'apps/web/assets')}; images/logo.png of that name is not reachable`
+    `several sources in ${join(root, 'apps/web/assets')} are published as logo.png: docs/logo.png is used, images/logo.png ignored; rename all but one`
   ])
 })
 

@@ -62,7 +62,7 @@ test('REN-14 for an ambiguous tail the log only lists the possible names', async
   await site.ask('/assets/twice.css')
   const [warning, ...others] = warningsAbout('twice.css')
   t.deepEqual(others, [])
-  t.true(warning?.includes('ask for one of css/one/twice.css, css/two/twice.css'))
+  t.true(warning?.includes('use one of css/one/twice.css, css/two/twice.css'))
 })
 
 test('REN-14 a helper looks nothing up before its page is written, and never outside development', async t => {

@@ -22,13 +22,12 @@ for (const [what, compiler, placed] of [
       compiler
     }
     const references = findReferences('css', code)
-    const missing = makeMissingReference(settle({ root }), source, {
-      text: { code, references, dependencies: [] }
-    })
+    const text = { code, references, dependencies: [] }
+    const missing = makeMissingReference(settle({ root }), source, text, undefined)
     const errors = await Promise.all(references.map(missing))
     errors.forEach(({ message }, at) => {
       const place = at < placed ? `:${at + 1}:12` : ''
-      t.is(message, `apps/web/assets/app.css${place} refers to ${at}.png, which is not found`)
+      t.is(message, `apps/web/assets/app.css${place} refers to ${at}.png, which was not found`)
     })
   })
 }

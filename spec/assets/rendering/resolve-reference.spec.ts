@@ -105,7 +105,7 @@ test('a reference that leads nowhere is a warning that names the source, once', 
   }
   await site.ask('/assets/lonely.js')
   t.deepEqual(warningsAbout('lonely'), [
-    'koa-fresh-assets: apps/web/assets/stylesheets/lonely.css:1:9 refers to gone.png, which is not found'
+    'koa-fresh-assets: apps/web/assets/stylesheets/lonely.css:1:9 refers to gone.png, which was not found'
   ])
 })
 
@@ -116,7 +116,7 @@ test("with missing: 'error' it is an error instead", async t => {
   t.is(status, 500)
   t.is(
     text,
-    'This asset cannot be published\n\napps/web/assets/css/strict.css:1:9 refers to gone.png, which is not found\n'
+    'This asset cannot be published\n\napps/web/assets/css/strict.css:1:9 refers to gone.png, which was not found\n'
   )
 })
 
@@ -128,7 +128,8 @@ test('a missing reference is named with its line and column, in the file where i
     'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }'
   })
   for (const name of ['plain.css', 'sheet.css', 'sheet2.css']) await site.ask(`/assets/${name}`)
-  const said = (path: string) => `koa-fresh-assets: apps/web/assets/css/${path}, which is not found`
+  const said = (path: string) =>
+    `koa-fresh-assets: apps/web/assets/css/${path}, which was not found`
   t.deepEqual(warningsAbout('placed').toSorted(), [
     said('_part.scss:3:10 refers to images/placed.png'),
     said('plain.css:4:10 refers to placed.png'),

@@ -103,7 +103,7 @@ test('PUB-14 a tail that two files bear is not found, and the log names both', a
   t.is((await site.ask('/assets/menu.css')).status, 404)
   t.is(site.read('/public/assets/menu.css'), undefined)
   t.deepEqual(warningsAbout(site.root), [
-    `koa-fresh-assets: menu.css is ambiguous in ${site.at('')}: ask for one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`.replace(
+    `koa-fresh-assets: menu.css is ambiguous in ${site.at('')}: use one of stylesheets/admin/menu.css, stylesheets/shop/menu.css`.replace(
       '/:',
       ':'
     )

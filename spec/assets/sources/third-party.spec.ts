@@ -42,7 +42,7 @@ for (const [given, shown] of [
     const before = assetSources.list()
     t.throws(() => assetSources.append(['/fine', given] as string[]), {
       instanceOf: TypeError,
-      message: `assetSources.append takes absolute directories, got ${shown}: use import.meta.dirname`
+      message: `assetSources.append expects absolute paths, got ${shown}: build them from import.meta.dirname`
     })
     t.deepEqual(assetSources.list(), before)
   })
