@@ -2,5 +2,5 @@
 export default {
   files: ['.spec/spec/**/*.spec.js', '!.spec/spec/{soak,system}/**'],
   workerThreads: false,
-  timeout: '60s'
+  timeout: '2m'
 }

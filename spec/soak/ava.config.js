@@ -1,5 +1,7 @@
 // Specs that take long by their nature, and those that `npm test` runs with few cases: npm run test:soak.
 const GRADED = [
+  'assets/building/killed',
+  'assets/building/rolling',
   'assets/publishing/edits',
   'assets/rendering/references.properties',
   'assets/serving/differential',

@@ -18,7 +18,7 @@ const sources: Files = placed({
   'javascripts/min.js.map': long('{"version":3}'),
   'images/logo.png': long('logo'),
   'images/Übersicht 😀.svg': long('<svg/>'),
-  'films/film.bin': long(long(long(long('film')))),
+  'films/film.bin': long(long(long('films'))),
   '/apps/admin/assets/stylesheets/app.css':
     '@import "theme.css"; a { background: url(/assets/logo.png) }',
   '/shared/stylesheets/shared.css': 'a{}'

@@ -18,8 +18,9 @@ import {
 } from '../../support/fingerprinted.ts'
 import { begin, bundle, runInChild } from '../../support/precompile-in-child.ts'
 import { makeProject, writeFiles, type Files } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
 
-const KILLS = 50
+const KILLS = cases(3, 50)
 const LANES = 2
 
 /** Pseudo-random and repeatable: mulberry32. */
@@ -48,7 +49,7 @@ function deploy(number: number): Files {
 }
 
 test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the next run repairs', async t => {
-  t.timeout(60_000)
+  t.timeout(300_000)
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
   t.log(`SEED=${seed}`)
   const chance = random(seed)
@@ -65,7 +66,7 @@ test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the ne
     const root = makeProject(t, deploy(0))
     const directory = join(root, 'public')
     await run({ root })
-    for (let number = 1; killed < KILLS; number++) {
+    for (let number = 1; killed < KILLS || interrupted === 0; number++) {
       const before = snapshot(directory)
       writeFiles(root, deploy(number))
       const victim = await begin(program, root)
@@ -101,7 +102,7 @@ for (const [signal, moments] of [
   ['SIGKILL', [...MOMENTS, 'commit 1']]
 ] as const) {
   test(`FPR-17 until everything is written, ${signal} leaves manifest, files and plain names as they were`, async t => {
-    t.timeout(60_000)
+    t.timeout(300_000)
     const program = await bundle(t)
     const root = makeProject(t, deploy(0))
     const directory = join(root, 'public')
@@ -121,7 +122,7 @@ for (const [signal, moments] of [
 }
 
 test('FPR-17 a signal that comes while plain names are replaced waits until all of them are', async t => {
-  t.timeout(60_000)
+  t.timeout(300_000)
   const program = await bundle(t)
   const root = makeProject(t, deploy(0))
   await run({ root })
