@@ -51,7 +51,7 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   }
 }
 
-export type UrlHelpers = Readonly<ReturnType<typeof urlHelpers>>
+export type UrlHelpers = ReturnType<typeof urlHelpers>
 
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   return {
@@ -70,7 +70,7 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
      * url('application.js') // https://cdn.example/assets/application.js
      */
     url: (name: string): string => urlOf(name).url
-  }
+  } as const
 }
 
 /**

@@ -12,7 +12,7 @@ export interface ImportMapOptions {
 
 type Entry = readonly [specifier: string, asset: AssetUrl]
 
-export type ImportMapHelpers = Readonly<ReturnType<typeof importMapHelpers>>
+export type ImportMapHelpers = ReturnType<typeof importMapHelpers>
 
 export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
   return {
@@ -33,7 +33,7 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
       const json = JSON.stringify({ imports: urls, integrity: hashes(entries) })
       return `${openTag('script', { type: 'importmap', nonce })}${escapeInScript(json)}</script>`
     }
-  }
+  } as const
 }
 
 // The specifier includes the host: a relative import is resolved against the URL of its module.

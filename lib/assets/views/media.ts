@@ -46,7 +46,7 @@ export interface MediaHelper {
   (attributes: MediaAttributes): string
 }
 
-export type MediaHelpers = Readonly<ReturnType<typeof mediaHelpers>>
+export type MediaHelpers = ReturnType<typeof mediaHelpers>
 
 export function mediaHelpers(urlOf: UrlOf) {
   return {
@@ -86,7 +86,7 @@ export function mediaHelpers(urlOf: UrlOf) {
      * @throws {TypeError} with neither a name nor `sources`, and with both
      */
     audio: mediaHelper('audio', urlOf)
-  }
+  } as const
 }
 
 function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {

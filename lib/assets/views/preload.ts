@@ -38,7 +38,7 @@ export interface PreloadOptions {
 
 type Parameter = readonly [name: string, value: string | boolean | undefined]
 
-export type PreloadHelpers = Readonly<ReturnType<typeof preloadHelpers>>
+export type PreloadHelpers = ReturnType<typeof preloadHelpers>
 
 export function preloadHelpers(urlOf: UrlOf) {
   return {
@@ -57,7 +57,7 @@ export function preloadHelpers(urlOf: UrlOf) {
       const parameters = parametersOf(as, integrity, options)
       return [`<${encodeUrl(url)}>`, ...parameters.flatMap(writeParameter)].join('; ')
     }
-  }
+  } as const
 }
 
 function destinationOf(name: string, options: PreloadOptions): PreloadDestination {

@@ -4,7 +4,7 @@ import { splitArguments, type NamesThen } from './arguments.ts'
 import type { AssetUrl, UrlOf } from './asset-url.ts'
 import { openTag, readAttributes, type Attributes } from './html.ts'
 
-export type TagHelpers = Readonly<ReturnType<typeof tagHelpers>>
+export type TagHelpers = ReturnType<typeof tagHelpers>
 
 export function tagHelpers(urlOf: UrlOf) {
   return {
@@ -39,7 +39,7 @@ export function tagHelpers(urlOf: UrlOf) {
      */
     favicon: (name = 'favicon.ico', attributes: Attributes = {}): string =>
       faviconTag(urlOf(name), readAttributes(attributes))
-  }
+  } as const
 }
 
 function eachName(
