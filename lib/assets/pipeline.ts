@@ -10,6 +10,7 @@ import { Publisher } from './publishing/publisher.ts'
 import type { PublicFile } from './serving/public-file.ts'
 import { PublicFiles } from './serving/public-files.ts'
 import type { Wanted } from './serving/request-path.ts'
+import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
@@ -99,10 +100,12 @@ export class Pipeline {
     }
     const sourced = await this.#sourcedName(app, name)
     // Refreshing looks at every asset: not worth it for a name that has no source and never had one.
-    const isKnown = [name, plain].some(each => this.#live?.has(`${app.urlPrefix}/${each}`))
+    const isKnown = [name, plain].some(
+      each => each !== undefined && this.#live?.has(assetPath(app, each))
+    )
     if (sourced === undefined && !isKnown) return this.publicFiles.find(wanted)
     await this.#live?.refresh()
-    const path = `${app.urlPrefix}/${sourced ?? name}`
+    const path = assetPath(app, sourced ?? name)
     const problem = this.#live?.problemOf(path)
     if (problem) throw problem
     await this.#live?.restore(path)
@@ -123,7 +126,7 @@ export class Pipeline {
       if (app.compile) this.#checkName?.(app, name)
       return plainAddress(encodePath(app.urlPrefix), name)
     }
-    const problem = this.#live?.problemOf(`${app.urlPrefix}/${name}`)
+    const problem = this.#live?.problemOf(assetPath(app, name))
     const lastGood = problem && manifest.find(app, name)
     if (problem && !lastGood) throw problem
     const { target, integrity } = lastGood ?? manifest.entry(app, name)

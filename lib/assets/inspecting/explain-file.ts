@@ -11,6 +11,7 @@ import type { PublicFile } from '../serving/public-file.ts'
 import { PublicFiles } from '../serving/public-files.ts'
 import type { Fields } from '../serving/fields.ts'
 import type { Wanted } from '../serving/request-path.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
@@ -32,7 +33,7 @@ export async function explainFile(
   source: Source | undefined
 ): Promise<FileExplained> {
   const file = await findFile(settings, wanted, source)
-  const path = relative(settings.root, join(settings.publicDir, wanted.path))
+  const path = relative(settings.root, publicFile(settings, wanted.path))
   const finding = file ? 'exists' : await whyNoFile(settings, wanted)
   const representations = (file?.representations ?? []).map(({ coding, size, ok }) => ({
     coding,

@@ -1,11 +1,13 @@
 // Shows step by step how a URL path is resolved, by calling the functions that resolve it.
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { withDot } from '../compilers/compiler.ts'
 import { isLive } from '../publishing/live-build.ts'
 import { isManifest, isUnderPrefix, locate, rawPath, type Wanted } from '../serving/request-path.ts'
+import { assetPath } from '../settings/app-settings.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
@@ -145,19 +147,19 @@ async function adviseOn(sources: AppSources, app: AppSettings, name: string): Pr
 }
 
 function targetStep(
-  { root, publicDir }: Settings,
-  { urlPrefix }: AppSettings,
+  settings: Settings,
+  app: AppSettings,
   name: string,
   { path, compiler }: Source
 ): Step {
-  const target = relative(root, join(publicDir, urlPrefix, name))
+  const target = relative(settings.root, publicFile(settings, assetPath(app, name)))
   if (!compiler) return step('target', `copied to ${target}`)
   const extension = path.slice(path.lastIndexOf('.'))
   return step('target', `compiled from ${extension} to ${withDot(compiler.target)}, into ${target}`)
 }
 
 async function helpersStep(settings: Settings, app: AppSettings, name: string): Promise<Step> {
-  if (!app.fingerprint) return step('helpers', `emit ${encodePath(`${app.urlPrefix}/${name}`)}`)
+  if (!app.fingerprint) return step('helpers', `emit ${encodePath(assetPath(app, name))}`)
   if (isLive(app)) return step('helpers', 'emit a fingerprinted URL from the manifest in memory')
   try {
     const manifest = await readManifest(manifestFile(settings))

@@ -1,9 +1,11 @@
 // Warns in development about a name in a page that has no source.
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
 import { nearestPath } from '../../nearest.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { choose } from '../sources/choose-source.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -25,7 +27,7 @@ export function makeNameCheck(
       const [app, name] = next
       await setImmediate()
       const problem = await problemOf(settings, sources, app, name).catch(
-        (error: unknown) => `cannot look up ${app.urlPrefix}/${name}: ${reasonOf(error)}`
+        (error: unknown) => `cannot look up ${assetPath(app, name)}: ${reasonOf(error)}`
       )
       if (problem !== undefined) warn(problem)
       queue.shift()
@@ -33,7 +35,7 @@ export function makeNameCheck(
   }
 
   return (app, name) => {
-    const key = `${app.urlPrefix}/${name}`
+    const key = assetPath(app, name)
     if (seen.has(key) || queue.length >= MAX_REMEMBERED) return
     if (seen.size >= MAX_REMEMBERED) seen.clear()
     seen.add(key)
@@ -42,7 +44,7 @@ export function makeNameCheck(
 }
 
 async function problemOf(
-  { root, publicDir }: Settings,
+  settings: Settings,
   sources: Sources,
   app: AppSettings,
   name: string
@@ -50,11 +52,11 @@ async function problemOf(
   const own = sources.of(app)
   const { source, warning } = choose(name, await own.candidates(name))
   // A file that a person put into public needs no source.
-  if (source || (await statOf(join(publicDir, app.urlPrefix, name)))) return undefined
+  if (source || (await statOf(publicFile(settings, assetPath(app, name))))) return undefined
   if (warning !== undefined) return warning
   const names = (await own.list()).map(listed => listed.name)
   const near = nearestPath(name, names)
   const hint = near === undefined ? '' : `; did you mean '${near}'?`
-  const searched = own.directories.map(path => relative(root, path) || '.').join(', ')
-  return `a page links to ${app.urlPrefix}/${name}, which has no source in ${searched}${hint}`
+  const searched = own.directories.map(path => relative(settings.root, path) || '.').join(', ')
+  return `a page links to ${assetPath(app, name)}, which has no source in ${searched}${hint}`
 }

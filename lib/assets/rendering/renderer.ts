@@ -2,6 +2,7 @@
 import { dirname, join, posix } from 'node:path'
 import type { AssetError } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import { appAt, type AppSettings } from '../settings/app-settings.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
@@ -95,7 +96,7 @@ export class Renderer {
     const name = url.slice(app.urlPrefix.length + 1)
     const source = await this.#sources.of(app).find(name)
     if (source) return { app, name, source, isDirect: true }
-    const inPublic = await statOf(join(this.#settings.publicDir, url))
+    const inPublic = await statOf(publicFile(this.#settings, url))
     return inPublic?.isFile() ? 'elsewhere' : undefined
   }
 

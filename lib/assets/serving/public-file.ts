@@ -1,5 +1,4 @@
 // A file of public with all its representations: opened, checked, then read or described.
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { contentType } from '../../http/media-type.ts'
 import { CODINGS, type Coding } from '../../files/codings.ts'
@@ -15,6 +14,7 @@ import {
   type Stamp
 } from '../../files/disk.ts'
 import { streamOf } from '../../files/file-stream.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
@@ -49,7 +49,7 @@ export async function withPublicFile<T>(
   isOrdinary: IsOrdinary,
   use: (file: PublicFile, opened: OpenFile) => Promise<T> | T
 ): Promise<T | undefined> {
-  const path = join(settings.publicDir, wanted.path)
+  const path = publicFile(settings, wanted.path)
   for (let attempt = 1; ; attempt++) {
     const result = await withFile(path, async opened => {
       const file = await prepare(settings, wanted, isOrdinary, opened)

@@ -1,9 +1,9 @@
 // The files of public, found, checked and prepared once, so that a request only writes a response.
-import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { isUnchangedSince } from '../../files/clock.ts'
 import { isPathInPublic } from '../../files/containment.ts'
 import { sameStamp, statOf, type OpenFile, type Stamp } from '../../files/disk.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { KnownMisses } from './known-misses.ts'
 import { isUnchanged, withPublicFile, type IsOrdinary, type PublicFile } from './public-file.ts'
@@ -87,7 +87,7 @@ export class PublicFiles {
 
   /** Whether there is a file that can be sent; it is not read. */
   async has({ path }: Wanted): Promise<boolean> {
-    const file = join(this.#settings.publicDir, path)
+    const file = publicFile(this.#settings, path)
     const stats = await statOf(file)
     return stats !== undefined && stats.isFile() && isPathInPublic(this.#settings, file)
   }
