@@ -94,7 +94,7 @@ function isOpen(ctx: Context): boolean {
 }
 
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  if (state.hasForgottenAwait) reportForgottenAwait(ctx, state, settings)
+  if (state.hasForgottenAwait) reportForgotten(ctx, state, settings)
   if (state.verdict === undefined) {
     if (state.isReadAsBoolean) rejectMistakenNotModified(ctx)
     if (settings.autoEtag) evaluateContent(ctx, state, settings)
@@ -113,11 +113,7 @@ function requestLine({ method, req }: Context): string {
 
 // Work that the response denies is an error in every environment; a missing await that only costs time is a
 // warning in development.
-function reportForgottenAwait(
-  ctx: Context,
-  state: RequestState,
-  settings: HttpCacheSettings
-): void {
+function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   state.clearPending()
   const message = `${requestLine(ctx)}: ctx.fresh was called without await, so the route did not stop`
   const isDenied = state.verdict?.status === 412 && !state.isHalted && !isRetrieval(ctx.method)

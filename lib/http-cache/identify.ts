@@ -20,7 +20,7 @@ export interface ResourceState {
   readonly etag?: string | readonly unknown[] | object | undefined
   /** The time of the last modification, truncated to whole seconds (RFC 9110 section 8.8.2). */
   readonly lastModified?: Date | undefined
-  /** Another spelling of `lastModified`, which wins: a database row can be passed as it is. */
+  /** Another spelling of `lastModified`, which wins. */
   readonly last_modified?: Date | undefined
   /** The responses are equivalent but not identical byte for byte: `W/"…"`. Default: `false`. */
   readonly weak?: boolean | undefined
@@ -31,6 +31,7 @@ export type FreshValidators = string | Date | ResourceState | null
 
 const KEYS = ['etag', 'lastModified', 'last_modified', 'weak'] as const
 
+const ARGUMENT = 'the argument of ctx.fresh'
 const ADVICE =
   'name what identifies the state: ctx.fresh({ lastModified: book.updatedAt }) or ' +
   'ctx.fresh({ etag: [book.id, book.revision] })'
@@ -44,7 +45,7 @@ export function identify(given: FreshValidators, version: string | undefined): V
   if (given === null) return {}
   const { etag, lastModified, last_modified, weak } = asState(given)
   const date = lastModified ?? last_modified
-  // Like an empty column of a database.
+  // Null, like an empty database column, means not set.
   const seconds = date == null ? undefined : wholeSeconds(date)
   const identity = etag ?? (version === undefined ? undefined : String(seconds))
   return {
@@ -57,11 +58,7 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (typeof given === 'string') return { etag: given }
   if (types.isDate(given)) return { lastModified: given }
   if (!isRecord(given)) {
-    throw optionError(
-      'the argument of ctx.fresh',
-      'an ETag, a Date or { etag, lastModified }',
-      given
-    )
+    throw optionError(ARGUMENT, 'an ETag, a Date or { etag, lastModified }', given)
   }
   // Also as accessors, which are not own keys.
   const isKnown = (key: string) => (KEYS as readonly string[]).includes(key)
@@ -70,7 +67,7 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${kindOf(given)}: ${ADVICE}`)
   const unknown = Object.keys(given).find(key => !isKnown(key))
   if (unknown !== undefined) throw unknownName('key', unknown, KEYS, { advice: ADVICE })
-  throw optionError('the argument of ctx.fresh', 'an etag, a lastModified, or null', given)
+  throw optionError(ARGUMENT, 'an etag, a lastModified, or null', given)
 }
 
 function tagOf(identity: string | object, weak: boolean | undefined): string {

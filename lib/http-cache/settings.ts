@@ -93,7 +93,7 @@ export function settle(options: HttpCacheOptions): HttpCacheSettings {
     defaults: settleDefaults(options),
     version: settleVersion(options.version),
     isDevelopment: isDevelopment(),
-    warn: isDevelopment() ? warnOnce() : ignore
+    warn: isDevelopment() ? warnOnce() : () => undefined
   })
 }
 
@@ -129,5 +129,3 @@ function settleVersion(version: HttpCacheOptions['version']): HttpCacheSettings[
     throw optionError('version(ctx)', 'a string or undefined', given)
   }
 }
-
-function ignore(): void {}

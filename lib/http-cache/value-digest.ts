@@ -74,10 +74,8 @@ function validTime(date: Date): number {
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true
-  // Another realm's Object.prototype.
-  return (
-    Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, 'isPrototypeOf')
-  )
+  const isRoot = Object.getPrototypeOf(prototype) === null
+  return isRoot && Object.hasOwn(prototype as object, 'isPrototypeOf')
 }
 
 /** `a Book`, `an object` */

@@ -87,7 +87,12 @@ function settleApp(project: Project, name: string, app: AppOptions, isOnly: bool
   const layered = settleLayers(project, layers)
   const extraSources = settleSources(layers, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
-  if (mustExist && !isDirectory(dir)) throw appMissing(name, dir)
+  if (mustExist && !isDirectory(dir)) {
+    throw new AssetError(
+      'source-missing',
+      `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
+    )
+  }
   const sources = Object.freeze(unique([join(dir, 'assets'), ...extraSources]))
   return Object.freeze({
     ...layered,
@@ -109,13 +114,6 @@ export function layersOf(
   return layer ? [options, layer] : [options]
 }
 
-function appMissing(name: string, dir: string): AssetError {
-  return new AssetError(
-    'source-missing',
-    `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
-  )
-}
-
 /** A directory that is not read need not exist: a production server may have `public` alone. */
 function settleSources(layers: readonly LayeredOptions[], dir: string, isRead: boolean): string[] {
   const sources = layers.flatMap(layer => layer.sources ?? [])
@@ -131,12 +129,8 @@ function settleSources(layers: readonly LayeredOptions[], dir: string, isRead: b
 
 /** Each directory once, whatever links lead to it; the first path stays. */
 function unique(directories: readonly string[]): string[] {
-  const byRealpath = new Map<string, string>()
-  for (const path of directories) {
-    const real = futureRealpath(path)
-    if (!byRealpath.has(real)) byRealpath.set(real, path)
-  }
-  return [...byRealpath.values()]
+  const real = directories.map(futureRealpath)
+  return directories.filter((_, at) => real.indexOf(real[at] as string) === at)
 }
 
 function settleLayers(project: Project, layers: readonly LayeredOptions[]) {

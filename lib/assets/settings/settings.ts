@@ -34,22 +34,10 @@ export interface Settings extends Settled<typeof PROJECT> {
  * The settings of `koaAssets`.
  * @throws TypeError for a wrong option; AssetError for a directory that cannot be used
  */
-export function settle(options: KoaAssetsOptions = {}, processEnv = process.env): Settings {
-  return settleWith(options, processEnv, false)
-}
-
-/** The settings of `precompile`, whose default environment is `production`. */
-export function settleForPrecompile(
+export function settle(
   options: KoaAssetsOptions = {},
-  processEnv = process.env
-): Settings {
-  return settleWith(options, processEnv, true)
-}
-
-function settleWith(
-  options: KoaAssetsOptions,
-  processEnv: NodeJS.ProcessEnv,
-  isPrecompile: boolean
+  processEnv = process.env,
+  isPrecompile = false
 ): Settings {
   checkOptions(options)
   const root = settleRoot(options.root)
@@ -72,6 +60,11 @@ function settleWith(
     memory: Object.freeze(settleTable(MEMORY, options.memory ?? {}, situation)),
     index: Object.freeze(settleTable(INDEX, options.index ?? {}, situation))
   })
+}
+
+/** The settings of `precompile`, whose default environment is `production`. */
+export function settleForPrecompile(options?: KoaAssetsOptions, processEnv?: NodeJS.ProcessEnv) {
+  return settle(options, processEnv, true)
 }
 
 function settleRoot(root = process.cwd()): string {
