@@ -19,7 +19,7 @@ for (const [koa, Koa] of KOAS) {
     options?: Parameters<typeof openRoute>[2]
   ) => openRoute(t, middleware, options, Koa)
 
-  test(of('HLT-01 a middleware that halts keeps the next one from being entered'), async t => {
+  test(of('HLT-01 downstream middleware does not run after a halt'), async t => {
     const app = new Koa()
     let entered = 0
     app.use(koaHttpCache())
@@ -52,30 +52,33 @@ for (const [koa, Koa] of KOAS) {
     t.is(closed, 1)
   })
 
-  test(of('HLT-03 a catch in between that answers 500 does not lose the halt'), async t => {
-    const app = new Koa()
-    app.use(koaHttpCache())
-    app.use(async (ctx, next) => {
-      try {
-        await next()
-      } catch (error) {
-        t.true(error instanceof Halt)
-        ctx.status = 500
-        ctx.body = { error: String(error) }
-      }
-    })
-    app.use(async ctx => {
-      await ctx.fresh('x')
-      ctx.body = 'page'
-    })
-    const site = await open(t, app)
-    const { status, headers, body } = await site.get({ 'if-none-match': '"x"' })
-    t.is(status, 304)
-    t.is(headers['content-type'], undefined)
-    t.is(headers['content-length'], undefined)
-    t.is(body, '')
-    t.deepEqual(site.errors, [])
-  })
+  test(
+    of('HLT-03 a middleware that catches the halt and responds 500 does not lose it'),
+    async t => {
+      const app = new Koa()
+      app.use(koaHttpCache())
+      app.use(async (ctx, next) => {
+        try {
+          await next()
+        } catch (error) {
+          t.true(error instanceof Halt)
+          ctx.status = 500
+          ctx.body = { error: String(error) }
+        }
+      })
+      app.use(async ctx => {
+        await ctx.fresh('x')
+        ctx.body = 'page'
+      })
+      const site = await open(t, app)
+      const { status, headers, body } = await site.get({ 'if-none-match': '"x"' })
+      t.is(status, 304)
+      t.is(headers['content-type'], undefined)
+      t.is(headers['content-length'], undefined)
+      t.is(body, '')
+      t.deepEqual(site.errors, [])
+    }
+  )
 
   test(of('HLT-03 a halt that was wrapped in another error is still a halt'), async t => {
     const app = new Koa()
@@ -93,7 +96,7 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('an error that comes after the halt is reported, the answer stays'), async t => {
+  test(of('an error after the halt is reported, and the response stays'), async t => {
     const site = await route(t, async ctx => {
       try {
         await ctx.fresh('x')
@@ -125,7 +128,7 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('a halt belongs to its request, and what is written on it to nobody else'), async t => {
+  test(of('each request has a Halt of its own, which middleware may modify'), async t => {
     const app = new Koa()
     const halts: Halt[] = []
     app.use(koaHttpCache())
@@ -151,7 +154,7 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('the context of the asynchronous work is kept over the question'), async t => {
+  test(of('the asynchronous context is kept across ctx.fresh'), async t => {
     const storage = new AsyncLocalStorage<string>()
     const seen: unknown[] = []
     const site = await route(t, ctx =>
@@ -201,7 +204,7 @@ for (const [koa, Koa] of KOAS) {
     )
   }
 
-  test(of('HLT-04 the error names the path that was asked for, without its query'), async t => {
+  test(of('HLT-04 the error names the requested path, without its query'), async t => {
     const app = new Koa()
     app.use(koaHttpCache())
     const route: Koa3.Middleware = ctx => {
@@ -214,7 +217,7 @@ for (const [koa, Koa] of KOAS) {
     t.regex(site.errors[0]?.message ?? '', /^PUT \/notes\/7: /)
   })
 
-  test(of('HLT-04 a halt that was awaited and swallowed is no forgotten await'), async t => {
+  test(of('HLT-04 a halt that was awaited and swallowed is not a forgotten await'), async t => {
     const site = await route(t, async ctx => {
       await ctx.fresh('x').catch(() => undefined)
       ctx.body = 'stored'
@@ -223,7 +226,7 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('HLT-04 nor does one on validators that are promised late'), async t => {
+  test(of('HLT-04 a forgotten await of late validators does not lose the halt'), async t => {
     const site = await route(t, ctx => {
       const late = new Promise<string>(resolve => setImmediate(resolve, 'x'))
       // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
@@ -236,7 +239,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
   })
 
-  test(of('HLT-04 nor does it hide an error'), async t => {
+  test(of('HLT-04 a forgotten await does not hide an error'), async t => {
     for (const wrong of [() => Promise.reject(new Error('database')), () => '"']) {
       const site = await route(t, ctx => {
         // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
@@ -263,7 +266,7 @@ for (const [koa, Koa] of KOAS) {
     t.is(body, 'database')
   })
 
-  test(of('HLT-05 a stream that is the body already is destroyed'), async t => {
+  test(of('HLT-05 a stream that was set as the body is destroyed'), async t => {
     const stream = new Readable({ read: () => undefined })
     const site = await route(t, async ctx => {
       ctx.body = stream
@@ -276,7 +279,7 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('HLT-06 other headers are kept, those about content are not'), async t => {
+  test(of('HLT-06 fields about content are removed, others kept'), async t => {
     const site = await route(t, async ctx => {
       ctx.expires(900, 'public')
       ctx.cookies.set('seen', 'yes')
@@ -335,28 +338,25 @@ for (const [koa, Koa] of KOAS) {
     t.is(site.errors.length, 1)
   })
 
-  test(
-    of('HLT-10 what another copy of the library gave to the application is left in place'),
-    async t => {
-      const app = new Koa()
-      Object.defineProperty(app.context, 'fresh', {
-        get: () => 'from the other copy',
-        configurable: true
-      })
-      app.use(async (ctx, next) => {
-        await next()
-        ctx.set('X-Fresh', String(ctx.fresh))
-      })
-      app.use(koaHttpCache())
-      app.use(ctx => ctx.fresh('x'))
-      const site = await open(t, app)
-      const { status, headers } = await site.get({ 'if-none-match': '"x"' })
-      t.is(status, 304)
-      t.is(headers['x-fresh'], 'from the other copy')
-    }
-  )
+  test(of('HLT-10 the ctx.fresh of another copy of the library is kept'), async t => {
+    const app = new Koa()
+    Object.defineProperty(app.context, 'fresh', {
+      get: () => 'from the other copy',
+      configurable: true
+    })
+    app.use(async (ctx, next) => {
+      await next()
+      ctx.set('X-Fresh', String(ctx.fresh))
+    })
+    app.use(koaHttpCache())
+    app.use(ctx => ctx.fresh('x'))
+    const site = await open(t, app)
+    const { status, headers } = await site.get({ 'if-none-match': '"x"' })
+    t.is(status, 304)
+    t.is(headers['x-fresh'], 'from the other copy')
+  })
 
-  test(of('HLT-09 of two questions the first match counts'), async t => {
+  test(of('HLT-09 of two calls the first match counts'), async t => {
     const site = await route(t, async ctx => {
       // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
       ctx.fresh('first')
@@ -369,7 +369,7 @@ for (const [koa, Koa] of KOAS) {
     t.is(headers.etag, '"first"')
   })
 
-  test(of('HLT-09 a question that did not match is followed by another'), async t => {
+  test(of('HLT-09 a call that did not match may be followed by another'), async t => {
     const site = await route(t, async ctx => {
       t.false(await ctx.fresh('first'))
       await ctx.fresh('second')
@@ -380,7 +380,7 @@ for (const [koa, Koa] of KOAS) {
     t.is(headers.etag, '"second"')
   })
 
-  test(of('HLT-09 nested: the inner one answers, by its own options'), async t => {
+  test(of('HLT-09 nested: the inner one responds, with its own options'), async t => {
     const app = new Koa()
     app.use(koaHttpCache({ version: () => 'outer', cacheControl: 'no-cache' }))
     app.use(async (ctx, next) => {
@@ -434,9 +434,9 @@ for (const [koa, Koa] of KOAS) {
     t.is((await without.get()).body, 'boolean undefined')
   })
 
-  // Routes that answer past Koa
+  // Routes that bypass Koa
 
-  test(of('a route that answers by itself is left alone'), async t => {
+  test(of('a route that responds by itself is left alone'), async t => {
     const site = await route(
       t,
       ctx => {
@@ -457,7 +457,7 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
-  test(of('a question that is answered when the request has left changes nothing'), async t => {
+  test(of('a result after the request has left koaHttpCache changes nothing'), async t => {
     const site = await route(t, ctx => {
       ctx.respond = false
       const late = new Promise<string>(resolve => setImmediate(resolve, 'x'))
@@ -471,16 +471,19 @@ for (const [koa, Koa] of KOAS) {
     t.is(body, 'own')
   })
 
-  test(of('a route that wanted to answer by itself and is halted is answered for'), async t => {
-    const site = await route(t, async ctx => {
-      ctx.respond = false
-      await ctx.fresh('x')
-      ctx.res.end('own')
-    })
-    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
-  })
+  test(
+    of('koaHttpCache responds for a halted route that had set ctx.respond to false'),
+    async t => {
+      const site = await route(t, async ctx => {
+        ctx.respond = false
+        await ctx.fresh('x')
+        ctx.res.end('own')
+      })
+      t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+    }
+  )
 
-  test(of('a question that comes when the headers are out is false'), async t => {
+  test(of('ctx.fresh is false after the headers were sent'), async t => {
     const site = await route(t, async ctx => {
       ctx.respond = false
       ctx.res.writeHead(200)

@@ -24,7 +24,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get()).headers['cache-control'], 'public, max-age=600')
   })
 
-  test(of('CC-06 S45 a directive that is refused leaves the header as before'), async t => {
+  test(of('CC-06 S45 a directive that is rejected leaves the field as it was'), async t => {
     const wrongs = [
       { weird: 1 },
       { minFresh: 1 },
@@ -53,7 +53,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get()).headers['cache-control'], 'private')
   })
 
-  test(of('CC-11 a target has a header of its own'), async t => {
+  test(of('CC-11 a target has a field of its own'), async t => {
     const site = await route(t, ctx => {
       ctx.cacheControl('no-cache')
       ctx.cacheControl({ target: 'CDN', maxAge: 600 })
@@ -105,7 +105,7 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
-  // What shared caches may keep
+  // What shared caches may store
 
   const personal: readonly [HttpCacheOptions, string][] = [
     [{ cacheControl: 'public' }, 'private'],
@@ -170,7 +170,7 @@ for (const [koa, Koa] of KOAS) {
     }
   )
 
-  test(of('CC-14 CC-15 what comes between two koaHttpCache is seen by the outer one'), async t => {
+  test(of('CC-14 CC-15 the outer of two koaHttpCache sees what was set between them'), async t => {
     const app = new Koa()
     app.use(koaHttpCache())
     app.use(async (ctx, next) => {
@@ -202,7 +202,7 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
-  test(of('CC-13 what the route says to one kind of cache is not overruled either'), async t => {
+  test(of('CC-13 a targeted field of the route is not overwritten either'), async t => {
     const site = await route(
       t,
       ctx => {
@@ -215,7 +215,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get()).headers['cdn-cache-control'], 'max-age=600')
   })
 
-  test(of('CC-14 what the route says to Authorization stands'), async t => {
+  test(of('CC-14 a route may write public for a request with Authorization'), async t => {
     const site = await route(
       t,
       ctx => {
@@ -253,38 +253,41 @@ for (const [koa, Koa] of KOAS) {
     // Koa itself writes on the error, so that a frozen one never becomes a response of its.
     const places = kind.includes('frozen') ? [] : ['nowhere']
     for (const place of [...places, 'in front', 'further in']) {
-      test(of(`CC-15 S56 a failure ${kind}, rendered ${place}, is kept by no cache`), async t => {
-        const app = new Koa()
-        const render: Koa3.Middleware = async (ctx, next) => {
-          try {
-            await next()
-          } catch {
-            ctx.status = 500
-            ctx.body = 'sorry'
+      test(
+        of(`CC-15 S56 a failure ${kind}, rendered ${place}, is not stored by any cache`),
+        async t => {
+          const app = new Koa()
+          const render: Koa3.Middleware = async (ctx, next) => {
+            try {
+              await next()
+            } catch {
+              ctx.status = 500
+              ctx.body = 'sorry'
+            }
           }
+          if (place === 'in front') app.use(render)
+          app.use(koaHttpCache({ cacheControl: 'public', expires: 60 }))
+          if (place === 'further in') app.use(render)
+          app.use(ctx => {
+            written(ctx)
+            fail(ctx)
+          })
+          const site = await open(t, app)
+          const { status, headers } = await site.get()
+          t.true(status >= 500)
+          // What is not an error cannot carry a field for Koa, which drops every other one.
+          const isUntold = place === 'nowhere' && kind.includes('without being')
+          t.is(headers['cache-control'], isUntold ? undefined : 'no-store')
+          t.is(headers.expires, undefined)
+          t.is(headers['cdn-cache-control'], undefined)
+          const koaDrops = place === 'nowhere' && kind !== 'that the route responds'
+          t.is(headers['x-other'], koaDrops ? undefined : 'kept')
         }
-        if (place === 'in front') app.use(render)
-        app.use(koaHttpCache({ cacheControl: 'public', expires: 60 }))
-        if (place === 'further in') app.use(render)
-        app.use(ctx => {
-          written(ctx)
-          fail(ctx)
-        })
-        const site = await open(t, app)
-        const { status, headers } = await site.get()
-        t.true(status >= 500)
-        // What is not an error cannot carry a field for Koa, which drops every other one.
-        const isUntold = place === 'nowhere' && kind.includes('without being')
-        t.is(headers['cache-control'], isUntold ? undefined : 'no-store')
-        t.is(headers.expires, undefined)
-        t.is(headers['cdn-cache-control'], undefined)
-        const koaDrops = place === 'nowhere' && kind !== 'that the route responds'
-        t.is(headers['x-other'], koaDrops ? undefined : 'kept')
-      })
+      )
     }
   }
 
-  test(of('CC-15 what was said of the failure itself stands'), async t => {
+  test(of('CC-15 fields that were written for the failure itself are kept'), async t => {
     const site = await route(t, ctx => {
       written(ctx)
       if (ctx.path === '/thrown') {
@@ -302,7 +305,7 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
-  test(of('CC-15 a failure of which nothing was said is left alone'), async t => {
+  test(of('CC-15 a failure without fields of ctx.cacheControl is left alone'), async t => {
     const site = await route(t, ctx => {
       if (ctx.path === '/thrown') throw new Error('database')
       ctx.set('Cache-Control', 'public, max-age=5')
@@ -312,7 +315,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({}, '/thrown')).headers['cache-control'], undefined)
   })
 
-  test(of('CC-13 a route that speaks is not overruled'), async t => {
+  test(of('CC-13 fields of the route are not overwritten'), async t => {
     const options = { cacheControl: 'public', expires: 60 } as const
     const cacheControl = await route(
       t,
@@ -338,7 +341,7 @@ for (const [koa, Koa] of KOAS) {
     t.is(dated.headers.expires, HTTP_DATE)
   })
 
-  test(of('a context method in front of koaHttpCache is an error of every request'), async t => {
+  test(of('calling a context method outside of koaHttpCache is an error'), async t => {
     const methods: Record<string, (ctx: Koa3.Context) => unknown> = {
       cacheControl: ctx => ctx.cacheControl('public'),
       expires: ctx => ctx.expires(60),

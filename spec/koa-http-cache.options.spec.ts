@@ -38,7 +38,7 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
-  test(of('HLT-12 an empty version is as none, and a date alone has no ETag then'), async t => {
+  test(of('HLT-12 an empty version is like none, and a date alone then has no ETag'), async t => {
     for (const version of [() => '', () => undefined]) {
       const site = await route(t, ctx => ctx.fresh(ctx.path === '/dated' ? DATE : 'x'), { version })
       t.is((await site.get()).headers.etag, '"x"')
@@ -73,7 +73,7 @@ for (const [koa, Koa] of KOAS) {
     JSON: () => ({ page: true })
   }
   for (const [kind, body] of Object.entries(bodies)) {
-    test(of(`HLT-13 autoEtag tags ${kind} and answers conditions on it`), async t => {
+    test(of(`HLT-13 autoEtag gives ${kind} an ETag and evaluates preconditions`), async t => {
       const site = await route(
         t,
         ctx => {
@@ -106,7 +106,7 @@ for (const [koa, Koa] of KOAS) {
   })
 
   test(
-    of('HLT-13 autoEtag gives no ETag to what has a date of ctx.fresh, as its 304 has none'),
+    of('HLT-13 autoEtag gives no ETag to a response with a date of ctx.fresh, as its 304 has none'),
     async t => {
       const site = await route(
         t,
@@ -129,7 +129,7 @@ for (const [koa, Koa] of KOAS) {
     }
   )
 
-  test(of('HLT-13 PRE-04b autoEtag answers a QUERY as a GET'), async t => {
+  test(of('HLT-13 PRE-04b autoEtag treats QUERY like GET'), async t => {
     const site = await route(
       t,
       ctx => {
@@ -141,27 +141,30 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('QUERY', { 'if-none-match': etag })).status, 304)
   })
 
-  test(of('HLT-13 autoEtag leaves alone what it cannot or need not tag'), async t => {
-    const site = await route(
-      t,
-      ctx => {
-        ctx.body = ctx.path === '/stream' ? Readable.from(['page']) : 'page'
-        if (ctx.path === '/tagged') ctx.set('ETag', '"own"')
-        if (ctx.path === '/201') ctx.status = 201
-        if (ctx.path === '/empty') ctx.body = null
-      },
-      { autoEtag: true }
-    )
-    t.is((await site.get({}, '/stream')).headers.etag, undefined)
-    t.is((await site.get({}, '/stream')).body, 'page')
-    t.is((await site.get({ 'if-none-match': '"own"' }, '/tagged')).status, 200)
-    t.is((await site.get({}, '/tagged')).headers.etag, '"own"')
-    t.is((await site.get({}, '/201')).headers.etag, undefined)
-    t.is((await site.get({}, '/empty')).headers.etag, undefined)
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-      t.is((await site.ask(method)).headers.etag, undefined, method)
+  test(
+    of('HLT-13 autoEtag leaves streams, ETags of the route and other statuses alone'),
+    async t => {
+      const site = await route(
+        t,
+        ctx => {
+          ctx.body = ctx.path === '/stream' ? Readable.from(['page']) : 'page'
+          if (ctx.path === '/tagged') ctx.set('ETag', '"own"')
+          if (ctx.path === '/201') ctx.status = 201
+          if (ctx.path === '/empty') ctx.body = null
+        },
+        { autoEtag: true }
+      )
+      t.is((await site.get({}, '/stream')).headers.etag, undefined)
+      t.is((await site.get({}, '/stream')).body, 'page')
+      t.is((await site.get({ 'if-none-match': '"own"' }, '/tagged')).status, 200)
+      t.is((await site.get({}, '/tagged')).headers.etag, '"own"')
+      t.is((await site.get({}, '/201')).headers.etag, undefined)
+      t.is((await site.get({}, '/empty')).headers.etag, undefined)
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        t.is((await site.ask(method)).headers.etag, undefined, method)
+      }
     }
-  })
+  )
 
   test(of('trace gives the reason'), async t => {
     const site = await route(

@@ -1,4 +1,4 @@
-// Peace with the middleware that people have beside this one, in front of it and further in.
+// Interoperation with common middleware, upstream and downstream.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:http2'
 import { once } from 'node:events'
@@ -39,7 +39,7 @@ async function page(ctx: Koa3.Context): Promise<void> {
 for (const [koa, Koa] of KOAS) {
   const of = (title: string) => `${title} (${koa})`
 
-  test(of('HLT-11 koa-conditional-get and @koa/etag in front work as ever'), async t => {
+  test(of('HLT-11 koa-conditional-get and @koa/etag work upstream'), async t => {
     const app = new Koa()
     app.use(conditional())
     app.use(etag())
@@ -62,7 +62,7 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(of('HLT-11 koa-conditional-get further in is a 500 with the remedy'), async t => {
+  test(of('HLT-11 koa-conditional-get downstream is a 500 with advice'), async t => {
     const app = new Koa()
     app.use(koaHttpCache())
     app.use(conditional())
@@ -83,7 +83,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('POST')).status, 500)
   })
 
-  test(of('HLT-11 further in, a 304 that a validator justifies is left alone'), async t => {
+  test(of('HLT-11 downstream, a 304 with a matching validator is left alone'), async t => {
     const app = new Koa()
     app.use(koaHttpCache())
     app.use(conditional())
@@ -96,7 +96,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({ 'if-none-match': '"other"' })).status, 500)
   })
 
-  test(of('HLT-11 with a route that asked before, too'), async t => {
+  test(of('HLT-11 downstream, also with a route that calls ctx.fresh'), async t => {
     const app = new Koa()
     app.use(koaHttpCache())
     app.use(conditional())
@@ -107,7 +107,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
   })
 
-  test(of('HLT-11 koa-static-cache works in front, and is a 500 further in'), async t => {
+  test(of('HLT-11 koa-static-cache works upstream, and is a 500 downstream'), async t => {
     const directory = directoryOf(t, { 'app.css': 'body{}' })
     const front = new Koa()
     front.use(staticCache(directory))
@@ -246,7 +246,7 @@ for (const [koa, Koa] of KOAS) {
   }
 }
 
-test('a web stream that is the body already is cancelled', async t => {
+test('a web stream that was set as the body is cancelled', async t => {
   let cancelled = 0
   const site = await openRoute(t, async ctx => {
     const stream = new ReadableStream({
@@ -290,7 +290,7 @@ test('autoEtag leaves web streams, blobs and responses alone', async t => {
   }
 })
 
-test('over HTTP/2 a 200, a 304 and a 412 are what they are over HTTP/1', async t => {
+test('200, 304 and 412 are the same over HTTP/2 as over HTTP/1', async t => {
   const app = new Koa3()
   app.use(koaHttpCache())
   app.use(page)

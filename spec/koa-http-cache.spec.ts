@@ -19,7 +19,7 @@ for (const [koa, Koa] of KOAS) {
 
   // ctx.fresh with an ETag
 
-  test(of('ETG-01 ETG-02 ETG-03 an ETag is set, and its owner is halted'), async t => {
+  test(of('ETG-01 ETG-02 ETG-03 an ETag is set, and a request that has it is halted'), async t => {
     let ran = 0
     const site = await route(t, async ctx => {
       await ctx.fresh('identifier')
@@ -52,7 +52,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({ 'if-none-match': '"a", "b"' })).status, 200)
   })
 
-  test(of('ETG-05 an identifier with quotes is taken as it is'), async t => {
+  test(of('ETG-05 an identifier with quotes is used as it is'), async t => {
     const site = await route(t, async ctx => {
       await ctx.fresh(ctx.query.tag as string)
       ctx.body = 'page'
@@ -62,7 +62,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.get({}, '/?tag=%22x%22')).headers.etag, '"x"')
   })
 
-  test(of('ETG-06 S45 what a header cannot carry is refused, and no header changed'), async t => {
+  test(of('ETG-06 S45 what a field cannot contain is rejected, and no field changes'), async t => {
     const site = await route(t, async ctx => {
       for (const wrong of [
         'a"\r\nX: y',
@@ -152,7 +152,7 @@ for (const [koa, Koa] of KOAS) {
     }
   )
 
-  test(of('MOD-05 the older formats are read as well'), async t => {
+  test(of('MOD-05 the obsolete date formats are parsed as well'), async t => {
     const site = await route(t, async ctx => {
       await ctx.fresh(DATE)
       ctx.body = 'page'
@@ -164,7 +164,7 @@ for (const [koa, Koa] of KOAS) {
 
   // Preconditions
 
-  test(of('PRE-01 the ETag decides over the date, both ways'), async t => {
+  test(of('PRE-01 the ETag takes precedence over the date, both ways'), async t => {
     const site = await route(t, async ctx => {
       await ctx.fresh({ etag: 'x', lastModified: DATE })
       ctx.body = 'page'
@@ -192,15 +192,18 @@ for (const [koa, Koa] of KOAS) {
     t.is(stored, 2)
   })
 
-  test(of('PRE-03 PUT with If-None-Match: * is for what is not there yet'), async t => {
-    const site = await route(t, async ctx => {
-      await ctx.fresh(ctx.path === '/there' ? 'x' : null)
-      ctx.status = 201
-    })
-    t.is((await site.ask('PUT', { 'if-none-match': '*' }, '/there')).status, 412)
-    t.is((await site.ask('PUT', { 'if-none-match': '*' }, '/new')).status, 201)
-    t.is((await site.ask('PUT', { 'if-match': '*' }, '/new')).status, 412)
-  })
+  test(
+    of('PRE-03 PUT with If-None-Match: * creates a resource that does not exist yet'),
+    async t => {
+      const site = await route(t, async ctx => {
+        await ctx.fresh(ctx.path === '/there' ? 'x' : null)
+        ctx.status = 201
+      })
+      t.is((await site.ask('PUT', { 'if-none-match': '*' }, '/there')).status, 412)
+      t.is((await site.ask('PUT', { 'if-none-match': '*' }, '/new')).status, 201)
+      t.is((await site.ask('PUT', { 'if-match': '*' }, '/new')).status, 412)
+    }
+  )
 
   test(of('PRE-04 POST with a matching If-None-Match is 412, never 304'), async t => {
     const site = await route(t, async ctx => {
@@ -210,7 +213,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('POST', { 'if-none-match': '"x"' })).status, 412)
   })
 
-  test(of('PRE-04a a PUT that goes on has no validator of the state before'), async t => {
+  test(of('PRE-04a a PUT that proceeds has no validator of the state before'), async t => {
     const site = await route(t, async ctx => {
       if (ctx.path === '/decides')
         await ctx.fresh({ etag: 'x', lastModified: DATE }, { halt: false })
@@ -247,7 +250,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('QUERY', { 'if-match': '"y"' })).status, 412)
   })
 
-  test(of('PRE-05 HEAD is answered as GET'), async t => {
+  test(of('PRE-05 HEAD is treated like GET'), async t => {
     const site = await route(t, async ctx => {
       await ctx.fresh('x')
       ctx.body = 'page'
@@ -256,7 +259,7 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('HEAD', { 'if-none-match': '"x"' })).status, 304)
   })
 
-  test(of('a 412 is kept by no cache, whatever was said about the 200'), async t => {
+  test(of('a 412 is not stored by any cache, whatever was written for the 200'), async t => {
     const site = await route(t, async ctx => {
       ctx.expires(900, 'public')
       ctx.cacheControl({ target: 'CDN', maxAge: 600 })

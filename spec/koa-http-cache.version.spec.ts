@@ -1,4 +1,4 @@
-// versionOf: pages are new as soon as a template is.
+// versionOf: an edited template changes every ETag.
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ import { makeProject, writeFiles, type Files } from './support/site.ts'
 
 const VIEWS = { 'views/page.ejs': 'page', 'views/books/index.ejs': 'index', 'layout.ejs': 'layout' }
 
-/** In which environment versionOf is called tells how it reads. */
+/** How versionOf reads depends on the environment in which it is called. */
 function within<T>(env: string | undefined, make: () => T): T {
   const before = process.env.NODE_ENV
   try {
@@ -49,7 +49,7 @@ for (const [koa, Koa] of KOAS) {
     })
   }
 
-  test(of('HLT-12a it goes together with another version, and with a date'), async t => {
+  test(of('HLT-12a it can be combined with another version, and with a date'), async t => {
     const root = makeProject(t, VIEWS)
     const views = within('development', () => versionOf('views', { root }))
     const date = new Date(0)

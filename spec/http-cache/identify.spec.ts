@@ -16,7 +16,7 @@ test('last_modified is understood as lastModified', t => {
   })
 })
 
-test('a validator that is null is not given, as in a row of a database', t => {
+test('a validator that is null is not set, as in a database row', t => {
   t.deepEqual(validators({ etag: 'x', lastModified: null }), {
     etag: '"x"',
     lastModified: undefined
@@ -41,7 +41,7 @@ test('a Date of another realm is a Date', t => {
   t.is(validators({ lastModified: date }).lastModified, SECONDS)
 })
 
-test('an object of a class of one’s own may hold the validators, also as accessors', t => {
+test('an instance of a class may have the validators, also as accessors', t => {
   class State {
     get etag() {
       return 'x'

@@ -2,7 +2,7 @@ import test from 'ava'
 
 import { keepCurrent, refreshAll, stopRefreshing } from '../../lib/http-cache/kept-current.ts'
 
-test('values are refreshed until they are settled, and there is a bound', async t => {
+test('values are refreshed until they are final, and their number is bounded', async t => {
   t.is(refreshAll(), undefined)
   const refreshed: number[] = []
   const refreshes = Array.from({ length: 1000 }, (_, at) => async () => void refreshed.push(at))

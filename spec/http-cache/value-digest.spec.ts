@@ -7,7 +7,7 @@ import * as fc from 'fast-check'
 import { digestOf } from '../../lib/files/digest.ts'
 import { digestOfValue } from '../../lib/http-cache/value-digest.ts'
 
-test('a digest is the beginning of SHA-256', t => {
+test('a digest is the start of the SHA-256 in hex', t => {
   t.is(digestOf('page'), '3660315a9af3df255d8f19ab077e4797')
   t.is(digestOf(Buffer.from('page')), digestOf('page'))
   t.is(digestOf(''), 'e3b0c44298fc1c149afbf4c8996fb924')
@@ -67,25 +67,25 @@ test('different contents have different digests', t => {
   t.is(new Set(contents.map(digestOfValue)).size, contents.length)
 })
 
-test('what says itself as JSON is digested so, and undefined is as if it were not there', t => {
+test('toJSON is used, and undefined is like a missing key', t => {
   t.is(digestOfValue({ toJSON: () => ({ a: 1 }) }), digestOfValue({ a: 1, b: undefined }))
 })
 
-test('ETG-07 bytes are digested as they are, whatever views them', t => {
+test('ETG-07 bytes are digested as they are, whatever the view', t => {
   const buffer = new Uint8Array([0, 1, 2, 3, 4]).buffer
   t.is(digestOfValue(new Uint8Array(buffer, 1, 3)), digestOfValue(Buffer.from([1, 2, 3])))
   t.is(digestOfValue(new DataView(buffer, 1, 3)), digestOfValue(Buffer.from([1, 2, 3])))
   t.not(digestOfValue(new Uint8Array(buffer, 1, 3)), digestOfValue(new Uint8Array(buffer)))
 })
 
-test('ETG-07 what comes from another realm is digested as from this one', t => {
+test('ETG-07 values of another realm are digested like those of this one', t => {
   const content = () => ({ a: [1, new Date(7), new Uint8Array([1])], b: null })
   const other: unknown = runInNewContext(`(${String(content)})()`)
   t.is(digestOfValue(other), digestOfValue(content()))
   t.is(digestOfValue(Object.assign(Object.create(null), content())), digestOfValue(content()))
 })
 
-test('ETG-07 one part may stand in two places', t => {
+test('ETG-07 one part may be in two places', t => {
   const part = { a: 1 }
   t.is(digestOfValue([part, part]), digestOfValue([{ a: 1 }, { a: 1 }]))
 })
@@ -131,7 +131,7 @@ const UNKNOWN: readonly [name: string, value: unknown, message: RegExp][] = [
   ['a cycle', itself, /contains itself/]
 ]
 for (const [name, value, message] of UNKNOWN) {
-  test(`ETG-07 the content of ${name} is unknown: refused, at any depth`, t => {
+  test(`ETG-07 the content of ${name} is unknown: rejected, at any depth`, t => {
     t.throws(() => digestOfValue([value]), { instanceOf: TypeError, message })
     t.throws(() => digestOfValue({ a: { b: value } }), { instanceOf: TypeError, message })
     t.throws(() => digestOfValue({ toJSON: () => value }), { instanceOf: TypeError, message })

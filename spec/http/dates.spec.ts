@@ -11,13 +11,13 @@ test('EXP-05 dates are written as IMF-fixdate', t => {
   t.is(formatHttpDate(NOV_1994 + 999), 'Sun, 06 Nov 1994 08:49:37 GMT')
 })
 
-test('a date that four digits cannot say is refused', t => {
+test('a year of more than four digits is rejected', t => {
   for (const wrong of [Number.NaN, Infinity, Date.UTC(10_000, 0), Date.parse('-000001-01-01')]) {
     t.throws(() => formatHttpDate(wrong), { instanceOf: TypeError, message: /years 0000 to 9999/ })
   }
 })
 
-test('MOD-05 all three formats are read as GMT, in whatever time zone the server is', t => {
+test('MOD-05 all three formats are parsed as GMT, in whatever time zone the server is', t => {
   const zone = process.env.TZ
   t.teardown(() => {
     if (zone === undefined) delete process.env.TZ
@@ -36,7 +36,7 @@ function yearOf(digits: string, now: number): number | undefined {
   return date === undefined ? undefined : new Date(date).getUTCFullYear()
 }
 
-test('two digits of a year lie at most fifty years ahead', t => {
+test('a two-digit year is at most fifty years ahead', t => {
   t.is(yearOf('26', NOW), 2026)
   t.is(yearOf('76', NOW), 2076)
   t.is(yearOf('77', NOW), 1977)
@@ -45,7 +45,7 @@ test('two digits of a year lie at most fifty years ahead', t => {
   t.is(yearOf('05', Date.UTC(2099, 0)), 2105)
 })
 
-test('a leap second is read, a day that the month does not have is not', t => {
+test('a leap second is valid, a day that the month does not have is not', t => {
   t.is(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT'), Date.UTC(2017, 0))
   t.is(parseHttpDate('Mon, 29 Feb 2016 00:00:00 GMT'), Date.UTC(2016, 1, 29))
   t.is(parseHttpDate('Wed, 29 Feb 2017 00:00:00 GMT'), undefined)
@@ -73,12 +73,12 @@ const UNREADABLE = [
 ]
 
 for (const text of UNREADABLE) {
-  test(`${JSON.stringify(text)} is no date`, t => {
+  test(`${JSON.stringify(text)} is not a date`, t => {
     t.is(parseHttpDate(text, NOW), undefined)
   })
 }
 
-test('what is written is read back', t => {
+test('a formatted date parses to the same time', t => {
   const seconds = fc.integer({ min: -62_167_219_200, max: 253_402_300_799 })
   fc.assert(fc.property(seconds, at => parseHttpDate(formatHttpDate(at * 1000)) === at * 1000))
   t.pass()

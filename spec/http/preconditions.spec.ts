@@ -11,7 +11,7 @@ const EQUAL = formatHttpDate(MODIFIED)
 const LATER = formatHttpDate(MODIFIED + DAY)
 const FUTURE = formatHttpDate(NOW + DAY)
 
-// RFC 9110 section 13.2.2, a second time: a table of which the first row that fits counts. T: the
+// RFC 9110 section 13.2.2 as a table; the first row that fits counts. T: the
 // condition holds. F: it does not. -: there is none, or it has to be ignored.
 type Truth = 'T' | 'F' | '-'
 const TABLE: readonly [Truth | ' ', Truth | ' ', Truth | ' ', Truth | ' ', string, Outcome][] = [
@@ -39,7 +39,7 @@ interface Current {
   tag: Tag
   dated: boolean
 }
-// What a header says, and whether its condition holds, known without reading it.
+// A field's value, and whether its condition holds, known without parsing it.
 type Case<Rule> = readonly [text: string | undefined, rule: Rule]
 type TagRule = (current: Current) => Truth
 type DateRule = (current: Current, reading: 'exact' | 'before') => Truth
@@ -87,7 +87,7 @@ const IF_MODIFIED_SINCE: readonly Case<DateRule>[] = [
   [LATER, onlyDated((_, reading) => truth(reading === 'exact'))],
   [FUTURE, onlyDated(() => 'T')]
 ]
-// If-Range speaks of ranges alone and must change nothing here.
+// If-Range is about ranges only and must not change anything here.
 const IF_RANGE = [undefined, '"x"', '"y"']
 const METHODS = ['GET', 'HEAD', 'QUERY', 'PUT', 'POST', 'DELETE']
 const CURRENT: readonly Current[] = (['strong', 'weak', 'none'] as const).flatMap(tag => [
@@ -155,7 +155,7 @@ test('where there is no representation yet, If-Match fails and If-None-Match: * 
   t.is(evaluatePreconditions('PUT', { 'if-none-match': '*' }, {}), 'proceed')
 })
 
-test('a Last-Modified that lies in the future is still equal to itself', t => {
+test('a Last-Modified in the future is still equal to itself', t => {
   const lastModified = NOW + DAY
   const options = { ifModifiedSince: 'before', now: NOW } as const
   const headers = { 'if-modified-since': FUTURE }

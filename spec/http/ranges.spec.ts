@@ -41,7 +41,7 @@ for (const [range, size, choice] of [
 }
 
 for (const method of ['HEAD', 'POST', 'PUT']) {
-  test(`a range is nothing to ${method}`, t => {
+  test(`a range is ignored for ${method}`, t => {
     t.is(chooseRange(method, { range: 'bytes=0-1' }, FILE, 10, LATER), 'whole')
     t.is(chooseRange(method, { range: 'bytes=20-' }, FILE, 10, LATER), 'whole')
   })
@@ -77,7 +77,7 @@ test('If-Range is never current for a weak tag, for a date of this second, and f
   t.is(of(DATE, { etag: ETAG }), 'whole')
 })
 
-test('a range lies within the file, however it is asked for', t => {
+test('a range is within the file, whatever is requested', t => {
   const numbers = integer({ min: 0, max: 50 })
   assert(
     property(numbers, numbers, numbers, (first, last, size) => {

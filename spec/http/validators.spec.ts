@@ -13,7 +13,7 @@ test('an identifier is quoted', t => {
   t.is(formatEtag('a,b'), '"a,b"')
 })
 
-test('ETG-05 what is a tag already is not quoted twice', t => {
+test('ETG-05 a tag is not quoted twice', t => {
   t.is(formatEtag('"x"'), '"x"')
   t.is(formatEtag('W/"x"'), 'W/"x"')
   t.is(formatEtag('W/"x"', true), 'W/"x"')
@@ -34,7 +34,7 @@ for (const wrong of [
   '\x7f',
   '"a\n"'
 ]) {
-  test(`ETG-06 ${JSON.stringify(wrong)} is refused`, t => {
+  test(`ETG-06 ${JSON.stringify(wrong)} is rejected`, t => {
     t.throws(() => formatEtag(wrong), { instanceOf: TypeError, message: /ETag must be/ })
   })
 }
@@ -59,7 +59,7 @@ test('ETG-04 a list, W/, *, a tag without quotes, a comma inside of quotes', t =
   t.false(weakly('"a,x,b"'))
 })
 
-test('ETG-04 what names another tag, or none', t => {
+test('ETG-04 lists that contain another tag, or none', t => {
   const others = [
     '',
     ' ',
@@ -80,7 +80,7 @@ test('ETG-04 what names another tag, or none', t => {
   t.false(etagMatches('*', undefined, 'weak'))
 })
 
-test('a strong comparison wants two strong tags', t => {
+test('a strong comparison needs two strong tags', t => {
   t.true(strongly('"a", "x"'))
   t.true(strongly('*'))
   t.true(strongly('*', 'W/"x"'))
@@ -90,7 +90,7 @@ test('a strong comparison wants two strong tags', t => {
   t.true(strongly('W/"x", "x"'))
 })
 
-test('a list of quoted tags names exactly its members', t => {
+test('a list of quoted tags matches exactly its members', t => {
   const opaque = fc.stringMatching(/^[!#-~]{0,12}$/)
   fc.assert(
     fc.property(fc.array(opaque, { maxLength: 6 }), opaque, (tags, wanted) => {

@@ -1,4 +1,4 @@
-// Whoever imports the assets alone keeps Koa's own ctx.fresh. Checked by `tsc -p spec/types-assets`, never run.
+// Importing koa-fresh-assets/assets alone keeps Koa's own type of ctx.fresh. Checked by `tsc -p spec/types-assets`, never run.
 import Koa from 'koa'
 
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'

@@ -1,4 +1,4 @@
-// What the compiler must accept and refuse, for the types of Koa 3 (tsc -p spec) and of Koa 2
+// What the compiler must accept and reject, for the types of Koa 3 (tsc -p spec) and of Koa 2
 // (tsc -p spec/types-koa2). Nothing here runs.
 import { Router } from '@koa/router'
 import Koa from 'koa'
@@ -44,13 +44,13 @@ app.use(async ctx => {
   ctx.cacheControl('max-age')
   // @ts-expect-error a typo in an option
   ctx.cacheControl({ maxage: 60 })
-  // @ts-expect-error a text needs a unit
+  // @ts-expect-error a string needs a unit
   ctx.cacheControl({ maxAge: '60' })
   // @ts-expect-error there is no such unit
   ctx.expires('2 moons')
   // @ts-expect-error a typo behind the lifetime
   ctx.expires(60, 'publik')
-  // @ts-expect-error an ETag is a text
+  // @ts-expect-error an ETag is a string
   await ctx.fresh(42)
   // @ts-expect-error a date is a Date
   await ctx.fresh({ lastModified: '2020-01-01' })
@@ -90,6 +90,6 @@ app.use(mount('/cached', koaHttpCache()))
 
 // @ts-expect-error a typo in an option
 koaHttpCache({ autoETag: true })
-// @ts-expect-error one of two words
+// @ts-expect-error neither 'exact' nor 'before'
 koaHttpCache({ ifModifiedSince: 'after' })
 koaHttpCache({ version: () => undefined })

@@ -10,7 +10,7 @@ import { LOADER, moduleFile } from '../../support/typescript.ts'
 const NOBODY = 65534
 const isRoot = process.getuid?.() === 0
 
-/** What an ordinary user's process answers for each path, one after the other. */
+/** The responses of an ordinary user's process to each path, in order. */
 async function askAsUser(root: string, steps: readonly string[]) {
   const child = fork(moduleFile('spec/support/ordinary-user.ts'), [root, ...steps], {
     execArgv: [...LOADER],
@@ -110,7 +110,7 @@ test('a target that another user owns is replaced where its folder may be writte
   t.deepEqual([answers[0]?.status, answers[0]?.text], [200, 'a{}'])
 })
 
-test('public that becomes a file is a 500 that says so', async t => {
+test('a public that becomes a file is a 500 with the reason', async t => {
   const site = await makeSite(t, { 'css/a.css': 'a{}' })
   writeFiles(site.root, { public: 'a file' })
   const { status, text } = await site.ask('/assets/a.css')
@@ -138,7 +138,7 @@ test('a directory where the target belongs is a 500 that names it', async t => {
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
 })
 
-test('a source that is a directory is not found, and what lies in it is', async t => {
+test('a directory with the name of a source is not found, and its files are', async t => {
   const site = await makeSite(t, { 'css/a.css/b.css': 'b{}', 'css/c.css.scss/d.css': 'd{}' })
   for (const path of ['/assets/a.css', '/assets/c.css', '/assets/c.css.scss']) {
     t.is((await site.ask(path)).status, 404)

@@ -102,12 +102,12 @@ for (const [options, message] of [
   [JSON.parse('{"__proto__": 1}'), /^unknown option '__proto__': known options: compile, /],
   [{ constructor: 1 }, /^unknown option 'constructor': known options: compile, /]
 ] as const) {
-  test(`SET-10 ${JSON.stringify(options)} is refused with the nearest known name`, t => {
+  test(`SET-10 ${JSON.stringify(options)} is rejected with the nearest known name`, t => {
     t.throws(start(options), { instanceOf: TypeError, message })
   })
 }
 
-test('SET-10 koaAssets() itself refuses, before the first request', t => {
+test('SET-10 koaAssets() itself rejects it, before the first request', t => {
   const options = { fingerprints: true } as KoaAssetsOptions
   t.throws(() => koaAssets(options), {
     instanceOf: TypeError,
@@ -115,7 +115,7 @@ test('SET-10 koaAssets() itself refuses, before the first request', t => {
   })
 })
 
-test('SET-11 two apps of one path are refused, with the name of the other', t => {
+test('SET-11 two apps with the same path are rejected, with the name of the other', t => {
   const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '' })
   t.throws(start({ root, apps: { a: { path: '/x' }, b: { path: '/x/' } } }), {
     instanceOf: TypeError,
@@ -123,7 +123,15 @@ test('SET-11 two apps of one path are refused, with the name of the other', t =>
   })
 })
 
-test('SET-11 no app at all is refused', t => {
+test('SET-11 two apps with the same path are rejected, also with another app between them', t => {
+  const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '', 'apps/c/x': '' })
+  t.throws(start({ root, apps: { a: { path: '/x' }, b: { path: '/y' }, c: { path: '/x' } } }), {
+    instanceOf: TypeError,
+    message: "path must be different from that of 'c', got '/x' (apps.a.path)"
+  })
+})
+
+test('SET-11 an empty table of apps is rejected', t => {
   for (const [apps, given] of [
     [{}, '{}'],
     [{ web: undefined }, '{ web: undefined }']
@@ -135,7 +143,7 @@ test('SET-11 no app at all is refused', t => {
   }
 })
 
-test('public that is a file is refused at start', t => {
+test('a file as public is rejected at start', t => {
   const root = makeProject(t, { public: 'a file', 'apps/web/assets/a.css': '' })
   t.throws(start({ root }), {
     instanceOf: AssetError,
@@ -145,7 +153,7 @@ test('public that is a file is refused at start', t => {
   })
 })
 
-test('null bytes, links and what else a path may hold are taken literally', t => {
+test('special characters of a path are taken literally', t => {
   const root = makeProject(t, { 'apps/a+b(c)[d]/assets/a.css': '' })
   const [app] = settle({ root: join(root), prefix: '/a+b(c)[d]' }, {}).apps
   t.is(app?.urlPrefix, '/a+b(c)[d]')

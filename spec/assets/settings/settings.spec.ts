@@ -8,7 +8,7 @@ import { makeProject } from '../../support/site.ts'
 
 function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
   const [web, ...others] = settle(options, env).apps
-  if (!web || others.length > 0) throw new Error('the spec wants one app')
+  if (!web || others.length > 0) throw new Error('the spec needs one app')
   return web
 }
 
@@ -94,13 +94,13 @@ test("SET-06 an app's configure beats the app, that the top's configure, and tha
   })
 })
 
-test('SET-06 what is set to undefined in a later layer is not set', t => {
+test('SET-06 undefined in a later layer does not unset an option', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   const unset = { compile: undefined } as object
   t.true(webOf({ root, env: 'production', compile: true, apps: { web: unset } }).compile)
 })
 
-test('SET-06 an app, an environment and each option that is undefined is not given', t => {
+test('SET-06 an app, an environment or an option that is undefined is not set', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   const unset = { sources: undefined, compilers: undefined, missing: undefined, dir: undefined }
   const apps = { web: { ...unset, path: undefined, configure: undefined }, admin: undefined }
@@ -142,7 +142,7 @@ test('SET-07 sources of top, configure and app append, in that order, each once'
   t.deepEqual(topSources, [at('top')])
 })
 
-test("SET-08 a relative source starts at the app's directory, an absolute one is taken as it is", t => {
+test("SET-08 a relative source starts at the app's directory, an absolute one is used as it is", t => {
   const root = makeProject(t, { 'apps/web/more/a.css': '', 'elsewhere/b.css': '' })
   mkdirSync(join(root, 'apps/web/assets'))
   const { sources } = webOf({ root, sources: ['more', join(root, 'elsewhere')] })
@@ -182,7 +182,7 @@ test('SET-09 an app without an assets folder is fine', t => {
   )
 })
 
-test('SET-09 apps pointing nowhere is an error at start', t => {
+test('SET-09 an app in a directory that does not exist is an error at start', t => {
   const root = makeProject(t)
   t.throws(() => settle({ root, env: 'development', apps: { web: { dir: 'src/web' } } }), {
     instanceOf: AssetError,
@@ -198,7 +198,7 @@ function freezeDeep<T extends object>(value: T): T {
   return Object.freeze(value)
 }
 
-test('SET-12 options given are never written to', t => {
+test('SET-12 options are never modified', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   const options: KoaAssetsOptions = {
     root,
@@ -215,7 +215,7 @@ test('SET-12 options given are never written to', t => {
   t.deepEqual(structuredClone({ ...options, compilers: undefined }), before)
 })
 
-test('SET-12 settings are frozen, and do not follow options that are changed afterwards', t => {
+test('SET-12 settings are frozen, and do not change with the options', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/more/a.css': '' })
   const sources = ['more']
   const integrity: Array<'sha256' | 'sha512'> = ['sha256']
@@ -265,7 +265,7 @@ test('every apps/<name> that has an assets folder is an app, mounted at its name
   )
 })
 
-test('without apps/<name>/assets a plain assets folder is that of the one app web', t => {
+test('without apps/<name>/assets a plain assets folder is that of an app called web', t => {
   const root = makeProject(t, { 'assets/a.css': '', 'more/b.css': '', 'apps/api/server.js': '' })
   const web = webOf({ root, sources: ['more'] })
   t.deepEqual([web.name, web.path, web.dir], ['web', '/', root])
