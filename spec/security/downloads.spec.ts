@@ -11,6 +11,7 @@ import { ENVIRONMENTS, makeFront, type Front } from '../support/front.ts'
 import { ask, request } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
+import { until } from '../support/until.ts'
 
 const MIB = 1024 * 1024
 const DROPS = cases(200, 1000)
@@ -88,14 +89,6 @@ test('S27 reading a Range takes time in proportion to its length', t => {
     )
   }
 })
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  const end = Date.now() + 10_000
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`still not: ${what}`)
-    await new Promise(resolve => setImmediate(resolve))
-  }
-}
 
 /** One download that the client drops, in one of the ways in which clients go away. */
 function drop(port: number, at: number, path: string): Promise<void> {

@@ -5,6 +5,7 @@ import { makeFront } from '../support/front.ts'
 import { drive } from '../support/in-process.ts'
 import { exchange, readAnswer, request } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
+import { until } from '../support/until.ts'
 
 const SOURCE = 'apps/web/assets/stylesheets/slow.css.slow'
 const CROWD = 200
@@ -39,12 +40,7 @@ async function makeSlowSite(t: ExecutionContext, env: string) {
       }
     ]
   })
-  const until = async (holds: () => boolean) => {
-    const end = Date.now() + 10_000
-    while (!holds() && Date.now() < end) await new Promise(resolve => setImmediate(resolve))
-    t.true(holds())
-  }
-  return { ...front, state, close, until }
+  return { ...front, state, close }
 }
 
 /** Sends the request and leaves once `arrived` has passed. */
@@ -56,18 +52,18 @@ function askAndLeave(port: number): Socket {
 
 for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
   test(`S41 200 at once, and ${whoLeaves} of them leaves: one compile, 199 good answers`, async t => {
-    const { port, state, close, until, errors } = await makeSlowSite(t, 'development')
+    const { port, state, close, errors } = await makeSlowSite(t, 'development')
     close()
     const before =
       { 'the first': 0, 'one in the middle': 100, 'the last': CROWD - 1 }[whoLeaves] ?? 0
     const crowd = (count: number) =>
       Array.from({ length: count }, () => exchange(port, request('GET', '/assets/slow.css')))
     const early = crowd(before)
-    await until(() => state.arrived === before)
+    await until(() => state.arrived === before, 'the requests have come')
     const leaving = askAndLeave(port)
-    await until(() => state.arrived === before + 1)
+    await until(() => state.arrived === before + 1, 'the requests have come')
     const late = crowd(CROWD - 1 - before)
-    await until(() => state.arrived === CROWD)
+    await until(() => state.arrived === CROWD, 'the requests have come')
     const left = new Promise(resolve => leaving.once('close', resolve))
     leaving.destroy()
     await left
@@ -84,13 +80,13 @@ for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
 }
 
 test('S41 an edit while it compiles: who asks later gets the later bytes, after one more compile', async t => {
-  const { root, port, state, close, until } = await makeSlowSite(t, 'development')
+  const { root, port, state, close } = await makeSlowSite(t, 'development')
   close()
   const early = Array.from({ length: 20 }, () => exchange(port, request('GET', '/assets/slow.css')))
-  await until(() => state.compiles === 1 && state.arrived === 20)
+  await until(() => state.compiles === 1 && state.arrived === 20, 'the requests have come')
   writeFiles(root, { [SOURCE]: 'two' })
   const late = Array.from({ length: 20 }, () => exchange(port, request('GET', '/assets/slow.css')))
-  await until(() => state.arrived === 40)
+  await until(() => state.arrived === 40, 'the requests have come')
   state.go()
   for (const bytes of await Promise.all(late)) t.is(readAnswer(bytes).text, 'two compiled')
   for (const bytes of await Promise.all(early))
@@ -99,13 +95,13 @@ test('S41 an edit while it compiles: who asks later gets the later bytes, after 
 })
 
 test('S41 a storm on a broken source: all are told, and it is not compiled for each', async t => {
-  const { root, port, state, close, until, errors } = await makeSlowSite(t, 'production')
+  const { root, port, state, close, errors } = await makeSlowSite(t, 'production')
   writeFiles(root, { [SOURCE]: 'broken' })
   close()
   const crowd = Array.from({ length: CROWD }, () =>
     exchange(port, request('GET', '/assets/slow.css'))
   )
-  await until(() => state.arrived === CROWD)
+  await until(() => state.arrived === CROWD, 'the requests have come')
   state.go()
   for (const bytes of await Promise.all(crowd)) {
     const answer = readAnswer(bytes)

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 
-const LIMIT_MS = 10_000
+const LIMIT_MS = 30_000
 
 /** Asks again and again until the answer is yes, for what comes when the system pleases. */
 export async function until(
@@ -10,7 +10,7 @@ export async function until(
 ): Promise<void> {
   const end = Date.now() + limit
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`waited ${limit} ms in vain: ${what}`)
+    if (Date.now() > end) throw new Error(`still not after ${limit} ms: ${what}`)
     await setTimeout(2)
   }
 }

@@ -88,11 +88,12 @@ test('a head is kept, and put in place as long as its second lasts', async t => 
 test('the date goes on', async t => {
   const { port } = await open(t, writeResponse)
   const dates = new Set<string>()
-  while (dates.size < 3) {
+  while (dates.size < 2) {
     const before = Date.now()
     for (const [, date = ''] of (await converse(port)).matchAll(/^Date: (.*)\r$/gm)) {
       const time = Date.parse(date)
-      t.true(time > before - 2000 && time <= Date.now())
+      // A Date has whole seconds, and Node may renew it late.
+      t.true(time > before - 10_000 && time <= Date.now())
       dates.add(date)
     }
   }
