@@ -1,5 +1,5 @@
 // Disks that are really full, or really read-only: mounted in a namespace that ends with its shell.
-// What needs no mount is in spec/assets/building/trouble.spec.ts.
+// What needs no mount is in spec/assets/building/failures.spec.ts.
 import test, { type ExecutionContext } from 'ava'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync } from 'node:fs'

@@ -56,7 +56,7 @@ test('FPR-15 the newest two are those that were published last, whatever their m
   t.deepEqual(left(), withCopies(['app.css', nameOf(200), nameOf(300)]))
 })
 
-test('what the manifest named until a moment ago is younger than what was published after it', async t => {
+test('a version counts as young from the moment the manifest drops it', async t => {
   const { root, left } = await makeDeploys(t, [3])
   const source = join(root, 'apps/web/assets/app.css')
   const deploy = async (day: number) => {
@@ -79,7 +79,7 @@ const version = (plain: string, daysOld: number, isCurrent = false) => ({
   changedMs: 1e12 - daysOld * DAY_MS
 })
 
-test('FPR-15 of versions of every age those go that are neither new, nor young, nor current', t => {
+test('FPR-15 versions that are neither new, nor young, nor current are removed', t => {
   const versions = [
     ...[0.1, 0.5, 0.9, 2, 3].map(days => version('app.css', days)),
     ...[5, 6, 7].map(days => version('old.css', days)),
@@ -93,7 +93,7 @@ test('FPR-15 of versions of every age those go that are neither new, nor young, 
   )
 })
 
-test('what the manifest names stays, also after a rollback to something old', async t => {
+test('what the manifest names is kept, also after a rollback to an old version', async t => {
   const { root, left } = await makeDeploys(t, [1, 2, 3])
   const source = join(root, 'apps/web/assets/app.css')
   writeFileSync(source, textOf(3))
@@ -128,16 +128,16 @@ test('clean never touches what precompile did not make', async t => {
   t.true(existsSync(elsewhere))
 })
 
-test('a dry run tells the same and removes nothing', async t => {
+test('a dry run reports the same and removes nothing', async t => {
   const { root, left } = await makeDeploys(t, [1, 10, 20])
   const before = left()
-  const told = await clean({ root }, { keep: 1, age: 0, dryRun: true })
+  const report = await clean({ root }, { keep: 1, age: 0, dryRun: true })
   t.deepEqual(left(), before)
-  t.deepEqual(await clean({ root }, { keep: 1, age: 0 }), { ...told, dryRun: false })
+  t.deepEqual(await clean({ root }, { keep: 1, age: 0 }), { ...report, dryRun: false })
   t.deepEqual(left(), withCopies(['app.css', nameOf(1)]))
 })
 
-test('clean waits for no precompile: it refuses while one is at work', async t => {
+test('clean fails while a precompile is running, rather than wait for it', async t => {
   const { root, folder } = await makeDeploys(t, [1])
   // The process that runs the specs' processes lives as long as this one.
   writeFileSync(join(folder, '.koa-fresh-assets.lock'), ownerOf(process.ppid))

@@ -26,7 +26,7 @@ const sources: Files = placed({
 
 const options = { sources: '../../shared', integrity: ['sha256', 'sha512'] as const }
 
-test('two checkouts of the same sources become byte-identical, compressed copies and manifest as well', async t => {
+test('two checkouts of the same sources publish identical bytes, compressed copies and manifest included', async t => {
   const [here, there] = [
     makeProject(t),
     join(makeProject(t), 'quite/another/directory, with blanks')
@@ -49,7 +49,7 @@ test('two checkouts of the same sources become byte-identical, compressed copies
   }
 })
 
-test('a project that is moved is precompiled again to the same bytes', async t => {
+test('a project that was moved is precompiled to the same bytes', async t => {
   const parent = makeProject(t)
   const [before, after] = [join(parent, 'before'), join(parent, 'after')]
   writeFiles(before, sources)

@@ -21,7 +21,7 @@ import { makeProject, writeFiles, type Files } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 
 const KILLS = cases(3, 50)
-const LANES = 2
+const CONCURRENCY = 2
 
 /** Pseudo-random and repeatable: mulberry32. */
 function random(seed: number): () => number {
@@ -62,7 +62,7 @@ test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the ne
   const duration = performance.now() - begun
   let killed = 0
   let interrupted = 0
-  const lane = async () => {
+  const worker = async () => {
     const root = makeProject(t, deploy(0))
     const directory = join(root, 'public')
     await run({ root })
@@ -90,7 +90,7 @@ test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the ne
       )
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   t.log(`${interrupted} of ${killed} were at work`)
   t.true(interrupted > 0)
 })

@@ -16,7 +16,7 @@ const FILES = {
 }
 
 for (const mode of MODES) {
-  test(`FPR-17a a stylesheet whose image changed has another mtime, at every distance (${mode})`, async t => {
+  test(`FPR-17a a stylesheet whose image changed gets another mtime, however indirect the reference (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES)
     const assets = join(site.root, 'apps/web/assets')
     for (const file of filesBelow(assets)) utimesSync(join(assets, file), 1e9, 1e9)
@@ -57,7 +57,7 @@ test('FPR-17a a second precompile neither writes nor touches anything', async t 
 })
 
 for (const mode of MODES) {
-  test(`FPR-17a other bytes never have the second of the former ones, whatever the sources' mtimes (${mode})`, async t => {
+  test(`FPR-17a changed bytes never keep the second of the previous mtime, whatever the sources' mtimes (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, FILES)
     const secondOf = (path: string) =>
       statSync(join(site.root, 'public', path), { bigint: true }).mtimeNs / 1_000_000_000n
@@ -79,7 +79,7 @@ for (const mode of MODES) {
   })
 }
 
-test('FPR-17a what became a second later stays so, and its compressed copies are sent', async t => {
+test('FPR-17a an mtime that was moved by a second stays, and the compressed copies are served', async t => {
   const css = (color: string) => `a { color: ${color} }\n`.repeat(200)
   const site = await makeFingerprinted(t, 'precompiled', { 'app.css': css('red') })
   const encoded = async () => {

@@ -24,7 +24,7 @@ const makeSources = (t: Parameters<typeof makeProject>[0], files: Files) =>
 
 const long = (text: string) => text.repeat(100)
 
-test('the manifest tells target, source, integrity and size of each, keys sorted', async t => {
+test('the manifest has target, source, integrity and size of each asset, with sorted keys', async t => {
   const root = makeSources(t, { 'b.js': 'go()', 'stylesheets/a.css.scss': 'a { b: c }' })
   await run({ root, integrity: ['sha256', 'sha384'] })
   const { version, assets } = readManifest(root)
@@ -60,7 +60,7 @@ test('FPR-06 precompiling twice writes the same files, and writes none of them a
   t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
 })
 
-test('FPR-07 what lies in public beside the prefix is kept, without a twin', async t => {
+test('FPR-07 files of public outside the prefix are kept, without compressed copies', async t => {
   const root = makeSources(t, { 'app.js': 'go()', '/public/robots.txt': long('all ') })
   await run({ root })
   t.deepEqual(
@@ -155,7 +155,7 @@ test('two sources of one name are refused, and both are named', async t => {
   t.deepEqual(filesBelow(join(root, 'public')), [])
 })
 
-test("missing: 'warn' publishes a stylesheet with a reference to nothing as it was written", async t => {
+test("missing: 'warn' leaves a missing reference as it is written", async t => {
   const css = 'a { background: url(lost.png) }'
   const root = makeSources(t, { 'stylesheets/app.css': css })
   const { warnings } = await run({ root, missing: 'warn' })
@@ -165,7 +165,7 @@ test("missing: 'warn' publishes a stylesheet with a reference to nothing as it w
   t.is(readPublic(root, '/assets/app.css').toString(), css)
 })
 
-test('a warning is heard once, however often the reference stands there', async t => {
+test('a warning is reported once, however often the reference occurs', async t => {
   const css = long('a { background: url(lost.png) }')
   const root = makeSources(t, { 'stylesheets/app.css': css })
   t.is((await run({ root, missing: 'warn' })).warnings.length, 1)
@@ -203,7 +203,7 @@ test('FPR-14 text is compressed where that makes it smaller, images never are', 
   t.true(report.compressedBytes < report.bytes)
 })
 
-test('a compressed copy of what an asset was before is not left beside its plain name', async t => {
+test('a compressed copy of the previous bytes does not stay next to the plain name', async t => {
   const root = makeSources(t, { 'app.js': long('one();') })
   await run({ root })
   writeFiles(root, placed({ 'app.js': 'two()' }))
@@ -213,7 +213,7 @@ test('a compressed copy of what an asset was before is not left beside its plain
   t.deepEqual(left, ['app.js'])
 })
 
-test('a published file that was damaged is written again, though size and mtime are the same', async t => {
+test('a damaged published file is written again, although size and mtime are the same', async t => {
   const root = makeSources(t, { 'app.js': 'go()', 'logo.png': 'logo' })
   await run({ root })
   const before = snapshot(join(root, 'public'))
@@ -244,7 +244,7 @@ test('a source of more than 1 MiB and one of no bytes are published like others'
   t.is(readPublic(root, targetOf(root, '/assets/e.css')).length, 0)
 })
 
-test('a directory that stands where a file belongs is named', async t => {
+test('a directory in place of a file is named in the error', async t => {
   const root = makeSources(t, { 'app.js': 'go()' })
   mkdirSync(join(root, 'public/assets/app.js/sub'), { recursive: true })
   await t.throwsAsync(() => run({ root }), {
@@ -253,7 +253,7 @@ test('a directory that stands where a file belongs is named', async t => {
   })
 })
 
-test('an app that makes no fingerprints gets plain names and compressed copies alone', async t => {
+test('an app without fingerprints gets only plain names and compressed copies', async t => {
   const root = makeSources(t, { 'app.js': 'go()', '/apps/admin/assets/menu.js': long('menu();') })
   const options = { root, apps: { web: {}, admin: { fingerprint: false } } }
   await run(options)
@@ -265,7 +265,7 @@ test('an app that makes no fingerprints gets plain names and compressed copies a
   )
 })
 
-test('no compressed copy of former bytes stays, whatever codings this Node can write', async t => {
+test('no compressed copy of previous bytes stays, whatever codings this Node can write', async t => {
   const before = 'a { color: red }'.repeat(50)
   const root = makeProject(t, placed({ 'app.css': before }))
   await run({ root })
@@ -290,7 +290,7 @@ test('no compressed copy of former bytes stays, whatever codings this Node can w
   t.false(existsSync(`${plain}.zst`) && readFileSync(`${plain}.zst`, 'utf8') === 'stale')
 })
 
-test('no compressed copy stays beside a file that has become too short for one', async t => {
+test('no compressed copy stays next to a file that is now too small for one', async t => {
   for (const fingerprint of [true, false]) {
     const root = makeProject(t, placed({ 'app.css': 'a { color: red }'.repeat(50) }))
     await run({ root, fingerprint })
@@ -307,7 +307,7 @@ test('no compressed copy stays beside a file that has become too short for one',
   }
 })
 
-test('FPR-05 what cannot be requested is refused, with the reason, and nothing is published', async t => {
+test('FPR-05 a name that cannot be requested is an error with the reason, and nothing is published', async t => {
   const names = [
     'scripts/aux.js',
     'images/con.svg',

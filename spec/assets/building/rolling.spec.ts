@@ -73,7 +73,7 @@ test('FPR-18 a new manifest is seen without a restart, and asset and page change
   t.is((await site.ask(await site.path('more.js'))).text, 'more()')
 })
 
-test('FPR-17b the page of the running release goes on naming what a new manifest has dropped', async t => {
+test('FPR-17b pages of the running release still find what a new manifest has dropped', async t => {
   const files = { 'old/app.css': 'a{}', 'old/gone.js': 'gone()', 'stays.js': 'stays()' }
   const site = await makeFingerprinted(t, 'precompiled', files, { revalidate: 0 })
   const version = () => site.render(assets => assets.version)
@@ -99,7 +99,7 @@ test('FPR-17b the page of the running release goes on naming what a new manifest
   await t.throwsAsync(() => site.path('gone.js'), { code: 'asset-unknown' })
 })
 
-test('FPR-17b two releases that keep other entries have other versions', async t => {
+test('FPR-17b releases that keep different entries have different versions', async t => {
   const versions = await Promise.all(
     ['one()', 'two()', undefined].map(async code => {
       const files = { 'app.js': 'app()', ...(code !== undefined && { 'gone.js': code }) }
@@ -115,7 +115,7 @@ test('FPR-17b two releases that keep other entries have other versions', async t
   t.is(new Set(versions).size, 3)
 })
 
-test('FPR-18 a manifest that is broken or gone while the server runs leaves the last good one', async t => {
+test('FPR-18 when the manifest becomes invalid or is removed, the last good one stays in use', async t => {
   const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
   const before = await site.path('app.js')
   const manifest = join(site.root, 'public/assets.json')
@@ -167,7 +167,7 @@ test(`FPR-18 a manifest that is replaced ${DEPLOYS} times while pages are render
   t.deepEqual(warnings, [])
 })
 
-test('a page rendered between two deploys names files that are all there', async t => {
+test('a page that is rendered between two deploys refers only to existing files', async t => {
   const site = await makeFingerprinted(t, 'precompiled', OLD, { revalidate: 0 })
   const state = { running: true }
   const deploys = (async () => {
@@ -193,7 +193,7 @@ test('a page rendered between two deploys names files that are all there', async
   t.true(pages > 0)
 })
 
-test('pages of a live site that are rendered while sources change name files of the right bytes', async t => {
+test('pages of a live site that are rendered while sources change refer to files with the right bytes', async t => {
   const site = await makeFingerprinted(t, 'live', OLD)
   for (let number = 0; number < 30; number++) {
     const pages = Array.from({ length: 5 }, async () => {

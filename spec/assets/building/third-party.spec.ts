@@ -85,7 +85,7 @@ for (const mode of MODES) {
   })
 }
 
-test('the manifest tells in which directory of the search a source was found', async t => {
+test('the manifest records the search directory in which a source was found', async t => {
   const root = makeProject(t, placed({ 'images/logo.png': 'our logo' }))
   await run({ root })
   const { assets } = readManifest(root)

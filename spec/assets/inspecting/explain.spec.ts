@@ -102,8 +102,14 @@ for (const [path, reason] of [
   ['/assets//app.css', 'it has an empty segment'],
   ['/assets/../app.css', 'it has a segment that starts with a dot'],
   ['/assets/.env', 'it has a segment that starts with a dot'],
-  ['/assets/a%5Cb.css', 'it contains a backslash, a colon, a control character or an encoded slash'],
-  ['/assets/a%2Fb.css', 'it contains a backslash, a colon, a control character or an encoded slash'],
+  [
+    '/assets/a%5Cb.css',
+    'it contains a backslash, a colon, a control character or an encoded slash'
+  ],
+  [
+    '/assets/a%2Fb.css',
+    'it contains a backslash, a colon, a control character or an encoded slash'
+  ],
   ['/assets/é.css', 'it contains a character that must be percent-encoded'],
   ['/assets/aux.css', 'Windows interprets one of its segments as another name'],
   ['/assets.json', 'the manifest is never served']

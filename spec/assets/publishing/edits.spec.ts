@@ -59,7 +59,7 @@ for (const [what, { file, name, text }] of Object.entries(kinds)) {
   })
 }
 
-test('a partial with a date to come is not compiled for every request', async t => {
+test('a partial with a future mtime is not compiled for every request', async t => {
   const root = makeProject(t, {
     'apps/web/assets/x/app.css.own': 'a{}',
     'apps/web/assets/x/_part.own': 'b{}'
@@ -153,7 +153,7 @@ test('sources and public taken away while it runs are a miss, and found again wh
   t.deepEqual(errors, [])
 })
 
-test('a file of public that is rewritten without pause is never answered short or for ever', async t => {
+test('a file of public that is rewritten continuously is never truncated, and every response ends', async t => {
   const root = makeProject(t, { 'public/a.txt': 'x', 'public/big.bin': 'x' })
   const { port, errors } = await makeFront(t, { root, env: 'test' })
   const writer = new Worker(

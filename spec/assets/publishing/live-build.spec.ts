@@ -9,7 +9,7 @@ import { filesBelow, makeFingerprinted, placed } from '../../support/fingerprint
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 
-test('a live site keeps the last good copy of what cannot be published, and mends itself', async t => {
+test('a live site serves the last good version of a broken asset, and recovers when it is fixed', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
   const path = await site.path('app.css')
   await site.edit({ 'app.css.scss': 'a { b: ', 'ok.js': 'better()' })
@@ -20,7 +20,7 @@ test('a live site keeps the last good copy of what cannot be published, and mend
   t.not(await site.path('app.css'), path)
 })
 
-test('a live site names what is broken where there is no good copy', async t => {
+test('a live site reports a broken asset that has no good version', async t => {
   const site = await makeFingerprinted(t, 'live', {
     'sub/app.css.scss': 'a { b: ',
     'ok.js': 'ok()'
@@ -29,7 +29,7 @@ test('a live site names what is broken where there is no good copy', async t => 
   t.is((await site.ask(await site.path('ok.js'))).text, 'ok()')
 })
 
-test('a live site with a target that cannot be written serves the others', async t => {
+test('a live site serves the other assets when one target cannot be written', async t => {
   const root = makeProject(t)
   mkdirSync(join(root, 'public/assets/bad.js/x'), { recursive: true })
   const site = await makeFingerprinted(t, 'live', { 'bad.js': 'bad()', 'ok.js': 'ok()' }, { root })
@@ -57,7 +57,7 @@ test('a deleted source of a live site is 404 at once, and its older fingerprints
 })
 
 for (const first of ['plain', 'current'] as const) {
-  test(`a deleted source of a live site is 404 when its ${first} URL is what is asked for first`, async t => {
+  test(`a deleted source of a live site is 404 when its ${first} URL is requested first`, async t => {
     const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one' })
     const paths = { plain: '/assets/app.css', current: await site.path('app.css') }
     for (const path of Object.values(paths)) t.is((await site.ask(path)).status, 200)
@@ -68,7 +68,7 @@ for (const first of ['plain', 'current'] as const) {
   })
 }
 
-test('what a person put in place of a target stays when the source goes', async t => {
+test('a file that replaced a target by hand stays when the source is removed', async t => {
   const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/b.css': 'b' })
   await site.path('app.css')
   unlinkSync(site.at('x/app.css'))
@@ -77,7 +77,7 @@ test('what a person put in place of a target stays when the source goes', async 
   t.is((await site.ask('/assets/app.css')).text, 'by hand')
 })
 
-test('the manifest of a live site is made anew when something changed, and only then', async t => {
+test('the manifest of a live site is replaced when something changed, and only then', async t => {
   const root = makeProject(t, placed({ 'one/a.css': 'a{}', 'one/b.js': 'b()' }))
   const settings = settle({ root, env: 'production', compile: true })
   const ignore = () => undefined

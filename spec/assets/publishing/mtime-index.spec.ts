@@ -28,7 +28,7 @@ async function makeIndex(t: ExecutionContext) {
   return { at, index, entry, holds }
 }
 
-test('an entry holds as long as nothing changes, and gives the stamp of its target', async t => {
+test('an entry is valid as long as nothing changes, and returns the stamp of its target', async t => {
   const { index, entry, at } = await makeIndex(t)
   const stamp = await index.check('key', entry)
   t.is(stamp?.ino, statSync(at('target'), { bigint: true }).ino)
@@ -36,7 +36,7 @@ test('an entry holds as long as nothing changes, and gives the stamp of its targ
 })
 
 for (const name of ['source', 'part', 'target']) {
-  test(`an entry does not hold when its ${name} is newer, older, replaced, or gone`, async t => {
+  test(`an entry is not valid when its ${name} is newer, older, replaced, or gone`, async t => {
     const { at, holds } = await makeIndex(t)
     const { atimeMs, mtimeMs } = statSync(at(name))
     t.true(await holds())
@@ -51,7 +51,7 @@ for (const name of ['source', 'part', 'target']) {
   })
 }
 
-test('a young file is compared by its bytes, since its mtime need not change', async t => {
+test('a file that changed recently is compared by its bytes, since its mtime need not change', async t => {
   const { at, index, entry } = await makeIndex(t)
   const tomorrow = Date.now() / 1000 + 86_400
   utimesSync(at('source'), tomorrow, tomorrow)
@@ -61,7 +61,7 @@ test('a young file is compared by its bytes, since its mtime need not change', a
   t.is(await index.check('key', { ...entry, inputs: inputs('two') }), undefined)
 })
 
-test('once it has rested, a file is told by its stamp alone', async t => {
+test('once its stamp is conclusive, a file is compared by its stamp alone', async t => {
   const { at, index, entry } = await makeIndex(t)
   const inputs = entry.inputs.map(input => ({ ...input, digest: digestOf(Buffer.from('one')) }))
   const young: Entry = { ...entry, inputs }
@@ -84,7 +84,7 @@ test('once it has rested, a file is told by its stamp alone', async t => {
   )
 })
 
-test('a file has rested when neither its bytes nor its inode changed lately', t => {
+test('a stamp is conclusive when neither bytes nor inode changed recently', t => {
   const now = 1_700_000_000_123
   const at = (ms: number) => BigInt(now + ms) * 1_000_000n
   const stamp = (mtime: number, ctime: number) => ({
@@ -97,7 +97,7 @@ test('a file has rested when neither its bytes nor its inode changed lately', t 
   t.false(showsChangesAfter(stamp(5000, -1000), now), 'a date in the future')
 })
 
-test('PUB-05a where whole seconds are stamped, a file has rested after two', t => {
+test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
   const second = 1_700_000_000_000
   const rested = (mtime: number, ctime: number, later: number) =>
     showsChangesAfter(
@@ -114,7 +114,7 @@ test('PUB-05a where whole seconds are stamped, a file has rested after two', t =
   t.true(rested(second, second + 1, 100), 'a copy of a whole second on a disk that stamps finely')
 })
 
-test('the index forgets what was asked for longest ago', async t => {
+test('the index drops the least recently used entry', async t => {
   const { entry } = await makeIndex(t)
   const index = new MtimeIndex(3)
   for (const key of ['a', 'b', 'c']) index.set(key, entry)

@@ -32,7 +32,7 @@ async function makeListed(t: ExecutionContext, files: Files) {
 }
 
 for (const name of ['app.css', 'big.bin']) {
-  test(`PUB-15 ${name} that vanishes as it is asked for leaves its name to the next directory`, async t => {
+  test(`PUB-15 ${name} that is removed during a request leaves its name to the next directory`, async t => {
     const { app, publisher, read, at } = await makeListed(t, FILES)
     unlinkSync(at(`apps/web/assets/x/${name}`))
     t.truthy(await publisher.publish(app, name))
@@ -57,7 +57,7 @@ for (const name of ['app.css', 'big.bin']) {
   })
 }
 
-test('PUB-15 a source that vanishes and comes back is taken again', async t => {
+test('PUB-15 a source that is removed and restored is used again', async t => {
   const { app, publisher, read, at } = await makeListed(t, FILES)
   const source = at('apps/web/assets/x/app.css')
   renameSync(source, at('away'))
@@ -69,8 +69,8 @@ test('PUB-15 a source that vanishes and comes back is taken again', async t => {
   t.is(read('app.css'), 'first')
 })
 
-test('PUB-15 a build takes the next source of a name when the first vanishes in the middle', async t => {
-  // One lane compiles what deletes the source, the others wait for it: it is read last.
+test('PUB-15 a build uses the next source of a name when the first is removed in the middle', async t => {
+  // One worker compiles what deletes the source and the others wait for it, so z.css is read last.
   let deleted: () => void
   const isDeleted = new Promise<void>(resolve => {
     deleted = resolve

@@ -68,7 +68,7 @@ test('PUB-21 of 200 concurrent first requests one compiles, and all get the same
   t.is(compiled, 2)
 })
 
-test('PUB-03 an edit that is saved while a slow compile runs is in the answer of who asks after it', async t => {
+test('PUB-03 an edit that is saved while a slow compile runs is in the response to every later request', async t => {
   const waiting: Array<() => void> = []
   const held = {
     extensions: '.held',

@@ -36,7 +36,7 @@ for (const [way, options] of WAYS) {
     t.true(off < 2000n && off > -2000n, `the mtime of the source, but for ${off} ns`)
   })
 
-  test(`PUB-02 asked again it is not written again, ${way}`, async t => {
+  test(`PUB-02 a second request does not write it again, ${way}`, async t => {
     const site = await made(t)
     await site.ask(URL)
     const before = stateOf(site)
@@ -167,7 +167,7 @@ for (const [way, options] of WAYS) {
     t.deepEqual(await sent(site), [200, 'again{}'])
   })
 
-  test(`an edit made while others ask is in the first answer after it, ${way}`, async t => {
+  test(`an edit during concurrent requests is in the first response after it, ${way}`, async t => {
     const site = await made(t, 'v000')
     for (let edit = 100; edit < 130; edit++) {
       const early = Array.from({ length: 5 }, () => site.ask(URL))

@@ -37,7 +37,7 @@ function makeManifest(...[t, files]: Parameters<typeof makeProject>) {
   return { root, app, manifest, warnings }
 }
 
-test.serial('S61 of 20,000 entries an unknown name, and a tail of all of them, take no time', t => {
+test.serial('S61 with 20,000 entries neither an unknown name nor a tail of all takes long', t => {
   const all = entries(20_000)
   const { manifest, app } = makeManifest(t, { 'public/assets.json': serialize(all) })
   const digesting = () => [...all.keys()].map(digestOf)
@@ -87,7 +87,7 @@ test.serial('S61 a large manifest that changes is read while requests have their
 })
 
 test.serial(
-  'S61 a large manifest of another layout is refused while requests wait, with the reason',
+  'S61 a large manifest of another layout is rejected while requests wait, with the reason',
   async t => {
     const all = entries(20_000)
     const { root, manifest, warnings } = makeManifest(t, { 'public/assets.json': serialize(all) })
@@ -108,7 +108,7 @@ test.serial(
   }
 )
 
-test.serial('a manifest is read alike in every layout', t => {
+test.serial('a manifest is read in every layout', t => {
   const all = entries(500)
   const text = serialize(all, { web: { path: '/' } })
   const layouts = [

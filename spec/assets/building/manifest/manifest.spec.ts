@@ -73,7 +73,7 @@ for (const [what, text] of Object.entries({
   })
 }
 
-test('FPR-17c public alone, without apps, has the helpers of every app as before', async t => {
+test('FPR-17c public without any sources keeps the helpers of every app', async t => {
   const files = placed({
     'app.css': 'web',
     'only-web.js': 'go()',
@@ -107,7 +107,7 @@ test('FPR-17c public alone, without apps, has the helpers of every app as before
   }
 })
 
-test('FPR-17c a manifest that does not tell its apps is that of web, as before', async t => {
+test('FPR-17c a manifest without apps belongs to the app web', async t => {
   const root = makeProject(t, placed({ 'app.css': 'web' }))
   const { manifest } = await run({ root })
   const { apps, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as { apps: unknown }

@@ -35,7 +35,7 @@ function checkUsable(t: Parameters<typeof makeProject>[0], root: string): void {
   )
 }
 
-test('a file that the disk does not take is named with the reason, and the old deploy stays', async t => {
+test('a file that cannot be written is named with the reason, and the previous deploy stays', async t => {
   const program = await bundle(t)
   const root = makeProject(t, placed({ 'app.js': 'go()', 'film.bin': 'film' }))
   await run({ root })
@@ -51,7 +51,7 @@ test('a file that the disk does not take is named with the reason, and the old d
   checkUsable(t, root)
 })
 
-test('a manifest that the disk does not take leaves the old one', async t => {
+test('a manifest that cannot be written leaves the previous one', async t => {
   const program = await bundle(t)
   const root = makeProject(t, placed({ 'app.js': 'go()' }))
   await run({ root })
@@ -110,7 +110,7 @@ test('a public directory without the right to write is an error that says so', a
 })
 
 for (const fingerprint of [true, false]) {
-  test(`a big source that is edited while it is published does not get the digest of before (fingerprint: ${fingerprint})`, async t => {
+  test(`a big source that is edited while it is published does not get its previous digest (fingerprint: ${fingerprint})`, async t => {
     const root = makeProject(
       t,
       placed({ 'film.bin': Buffer.alloc(3_000_000, 'a'), 'app.js': 'go()' })
@@ -157,7 +157,7 @@ test('a source that is taken away while it is published is an error that names i
   )
 })
 
-test('of two precompiles at once one is told to wait, and both leave one good deploy', async t => {
+test('of two concurrent precompiles one fails as busy, and the deploy is intact', async t => {
   const root = makeProject(t, placed({ 'a.png': 'a' }))
   let second: Promise<unknown> | undefined
   await precompile(
@@ -176,7 +176,7 @@ test('of two precompiles at once one is told to wait, and both leave one good de
   await run({ root })
 })
 
-test('ten processes that precompile at once make one good deploy, and each ends well or is told to wait', async t => {
+test('ten concurrent precompiles leave one intact deploy, and each succeeds or fails as busy', async t => {
   const program = await bundle(t)
   const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
   const root = makeProject(t, placed(Object.fromEntries(files)))
@@ -228,7 +228,7 @@ for (const [whose, text] of Object.entries({
   'a machine that is gone': '01234567 1',
   nobody: ''
 })) {
-  test(`a lock of ${whose} is no lock once it is old`, async t => {
+  test(`a lock of ${whose} is ignored once it is old`, async t => {
     const root = makeProject(t, {
       ...placed({ 'a.js': 'a' }),
       'public/assets/.koa-fresh-assets.lock': text
@@ -275,7 +275,7 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
   ])
 })
 
-test('under umask 077 everything that precompile makes can be read by a web server', async t => {
+test('under umask 077 a web server can read everything that precompile writes', async t => {
   const program = await bundle(t)
   const root = makeProject(t, placed({ 'app.js': 'go()', 'images/icons/logo.png': 'logo' }))
   t.is((await runInChild(program, root, 'umask 077')).status, 0)
