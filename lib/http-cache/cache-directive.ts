@@ -37,35 +37,23 @@ export type Lifetime = number | Duration
  * ctx.cacheControl({ public: true, maxAge: '10m', staleWhileRevalidate: '1d' })
  */
 export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
-  /**
-   * Seconds, or a duration such as `'10m'`, for which the response is fresh (RFC 9111 section 5.2.2.1).
-   * Also spelled `max_age` and `'max-age'`.
-   */
+  /** Seconds or `'10m'`: fresh for so long (RFC 9111 section 5.2.2.1). Also `max_age`, `'max-age'`. */
   readonly maxAge?: Lifetime | undefined
-  /**
-   * Seconds, or a duration such as `'10m'`, for which the response is fresh in shared caches, in place of
-   * `maxAge` (RFC 9111 section 5.2.2.10). Also spelled `s_maxage` and `'s-maxage'`.
-   */
+  /** Seconds or `'10m'`: `maxAge` for shared caches (section 5.2.2.10). Also `s_maxage`, `'s-maxage'`. */
   readonly sMaxage?: Lifetime | undefined
   /**
-   * Seconds, or a duration such as `'1d'`, for which a cache may use the stale response while it revalidates
-   * it (RFC 5861 section 3). Also spelled `stale_while_revalidate` and `'stale-while-revalidate'`.
+   * Seconds or `'1d'`: a cache may use the stale response while it revalidates it (RFC 5861 section 3).
+   * Also `stale_while_revalidate`, `'stale-while-revalidate'`.
    */
   readonly staleWhileRevalidate?: Lifetime | undefined
   /**
-   * Seconds, or a duration such as `'1d'`, for which a cache may use the stale response after an error
-   * (RFC 5861 section 4). Also spelled `stale_if_error` and `'stale-if-error'`.
+   * Seconds or `'1d'`: a cache may use the stale response after an error (RFC 5861 section 4).
+   * Also `stale_if_error`, `'stale-if-error'`.
    */
   readonly staleIfError?: Lifetime | undefined
-  /**
-   * `no-cache` for these response fields only (RFC 9111 section 5.2.2.4). Also spelled `no_cache_fields` and
-   * `'no-cache-fields'`.
-   */
+  /** `no-cache` for these response fields only (RFC 9111 section 5.2.2.4): `['Set-Cookie']`. */
   readonly noCacheFields?: readonly string[] | undefined
-  /**
-   * `private` for these response fields only, such as `['Set-Cookie']` (RFC 9111 section 5.2.2.7). Also
-   * spelled `private_fields` and `'private-fields'`.
-   */
+  /** `private` for these response fields only (RFC 9111 section 5.2.2.7): `['Set-Cookie']`. */
   readonly privateFields?: readonly string[] | undefined
   /** Extension directives (RFC 9111 section 5.2.3): `{ 'x-layer': 'edge' }`, `{ 'x-flag': true }`. */
   readonly extension?: Readonly<Record<string, string | number | true>> | undefined
