@@ -82,7 +82,9 @@ function withVersion(tag: string, version: string | undefined): string {
 }
 
 function wholeSeconds(date: Date): number {
-  if (!types.isDate(date)) throw optionError('lastModified', 'a Date', date)
+  if (!types.isDate(date) || Number.isNaN(date.getTime())) {
+    throw optionError('lastModified', 'a valid Date', date)
+  }
   const milliseconds = Math.floor(date.getTime() / 1000) * 1000
   formatHttpDate(milliseconds)
   return milliseconds

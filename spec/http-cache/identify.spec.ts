@@ -27,7 +27,7 @@ test('a validator that is null is not set, as in a database row', t => {
 
 for (const wrong of [0, '', false, 1577836800789, '2020-01-01']) {
   test(`a lastModified of ${JSON.stringify(wrong)} is rejected, beside an etag as well`, t => {
-    const message = /^lastModified must be a Date, got /
+    const message = /^lastModified must be a valid Date, got /
     t.throws(() => validators({ etag: 'x', lastModified: wrong }), {
       instanceOf: TypeError,
       message

@@ -156,11 +156,12 @@ function compilersByExtension(own: readonly Compiler[]): ReadonlyMap<string, Com
 }
 
 /** `/admin/` -> `/admin`, `/` -> the empty string. */
-export function settlePath(path: string, option: string, place = ''): string {
+export function settlePath(path: string, option: 'path' | 'prefix', place = ''): string {
   const trimmed = path.replace(/\/$/, '')
   const isCanonical = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
   if (path.startsWith('/') && isCanonical) return trimmed
-  throw optionError(option, "a path such as '/admin'", path, place)
+  const example = option === 'prefix' ? '/assets' : '/admin'
+  throw optionError(option, `a path such as '${example}'`, path, place)
 }
 
 /** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */

@@ -66,7 +66,7 @@ export const PROJECT = {
   public: text,
   prefix: text,
   host: {
-    expected: "scheme and host such as 'https://cdn.example'",
+    expected: "a scheme and host such as 'https://cdn.example'",
     holds: value => isText(value) && /^(https?:)?\/\/[^/?#\s"'<>\\]+\/?$/.test(value)
   },
   earlyHints: withDefault(flag, false),

@@ -9,13 +9,13 @@ import { makeProject } from '../../support/site.ts'
 const start = (options: unknown) => () => settle(options as KoaAssetsOptions, {})
 
 const DIRECTORIES = 'a list of directories'
-const HOST = "scheme and host such as 'https://cdn.example'"
+const HOST = "a scheme and host such as 'https://cdn.example'"
 const INTEGRITY = "false, 'sha256', 'sha384', 'sha512' or a list of these"
 const COMPILERS = 'a list of { extensions, target, compile }'
 const SECONDS = 'a number of seconds, 0 or more'
 const BYTES = 'a whole number of bytes'
 const ENTRIES = 'a whole number of entries, 1 or more'
-const SYMLINKS = "'inside' or 'follow' or 'deny'"
+const SYMLINKS = "'inside', 'follow' or 'deny'"
 
 const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   [null, 'options must be an object, got null'],
@@ -28,10 +28,10 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   [{ serve: 'true' }, "serve must be true or false, got 'true'"],
   [{ public: ['public'] }, "public must be a string, got [ 'public' ]"],
   [{ prefix: null }, 'prefix must be a string, got null'],
-  [{ prefix: 'assets' }, "prefix must be a path such as '/admin', got 'assets'"],
+  [{ prefix: 'assets' }, "prefix must be a path such as '/assets', got 'assets'"],
   [{ prefix: '/' }, "prefix must be a path such as '/assets', got '/'"],
-  [{ prefix: '/a//b' }, "prefix must be a path such as '/admin', got '/a//b'"],
-  [{ prefix: '/../a' }, "prefix must be a path such as '/admin', got '/../a'"],
+  [{ prefix: '/a//b' }, "prefix must be a path such as '/assets', got '/a//b'"],
+  [{ prefix: '/../a' }, "prefix must be a path such as '/assets', got '/../a'"],
   [{ host: 'cdn.example' }, `host must be ${HOST}, got 'cdn.example'`],
   [{ host: 'https://cdn.example/x' }, `host must be ${HOST}, got 'https://cdn.example/x'`],
   [{ apps: ['web'] }, "apps must be an object with at least one app, got [ 'web' ]"],
@@ -71,13 +71,13 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
     { compilers: [{ extensions: '.css.x', target: '.css', compile: String }] },
     `compilers must be ${COMPILERS}, got [ { extensions: '.css.x', target: '.css', compile: [Function: String] } ]`
   ],
-  [{ missing: 'log' }, "missing must be 'ignore' or 'warn' or 'error', got 'log'"],
+  [{ missing: 'log' }, "missing must be 'ignore', 'warn' or 'error', got 'log'"],
   [{ tails: 0 }, 'tails must be true or false, got 0'],
   [{ configure: [] }, 'configure must be an object, got []'],
   [{ configure: { production: true } }, 'configure.production must be an object, got true'],
   [
     { configure: { test: { missing: 1 } } },
-    "missing must be 'ignore' or 'warn' or 'error', got 1 (configure.test.missing)"
+    "missing must be 'ignore', 'warn' or 'error', got 1 (configure.test.missing)"
   ]
 ]
 
