@@ -130,13 +130,10 @@ class Build {
   }
 
   async #draft(place: Place) {
-    const { minifierOf, warn } = this.#options
+    const { minifierOf } = this.#options
     const minify = isMinifiable(place.name) ? minifierOf?.(place.app) : undefined
     const draft = await this.#renderer.draft(place, minify && true)
-    if (!draft || !minify) return draft
-    const minified = await minify(this.#renderer, place, draft)
-    minified.warnings.forEach(warn)
-    return minified.draft
+    return draft && minify ? minify(this.#renderer, place, draft) : draft
   }
 
   /** The path of each referenced asset; undefined leaves the reference as it is written. */

@@ -134,7 +134,7 @@ class Run {
   async #loadMinifiers(): Promise<(app: AppSettings) => Minify | undefined> {
     const { root, apps } = this.#settings
     const isMinified = (app: AppSettings) => this.#options.minify ?? app.minify
-    const minifier = apps.some(isMinified) ? await loadMinifier(root) : undefined
+    const minifier = apps.some(isMinified) ? await loadMinifier(root, this.#warn) : undefined
     return app => (isMinified(app) ? minifier : undefined)
   }
 

@@ -30,7 +30,7 @@ export async function compile(
     return { ...checked(output, file), startedAt }
   } catch (error) {
     if (error instanceof AssetError) throw error
-    throw asCompileError(error, file)
+    throw toCompileError(error, file)
   }
 }
 
@@ -47,7 +47,7 @@ function checked(output: unknown, file: string): Required<CompilerOutput> {
 const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
 
 /** A compiler may throw anything, even a string or undefined. */
-function asCompileError(error: unknown, file: string): CompileError {
+function toCompileError(error: unknown, file: string): CompileError {
   const failure = new CompileError(reasonOf(error), { file }, { cause: error })
   const { name, stack } = (error ?? {}) as Partial<Error>
   // A bug in a custom compiler is found by where it was thrown.

@@ -75,10 +75,11 @@ export async function draft(
   const input = observe(source.file, read.stamp, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
   const compiled = await compile(source, read.bytes, {
-    ...{ loadPaths, env },
+    loadPaths,
+    env,
     ...(sourceMap && { sourceMap })
   })
-  return draftText(source, compiled, { bytes: read.bytes, input, type })
+  return draftText({ name, source }, compiled, read.bytes, input)
 }
 
 /** The bytes of the target, with a URL for each reference. */
@@ -87,8 +88,19 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
   return Buffer.from(replaceReferences(text.code, text.references, urls))
 }
 
-/** Only text that may refer to other assets is read as text; other encodings are copied as bytes. */
-function textType(name: string): 'css' | 'js' | undefined {
+/** The text of an asset, unless it refers to no other. */
+export function textOf(
+  name: string,
+  code: string,
+  dependencies: readonly string[]
+): Text | undefined {
+  const type = textType(name)
+  const references = type ? findReferences(type, code) : []
+  return references.length > 0 ? { code, references, dependencies } : undefined
+}
+
+/** Undefined for an asset that cannot refer to others. */
+export function textType(name: string): 'css' | 'js' | undefined {
   const extension = extname(name).toLowerCase()
   if (extension === '.css') return 'css'
   return extension === '.js' || extension === '.mjs' ? 'js' : undefined
@@ -118,24 +130,18 @@ function plain(content: Buffer, input: FileObservation): Draft {
   return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
 }
 
-interface Read {
-  readonly bytes: Buffer
-  readonly input: FileObservation
-  readonly type: 'css' | 'js' | undefined
-}
-
 async function draftText(
-  source: Source,
+  { name, source }: Omit<Asset, 'app'>,
   { code, dependencies, startedAt }: Compiled,
-  { bytes, input, type }: Read
+  bytes: Buffer,
+  input: FileObservation
 ): Promise<Draft> {
   const others = await lookAt(dependencies, source)
   const files = others.filter(isFileObservation)
-  const references = type ? findReferences(type, code) : []
-  const text = { code, references, dependencies: files.map(({ path }) => path) }
+  const paths = files.map(({ path }) => path)
   return {
     content: source.compiler ? Buffer.from(code) : bytes,
-    text: references.length > 0 ? text : undefined,
+    text: textOf(name, code, paths),
     inputs: [input, ...others],
     mtimeNs: newestMtime([input, ...files]),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt))

@@ -1,10 +1,10 @@
 // Minifies stylesheets and scripts for production, with source maps that point to the original source.
 //
-// A source is minified before its references get their URLs: the result can then be reused whatever
-// the digests of other assets become, and esbuild reports errors at their place in the source. URLs
-// that are inserted later shift what follows them; finish-build.ts shifts the map too (shift-map.ts).
+// A source is minified before its references get their URLs, so esbuild reports errors at their place
+// in the source. URLs that are inserted later shift what follows them; finish-build.ts shifts the map
+// too (shift-map.ts).
 import { isUtf8 } from 'node:buffer'
-import { basename, dirname, extname, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, dirname, isAbsolute, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
@@ -13,48 +13,43 @@ import { asCompileError, loadEsbuild } from '../compilers/esbuild.ts'
 import type { Load } from '../compilers/peers.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { Asset } from '../sources/sources.ts'
-import type { Draft } from './draft.ts'
-import { findReferences, replaceReferences } from './references.ts'
+import { textOf, textType, type Draft } from './draft.ts'
+import { replaceReferences } from './references.ts'
 import type { Renderer } from './renderer.ts'
 
-export interface Minified {
-  readonly draft: Draft
-  /** Warnings of esbuild, each with its place. */
-  readonly warnings: readonly string[]
-}
-
 /** @throws CompileError for a source that is not valid CSS or JavaScript */
-export type Minify = (renderer: Renderer, asset: Asset, drafted: Draft) => Promise<Minified>
+export type Minify = (renderer: Renderer, asset: Asset, drafted: Draft) => Promise<Draft>
 
 /** Stylesheets and scripts, unless their name shows that they are minified already. */
 export function isMinifiable(name: string): boolean {
-  return /\.(?:css|m?js)$/i.test(name) && !/\.min\.\w+$/i.test(name)
+  return textType(name) !== undefined && !/\.min\.\w+$/i.test(name)
 }
 
 /**
  * @param root the project's root; esbuild is loaded from there first
+ * @param warn receives the warnings of esbuild, each with its place
  * @param load a parameter for the specs
  * @throws AssetError when esbuild is not installed
  */
-export async function loadMinifier(root: string, load?: Load): Promise<Minify> {
+export async function loadMinifier(
+  root: string,
+  warn: (message: string) => void,
+  load?: Load
+): Promise<Minify> {
   const esbuild = await loadEsbuild('minifying', root, load)
   return async (renderer, asset, drafted) => {
     const bytes = await readContent(drafted.content)
     // Other encodings stay as they are.
-    if (bytes.length === 0 || !isUtf8(bytes)) return { draft: drafted, warnings: [] }
-    const { code, inputs, isSettled } = await withInlineMap(renderer, asset, drafted, bytes)
+    if (bytes.length === 0 || !isUtf8(bytes)) return drafted
+    const code = await withInlineMap(renderer, asset, drafted, new TextDecoder().decode(bytes))
     const result = await transform(esbuild, asset, code)
-    const references = findReferences(loaderOf(asset.name), result.code)
-    const dependencies = drafted.text?.dependencies ?? []
-    const small: Draft = {
+    for (const warning of result.warnings) warn(asText(root, asset, warning))
+    return {
       ...drafted,
       content: Buffer.from(result.code),
-      text: references.length > 0 ? { code: result.code, references, dependencies } : undefined,
-      inputs: [...drafted.inputs, ...inputs],
-      isSettled: drafted.isSettled && isSettled,
+      text: textOf(asset.name, result.code, drafted.text?.dependencies ?? []),
       map: relativeMap(result.map, asset.source)
     }
-    return { draft: small, warnings: result.warnings.map(one => asText(root, asset, one)) }
   }
 }
 
@@ -62,7 +57,7 @@ export async function loadMinifier(root: string, load?: Load): Promise<Minify> {
 async function transform(esbuild: typeof Esbuild, { name, source }: Asset, code: string) {
   try {
     return await esbuild.transform(code, {
-      loader: loaderOf(name),
+      loader: textType(name) ?? 'js',
       minify: true,
       sourcemap: 'external',
       sourcesContent: true,
@@ -79,27 +74,20 @@ async function transform(esbuild: typeof Esbuild, { name, source }: Asset, code:
   }
 }
 
-function loaderOf(name: string): 'css' | 'js' {
-  return extname(name).toLowerCase() === '.css' ? 'css' : 'js'
-}
-
 /** The text with its linked source map inline, which is the only form that esbuild continues. */
-async function withInlineMap(renderer: Renderer, asset: Asset, { text }: Draft, bytes: Uint8Array) {
-  const code = new TextDecoder().decode(bytes)
+async function withInlineMap(
+  renderer: Renderer,
+  asset: Asset,
+  { text }: Draft,
+  code: string
+): Promise<string> {
   const linked = text?.references.findLast(({ kind }) => kind === 'source-map')
-  if (!text || !linked) return { code, inputs: [], isSettled: true }
-  const found = await renderer.resolve(asset, text, linked)
-  const map = found && found !== 'elsewhere' ? await renderer.draft(found) : undefined
-  // One that appears later would be found.
-  if (!found || found === 'elsewhere' || !map) return { code, inputs: [], isSettled: false }
+  const found = text && linked && (await renderer.resolve(asset, text, linked))
+  const map = found && found !== 'elsewhere' && (await renderer.draft(found))
+  if (!linked || !map) return code
   const data = Buffer.from(await readContent(map.content)).toString('base64')
   const url = `data:application/json;base64,${data}`
-  return {
-    code: replaceReferences(code, [{ ...linked, suffix: '' }], [url]),
-    inputs: map.inputs,
-    // A map found elsewhere gives way to one that appears next to the text.
-    isSettled: found.source.file === join(dirname(asset.source.file), linked.path)
-  }
+  return replaceReferences(code, [{ ...linked, suffix: '' }], [url])
 }
 
 /** Compilers may write absolute paths, which would publish the layout of the build machine. */
