@@ -46,6 +46,8 @@ assets.preload('a', { as: 'stile' })
 assets.importMap({ once: 'r4nd0m' })
 // @ts-expect-error helpers are read only
 assets.version = 'v8'
+// @ts-expect-error helpers are read only
+assets.javascript = () => ''
 // @ts-expect-error an address is an object
 makeViewHelpers({ apps: [] }, () => ({ resolve: () => '/a', modules: () => [], version: () => '' }))
 

@@ -8,6 +8,7 @@ import { mediaHelpers, type MediaHelpers } from './media.ts'
 import { preloadHelpers, type PreloadHelpers } from './preload.ts'
 import { tagHelpers, type TagHelpers } from './tags.ts'
 
+// The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**
  * The helpers of one app. Each may be taken off the object: `const { javascript } = ctx.assets`.
  * The host is that of the option `host`, never that of the request.
