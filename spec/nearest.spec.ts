@@ -5,6 +5,7 @@ import { nearest, nearestPath } from '../lib/nearest.ts'
 import { costsAtMost } from './support/cost.ts'
 import { cases } from './support/soak.ts'
 
+const NAMES_IN_A_TREE = cases(4000, 20_000)
 const NAMES = ['fingerprint', 'root', 'env', 'serve', 'public']
 
 test('finds a name with a letter too many, too few, wrong, or swapped', t => {
@@ -86,8 +87,8 @@ for (const [what, nameOf] of Object.entries({
   'alike to their ends': (at: number) => `vendor/components/dist/file-${1e7 + at}.css`,
   'of random letters': (at: number) => `${digestOf(at).repeat(2).slice(0, 40)}.css`
 })) {
-  test(`S61 20,000 names ${what}, none of them near: a few times what it takes to digest them`, t => {
-    const names = Array.from({ length: 20_000 }, (_, at) => nameOf(at))
+  test(`S61 ${NAMES_IN_A_TREE} names ${what}, none of them near: a few times what it takes to digest them`, t => {
+    const names = Array.from({ length: NAMES_IN_A_TREE }, (_, at) => nameOf(at))
     const digesting = () => names.map(name => digestOf(name))
     for (const word of ['vendor/components/dist/file-abcdefgh.css', 'widgets/nothing/of-all.css']) {
       t.is(nearest(word, names), undefined)

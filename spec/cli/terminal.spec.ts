@@ -33,7 +33,7 @@ test.serial('S60 a warning and an error of the running site name files with esca
   const name = `twice\u001b[2J`
   const site = await makeSite(t, { [`a/${name}.txt`]: 'x', [`b/${name}.txt`]: 'y' })
   await site.ask(`/assets/${encodeURIComponent(name)}.txt`)
-  await site.get('/')
+  await site.ask('/')
   site.write(`css/broken\u001b[2J.css.scss`, 'a {')
   site.write('css/app.css.scss', '@use "broken\u001b[2J.css"')
   await site.ask('/assets/app.css')

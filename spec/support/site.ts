@@ -15,7 +15,6 @@ import { dirname, join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import Koa, { type Middleware } from 'koa'
-import supertest from 'supertest'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, type Answer, type Question } from './ask.ts'
@@ -46,9 +45,6 @@ export interface Site {
   readonly port: number
   /** What was emitted as `error` on the application. */
   readonly errors: Error[]
-  readonly get: (path: string) => supertest.Test
-  readonly head: (path: string) => supertest.Test
-  readonly post: (path: string) => supertest.Test
   /** Sends the path as it is, and gives back what came over the wire. */
   readonly ask: (path: string, question?: Question) => Promise<Answer>
   /** Where a file lies: below `apps/web/assets`, or below the root when it says `/` first. */
@@ -89,7 +85,6 @@ export async function makeSite(
     server.close()
     server.closeAllConnections()
   })
-  const agent = supertest(server)
   const { port } = server.address() as AddressInfo
   const at = (path: string) => join(root, place(path))
   return {
@@ -98,9 +93,6 @@ export async function makeSite(
     server,
     port,
     errors,
-    get: path => agent.get(path),
-    head: path => agent.head(path),
-    post: path => agent.post(path),
     ask: (path, question) => ask(port, path, question),
     at,
     write(path, content, mtime) {

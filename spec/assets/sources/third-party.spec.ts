@@ -11,15 +11,15 @@ test('SET-14 a directory appended before koaAssets() is searched by every app', 
   const vendor = makeProject(t, { 'scripts/before.js': 'before()' })
   assetSources.append(vendor)
   const site = await makeSite(t, { 'a.css': '', '/apps/admin/assets/b.css': '' })
-  t.is((await site.get('/assets/before.js')).text, 'before()')
-  t.is((await site.get('/assets/admin/before.js')).text, 'before()')
+  t.is((await site.ask('/assets/before.js')).text, 'before()')
+  t.is((await site.ask('/assets/admin/before.js')).text, 'before()')
 })
 
 test('SET-14 a directory appended after koaAssets() is searched as well', async t => {
   const site = await makeSite(t, { 'a.css': '' })
-  t.is((await site.get('/assets/after.js')).status, 404)
+  t.is((await site.ask('/assets/after.js')).status, 404)
   assetSources.append([makeProject(t, { 'scripts/after.js': 'after()' })])
-  t.is((await site.get('/assets/after.js')).text, 'after()')
+  t.is((await site.ask('/assets/after.js')).text, 'after()')
 })
 
 test('SET-14 a directory appended twice is in the list once, where it was first', t => {
@@ -63,14 +63,14 @@ test('SET-15 two copies of the library in one process share one list', async t =
   other.assetSources.append(vendor)
   t.true(assetSources.list().includes(vendor))
   const site = await makeSite(t, { 'a.css': '' })
-  t.is((await site.get('/assets/other-copy.js')).text, 'copy()')
+  t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
 })
 
 test('PUB-15 of a name that both have, the app wins over a third party', async t => {
   assetSources.append(makeProject(t, { 'styles/both.css': 'b{}', 'styles/theirs.css': 'c{}' }))
   const site = await makeSite(t, { 'stylesheets/both.css': 'a{}' })
-  t.is((await site.get('/assets/both.css')).text, 'a{}')
-  t.is((await site.get('/assets/theirs.css')).text, 'c{}')
+  t.is((await site.ask('/assets/both.css')).text, 'a{}')
+  t.is((await site.ask('/assets/theirs.css')).text, 'c{}')
 })
 
 test('PUB-15 an extra source comes between the app and the third parties', async t => {
@@ -81,15 +81,15 @@ test('PUB-15 an extra source comes between the app and the third parties', async
     {}
   )
   const extended = await makeSite(t, {}, { root: site.root, sources: ['more'] })
-  t.is((await extended.get('/assets/e1.css')).text, '1{}')
-  t.is((await extended.get('/assets/e2.css')).text, '2{}')
-  t.is((await extended.get('/assets/e3.css')).text, '3{}')
+  t.is((await extended.ask('/assets/e1.css')).text, '1{}')
+  t.is((await extended.ask('/assets/e2.css')).text, '2{}')
+  t.is((await extended.ask('/assets/e3.css')).text, '3{}')
 })
 
 test('PUB-15 an exact name of a third party comes before a tail of the app', async t => {
   assetSources.append(makeProject(t, { 'styles/exact.css': 'theirs{}' }))
   const site = await makeSite(t, { 'stylesheets/deep/exact.css': 'ours{}' })
-  t.is((await site.get('/assets/exact.css')).text, 'theirs{}')
+  t.is((await site.ask('/assets/exact.css')).text, 'theirs{}')
 })
 
 test('PUB-16 among third parties the first that was appended wins', async t => {
@@ -99,7 +99,7 @@ test('PUB-16 among third parties the first that was appended wins', async t => {
   ]
   assetSources.append([two, one])
   const site = await makeSite(t, { 'a.css': '' })
-  t.is((await site.get('/assets/order.css')).text, 'second{}')
+  t.is((await site.ask('/assets/order.css')).text, 'second{}')
 })
 
 test("SET-14 a third party's directory that goes away and comes back is searched again", async t => {
@@ -107,9 +107,9 @@ test("SET-14 a third party's directory that goes away and comes back is searched
   const directory = join(vendor, 'later')
   assetSources.append(directory)
   const site = await makeSite(t, { 'a.css': '' })
-  t.is((await site.get('/assets/comes-later.css')).status, 404)
-  await site.get('/assets/a.css')
+  t.is((await site.ask('/assets/comes-later.css')).status, 404)
+  await site.ask('/assets/a.css')
   const { writeFiles } = await import('../../support/site.ts')
   writeFiles(directory, { 'styles/comes-later.css': 'x{}' })
-  t.is((await site.get('/assets/comes-later.css')).text, 'x{}')
+  t.is((await site.ask('/assets/comes-later.css')).text, 'x{}')
 })

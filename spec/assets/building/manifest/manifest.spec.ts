@@ -144,7 +144,7 @@ test('S50 a manifest with the names of object properties touches no prototype', 
       }
     }
   )
-  await site.get('/')
+  await site.ask('/')
   t.deepEqual(said, ['/assets/a.js', 'asset-unknown', 'asset-unknown', 'asset-unknown'])
   t.is(({} as { polluted?: number }).polluted, undefined)
   t.is(({} as { target?: string }).target, undefined)
