@@ -15,7 +15,7 @@ for (const [way, maxFileBytes] of [
   ['from memory', 64 * 1024 * 1024]
 ] as const) {
   for (const leave of ['destroy', 'resetAndDestroy'] as const) {
-    test(`ANS-12 a client that goes away (${leave}) leaves no descriptor and no error, ${way}`, async t => {
+    test(`ANS-12 a client that disconnects (${leave}) leaves no descriptor and no error, ${way}`, async t => {
       const options = { memory: { maxFileBytes } }
       const site = await makeSite(t, { '/public/big.bin': BIG }, options)
       for (let download = 0; download < 20; download++) {
@@ -44,7 +44,7 @@ test('ANS-12 the spec sees a descriptor that is open', async t => {
   await handle.close()
 })
 
-test('an error that no client caused reaches the application after an asset was answered', async t => {
+test('an error that no client caused reaches the application after an asset was sent', async t => {
   const mine = new Error('mine')
   const front: Middleware = async (ctx, next) => {
     await next()
@@ -57,7 +57,7 @@ test('an error that no client caused reaches the application after an asset was 
   t.deepEqual(site.errors, [mine, mine, mine, mine])
 })
 
-test('an onerror that somebody put on the context stays there', async t => {
+test('an onerror that was set on the context stays there', async t => {
   const seen: unknown[] = []
   const front: Middleware = (ctx, next) => {
     ctx.onerror = error => seen.push(error)
@@ -70,7 +70,7 @@ test('an onerror that somebody put on the context stays there', async t => {
   t.deepEqual([seen, site.errors], [[null], []])
 })
 
-/** One that waits until it is told to go on. */
+/** One that waits until it may continue. */
 function slowCompiler(compiling: EventEmitter): Compiler {
   return {
     extensions: ['.slow'],
@@ -85,7 +85,7 @@ function slowCompiler(compiling: EventEmitter): Compiler {
 
 for (const reset of [true, false]) {
   const how = reset ? 'resets its connection' : 'goes away'
-  test(`a client that ${how} before the response begins is no error of the application`, async t => {
+  test(`a client that ${how} before the response begins is not an error of the application`, async t => {
     const compiling = new EventEmitter()
     const gone = new EventEmitter()
     const front: Middleware = (ctx, next) => {
@@ -111,7 +111,7 @@ for (const reset of [true, false]) {
   })
 }
 
-test('an HTTP/2 stream that is reset before the response begins is no error of the application', async t => {
+test('an HTTP/2 stream that is reset before the response begins is not an error of the application', async t => {
   const compiling = new EventEmitter()
   const front: Middleware = async (ctx, next) => {
     const closed = once(ctx.res, 'close')
@@ -137,7 +137,7 @@ test('an HTTP/2 stream that is reset before the response begins is no error of t
   t.deepEqual(site.errors, [])
 })
 
-test('a request that goes on to others keeps the onerror of its application', async t => {
+test('a request that is passed on keeps the onerror of its application', async t => {
   const seen: boolean[] = []
   const routes: Middleware = ctx => {
     seen.push(Object.hasOwn(ctx, 'onerror'))

@@ -1,4 +1,4 @@
-// Responses without a server: an adapter for a serverless platform makes request and response out of parts.
+// Responses without a server, as adapters for serverless platforms make them.
 import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
@@ -14,7 +14,7 @@ for (const [way, maxFileBytes] of [
   ['from memory', 100_000],
   ['streamed', 100]
 ] as const) {
-  test(`a response that knows no connection of its request is answered, ${way}`, async t => {
+  test(`a response whose request has no connection is sent, ${way}`, async t => {
     const root = makeProject(t, { 'public/a.txt': TEXT })
     const app = new Koa()
     const errors: Error[] = []

@@ -1,4 +1,4 @@
-// Files beyond memory that change while they are found, opened or sent.
+// Files too big for memory that change while they are found, opened or sent.
 import { appendFileSync, closeSync, openSync, renameSync, utimesSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'

@@ -1,4 +1,4 @@
-// What a middleware in front has said of a body of its own, before the file is responded with: NBR-03.
+// Fields that a middleware in front set for its own body, before a file is sent: NBR-03.
 import { createServer as createHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
@@ -17,7 +17,7 @@ const DEFAULT = {
   'Last-Modified': 'Sat, 01 Jan 2000 00:00:00 GMT'
 }
 
-/** A page for whoever finds nothing else. */
+/** A page for every other path. */
 const defaultPage: Middleware = (ctx, next) => {
   ctx.status = 404
   ctx.body = 'no such page'
@@ -88,7 +88,7 @@ for (const [way, options] of [
     })
   }
 
-  test(`NBR-03 ANS-08 a 304 says of content nothing at all, over HTTP/1 and HTTP/2, ${way}`, async t => {
+  test(`NBR-03 ANS-08 a 304 has no content fields at all, over HTTP/1 and HTTP/2, ${way}`, async t => {
     const site = await makeFile(t, { ...options, front: defaultPage })
     const handle = site.app.callback()
     const server = createHttp2((req, res) => void handle(req, res))

@@ -1,5 +1,5 @@
-// What comes from memory and what goes through `send` are told apart by nothing but the form of their
-// ETag: one request to both, many times.
+// Responses from memory and through `send` differ in the form of their ETag alone: each request is sent
+// to both.
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
 import { utimesSync } from 'node:fs'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -62,7 +62,7 @@ interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>
 }
 
-test('the same request gets the same answer from memory and through send', async t => {
+test('the same request gets the same response from memory and through send', async t => {
   const memory = await makeSite(t, FILES, { env: 'production', fingerprint: false })
   for (const path of Object.keys(FILES)) utimesSync(memory.at(path), THEN, THEN)
   const options = { env: 'production', fingerprint: false, root: memory.root }

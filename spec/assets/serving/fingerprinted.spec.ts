@@ -1,4 +1,4 @@
-// What a request for a fingerprinted name gets.
+// Requests for fingerprinted names.
 import test from 'ava'
 import { appendFileSync, statSync, unlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const other = '0123456789abcdef'.repeat(2)
 for (const mode of MODES) {
   const revalidated = mode === 'live' ? 'no-cache' : 'public, max-age=0, must-revalidate'
 
-  test(`ANS-09 a verified fingerprint is kept for a year, and nothing else is (${mode})`, async t => {
+  test(`ANS-09 a verified fingerprint is cached for a year, and nothing else is (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'app.js': 'go()',
       'film.bin': Buffer.alloc(1024 * 1024 + 1, 'film'),
@@ -41,7 +41,7 @@ for (const mode of MODES) {
     }
   })
 
-  test(`S44 another digest is not found, and nobody may store that (${mode})`, async t => {
+  test(`S44 another digest is 404 with no-store (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, { 'app.css': 'a{}' })
     const path = `/assets/app-${other}.css`
     for (const method of ['GET', 'HEAD']) {
@@ -53,7 +53,7 @@ for (const mode of MODES) {
   })
 
   for (const size of [10, 1024 * 1024 + 1]) {
-    test(`S44 other bytes than the fingerprint says are never sent: ${size} bytes (${mode})`, async t => {
+    test(`S44 bytes that do not match the fingerprint are never sent: ${size} bytes (${mode})`, async t => {
       const site = await makeFingerprinted(t, mode, { 'app.js': 'go()' })
       const path = `/assets/bad-${other}.js`
       writeFiles(site.root, {
@@ -66,7 +66,7 @@ for (const mode of MODES) {
     })
   }
 
-  test(`S11 what turns into another path without its fingerprint is not ours (${mode})`, async t => {
+  test(`S11 a name that becomes another path without its fingerprint is passed on (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, { 'app.css': 'a{}', '.x/passwd': 'secret' })
     const prints = [digestOf('a{}'), other]
     const paths = prints.flatMap(print => [
@@ -97,7 +97,7 @@ for (const mode of MODES) {
     t.is((await site.ask(`/assets/app-${digestOf('a{}')}.css`)).status, 200)
   })
 
-  test(`a name that bears its own digest already is left alone (${mode})`, async t => {
+  test(`a name that already has its own digest is left alone (${mode})`, async t => {
     const name = `vendor-${digestOf('vendor()')}.js`
     const site = await makeFingerprinted(t, mode, { [name]: 'vendor()' })
     t.is(await site.path(name), `/assets/${name}`)
@@ -106,7 +106,7 @@ for (const mode of MODES) {
     t.is(headers['cache-control'], IMMUTABLE)
   })
 
-  test(`a name that bears another digest gets its own as well (${mode})`, async t => {
+  test(`a name that has another digest gets its own as well (${mode})`, async t => {
     const name = `vendor-${other}.js`
     const site = await makeFingerprinted(t, mode, { [name]: 'vendor()' })
     const path = `/assets/vendor-${other}-${digestOf('vendor()')}.js`
@@ -114,7 +114,7 @@ for (const mode of MODES) {
     t.is((await site.ask(path)).text, 'vendor()')
   })
 
-  test(`a name that ends in 32 hex characters of something else is a name like others (${mode})`, async t => {
+  test(`a name that ends in 32 other hex characters is an ordinary name (${mode})`, async t => {
     const [logo, twin] = [`logo-${other}.png`, `app-${other}.css`]
     const site = await makeFingerprinted(t, mode, {
       [logo]: 'logo',
@@ -143,7 +143,7 @@ for (const mode of MODES) {
     t.is((await site.ask(fingerprinted)).text, 'logo', 'what an open page asks for')
   })
 
-  test(`names with blanks, Unicode, no extension and no bytes are published like others (${mode})`, async t => {
+  test(`names with blanks, Unicode, no extension and no bytes are published like any other (${mode})`, async t => {
     const names = [
       'a b.css',
       'Übersicht 😀.svg',
@@ -191,7 +191,7 @@ for (const mode of MODES) {
   })
 }
 
-test('a built site writes again what somebody took away', async t => {
+test('a built site restores a file that was removed', async t => {
   const site = await makeFingerprinted(t, 'live', { 'film.bin': Buffer.alloc(2 ** 21, 'x') })
   const path = await site.path('film.bin')
   t.is((await site.ask(path)).status, 200)
@@ -221,7 +221,7 @@ test('a deploy from another checkout leaves big files and compressed copies serv
   }
 })
 
-test('a name that ends in 32 hex characters of something else is published on request', async t => {
+test('a name that ends in 32 other hex characters is published on request', async t => {
   const site = await makeSite(t, { [`images/logo-${other}.png`]: 'logo', 'images/logo.png': 'x' })
   await site.ask('/assets/logo.png')
   for (const text of ['logo', 'newer']) {
@@ -232,7 +232,7 @@ test('a name that ends in 32 hex characters of something else is published on re
   }
 })
 
-test('a name that ends in 32 hex characters of something else is verified and cleaned like others', async t => {
+test('a name that ends in 32 other hex characters is verified and cleaned like any other', async t => {
   const name = `logo-${other}.png`
   const root = makeProject(t, placed({ [name]: 'logo', 'logo.png': 'another' }))
   await run({ root })

@@ -19,7 +19,7 @@ for (const [way, options] of [
   ['from memory', {}],
   ['streamed', { memory: { maxFileBytes: 0 } }]
 ] as const) {
-  test(`HTTP/2 GET has the whole answer, ${way}`, async t => {
+  test(`HTTP/2 GET has the complete response, ${way}`, async t => {
     const { ask, errors } = await makeHttp2Site(t, options)
     const { status, text, headers } = await ask('/assets/a.css')
     const { date, etag, 'last-modified': lastModified, ...others } = headers
@@ -47,7 +47,7 @@ for (const [way, options] of [
     t.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' })
   })
 
-  test(`HTTP/2 a visitor who has it already gets a 304, ${way}`, async t => {
+  test(`HTTP/2 a client that has the current representation gets 304, ${way}`, async t => {
     const { ask } = await makeHttp2Site(t, options)
     const { headers } = await ask('/assets/a.css')
     const again = await ask('/assets/a.css', { headers: { 'if-none-match': headers.etag } })

@@ -1,4 +1,4 @@
-// What is not there is remembered, and what comes is served at once all the same.
+// Misses are remembered, and new files are served at once all the same.
 import { linkSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { makeSite, type Site } from '../../support/site.ts'
@@ -49,7 +49,7 @@ function place(site: Site, path: string): string {
 }
 
 for (const [way, put] of Object.entries(WAYS)) {
-  test(`a file that is ${way} is served at once, however often it was missed`, async t => {
+  test(`a file that is ${way} is served at once, however often it was missing before`, async t => {
     for (const path of PATHS) {
       const site = await makeRemembering(t)
       t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
@@ -60,7 +60,7 @@ for (const [way, put] of Object.entries(WAYS)) {
   })
 }
 
-test('a folder that is moved into public brings what lies in it', async t => {
+test('a folder that is moved into public brings its files', async t => {
   for (const folder of ['/assets/fresh', '/fresh', '/images/fresh']) {
     const site = await makeRemembering(t)
     t.is((await miss(site, `${folder}/new.css`)).at(-1), 404)
@@ -69,7 +69,7 @@ test('a folder that is moved into public brings what lies in it', async t => {
   }
 })
 
-test('a folder that is put in the place of another is watched anew', async t => {
+test('a folder that replaces another is watched again', async t => {
   const site = await makeRemembering(t)
   t.is((await miss(site, '/images/new.css')).at(-1), 404)
   renameSync(site.at('/public/images'), site.at('/public/old'))
@@ -80,7 +80,7 @@ test('a folder that is put in the place of another is watched anew', async t => 
   t.is((await site.ask('/images/newer.css')).text, 'newer')
 })
 
-test('a file behind a link to a folder is seen when it comes', async t => {
+test('a new file behind a link to a folder is noticed', async t => {
   const site = await makeRemembering(t)
   symlinkSync(site.at('/public/images'), site.at('/public/assets/pictures'))
   t.is((await miss(site, '/assets/pictures/new.png')).at(-1), 404)
@@ -88,7 +88,7 @@ test('a file behind a link to a folder is seen when it comes', async t => {
   t.is((await site.ask('/assets/pictures/new.png')).text, 'new')
 })
 
-test('what is remembered as missing under the prefix is answered as the first time', async t => {
+test('a remembered miss under the prefix gets the same response as the first', async t => {
   const site = await makeRemembering(t)
   const first = await site.ask('/assets/none.css')
   await miss(site, '/assets/none.css')
@@ -101,7 +101,7 @@ test('what is remembered as missing under the prefix is answered as the first ti
   t.is((await site.ask('/assets/none.css', { method: 'POST' })).status, 405)
 })
 
-test('what lies under the prefix and in no app is no-store from the first miss on', async t => {
+test('a miss under the prefix that belongs to no app is no-store from the first on', async t => {
   const apps = { admin: { path: '/admin' }, shop: { path: '/shop' } }
   const site = await makeSite(t, FILES, {
     apps,
@@ -117,7 +117,7 @@ test('what lies under the prefix and in no app is no-store from the first miss o
   }
 })
 
-test('nobody can have a path taken for missing by encoding another twice', async t => {
+test('a doubly encoded path does not make another path missing', async t => {
   const site = await makeRemembering(t)
   site.write('/public/größe/a.png', 'a')
   const path = '/gr%C3%B6%C3%9Fe/a.png'
@@ -127,7 +127,7 @@ test('nobody can have a path taken for missing by encoding another twice', async
   t.is((await site.ask('/assets/%zz')).status, 400)
 })
 
-test('in development a file that comes is served at once as well', async t => {
+test('in development a new file is served at once as well', async t => {
   const site = await makeSite(t, FILES, { revalidate: 3600 })
   for (const path of PATHS) {
     t.is((await miss(site, path)).at(-1), 404)
@@ -139,7 +139,7 @@ test('in development a file that comes is served at once as well', async t => {
   t.is((await site.ask('/assets/newer.css')).text, 'newer')
 })
 
-test('a fingerprint that was asked for too early is answered as soon as its bytes are built', async t => {
+test('a fingerprint that was requested too early is served as soon as its bytes are built', async t => {
   const site = await makeSite(t, { 'a.css': 'old' }, { fingerprint: true, revalidate: 3600 })
   t.is((await site.ask('/assets/a.css')).text, 'old')
   const early = `/assets/a-${digestOf(Buffer.from('new'))}.css`

@@ -1,4 +1,4 @@
-// What is remembered of the files of public, and what is not.
+// Which files of public are kept in memory.
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
@@ -10,7 +10,7 @@ import { makeProject } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 
-test('what is forgotten while it is read is not remembered: its source may be gone by then', async t => {
+test('a file that is forgotten while it is read is not kept: its source may be gone by then', async t => {
   const bytes = Buffer.alloc(64 * 1024 * 1024, 'film')
   const path = withFingerprint('/assets/film.mp4', digestOf(bytes))
   const root = makeProject(t, { [`public${path}`]: bytes })

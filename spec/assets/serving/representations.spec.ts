@@ -69,7 +69,7 @@ for (const [way, options] of WAYS) {
     })
   }
 
-  test(`ANS-07 each coding has an ETag of its own, and every answer varies, ${way}`, async t => {
+  test(`ANS-07 each coding has its own ETag, and every response varies, ${way}`, async t => {
     const { get } = await makeCoded(t, options)
     const tags = new Set<string | undefined>()
     for (const coding of ['br', 'gzip', 'identity']) {
@@ -91,7 +91,7 @@ for (const [way, options] of WAYS) {
     for (const tag of tags) t.regex(tag ?? '', /^"[^"]+"$/)
   })
 
-  test(`ANS-07 a file without another coding does not vary, ${way}`, async t => {
+  test(`ANS-07 a file with one representation does not vary, ${way}`, async t => {
     const { get } = await makeCoded(t, options, { '/public/a.css': TEXT })
     for (const headers of [{}, { range: 'bytes=0-4' }, { 'if-match': '"another"' }]) {
       t.is((await get('br, gzip', headers)).headers.vary, undefined)
@@ -107,7 +107,7 @@ for (const [way, options] of WAYS) {
     t.is((await get('br')).headers.vary, 'Origin, Accept-Encoding')
   })
 
-  test(`a range counts in the bytes of the coding, ${way}`, async t => {
+  test(`a range counts the bytes of the chosen coding, ${way}`, async t => {
     const { get } = await makeCoded(t, options)
     const { status, headers, bytes } = await get('gzip', { range: 'bytes=0-1' })
     t.is(status, 206)
@@ -125,7 +125,7 @@ for (const [way, options] of WAYS) {
     t.is(text, TEXT)
   })
 
-  test(`a compressed copy that comes or goes while the server runs counts, ${way}`, async t => {
+  test(`a compressed copy that is added or removed while the server runs is noticed, ${way}`, async t => {
     const site = await makeCoded(t, { ...options, revalidate: 0 }, { '/public/a.css': TEXT })
     t.is((await site.get('gzip')).headers['content-encoding'], undefined)
     site.write('/public/a.css.gz', FORMS['/public/a.css.gz'], THEN)
@@ -142,7 +142,7 @@ for (const [way, options] of WAYS) {
   })
 }
 
-test('ANS-11 a file that is replaced while it is sent arrives whole, in the old bytes', async t => {
+test('ANS-11 a file that is replaced while it is sent arrives complete, with the old bytes', async t => {
   const size = 20_000_000
   const site = await makeSite(t, { '/public/film.bin': Buffer.alloc(size, 'a') })
   const answer = new Promise<Buffer>((resolve, reject) => {
@@ -166,7 +166,7 @@ test('ANS-11 a file that is replaced while it is sent arrives whole, in the old 
   t.true(next.every(byte => byte === 0x62))
 })
 
-test('ANS-11 a file that is cut short while it is sent ends in a connection that is cut', async t => {
+test('ANS-11 a file that is truncated while it is sent ends in an aborted connection', async t => {
   const size = 20_000_000
   const site = await makeSite(t, { '/public/film.bin': Buffer.alloc(size, 'a') })
   const received = await new Promise<Buffer>((resolve, reject) => {
@@ -184,7 +184,7 @@ test('ANS-11 a file that is cut short while it is sent ends in a connection that
   t.true(readAnswer(received).body.length < size)
 })
 
-test('S29 an Accept-Encoding of 16 KiB takes time in proportion to its length', t => {
+test('S29 an Accept-Encoding of 16 KiB takes time proportional to its length', t => {
   const offers = ['identity', 'br', 'gzip'].map((coding, at) => ({ coding, size: 300 - at }))
   for (const part of ['gzip;q=0.1,', ',', ' ', ';', 'q=', 'gzip;;', '\t,']) {
     const headerOf = (bytes: number) => part.repeat(Math.ceil(bytes / part.length))

@@ -37,7 +37,7 @@ for (const [way, options] of WAYS) {
     t.not(headers.etag, one.etag)
   })
 
-  test(`ANS-01 an answer has these headers and no other, ${way}`, async t => {
+  test(`ANS-01 a response has these headers and no others, ${way}`, async t => {
     const { ask, etag } = await makeFile(t)
     const { status, headers } = await ask('/a.txt')
     const { date, ...others } = headers
@@ -166,7 +166,7 @@ for (const [way, options] of WAYS) {
     t.is((await site.ask('/empty.txt', { headers: { range: 'bytes=0-' } })).status, 416)
   })
 
-  test(`what a middleware in front has set stays, ${way}`, async t => {
+  test(`headers set by a middleware in front are kept, ${way}`, async t => {
     const site = await makeSite(
       t,
       { '/public/a.txt': TEXT },
@@ -191,7 +191,7 @@ for (const [way, options] of WAYS) {
   })
 }
 
-test('a host of a CDN lets other origins read what lies under the prefix', async t => {
+test('with a CDN host other origins may read files under the prefix', async t => {
   const files = { '/public/assets/a.css': 'a{}', '/public/robots.txt': 'x' }
   for (const memory of [{}, { maxFileBytes: 0 }]) {
     const site = await makeSite(t, files, { host: 'https://cdn.example', memory })

@@ -45,13 +45,13 @@ for (const [way, options] of WAYS) {
     t.is(headers['content-type'], 'text/plain; charset=utf-8')
   })
 
-  test(`SRV-03 a dynamic path is the route's, ${way}`, async t => {
+  test(`SRV-03 a dynamic path reaches its route, ${way}`, async t => {
     const site = await served(t, { 'a.css': '' }, { routes })
     t.is((await site.ask('/books/23?a=b')).text, 'GET /books/23')
     t.is((await site.ask('/books/23')).headers['cache-control'], undefined)
   })
 
-  test(`SRV-04 what is neither file nor route is 404, ${way}`, async t => {
+  test(`SRV-04 a path that is neither a file nor a route is 404, ${way}`, async t => {
     const site = await served(t, { 'a.css': '' })
     const outside = await site.ask('/nowhere')
     t.is(outside.status, 404)
@@ -62,7 +62,7 @@ for (const [way, options] of WAYS) {
     t.is(under.headers['cache-control'], 'no-store')
   })
 
-  test(`SRV-05 a file of a like name elsewhere in public does not hide a route, ${way}`, async t => {
+  test(`SRV-05 a file of the same name elsewhere in public does not hide a route, ${way}`, async t => {
     const files = { '/public/assets/dashboard.js': 'x', '/public/books/23': 'x' }
     const site = await served(t, files, { routes })
     mkdirSync(join(site.root, 'public/assets/books'))
@@ -71,7 +71,7 @@ for (const [way, options] of WAYS) {
     }
   })
 
-  test(`SRV-06 another method than GET is the route's, also where there is a file, ${way}`, async t => {
+  test(`SRV-06 methods other than GET reach the route, even where there is a file, ${way}`, async t => {
     const files = { 'a.css': 'a{}', '/public/form': 'a file' }
     const site = await served(t, files, { routes })
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -82,7 +82,7 @@ for (const [way, options] of WAYS) {
     }
   })
 
-  test(`SRV-07 POST to an asset that nobody handles is 405 with Allow, ${way}`, async t => {
+  test(`SRV-07 an unhandled POST to an asset is 405 with Allow, ${way}`, async t => {
     const site = await served(t, { 'a.css': 'a{}', '/public/form': 'a file' })
     for (const path of ['/assets/a.css', '/form']) {
       for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
@@ -124,7 +124,7 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`SRV-10 a directory, a trailing slash and / are not ours, ${way}`, async t => {
+  test(`SRV-10 a directory, a trailing slash and / are passed on, ${way}`, async t => {
     const files = { '/public/docs/index.html': 'x', 'stylesheets/admin/a.css': 'x' }
     const site = await served(t, files, { routes })
     const paths = [
@@ -163,7 +163,7 @@ for (const [way, options] of WAYS) {
   })
 }
 
-test('SRV-12 with compile off a source without target is 404, and nothing is written', async t => {
+test('SRV-12 with compile off a source without a target is 404, and nothing is written', async t => {
   const site = await makeSite(t, { 'stylesheets/a.css': 'a{}' }, { compile: false, revalidate: 0 })
   for (const method of ['GET', 'HEAD', 'POST']) {
     t.is((await site.ask('/assets/a.css', { method })).status, 404)
@@ -177,7 +177,7 @@ test('SRV-12 with compile off a source without target is 404, and nothing is wri
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
 })
 
-test('SRV-12 with compile off a stat is trusted for the seconds of revalidate', async t => {
+test('SRV-12 with compile off a stat result is reused for `revalidate` seconds', async t => {
   const files = { '/public/assets/a.css': 'one', '/public/assets/b.css': 'one' }
   const trusting = await makeSite(t, files, { compile: false, revalidate: 3600 })
   t.is((await trusting.ask('/assets/a.css')).text, 'one')
@@ -203,7 +203,7 @@ test('SRV-13 with serving off nothing is served and nothing is written, and help
   )
 })
 
-test('SET-13 of two apps the longer prefix answers, in either order of declaration', async t => {
+test('SET-13 of two apps the one with the longer prefix responds, in either order of declaration', async t => {
   const files = {
     '/apps/web/assets/stylesheets/app.css': 'web{}',
     '/apps/web/assets/stylesheets/admin/own.css': 'web-admin{}',

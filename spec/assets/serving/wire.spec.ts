@@ -1,4 +1,4 @@
-// What HTTP/1 allows a client to do beside one plain request.
+// Unusual but valid HTTP/1 requests.
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { ENVIRONMENTS, makeFront, makeFronts } from '../../support/front.ts'
@@ -23,7 +23,7 @@ const paths = Object.keys(files)
   .filter(path => path.startsWith('public/'))
   .map(path => path.slice('public'.length))
 
-test('HEAD has no byte of a body on the wire, and the headers of GET', async t => {
+test('HEAD has the headers of GET and not one byte of a body on the wire', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
     const unfound = ['/assets/none.css', '/none', '/assets/%00', '/assets/sub/']
     for (const path of [...paths, ...unfound]) {
@@ -53,7 +53,7 @@ test('HEAD has no byte of a body on the wire, and the headers of GET', async t =
   }
 })
 
-test('several requests in one packet are answered in their order', async t => {
+test('several requests in one packet get their responses in order', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
     const wanted = [
       ...['/assets/film.bin', '/assets/app.css', '/big.bin', '/none', '/assets/sheet.css'],
@@ -86,7 +86,7 @@ function digest(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-test('a body on GET and HEAD is passed over, and the next request is read where it begins', async t => {
+test('a body on GET and HEAD is skipped, and the next request is read where it begins', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
     const smuggled = 'GET /none HTTP/1.1\r\nHost: x\r\n\r\n'
     const bodies = [
@@ -146,7 +146,7 @@ test('any other method on an asset is 405 without a body of the file, and writes
   t.deepEqual(front.errors, [])
 })
 
-test('headers that were set in front stay beside those of the file', async t => {
+test('headers that were set in front are kept beside those of the file', async t => {
   const root = makeProject(t, files)
   for (const environment of Object.values(ENVIRONMENTS)) {
     const front = await makeFront(t, {

@@ -1,5 +1,5 @@
-// What is sent of an answer that was kept is what Node would have made of it, and whoever takes part in
-// the making is not passed over.
+// A response with a reused head has the bytes that Node would have sent, and instrumentation is not
+// bypassed.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -63,7 +63,7 @@ async function sent(t: ExecutionContext, say: Say, one: Case): Promise<string[]>
   return conversations.map(bytes => bytes.replaceAll(/^Date: .*GMT/gm, 'Date: now'))
 }
 
-test('a head is kept, and put in place as long as its second lasts', async t => {
+test('a head is kept, and reused within the same second', async t => {
   const { port, answers } = await open(t, writeResponse)
   await converse(port)
   t.regex(answers.GET.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
@@ -85,7 +85,7 @@ test('a head is kept, and put in place as long as its second lasts', async t => 
   t.is(answers.GET.head.withBody, `${answers.GET.head.text}body`)
 })
 
-test('the date goes on', async t => {
+test('the Date field advances', async t => {
   const { port } = await open(t, writeResponse)
   const dates = new Set<string>()
   while (dates.size < 2) {
@@ -99,7 +99,7 @@ test('the date goes on', async t => {
   }
 })
 
-test('the status and its words are on the response for those who log them', async t => {
+test('the status and its reason phrase are on the response, for loggers', async t => {
   const seen: unknown[] = []
   const prepare = (res: ServerResponse) => {
     res.on('finish', () => seen.push(`${res.statusCode} ${res.statusMessage} ${res.headersSent}`))
@@ -108,7 +108,7 @@ test('the status and its words are on the response for those who log them', asyn
   t.deepEqual(seen.slice(0, 3), ['200 OK true', '200 OK true', '304 Not Modified true'])
 })
 
-test('a writeHead that somebody put in place is called each time', async t => {
+test('a replaced writeHead is called each time', async t => {
   let calls = 0
   const prepare = (res: ServerResponse) => {
     const before = res.writeHead.bind(res)
@@ -123,7 +123,7 @@ test('a writeHead that somebody put in place is called each time', async t => {
   t.is(calls, 9)
 })
 
-test('an end that somebody put in place sees every body', async t => {
+test('a replaced end gets every body', async t => {
   const seen: string[] = []
   const prepare = (res: ServerResponse) => {
     const before = res.end.bind(res)
@@ -136,7 +136,7 @@ test('an end that somebody put in place sees every body', async t => {
   t.deepEqual(seen, ['body', 'body', '', '', '', '', 'body', '', 'body'])
 })
 
-test('who logs what Node keeps of a head finds no body there', async t => {
+test('the head that Node keeps for loggers contains no body', async t => {
   const seen = new Set<string>()
   const prepare = (res: ServerResponse) => {
     res.on('finish', () => seen.add(String(Reflect.get(res, '_header')).replace(/^[^]*\r\n/, '')))
@@ -146,7 +146,7 @@ test('who logs what Node keeps of a head finds no body there', async t => {
   t.deepEqual([...seen], [''])
 })
 
-test('what was put on the prototype before this was loaded sees every head and every body', async t => {
+test('a method replaced on the prototype before the module is loaded gets every head and every body', async t => {
   const child = `
     import http from 'node:http'
     const seen = { writeHead: 0, end: 0 }
@@ -221,7 +221,7 @@ const FLAGS: Readonly<Record<string, unknown>> = {
 }
 
 for (const [flag, value] of Object.entries(FLAGS)) {
-  test(`what one response makes of ${flag} does not reach another`, async t => {
+  test(`${flag} of one response does not affect another`, async t => {
     for (const rest of [0, 1, 2]) {
       const prepare = (res: ServerResponse) => {
         if (changes++ % 3 === rest) Reflect.set(res, flag, value)
@@ -242,7 +242,7 @@ test('the reason phrase is that of the status, whatever was set before', async t
 })
 
 for (const [title, one] of Object.entries(CASES)) {
-  test(`what is kept heeds ${title}`, async t => {
+  test(`a reused head gives the bytes that Node would send for ${title}`, async t => {
     changes = 0
     const expected = await sent(t, usual, one)
     changes = 0
@@ -250,7 +250,7 @@ for (const [title, one] of Object.entries(CASES)) {
   })
 }
 
-test('a Vary that was set before is kept beside ours', async t => {
+test('a Vary that was set before is merged with ours', async t => {
   const merged = async (given: string) => {
     const prepare = (res: ServerResponse) => res.setHeader('Vary', given)
     const bytes = await converse((await open(t, writeResponse, { prepare })).port)
