@@ -100,9 +100,7 @@ export class Pipeline {
     }
     const sourced = await this.#sourcedName(app, name)
     // Refreshing looks at every asset: not worth it for a name that has no source and never had one.
-    const isKnown = [name, plain].some(
-      each => each !== undefined && this.#live?.has(assetPath(app, each))
-    )
+    const isKnown = [name, plain ?? name].some(each => this.#live?.has(assetPath(app, each)))
     if (sourced === undefined && !isKnown) return this.publicFiles.find(wanted)
     await this.#live?.refresh()
     const path = assetPath(app, sourced ?? name)

@@ -3,8 +3,9 @@
 // A watched folder reports whatever enters it, and from then on its misses are not trusted. What no event
 // reports (a folder above was replaced, a link was retargeted) is noticed after `revalidate`, as with files.
 import { type FSWatcher, watch } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { errorCode, statOf, type Stamp } from '../../files/disk.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 
 interface Folder {
@@ -24,14 +25,14 @@ const MAX_MISSES = 1000
 const MAX_LENGTH = 256
 
 export class KnownMisses {
-  readonly #publicDir: string
+  readonly #settings: Settings
   readonly #prefixFolder: string
   readonly #folders = new Map<string, Folder>()
   readonly #misses = new Map<string, Miss>()
 
-  constructor({ publicDir, prefix }: Settings) {
-    this.#publicDir = publicDir
-    this.#prefixFolder = firstFolder(prefix)
+  constructor(settings: Settings) {
+    this.#settings = settings
+    this.#prefixFolder = firstFolder(settings.prefix)
   }
 
   /** Whether public is known to lack the first folder of a path, exactly as it was sent. */
@@ -53,7 +54,7 @@ export class KnownMisses {
     const at = dirname(path)
     // Watched before the stat: otherwise a file that comes in between would not be reported.
     const folder = this.#folders.get(at)
-    const stats = await statOf(join(this.#publicDir, path))
+    const stats = await statOf(publicFile(this.#settings, path))
     if (stats || revalidate === 0) return stats?.isFile() ? stats : undefined
     if (folder)
       this.#remember(path, { folder, trustedUntil: performance.now() + revalidate * 1000 })
@@ -70,7 +71,7 @@ export class KnownMisses {
   }
 
   async #watch(at: string): Promise<void> {
-    const path = join(this.#publicDir, at)
+    const path = publicFile(this.#settings, at)
     if (!(await statOf(path))?.isDirectory() || this.#folders.has(at)) return
     try {
       const watcher = watch(path, { persistent: false })

@@ -65,8 +65,8 @@ test('an onerror that was set on the context stays there', async t => {
   }
   const site = await makeSite(t, { '/public/a.txt': 'a' }, { front })
   t.is((await site.ask('/a.txt')).text, 'a')
-  // Koa tells of the end of every answer, null where nothing went wrong.
-  await until(() => seen.length > 0, 'the end of the answer')
+  // Koa reports the end of every response, with null where nothing failed.
+  await until(() => seen.length > 0, 'the end of the response')
   t.deepEqual([seen, site.errors], [[null], []])
 })
 

@@ -151,8 +151,8 @@ async function etagOf(site: Site): Promise<string> {
 test('a version of the same size and mtime beyond memory has another ETag', async t => {
   const { site, etag } = await makeVersions(t)
   t.regex(etag, /^"[^"]+"$/)
-  const answer = await site.ask('/lib.js', { headers: { 'if-none-match': etag } })
-  t.deepEqual([answer.status, answer.text], [200, '2'.repeat(1000)])
+  const response = await site.ask('/lib.js', { headers: { 'if-none-match': etag } })
+  t.deepEqual([response.status, response.text], [200, '2'.repeat(1000)])
   t.not(await etagOf(site), etag)
   t.is(await etagOf(site), await etagOf(site))
 })
@@ -160,8 +160,8 @@ test('a version of the same size and mtime beyond memory has another ETag', asyn
 test('If-Range mixes no two versions of the same size and mtime beyond memory', async t => {
   const { site, etag } = await makeVersions(t)
   const headers = { range: 'bytes=500-', 'if-range': etag }
-  const answer = await site.ask('/lib.js', { headers })
-  t.deepEqual([answer.status, answer.text], [200, '2'.repeat(1000)])
+  const response = await site.ask('/lib.js', { headers })
+  t.deepEqual([response.status, response.text], [200, '2'.repeat(1000)])
   const current = { range: 'bytes=500-', 'if-range': await etagOf(site) }
   const part = await site.ask('/lib.js', { headers: current })
   t.deepEqual([part.status, part.text], [206, '2'.repeat(500)])

@@ -66,14 +66,14 @@ for (const [way, options] of [
       t.regex(etag, /^"[^"]+"$/)
       for (const method of line.startsWith('2') ? ['GET'] : ['GET', 'HEAD']) {
         if (method === 'HEAD' && line.startsWith('416')) continue
-        const answer = await ask(site.port, method, '/a.txt', headersFor(etag))
-        t.is(answer.statusLine, `HTTP/1.1 ${line}`)
+        const response = await ask(site.port, method, '/a.txt', headersFor(etag))
+        t.is(response.statusLine, `HTTP/1.1 ${line}`)
         for (const [name, value] of Object.entries(DEFAULT)) {
-          t.not(answer.headers[name.toLowerCase()], value, name)
+          t.not(response.headers[name.toLowerCase()], value, name)
         }
-        t.is(answer.headers['x-frame-options'], 'DENY')
-        t.is(answer.headers['content-disposition'], 'inline')
-        t.false(answer.text.includes('no such page'))
+        t.is(response.headers['x-frame-options'], 'DENY')
+        t.is(response.headers['content-disposition'], 'inline')
+        t.false(response.text.includes('no such page'))
       }
       t.deepEqual(site.errors, [])
     })
@@ -81,10 +81,10 @@ for (const [way, options] of [
     test(`NBR-03 a status in front leaves no reason phrase on ${line}, ${way}`, async t => {
       const site = await makeFile(t, { ...options, front: notFoundFirst })
       const bare = await makeFile(t, options)
-      const answer = await ask(site.port, 'GET', '/a.txt', headersFor(await etagOf(site)))
+      const response = await ask(site.port, 'GET', '/a.txt', headersFor(await etagOf(site)))
       const expected = await ask(bare.port, 'GET', '/a.txt', headersFor(await etagOf(bare)))
-      t.is(answer.statusLine, `HTTP/1.1 ${line}`)
-      t.deepEqual(Object.keys(answer.headers), Object.keys(expected.headers))
+      t.is(response.statusLine, `HTTP/1.1 ${line}`)
+      t.deepEqual(Object.keys(response.headers), Object.keys(expected.headers))
     })
   }
 
@@ -96,13 +96,13 @@ for (const [way, options] of [
     t.teardown(() => server.close())
     const { port } = server.address() as AddressInfo
     const headers = { 'If-None-Match': await etagOf(site) }
-    for (const answer of [
+    for (const response of [
       await ask(site.port, 'GET', '/a.txt', headers),
       await askHttp2(port, '/a.txt', { headers })
     ]) {
-      t.is(answer.status, 304)
-      const said = Object.keys(answer.headers).filter(name => /^content-(?!disp)/.test(name))
-      t.deepEqual([said, answer.headers['last-modified']], [[], undefined])
+      t.is(response.status, 304)
+      const content = Object.keys(response.headers).filter(name => /^content-(?!disp)/.test(name))
+      t.deepEqual([content, response.headers['last-modified']], [[], undefined])
     }
     t.deepEqual(site.errors, [])
   })

@@ -90,9 +90,9 @@ test('the same request gets the same response from memory and through send', asy
       const headers = Object.fromEntries(
         Object.entries(asked.headers).map(([name, value]) => [name, value?.replace('{etag}', etag)])
       )
-      const answer = await send(agent, port, { ...asked, headers })
-      const { date: _, etag: tag, ...others } = answer.headers
-      return { ...answer, headers: { ...others, etag: tag === etag ? '{etag}' : tag } }
+      const response = await send(agent, port, { ...asked, headers })
+      const { date: _, etag: tag, ...others } = response.headers
+      return { ...response, headers: { ...others, etag: tag === etag ? '{etag}' : tag } }
     }
   }
 
@@ -105,7 +105,7 @@ test('the same request gets the same response from memory and through send', asy
     if (JSON.stringify(left) === JSON.stringify(right)) return
     t.deepEqual(left, right, `${JSON.stringify(asked)}, seed ${seed}`)
   })
-  // Every kind of answer was among them.
+  // Every kind of response was among them.
   for (const status of [200, 206, 304, 404, 412, 416]) {
     t.true((statuses.get(status) ?? 0) > CASES / 200, `${status}: ${statuses.get(status)}`)
   }
@@ -126,13 +126,13 @@ function send(
     headers: Object.fromEntries(given)
   }
   return new Promise((resolve, reject) => {
-    const asking = request(options as object, answer => {
+    const asking = request(options as object, response => {
       const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('error', reject)
-      answer.on('end', () => {
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
         const body = Buffer.concat(chunks).toString('latin1')
-        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body })
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
       })
     })
     asking.on('error', reject)

@@ -133,9 +133,9 @@ for (const mode of MODES) {
       [`/uploads/photo-${other}.jpg`, 'photo']
     ] as const) {
       for (let asked = 0; asked < 2; asked++) {
-        const answer = await site.ask(path)
-        t.deepEqual([answer.status, answer.text], [200, text], path)
-        t.is(answer.headers['cache-control'], revalidated, path)
+        const response = await site.ask(path)
+        t.deepEqual([response.status, response.text], [200, text], path)
+        t.is(response.headers['cache-control'], revalidated, path)
       }
     }
     await site.edit({ [logo]: 'newer' })
@@ -226,9 +226,9 @@ test('a name that ends in 32 other hex characters is published on request', asyn
   await site.ask('/assets/logo.png')
   for (const text of ['logo', 'newer']) {
     site.write(`images/logo-${other}.png`, text)
-    const answer = await site.ask(`/assets/logo-${other}.png`)
-    t.deepEqual([answer.status, answer.text], [200, text])
-    t.is(answer.headers['cache-control'], 'no-cache')
+    const response = await site.ask(`/assets/logo-${other}.png`)
+    t.deepEqual([response.status, response.text], [200, text])
+    t.is(response.headers['cache-control'], 'no-cache')
   }
 })
 

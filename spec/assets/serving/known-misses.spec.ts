@@ -12,7 +12,7 @@ const FILES = {
   '/elsewhere/folder/new.css': 'new'
 }
 
-/** Production, with an hour in which nothing but an event tells of a change. */
+/** Production, with an hour in which nothing but an event reports a change. */
 function makeRemembering(t: ExecutionContext): Promise<Site> {
   return makeSite(t, FILES, { compile: false, fingerprint: false, revalidate: 3600 })
 }

@@ -82,9 +82,9 @@ for (const [way, options] of WAYS) {
         [{ 'if-none-match': etag }, 304],
         [{ 'if-match': '"another"' }, 412]
       ] as const) {
-        const answer = await get(coding, condition)
-        t.is(answer.status, status)
-        t.is(answer.headers.vary, 'Accept-Encoding', `${coding} ${status}`)
+        const response = await get(coding, condition)
+        t.is(response.status, status)
+        t.is(response.headers.vary, 'Accept-Encoding', `${coding} ${status}`)
       }
     }
     t.is(tags.size, 3)
@@ -145,7 +145,7 @@ for (const [way, options] of WAYS) {
 test('ANS-11 a file that is replaced while it is sent arrives complete, with the old bytes', async t => {
   const size = 20_000_000
   const site = await makeSite(t, { '/public/film.bin': Buffer.alloc(size, 'a') })
-  const answer = new Promise<Buffer>((resolve, reject) => {
+  const response = new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = []
     const socket = connect(site.port, '127.0.0.1')
     socket.write(request('GET', '/film.bin'))
@@ -159,7 +159,7 @@ test('ANS-11 a file that is replaced while it is sent arrives complete, with the
     socket.on('error', reject)
     socket.on('close', () => resolve(Buffer.concat(chunks)))
   })
-  const { body } = readAnswer(await answer)
+  const { body } = readAnswer(await response)
   t.is(body.length, size)
   t.true(body.every(byte => byte === 0x61))
   const { body: next } = readAnswer(await exchange(site.port, request('GET', '/film.bin')))

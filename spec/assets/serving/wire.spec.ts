@@ -44,7 +44,7 @@ test('HEAD has the headers of GET and not one byte of a body on the wire', async
         const { Range: _, ...others } = headers
         const same = await ask(front.port, 'GET', path, others)
         t.is(head.status, same.status, path)
-        // Koa's own 404 says less to HEAD.
+        // Koa's own 404 has fewer fields for HEAD.
         if (unfound.includes(path)) continue
         t.deepEqual({ ...head.headers, date: '' }, { ...same.headers, date: '' }, path)
       }
@@ -73,11 +73,11 @@ test('several requests in one packet get their responses in order', async t => {
         return `${methods[at]} ${path} HTTP/1.1\r\nHost: x\r\n${last}\r\n`
       })
       .join('')
-    const answers = readAnswers(await exchange(front.port, packet), methods)
-    for (const [at, answer] of answers.entries()) {
+    const responses = readAnswers(await exchange(front.port, packet), methods)
+    for (const [at, response] of responses.entries()) {
       const alone = await ask(front.port, methods[at] ?? '', wanted[at] ?? '')
-      t.is(answer.status, alone.status, `${methods[at]} ${wanted[at]}`)
-      t.is(digest(answer.body), digest(alone.body), `${methods[at]} ${wanted[at]}`)
+      t.is(response.status, alone.status, `${methods[at]} ${wanted[at]}`)
+      t.is(digest(response.body), digest(alone.body), `${methods[at]} ${wanted[at]}`)
     }
   }
 })
@@ -116,10 +116,12 @@ test('HTTP/1.0 gets the same bytes, and the connection closed', async t => {
     for (const path of [...paths, '/none', '/assets/none.css']) {
       const modern = await ask(front.port, 'GET', path)
       for (const more of ['', 'Host: x\r\n', 'Connection: close\r\n']) {
-        const answer = readAnswer(await exchange(front.port, `GET ${path} HTTP/1.0\r\n${more}\r\n`))
-        t.is(answer.status, modern.status, path)
-        t.true(answer.body.equals(modern.body), path)
-        t.is(answer.headers['transfer-encoding'], undefined)
+        const response = readAnswer(
+          await exchange(front.port, `GET ${path} HTTP/1.0\r\n${more}\r\n`)
+        )
+        t.is(response.status, modern.status, path)
+        t.true(response.body.equals(modern.body), path)
+        t.is(response.headers['transfer-encoding'], undefined)
       }
       const head = readAnswer(await exchange(front.port, `HEAD ${path} HTTP/1.0\r\n\r\n`))
       t.is(head.body.length, 0)
@@ -133,10 +135,10 @@ test('any other method on an asset is 405 without a body of the file, and writes
   const front = await makeFront(t, { root, ...ENVIRONMENTS.development })
   for (const path of paths) {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'PROPFIND', 'TRACE', 'OPTIONS']) {
-      const answer = await ask(front.port, method, path)
-      t.is(answer.status, method === 'OPTIONS' ? 204 : 405, `${method} ${path}`)
-      t.is(answer.headers.allow, 'GET, HEAD, OPTIONS')
-      t.is(answer.headers.etag, undefined)
+      const response = await ask(front.port, method, path)
+      t.is(response.status, method === 'OPTIONS' ? 204 : 405, `${method} ${path}`)
+      t.is(response.headers.allow, 'GET, HEAD, OPTIONS')
+      t.is(response.headers.etag, undefined)
     }
   }
   for (const method of ['get', 'Get', 'BREW']) {

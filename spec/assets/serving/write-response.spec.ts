@@ -19,7 +19,7 @@ const run = promisify(execFile)
 
 const FIELDS = ['ETag', '"x"', 'Vary', 'Accept-Encoding', 'Content-Type', 'text/plain']
 
-/** What happens on the server, and what the client says beside its requests. */
+/** What happens on the server, and what the client sends beside its requests. */
 interface Case {
   readonly prepare?: (res: ServerResponse, server: Server) => void
   readonly head?: string
@@ -27,26 +27,26 @@ interface Case {
   readonly body?: Buffer
 }
 
-type Say = (res: ServerResponse, answer: PreparedResponse, body?: Buffer) => void
+type Write = (res: ServerResponse, response: PreparedResponse, body?: Buffer) => void
 
-const usual: Say = (res, { status, fields }, body) =>
+const usual: Write = (res, { status, fields }, body) =>
   res.writeHead(status, fields as string[]).end(body)
 
-/** A server that says the same again and again. */
-async function open(t: ExecutionContext, say: Say, one: Case = {}) {
+/** A server that sends the same response every time. */
+async function open(t: ExecutionContext, write: Write, one: Case = {}) {
   const { prepare, body = Buffer.from('body') } = one
   const found = prepareResponse(200, [...FIELDS, 'Content-Length', String(body.length)])
-  const answers = { GET: found, HEAD: found, PUT: prepareResponse(304, FIELDS) }
+  const responses = { GET: found, HEAD: found, PUT: prepareResponse(304, FIELDS) }
   const server = createServer()
-  const answer = (req: { method?: string }, res: ServerResponse) => {
+  const respond = (req: { method?: string }, res: ServerResponse) => {
     prepare?.(res, server)
-    const method = req.method as keyof typeof answers
-    say(res, answers[method], method === 'GET' ? body : undefined)
+    const method = req.method as keyof typeof responses
+    write(res, responses[method], method === 'GET' ? body : undefined)
   }
-  server.on('request', answer).on('checkContinue', answer).listen(0, '127.0.0.1')
+  server.on('request', respond).on('checkContinue', respond).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
-  return { answers, port: (server.address() as AddressInfo).port }
+  return { responses, port: (server.address() as AddressInfo).port }
 }
 
 /** All on one connection, as long as the server keeps it. */
@@ -57,32 +57,32 @@ async function converse(port: number, { head = '', version = '1.1' }: Case = {})
   return (await exchange(port, [...requests, last].join(''))).toString('latin1')
 }
 
-async function sent(t: ExecutionContext, say: Say, one: Case): Promise<string[]> {
-  const { port } = await open(t, say, one)
+async function sent(t: ExecutionContext, write: Write, one: Case): Promise<string[]> {
+  const { port } = await open(t, write, one)
   const conversations = [await converse(port, one), await converse(port, one)]
   return conversations.map(bytes => bytes.replaceAll(/^Date: .*GMT/gm, 'Date: now'))
 }
 
 test('a head is kept, and reused within the same second', async t => {
-  const { port, answers } = await open(t, writeResponse)
+  const { port, responses } = await open(t, writeResponse)
   await converse(port)
-  t.regex(answers.GET.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
-  t.regex(answers.PUT.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
-  const marked = 'HTTP/1.1 200 Kept\r\nContent-Length: 4\r\n\r\n'
-  const mark = (second: number) =>
-    Object.assign(answers.GET, {
-      head: { ...answers.GET.head, text: marked, second, withBody: undefined }
+  t.regex(responses.GET.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
+  t.regex(responses.PUT.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
+  const kept = 'HTTP/1.1 200 Kept\r\nContent-Length: 4\r\n\r\n'
+  const keep = (second: number) =>
+    Object.assign(responses.GET, {
+      head: { ...responses.GET.head, text: kept, second, withBody: undefined }
     })
-  mark(0)
+  keep(0)
   t.notRegex(await converse(port), /Kept/)
   let bytes = ''
   // A second may end in between.
-  while (!bytes.startsWith(`${marked}body`)) {
-    mark(Math.floor(Date.now() / 1000))
+  while (!bytes.startsWith(`${kept}body`)) {
+    keep(Math.floor(Date.now() / 1000))
     bytes = await converse(port)
   }
-  while (answers.GET.head?.withBody === undefined) await converse(port)
-  t.is(answers.GET.head.withBody, `${answers.GET.head.text}body`)
+  while (responses.GET.head?.withBody === undefined) await converse(port)
+  t.is(responses.GET.head.withBody, `${responses.GET.head.text}body`)
 })
 
 test('the Date field advances', async t => {
@@ -141,8 +141,8 @@ test('the head that Node keeps for loggers contains no body', async t => {
   const prepare = (res: ServerResponse) => {
     res.on('finish', () => seen.add(String(Reflect.get(res, '_header')).replace(/^[^]*\r\n/, '')))
   }
-  const { port, answers } = await open(t, writeResponse, { prepare })
-  while (answers.GET.head?.withBody === undefined) await converse(port)
+  const { port, responses } = await open(t, writeResponse, { prepare })
+  while (responses.GET.head?.withBody === undefined) await converse(port)
   t.deepEqual([...seen], [''])
 })
 
@@ -160,8 +160,8 @@ test('a method replaced on the prototype before the module is loaded gets every 
       return end.apply(this, args)
     }
     const { prepareResponse, writeResponse } = await import(process.argv[2])
-    const answer = prepareResponse(200, ['Content-Length', '4'])
-    const server = http.createServer((_, res) => writeResponse(res, answer, Buffer.from('body')))
+    const response = prepareResponse(200, ['Content-Length', '4'])
+    const server = http.createServer((_, res) => writeResponse(res, response, Buffer.from('body')))
     await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
     const url = 'http://127.0.0.1:' + server.address().port
     for (let times = 0; times < 10; times++) await (await fetch(url)).text()
@@ -192,7 +192,7 @@ const CASES: Readonly<Record<string, Case>> = {
     version: '1.0',
     head: 'Connection: keep-alive\r\n'
   },
-  'a client that waits for 100 and gets the answer': { head: 'Expect: 100-continue\r\n' },
+  'a client that waits for 100 and gets the response': { head: 'Expect: 100-continue\r\n' },
   'a header that was set before': { prepare: res => res.setHeader('X-Frame-Options', 'DENY') },
   'a Date of one’s own': { prepare: res => res.setHeader('Date', 'yesterday') },
   'no Date': { prepare: res => (res.sendDate = false) },
