@@ -1,5 +1,4 @@
-// The state of one request inside koaHttpCache: its calls of ctx.fresh, the verdict that halts the route, and
-// the fields about caching that were written.
+// The state of one request inside koaHttpCache: its calls of ctx.fresh, the verdict, and the fields written.
 import type { Context } from 'koa'
 
 import { formatHttpDate } from '../http/dates.ts'
@@ -25,17 +24,15 @@ export interface Verdict {
   readonly validators: Validators
 }
 
-interface AppliedDefaults {
+export interface AppliedDefaults {
   readonly defaults: Defaults
   readonly fields: readonly HeaderField[]
 }
 
 // Outcomes that are known at once and do not halt share these promises.
 const PROCEED = Promise.resolve(false as const)
-const WITHOUT_HALT = {
-  304: Promise.resolve(304 as const),
-  412: Promise.resolve(412 as const)
-} as const
+const NOT_MODIFIED = Promise.resolve(304 as const)
+const FAILED = Promise.resolve(412 as const)
 
 export class RequestState {
   /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
@@ -54,7 +51,6 @@ export class RequestState {
   private readonly ctx: Context
   private pending: PendingResult[] | undefined = undefined
   private written: HeaderField[] | undefined = undefined
-  /** How often `ctx.fresh` was read without being called. */
   private idleReads = 0
 
   constructor(ctx: Context) {
@@ -147,19 +143,17 @@ export class RequestState {
     try {
       const halt = options === undefined || readHalt(options)
       if (isPromise(given)) {
-        return this.addPending(
-          Promise.resolve(given).then(state => this.resolveOutcome(state, halt, settings))
-        )
+        const late = Promise.resolve(given).then(state => this.outcomeFor(state, halt, settings))
+        return this.addPending(late)
       }
-      const outcome = this.resolveOutcome(given, halt, settings)
+      const outcome = this.outcomeFor(given, halt, settings)
       return this.mustBeAwaited(settings) ? this.addPending(outcome) : outcome
     } catch (error) {
       return this.addPending(Promise.reject(error))
     }
   }
 
-  // A missing await is reported in development; elsewhere only where it may let work run that the response
-  // denies.
+  // Outside of development a missing await matters only where it lets work run that the response denies.
   private mustBeAwaited(settings: HttpCacheSettings | undefined): boolean {
     return settings?.isDevelopment === true || !isRetrieval(this.ctx.req.method)
   }
@@ -171,17 +165,19 @@ export class RequestState {
     return result
   }
 
-  private resolveOutcome(
+  private outcomeFor(
     state: FreshValidators,
     halt: boolean,
     settings: HttpCacheSettings | undefined
   ): Promise<FreshOutcome> {
     // Too late: the response is on its way, or the request has left koaHttpCache.
-    const isOver = this.settings === undefined || this.ctx.res.headersSent
-    if (settings === undefined || isOver) return PROCEED
+    if (settings === undefined || this.settings === undefined || this.ctx.res.headersSent) {
+      return PROCEED
+    }
     const status = this.verdict?.status ?? this.statusFor(state, halt, settings)
     if (status === undefined) return PROCEED
-    return halt ? halted(status) : WITHOUT_HALT[status]
+    if (halt) return halted(status)
+    return status === 304 ? NOT_MODIFIED : FAILED
   }
 
   private statusFor(
@@ -191,9 +187,7 @@ export class RequestState {
   ): 304 | 412 | undefined {
     const validators = identify(state, settings.version(this.ctx))
     const outcome = this.evaluate(validators, settings)
-    if (validators.etag !== undefined || validators.lastModified !== undefined) {
-      this.hasValidators = true
-    }
+    if ((validators.etag ?? validators.lastModified) !== undefined) this.hasValidators = true
     if (outcome === 'proceed') return undefined
     if (halt) this.recordVerdict(outcome, validators)
     return statusOf(outcome)

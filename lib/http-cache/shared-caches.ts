@@ -3,7 +3,7 @@
 import type { Context } from 'koa'
 
 import type { Defaults, HttpCacheSettings } from './settings.ts'
-import type { RequestState } from './request-state.ts'
+import type { AppliedDefaults, RequestState } from './request-state.ts'
 
 // Not 404 and 410, although caches may store them: what is missing now may exist in a moment.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
@@ -32,11 +32,8 @@ function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): v
 }
 
 // A middleware between two koaHttpCache, such as a session, may have set a cookie since.
-function personalize(
-  ctx: Context,
-  state: RequestState,
-  { defaults, fields }: NonNullable<RequestState['appliedDefaults']>
-): void {
+function personalize(ctx: Context, state: RequestState, applied: AppliedDefaults): void {
+  const { defaults, fields } = applied
   if (fields === defaults.personal || !isPersonal(ctx, defaults)) return
   state.remove(fields)
   if (!ctx.res.hasHeader('Cache-Control')) writeDefaults(ctx, state, defaults)

@@ -1,4 +1,4 @@
-// The settings of each application, from layers of options of which the last one wins.
+// The settings of each app. They come from layers of options; the last layer that sets an option wins.
 import { isAbsolute, join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
