@@ -1,4 +1,4 @@
-// The specs of `npm test`, as `npm run build:spec` has compiled them.
+// npm test: the specs compiled by `npm run build:spec`.
 export default {
   files: ['.spec/spec/**/*.spec.js', '!.spec/spec/{soak,system}/**'],
   workerThreads: false,

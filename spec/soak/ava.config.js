@@ -1,4 +1,4 @@
-// Specs that take long by their nature, and those that `npm test` runs with few cases: npm run test:soak.
+// npm run test:soak: specs that take long, and all cases of those that `npm test` runs with a few.
 const GRADED = [
   'assets/building/killed',
   'assets/building/rolling',

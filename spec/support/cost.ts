@@ -1,9 +1,9 @@
-// What work costs, where nothing but time can show it: in processor time, and compared with other work
-// of the same moment, so that a busy machine changes nothing.
+// Complexity that only time can show: processor time, compared with other work in the same run, so a busy
+// machine does not change the result.
 
-/** The first rounds pay for the compiling of the code; the last ones are for a machine that is busy. */
+/** The first rounds include compilation by V8; the last ones are needed on a busy machine only. */
 const [MIN_ROUNDS, MAX_ROUNDS] = [3, 40]
-/** Microseconds: what costs less is as good as nothing. */
+/** Microseconds; a cheaper control counts as this much. */
 const FLOOR = 100
 
 /** Processor time of this process, in microseconds. */
@@ -14,7 +14,7 @@ function costOf(work: () => unknown): number {
   return user + system
 }
 
-/** Whether the work costs at most so many times what the control does, each at its best. */
+/** Whether the work costs at most `times` as much as the control: the best round of each counts. */
 export function costsAtMost(times: number, work: () => unknown, control: () => unknown): boolean {
   let [ours, theirs] = [Infinity, Infinity]
   for (let round = 1; round <= MAX_ROUNDS; round++) {
@@ -25,10 +25,7 @@ export function costsAtMost(times: number, work: () => unknown, control: () => u
   return false
 }
 
-/**
- * Whether four times as much takes about four times as long, and not sixteen times, as it would if
- * the cost grew with the square.
- */
+/** Whether four times the size costs about four times as much; quadratic work costs sixteen times. */
 export function growsInProportion(size: number, work: (size: number) => unknown): boolean {
   return costsAtMost(
     9,

@@ -1,6 +1,7 @@
-// Some specs run twice: in `npm test` with few cases, in `npm run test:soak` with as many as the claim is for.
+// Some specs run in both lanes: with few cases in `npm test`, with all of them in `npm run test:soak`,
+// whose configuration sets SOAK.
 
-/** How many cases, rounds or requests. */
+/** The number of cases, rounds or requests of this lane. */
 export function cases(quick: number, soak: number): number {
   return process.env['SOAK'] === undefined ? quick : soak
 }

@@ -1,15 +1,15 @@
-// Specs run as they are written, through tsx, or as the JavaScript that `npm run build:spec` puts below
-// `.spec`. What they start in processes of their own runs in the same form.
+// Specs run from TypeScript through tsx, or as the JavaScript that `npm run build:spec` compiles to `.spec`.
+// Child processes load our modules the same way.
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const extension = extname(import.meta.filename)
 
-/** What Node has to be given to load our modules. */
+/** Arguments with which Node loads our modules. */
 export const LOADER: readonly string[] =
   extension === '.ts' ? [`--import=${import.meta.resolve('tsx')}`] : []
 
-/** The file of one of our modules, given from the root: `lib/cli.ts`. */
+/** The file of a module, by its path from the root: `lib/cli.ts`. */
 export function moduleFile(path: string): string {
   const built = path.slice(0, -extname(path).length) + extension
   return fileURLToPath(new URL(`../../${built}`, import.meta.url))

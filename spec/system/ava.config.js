@@ -1,4 +1,4 @@
-// Specs that need programs of the system: npm run test:system.
+// npm run test:system: specs that need other programs.
 export default {
   files: ['.spec/spec/system/**/*.spec.js'],
   workerThreads: false,
