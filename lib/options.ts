@@ -48,7 +48,10 @@ export const table: ExpectationOf<object> = { expected: 'an object', holds: isRe
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): ExpectationOf<Word> {
   return {
-    expected: words.map(word => `'${word}'`).join(', ').replace(/, ([^,]*)$/, ' or $1'),
+    expected: words
+      .map(word => `'${word}'`)
+      .join(', ')
+      .replace(/, ([^,]*)$/, ' or $1'),
     holds: (value): value is Word => words.includes(value as Word)
   }
 }
