@@ -49,7 +49,7 @@ for (const mode of MODES) {
     },
     'a stylesheet by itself': { 'a.css': '@import "a.css"; a{}' }
   })) {
-    test(`FPR-12 a circle is digested as one: ${what} (${mode})`, async t => {
+    test(`FPR-12 a cycle is digested as one: ${what} (${mode})`, async t => {
       const all = { 'logo.png': 'logo', ...files }
       const site = await makeFingerprinted(t, mode, all)
       const names = Object.keys(files)
@@ -177,7 +177,7 @@ for (const mode of MODES) {
     t.is((await site.ask(url)).text, 'seal')
   })
 
-  test(`source maps are found under their fingerprints, a missing one is nobody's fault (${mode})`, async t => {
+  test(`source maps are found under their fingerprints; a missing one is not reported (${mode})`, async t => {
     const site = await makeFingerprinted(
       t,
       mode,
@@ -202,7 +202,7 @@ for (const mode of MODES) {
     t.is(await textOf(site, 'text.js'), 'say("//# sourceMappingURL=lib/app.min.js.map")\n')
   })
 
-  test(`bytes that are no UTF-8 are left alone (${mode})`, async t => {
+  test(`bytes that are not UTF-8 are left alone (${mode})`, async t => {
     const latin = Buffer.from('/* é */ a { background: url(logo.png) }', 'latin1')
     const site = await makeFingerprinted(t, mode, { 'app.css': latin, 'logo.png': 'logo' })
     t.true((await site.ask(await site.path('app.css'))).bytes.equals(latin))

@@ -1,4 +1,4 @@
-// Smaller files in production, and maps that lead back to what a person wrote.
+// Smaller files in production, and source maps that point to the original source.
 import test from 'ava'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -129,7 +129,7 @@ test('a place in minified JavaScript leads to its line in .ts', async t => {
   t.deepEqual(map.sourcesContent, [code])
 })
 
-test('what stands behind a reference that got its fingerprint leads to the right column', async t => {
+test('text after a reference that got a fingerprint maps to the right column', async t => {
   const css = `a { background: url( "images/logo.png" ); color: red }
 .é { background: image-set('images/logo.png' 1x, url(lost.png) 2x); display: block }
 b { border: 3px }
@@ -192,7 +192,7 @@ const MAP = JSON.stringify({
 })
 const BUILT = 'function go() { return 1 }\n//# sourceMappingURL='
 
-test('a map that a script links or brings along is continued', async t => {
+test('a linked or inline source map is continued', async t => {
   const inline = `data:application/json;base64,${Buffer.from(MAP).toString('base64')}`
   const { root } = await makeMinified(t, {
     'linked.js': `${BUILT}linked.js.map\n`,
@@ -223,7 +223,7 @@ test('a linked map that is edited is read again', async t => {
   t.is(readMapped(root, '/assets/a.js').origin('function').line, 2)
 })
 
-test('what is minified already is left as it is, and keeps its own map', async t => {
+test('a minified file is left as it is, and keeps its own map', async t => {
   const files = {
     'lib.min.js': `${JS}//# sourceMappingURL=lib.min.js.map\n`,
     'lib.min.js.map': MAP,
@@ -272,7 +272,7 @@ const MIXED = {
   'logo.png': 'logo'
 }
 
-test('twice and from another directory the files are byte-identical, circles included', async t => {
+test('repeated runs and runs in another directory produce identical bytes, cycles included', async t => {
   const [here, there] = [makeProject(t, placed(MIXED)), makeProject(t, { 'x/.keep': '' })]
   const deep = join(there, 'x')
   writeFiles(deep, placed(MIXED))
@@ -291,7 +291,7 @@ test('twice and from another directory the files are byte-identical, circles inc
   }
 })
 
-test('a second run remembers what was minified, and one without minify does not mix', async t => {
+test('runs with and without minify do not share files', async t => {
   const root = makeProject(t, placed(MIXED))
   writeFiles(root, { 'node_modules/.keep': '' })
   await minify({ root })
@@ -310,7 +310,7 @@ test('a second run remembers what was minified, and one without minify does not 
     t.is(snapshot(join(root, 'public')).get(path), digest, path)
 })
 
-test('without esbuild it says how to get it', async t => {
+test('without esbuild the error shows how to install it', async t => {
   const load: typeof loadPeer = (names, source) =>
     loadPeer(
       names.map(name => `${name}-is-not-installed`),
@@ -323,7 +323,7 @@ test('without esbuild it says how to get it', async t => {
   })
 })
 
-test('a script and a stylesheet that cannot be read are told with their places, and nothing is published', async t => {
+test('syntax errors are reported with their places, and nothing is published', async t => {
   const root = makeProject(t, placed({ 'good.js': JS }))
   await minify({ root })
   const before = snapshot(join(root, 'public'))
@@ -353,7 +353,7 @@ test('a script and a stylesheet that cannot be read are told with their places, 
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
-test('what is odd is a warning with its place, each time', async t => {
+test('a warning of esbuild is reported with its place, on every run', async t => {
   const root = makeProject(t, placed({ 'hack.css': 'a {\n  *zoom: 1;\n}\n' }))
   writeFiles(root, { 'node_modules/.keep': '' })
   for (let round = 0; round < 2; round++) {
@@ -363,7 +363,7 @@ test('what is odd is a warning with its place, each time', async t => {
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
 })
 
-test('a missing reference of a minified stylesheet is named with its line in the source', async t => {
+test('a missing reference of a minified stylesheet is reported with its line in the source', async t => {
   const css = 'a {\n  color: red;\n  background: url(gone.png);\n}\n'
   const root = makeProject(t, placed({ 'app.css': css }))
   const error = await t.throwsAsync(() => minify({ root }))
@@ -371,7 +371,7 @@ test('a missing reference of a minified stylesheet is named with its line in the
 })
 
 for (const folder of ['js', 'maps']) {
-  test(`CMP-06a a map that comes later into ${folder}/ is followed by the second precompile`, async t => {
+  test(`CMP-06a a source map that is added to ${folder}/ later is used by the second precompile`, async t => {
     const root = makeProject(t, {
       ...placed({
         'js/app.js': 'go( 1 );\n//# sourceMappingURL=app.js.map',

@@ -12,7 +12,7 @@ for (const [what, compiler, placed] of [
   ['as it was written', undefined, COUNT],
   ['that was compiled', { extensions: '.x', target: '.css', compile: () => ({ code: '' }) }, 100]
 ] as const) {
-  test(`S61 of a stylesheet ${what} ${placed} missing references of ${COUNT} are looked for`, async t => {
+  test(`S61 in a stylesheet ${what} ${placed} of ${COUNT} missing references are located`, async t => {
     const code = Array.from({ length: COUNT }, (_, at) => `a { b: url(${at}.png) }\n`).join('')
     const root = makeProject(t, { 'apps/web/assets/app.css': code })
     const directory = join(root, 'apps/web/assets')

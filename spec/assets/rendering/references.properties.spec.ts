@@ -3,7 +3,7 @@ import { array, assert, constantFrom, integer, property, string, tuple } from 'f
 import { findReferences, replaceReferences } from '../../../lib/assets/rendering/references.ts'
 import { cases } from '../../support/soak.ts'
 
-// What makes a tokenizer stumble, in any order.
+// Pieces that are hard on a tokenizer, in any order.
 const pieces = constantFrom(
   ...['url(', ')', '(', '"', "'", '/*', '*/', '\\', '\\"', '\n', ' ', ';', '{', '}', '@import'],
   ...['x.png', 'a', '#', '?', ',', 'image-set(', 'data:', '//', 'é', '🎈', ':', '1x', 'layer(b)']
@@ -33,7 +33,7 @@ test('text without url, import, image-set and sourceMappingURL has no references
   t.pass()
 })
 
-test('references lie in order, apart, within the text', t => {
+test('references are in order, do not overlap, and are within the text', t => {
   assert(
     property(texts, text => {
       const ends = findReferences('css', text).flatMap(({ start, end }) => [start, end])
@@ -44,7 +44,7 @@ test('references lie in order, apart, within the text', t => {
   t.pass()
 })
 
-test('replacing with the URLs that are there already changes nothing, after the first time', t => {
+test('replacing references with their own URLs changes nothing, after the first time', t => {
   assert(
     property(texts, text => {
       const once = withOwnPaths(text)
@@ -64,7 +64,7 @@ function withOwnPaths(text: string): string {
   )
 }
 
-/** What cannot be decoded leads nowhere, and stays. */
+/** A path that cannot be decoded stays as it is. */
 function ownPath(path: string): string {
   try {
     return encodeURI(decodeURI(path))
@@ -74,7 +74,7 @@ function ownPath(path: string): string {
   }
 }
 
-test('what a stylesheet says between its references stays, whatever it refers to', t => {
+test('text between references stays, whatever they refer to', t => {
   const names = integer({ min: 1, max: 999 }).map(n => `i/${n}.png`)
   const rules = array(tuple(names, constantFrom('url(%)', 'url("%")', "url('%')", 'url( % )')))
   assert(

@@ -116,12 +116,12 @@ for (const [written, becomes] of [
   })
 }
 
-test('a reference is given without query and fragment, which stay', t => {
+test('a reference has its path without query and fragment, which are kept', t => {
   const [reference] = findReferences('css', 'a{b:url(i/x.svg?v=1#y)}')
   t.like(reference, { path: 'i/x.svg', suffix: '?v=1#y', kind: 'url', start: 8, end: 21 })
 })
 
-test('a URL that cannot stand bare is quoted', t => {
+test('a URL that is not valid without quotes is quoted', t => {
   const text = 'a{b:url(x.png)}'
   const [reference] = findReferences('css', text)
   for (const [url, written] of [

@@ -13,9 +13,9 @@ for (const [written, becomes, why] of [
   ['/assets/logo.png', '/assets/logo.png', 'leads there already'],
   ['../assets/logo.png', '../assets/logo.png', 'leads there already'],
   ['images/logo.png', 'images/logo.png', 'a tail leads there already'],
-  ['../images/logo.png', '/assets/logo.png', 'as it lies beside the source'],
-  ['../images/icons/x.svg#a', '/assets/icons/x.svg#a', 'as it lies beside the source'],
-  ['../fonts/f.woff2?v=1', '/assets/f.woff2?v=1', 'as it lies beside the source'],
+  ['../images/logo.png', '/assets/logo.png', 'as it is next to the source'],
+  ['../images/icons/x.svg#a', '/assets/icons/x.svg#a', 'as it is next to the source'],
+  ['../fonts/f.woff2?v=1', '/assets/f.woff2?v=1', 'as it is next to the source'],
   ['../nowhere/logo.png', '../nowhere/logo.png', 'leads nowhere'],
   ['/images/logo.png', '/images/logo.png', 'a path that is not ours'],
   ['/assets/nowhere.png', '/assets/nowhere.png', 'leads nowhere'],
@@ -31,14 +31,14 @@ for (const [written, becomes, why] of [
   })
 }
 
-test('a stylesheet that is asked for by another tail refers to the same assets', async t => {
+test('a stylesheet requested by another tail refers to the same assets', async t => {
   const files = { ...IMAGES, 'stylesheets/admin/menu.css': 'a{b:url(../logo.png)}' }
   const site = await makeSite(t, files)
   t.is((await site.ask('/assets/admin/menu.css')).text, 'a{b:url(../logo.png)}')
   t.is((await site.ask('/assets/menu.css')).text, 'a{b:url(/assets/logo.png)}')
 })
 
-test('a reference beside the source leads to that file, also where another has its name', async t => {
+test('a reference to a file next to the source finds that file, even where another has its name', async t => {
   const site = await makeSite(t, {
     'docs/logo.txt': 'the docs have it',
     'images/logo.txt': 'the images have it',
@@ -48,7 +48,7 @@ test('a reference beside the source leads to that file, also where another has i
   t.is((await site.ask(url)).text, 'the images have it')
 })
 
-test('a reference in an import is looked for beside the import, too', async t => {
+test('a reference in an import is also looked up next to the import', async t => {
   const site = await makeSite(
     t,
     {
@@ -61,7 +61,7 @@ test('a reference in an import is looked for beside the import, too', async t =>
   t.regex((await site.ask('/assets/app.css')).text, /url\("?\/assets\/icons\/x\.svg"?\)/)
 })
 
-test("references lead to the app's own assets, to another app's, and to third parties", async t => {
+test("references find the app's own assets, another app's, and those of third parties", async t => {
   assetSources.append(makeProject(t, { 'images/theirs.svg': 'x' }))
   const site = await makeSite(t, {
     ...IMAGES,
@@ -75,7 +75,7 @@ test("references lead to the app's own assets, to another app's, and to third pa
   )
 })
 
-test('names with blanks and Unicode are written as a browser asks for them', async t => {
+test('names with spaces and Unicode are written percent-encoded', async t => {
   const site = await makeSite(t, {
     'images/schön 1.svg': 'x',
     'stylesheets/deep/app.css':
@@ -86,14 +86,14 @@ test('names with blanks and Unicode are written as a browser asks for them', asy
   t.is((await site.ask(url)).status, 200)
 })
 
-test('what a person put into public is an asset as well', async t => {
+test('a file that a person put into public is found as well', async t => {
   const files = { '/public/assets/put.png': 'x', 'css/put.css': 'a{b:url(put.png)}' }
   const site = await makeSite(t, files)
   t.is((await site.ask('/assets/put.css')).text, 'a{b:url(put.png)}')
   t.deepEqual(warningsAbout('put.png'), [])
 })
 
-test('a reference that leads nowhere is a warning that names the source, once', async t => {
+test('a missing reference is a warning that names the source, once', async t => {
   const site = await makeSite(t, {
     'stylesheets/lonely.css':
       'a{b:url(gone.png);c:url(data:x);d:url(#e);f:url(https://g.example/)}',
@@ -120,7 +120,7 @@ test("with missing: 'error' it is an error instead", async t => {
   )
 })
 
-test('a missing reference is named with its line and column, in the file where it was written', async t => {
+test('a missing reference is reported with its line and column in the file where it was written', async t => {
   const site = await makeSite(t, {
     'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png)\n}',
     'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
@@ -128,17 +128,17 @@ test('a missing reference is named with its line and column, in the file where i
     'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }'
   })
   for (const name of ['plain.css', 'sheet.css', 'sheet2.css']) await site.ask(`/assets/${name}`)
-  const said = (path: string) =>
+  const warning = (path: string) =>
     `koa-fresh-assets: apps/web/assets/css/${path}, which was not found`
   t.deepEqual(warningsAbout('placed').toSorted(), [
-    said('_part.scss:3:10 refers to images/placed.png'),
-    said('plain.css:4:10 refers to placed.png'),
-    said('sheet.css.scss refers to placed/computed.png'),
-    said('sheet2.css.less:2:12 refers to less-placed.png')
+    warning('_part.scss:3:10 refers to images/placed.png'),
+    warning('plain.css:4:10 refers to placed.png'),
+    warning('sheet.css.scss refers to placed/computed.png'),
+    warning('sheet2.css.less:2:12 refers to less-placed.png')
   ])
 })
 
-test("with missing: 'ignore' nothing is said, on request and in precompile", async t => {
+test("with missing: 'ignore' nothing is reported, on request and in precompile", async t => {
   const css = 'a{b:url(quiet.png)}'
   const site = await makeSite(t, { 'css/quiet.css': css }, { missing: 'ignore' })
   t.is((await site.ask('/assets/quiet.css')).text, css)
@@ -147,7 +147,7 @@ test("with missing: 'ignore' nothing is said, on request and in precompile", asy
   t.deepEqual([...warnings, ...warningsAbout('quiet')], [])
 })
 
-test('an asset that comes or goes is followed by the stylesheets that refer to it', async t => {
+test('stylesheets follow an asset that is added or removed', async t => {
   const site = await makeSite(t, { 'css/deep/a.css': 'a{b:url(../../images/new.svg)}' })
   const get = async () => (await site.ask('/assets/deep/a.css')).text
   t.is(await get(), 'a{b:url(../../images/new.svg)}')
@@ -157,7 +157,7 @@ test('an asset that comes or goes is followed by the stylesheets that refer to i
   t.is(await get(), 'a{b:url(../../images/new.svg)}')
 })
 
-test('a source map that lies beside its script is found', async t => {
+test('a source map next to its script is found', async t => {
   const site = await makeSite(t, {
     'javascripts/vendor/x.js': 'x()\n//# sourceMappingURL=x.js.map',
     'javascripts/vendor/x.js.map': '{}'

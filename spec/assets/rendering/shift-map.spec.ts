@@ -22,7 +22,7 @@ function makeText(rules: readonly string[]) {
   return { text, map, references, urls: references.map(() => LONGER) }
 }
 
-test('every rule is mapped from where it stands once the URLs are longer', t => {
+test('every rule is mapped from its new column once the URLs are longer', t => {
   const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
   const written = replaceReferences(text, references, urls)
   const { mappings } = JSON.parse(shiftMap(map, text, references, urls)) as { mappings: string }

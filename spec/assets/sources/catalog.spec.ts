@@ -34,23 +34,23 @@ for (const [path, name, compiled] of [
   })
 }
 
-test('every tail of a path leads to it, and nothing else does', t => {
+test('a source is found by every tail of its path, and by nothing else', t => {
   const { byTail } = read('a/b/c.css.scss')
   t.deepEqual([...byTail.keys()].toSorted(), ['a/b/c.css', 'b/c.css', 'c.css'])
 })
 
-test('sources of one name and of one tail come in byte order', t => {
+test('sources with the same name or tail are in byte order', t => {
   const { byName, byTail } = read('z/a.css', 'b/a.css', 'B/a.css', 'b/c/a.css')
   t.deepEqual(pathsOf(byName.get('a.css')), ['B/a.css', 'b/a.css', 'z/a.css'])
   t.deepEqual(pathsOf(byTail.get('a.css')), ['B/a.css', 'b/a.css', 'b/c/a.css', 'z/a.css'])
 })
 
-test('beside a plain file its preprocessor source is none', t => {
+test('a plain file hides the preprocessor source next to it', t => {
   const { byName } = read('a/x.css.scss', 'a/x.css', 'a/x.css.less', 'b/x.css.scss')
   t.deepEqual(pathsOf(byName.get('x.css')), ['a/x.css', 'b/x.css.scss'])
 })
 
-test('names that an object bears are names like any other', t => {
+test('names of object properties are ordinary names', t => {
   const { byName } = read('a/__proto__', 'a/constructor')
   t.deepEqual(pathsOf(byName.get('__proto__')), ['a/__proto__'])
   t.is(byName.get('toString'), undefined)
@@ -64,7 +64,7 @@ test("the settings' table knows every built-in extension", t => {
   )
 })
 
-test('the order in which a folder is read changes nothing', t => {
+test('the order in which a folder is read makes no difference', t => {
   const names = constantFrom(
     'a/x.css',
     'b/x.css',

@@ -23,7 +23,7 @@ function encoded(name: string): string {
 
 const ODD = '!"#$%&\'()*+,-.;<=>?@[]^_`{|}~ äöüß€😀日本語אב\u0301\u200b\u202e\ufeff'
 
-test('a name of any characters is served under its encoded form, and its file is where it belongs', async t => {
+test('a name of any characters is served under its encoded form, and written below public', async t => {
   const names = [
     ...[...new Intl.Segmenter().segment(ODD)].map(({ segment }) => `a${segment}b.txt`),
     ...[
@@ -50,15 +50,15 @@ test('a name of any characters is served under its encoded form, and its file is
   const root = makeProject(t, sources)
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   for (const name of names) {
-    const answer = await ask(port, 'GET', `/assets/${encoded(name)}`)
-    t.is(answer.text, `in ${name}`, encoded(name))
+    const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
+    t.is(response.text, `in ${name}`, encoded(name))
     t.is(readFileSync(join(root, 'public/assets', name), 'utf8'), `in ${name}`)
   }
   t.deepEqual(readdirSync(join(root, 'public/assets')).toSorted(), [...new Set(names)].toSorted())
   t.deepEqual(errors, [])
 })
 
-test('names that no request may ask for are never served, whatever the disk holds', async t => {
+test('names that are not valid in a request are never served, whatever is on disk', async t => {
   const names = [
     'a\nb.txt',
     'a\tb.txt',
@@ -122,10 +122,10 @@ test('any name that a person may give a file is found, and nothing but that file
       const name = `n${odd}.txt`
       const file = join(root, 'apps/web/assets/x', name)
       writeFileSync(file, name)
-      const answer = await ask(port, 'GET', `/assets/${encoded(name)}`)
+      const response = await ask(port, 'GET', `/assets/${encoded(name)}`)
       rmSync(file)
       const gone = await ask(port, 'GET', `/assets/${encoded(name)}`)
-      return answer.text === name && gone.status === 404
+      return response.text === name && gone.status === 404
     }),
     { numRuns: cases(50, 300) }
   )

@@ -23,7 +23,7 @@ test('PUB-12 the first folder is not part of the name, whatever it is called', a
   t.is((await site.ask('/assets/favicon.ico')).bytes.toString(), 'in no folder')
 })
 
-test('PUB-13 every tail of the path finds the source, and is published as it was asked for', async t => {
+test('PUB-13 every tail of the path finds the source, which is published under the requested name', async t => {
   const site = await makeSite(t, { 'stylesheets/admin/menu.css': 'menu{}' })
   const names = ['admin/menu.css', 'menu.css', 'stylesheets/admin/menu.css']
   for (const name of names) {
@@ -36,7 +36,7 @@ test('PUB-13 every tail of the path finds the source, and is published as it was
   )
 })
 
-test('PUB-13 a tail is that of the compiled name', async t => {
+test('PUB-13 a tail is a tail of the compiled name', async t => {
   const site = await makeSite(t, { 'stylesheets/admin/menu.css.scss': 'a { b: c }' })
   for (const name of ['admin/menu.css', 'menu.css', 'stylesheets/admin/menu.css']) {
     t.is((await site.ask(`/assets/${name}`)).status, 200)
@@ -80,7 +80,7 @@ test('PUB-13 with tails: false an asset is found under its name alone', async t 
   }
 })
 
-test('PUB-13 with tails: false a file that another hides is not taken for it', async t => {
+test('PUB-13 with tails: false a hidden file is not used in place of the one that hides it', async t => {
   const files = {
     'css/hidden.css': 'a { src: url(lamp.txt) }',
     'css/lamp.txt': 'beside the stylesheet',
@@ -95,7 +95,7 @@ test('PUB-13 with tails: false a file that another hides is not taken for it', a
   t.is(warningsAbout('hidden.css:1:14 refers to lamp.txt').length, 1)
 })
 
-test('PUB-14 a tail that two files bear is not found, and the log names both', async t => {
+test('PUB-14 a tail that two files share is not found, and the log names both', async t => {
   const site = await makeSite(t, {
     'stylesheets/admin/menu.css': 'admin{}',
     'stylesheets/shop/menu.css': 'shop{}'
@@ -113,10 +113,10 @@ test('PUB-14 a tail that two files bear is not found, and the log names both', a
     'shop{}'
   ])
   await site.ask('/assets/menu.css')
-  t.is(warningsAbout(site.root).length, 1, 'said once')
+  t.is(warningsAbout(site.root).length, 1, 'warned once')
 })
 
-test('PUB-14 a tail that becomes ambiguous is gone, and comes back with the other', async t => {
+test('PUB-14 a tail that becomes ambiguous is not found until one of the files is removed', async t => {
   const site = await makeSite(t, { 'stylesheets/admin/menu.css': 'admin{}' })
   t.deepEqual(await found(site, ['/assets/menu.css']), ['admin{}'])
   site.write('stylesheets/shop/menu.css', 'shop{}')
@@ -125,7 +125,7 @@ test('PUB-14 a tail that becomes ambiguous is gone, and comes back with the othe
   t.deepEqual(await found(site, ['/assets/menu.css']), ['exact{}'])
 })
 
-test('PUB-14 of two of one name the first in byte order is served, with a warning', async t => {
+test('PUB-14 of two sources with one name the first in byte order is served, with a warning', async t => {
   const site = await makeSite(t, { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' })
   t.deepEqual(
     await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
@@ -137,7 +137,7 @@ test('PUB-14 of two of one name the first in byte order is served, with a warnin
   t.true(warning?.includes('images/logo.txt'))
 })
 
-test('PUB-17 what no preprocessor is for is copied byte for byte', async t => {
+test('PUB-17 a file without a preprocessor is copied byte for byte', async t => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
   const names = [
     'x.min.js.map',
@@ -199,7 +199,7 @@ test('PUB-18 dotfiles, partials, leftovers and the text of preprocessor sources 
   t.is(site.read('/public/assets/raw.css.scss'), undefined)
 })
 
-test('PUB-18 the raw text of a preprocessor source is not found in capitals either', async t => {
+test('PUB-18 the text of a preprocessor source is not found in upper case either', async t => {
   const site = await makeSite(t, { 'stylesheets/APP.CSS.SCSS': 'a { b { c: d } }' })
   t.deepEqual(await found(site, ['/assets/APP.CSS.SCSS']), [404])
 })
@@ -238,7 +238,7 @@ for (const [symlinks, expected] of [
   })
 }
 
-test('PUB-22 a link that turns outwards after it was served is not found any more', async t => {
+test('PUB-22 a link that is retargeted outside after it was served is no longer found', async t => {
   const outside = makeProject(t, { 's.txt': 'outside' })
   const site = await makeSite(t, { 'files/r.txt': 'inside' })
   const { renameSync } = await import('node:fs')

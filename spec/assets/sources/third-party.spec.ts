@@ -66,7 +66,7 @@ test('SET-15 two copies of the library in one process share one list', async t =
   t.is((await site.ask('/assets/other-copy.js')).text, 'copy()')
 })
 
-test('PUB-15 of a name that both have, the app wins over a third party', async t => {
+test('PUB-15 a source of the app comes before a third-party source of the same name', async t => {
   assetSources.append(makeProject(t, { 'styles/both.css': 'b{}', 'styles/theirs.css': 'c{}' }))
   const site = await makeSite(t, { 'stylesheets/both.css': 'a{}' })
   t.is((await site.ask('/assets/both.css')).text, 'a{}')

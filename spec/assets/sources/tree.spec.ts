@@ -47,7 +47,7 @@ for (const [what, change, expected] of [
   ['a moved folder', 'rename css/deep deep', ['css/a.css', 'deep/b.css', 'top.txt']],
   ['a file that becomes a folder', 'replace top.txt', ['css/a.css', 'css/deep/b.css', 'top.txt/in']]
 ] as const) {
-  test(`${what} is told by events, and by a thorough look without them`, async t => {
+  test(`${what} is reported by events, and found by verify() without them`, async t => {
     const { tree, directory, at, list } = await makeTree(t, FILES)
     const { version } = tree
     const [act = '', from = '', to = ''] = change.split(' ')
@@ -55,7 +55,7 @@ for (const [what, change, expected] of [
     if (act === 'rename') renameSync(at(from), at(to))
     if (act === 'remove' || act === 'replace') rmSync(at(from), { recursive: true })
     if (act === 'replace') writeFiles(directory, { [`${from}/in`]: '' })
-    t.deepEqual(await list(), [...expected], 'a thorough look')
+    t.deepEqual(await list(), [...expected], 'verified')
     await until(async () => {
       await tree.refresh()
       return tree.isCurrent
@@ -68,7 +68,7 @@ for (const [what, change, expected] of [
   })
 }
 
-test('an edited file is no news for the listing', async t => {
+test('an edited file does not change the listing', async t => {
   const { tree, directory } = await makeTree(t, FILES)
   const { version } = tree
   writeFiles(directory, { 'css/a.css': 'edited' })
@@ -78,7 +78,7 @@ test('an edited file is no news for the listing', async t => {
   t.is(tree.version, version)
 })
 
-test('a partial that comes or goes is news, since it may shadow another', async t => {
+test('an added or removed partial changes the version, since it may shadow another', async t => {
   const { tree, directory, at, list } = await makeTree(t, FILES)
   const { version } = tree
   writeFiles(directory, { 'css/_part.scss': '' })
@@ -90,7 +90,7 @@ test('a partial that comes or goes is news, since it may shadow another', async 
   t.true(tree.version > then)
 })
 
-test("an editor's leftovers are no news", async t => {
+test("an editor's leftovers do not change the listing", async t => {
   const { tree, directory, list } = await makeTree(t, FILES)
   const { version } = tree
   writeFiles(directory, { 'css/a.css~': '', 'css/.a.css.swp': '', 'css/#a.css#': '' })
@@ -101,7 +101,7 @@ test("an editor's leftovers are no news", async t => {
 for (const level of ['', 'css', 'css/deep'] as const) {
   const made = level === '' ? 'the directory' : `the folder ${level}`
 
-  test(`of ${made}, deleted and made again, what happens next is told`, async t => {
+  test(`${made}, deleted and created again: the next change is reported`, async t => {
     const { tree, directory, at } = await makeTree(t, FILES)
     for (const round of ['one', 'two', 'three']) {
       rmSync(at(level), { recursive: true })
@@ -121,7 +121,7 @@ for (const level of ['', 'css', 'css/deep'] as const) {
     }
   })
 
-  test(`of ${made}, moved away and replaced, what happens next is told`, async t => {
+  test(`${made}, moved away and replaced: the next change is reported`, async t => {
     const { tree, directory, at } = await makeTree(t, FILES)
     const away = join(makeProject(t), 'away')
     renameSync(at(level), away)
@@ -139,7 +139,7 @@ for (const level of ['', 'css', 'css/deep'] as const) {
   })
 }
 
-test('what no event tells of is seen within a second or so, while requests go on', async t => {
+test('a change without an event is noticed within about a second, during requests', async t => {
   const releases = makeProject(t, { 'one/css/a.css': '', 'two/css/a.css': '', 'two/css/b.css': '' })
   const current = join(releases, 'current')
   symlinkSync('one', current)
@@ -155,7 +155,7 @@ test('what no event tells of is seen within a second or so, while requests go on
   t.pass()
 })
 
-test('the swap of a release is seen, also when the source that was served stays the same file', async t => {
+test('a swapped release is noticed, even when the served source is the same file', async t => {
   const { linkSync } = await import('node:fs')
   const site = await makeSite(t, {
     'x.css': '',
@@ -179,7 +179,7 @@ test('the swap of a release is seen, also when the source that was served stays 
   t.pass()
 })
 
-test('links that lead in a circle are followed once', async t => {
+test('links that form a cycle are followed once', async t => {
   const { at, list } = await makeTree(t, { 'a/x.css': '', 'b/y.css': '' }, 'follow')
   symlinkSync('..', at('a/up'))
   symlinkSync('../b', at('a/b'))
@@ -206,7 +206,7 @@ for (const [symlinks, expected] of [
   })
 }
 
-test('many who ask at once share the reading', async t => {
+test('concurrent refreshes share one read', async t => {
   const { tree, directory } = await makeTree(t, FILES)
   const { version } = tree
   writeFiles(directory, { 'css/new.css': '' })
