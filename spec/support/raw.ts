@@ -13,7 +13,7 @@ export interface Answer {
   readonly text: string
 }
 
-const BOUND_MS = 20_000
+const BOUND_MS = 60_000
 
 /** A request that ends its connection. Characters up to U+00FF are sent as one byte each. */
 export function request(
