@@ -32,12 +32,8 @@ export async function errorReport(error: AssetError, settings: Settings): Promis
   const show = (text: string) =>
     names.reduce((text, [path, name]) => shorten(text, path, name), text)
   if (!(error instanceof CompileError)) {
-    return {
-      title: 'This asset cannot be published',
-      location: '',
-      reason: show(error.message),
-      excerpt: ''
-    }
+    const reason = show(error.message)
+    return { title: 'This asset cannot be published', location: '', reason, excerpt: '' }
   }
   const { file, line, column, excerpt = '' } = error.location
   const shown = show(file)

@@ -19,19 +19,14 @@ import { splitFingerprint } from '../urls/fingerprint.ts'
 import { step, type ExplainedRepresentation, type Explanation, type Step } from './explanation.ts'
 
 type Outcome = Pick<Explanation, 'outcome' | 'isFound'>
-
-export interface FileExplained {
-  readonly step: Step
-  readonly outcome: Outcome
-  readonly representations: readonly ExplainedRepresentation[]
-}
+type Result = Outcome & Pick<Explanation, 'representations'>
 
 /** @param source what a request for that name would publish */
 export async function explainFile(
   settings: Settings,
   wanted: Wanted,
   source: Source | undefined
-): Promise<FileExplained> {
+): Promise<{ fileStep: Step; result: Result }> {
   const file = await findFile(settings, wanted, source)
   const path = relative(settings.root, publicFile(settings, wanted.path))
   const finding = file ? 'exists' : await whyNoFile(settings, wanted)
@@ -41,10 +36,10 @@ export async function explainFile(
     headers: asRecord(ok.fields)
   }))
   const { outcome, isFound } = outcomeOf(settings, wanted, source, file)
+  const condition = settings.serve ? '' : 'with serving on: '
   return {
-    step: step('file', `${path} ${finding}`, representations.flatMap(detailsOf)),
-    outcome: { outcome: settings.serve ? outcome : `with serving on: ${outcome}`, isFound },
-    representations
+    fileStep: step('file', `${path} ${finding}`, representations.flatMap(detailsOf)),
+    result: { outcome: condition + outcome, isFound, representations }
   }
 }
 

@@ -39,13 +39,12 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
     return { path, steps, outcome, isFound: false, representations: [] }
   }
   const resolved = await resolve(settings, wanted)
-  const file = await explainFile(settings, wanted, resolved.source)
+  const { fileStep, result } = await explainFile(settings, wanted, resolved.source)
   return {
     path,
-    steps: [...steps, appStep(settings, wanted), ...resolved.steps, file.step],
-    ...file.outcome,
+    steps: [...steps, appStep(settings, wanted), ...resolved.steps, fileStep],
     source: resolved.source && relative(settings.root, resolved.source.file),
-    representations: file.representations
+    ...result
   }
 }
 
@@ -133,7 +132,7 @@ async function adviseOn(sources: AppSources, app: AppSettings, name: string): Pr
   const listed = await sources.list()
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
   if (tailed && !app.tails) {
-    return [`${tailed.source.path} is published as ${tailed.name}, and only so with tails: false`]
+    return [`${tailed.source.path} is published as ${tailed.name}; tails: false disables other names`]
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
   if (raw) return [`${raw.source.path} is a source; it is published as ${raw.name}`]

@@ -51,8 +51,6 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   }
 }
 
-export type UrlHelpers = ReturnType<typeof urlHelpers>
-
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   return {
     /**

@@ -2,7 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { splitArguments, type NamesThen } from './arguments.ts'
-import type { PreloadHelpers, PreloadOptions } from './preload.ts'
+import type { PreloadOptions } from './preload.ts'
+import type { ViewHelpers } from './view-helpers.ts'
 
 export type NamesThenPreloadOptions = NamesThen<PreloadOptions>
 
@@ -27,7 +28,7 @@ export type Preload = (this: Page, ...names: NamesThenPreloadOptions) => void
 interface Page {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  readonly assets: PreloadHelpers
+  readonly assets: Pick<ViewHelpers, 'preload'>
 }
 
 /** @param sendsHints whether a 103 is sent ahead of the response */

@@ -12,8 +12,6 @@ export interface ImportMapOptions {
 
 type Entry = readonly [specifier: string, asset: AssetUrl]
 
-export type ImportMapHelpers = ReturnType<typeof importMapHelpers>
-
 export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
   return {
     /**

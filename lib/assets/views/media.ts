@@ -46,8 +46,6 @@ export interface MediaHelper {
   (attributes: MediaAttributes): string
 }
 
-export type MediaHelpers = ReturnType<typeof mediaHelpers>
-
 export function mediaHelpers(urlOf: UrlOf) {
   return {
     /**

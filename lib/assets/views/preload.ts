@@ -38,8 +38,6 @@ export interface PreloadOptions {
 
 type Parameter = readonly [name: string, value: string | boolean | undefined]
 
-export type PreloadHelpers = ReturnType<typeof preloadHelpers>
-
 export function preloadHelpers(urlOf: UrlOf) {
   return {
     /**

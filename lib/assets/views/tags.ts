@@ -4,8 +4,6 @@ import { splitArguments, type NamesThen } from './arguments.ts'
 import type { AssetUrl, UrlOf } from './asset-url.ts'
 import { openTag, readAttributes, type Attributes } from './html.ts'
 
-export type TagHelpers = ReturnType<typeof tagHelpers>
-
 export function tagHelpers(urlOf: UrlOf) {
   return {
     /**

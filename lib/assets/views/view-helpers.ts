@@ -2,11 +2,11 @@
 
 import { inspect } from 'node:util'
 import { nearest } from '../../nearest.ts'
-import { makeUrlOf, urlHelpers, type AppAssets, type UrlHelpers } from './asset-url.ts'
-import { importMapHelpers, type ImportMapHelpers } from './import-map.ts'
-import { mediaHelpers, type MediaHelpers } from './media.ts'
-import { preloadHelpers, type PreloadHelpers } from './preload.ts'
-import { tagHelpers, type TagHelpers } from './tags.ts'
+import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
+import { importMapHelpers } from './import-map.ts'
+import { mediaHelpers } from './media.ts'
+import { preloadHelpers } from './preload.ts'
+import { tagHelpers } from './tags.ts'
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**
@@ -23,7 +23,12 @@ import { tagHelpers, type TagHelpers } from './tags.ts'
  * AssetError for a name that is not in the manifest.
  */
 export interface ViewHelpers
-  extends UrlHelpers, TagHelpers, MediaHelpers, ImportMapHelpers, PreloadHelpers {
+  extends
+    ReturnType<typeof urlHelpers>,
+    ReturnType<typeof tagHelpers>,
+    ReturnType<typeof mediaHelpers>,
+    ReturnType<typeof importMapHelpers>,
+    ReturnType<typeof preloadHelpers> {
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
   readonly version: string
   /**

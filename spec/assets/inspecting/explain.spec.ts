@@ -48,7 +48,7 @@ test('explain shows the name of an asset that is not found under its tail', asyn
   t.is(found?.finding, 'no source is published as stylesheets/app.css')
   t.is(
     found?.details.at(-1),
-    'stylesheets/app.css.scss is published as app.css, and only so with tails: false'
+    'stylesheets/app.css.scss is published as app.css; tails: false disables other names'
   )
 })
 
