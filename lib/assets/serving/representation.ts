@@ -27,7 +27,8 @@ const FAILED_VARYING = prepareResponse(412, [...VARY, 'Content-Length', '0'])
 export function makeRepresentation(file: EncodedFile, shared: SharedFields): Representation {
   const { digest: _, ...kept } = file
   const validators = validatorFields(file, shared)
-  const content = contentFields(file, shared)
+  const encoding = file.coding === 'identity' ? [] : ['Content-Encoding', file.coding]
+  const content = ['Content-Type', shared.type, 'Accept-Ranges', 'bytes', ...encoding]
   return {
     ...kept,
     ok: prepareResponse(200, [...validators, ...content, 'Content-Length', String(file.size)]),
@@ -46,10 +47,4 @@ function validatorFields({ etag, lastModified }: EncodedFile, shared: SharedFiel
     ...(shared.crossOrigin ? ['Access-Control-Allow-Origin', '*'] : []),
     ...['X-Content-Type-Options', 'nosniff']
   ]
-}
-
-/** What only a response with content has, `Content-Length` excepted. */
-function contentFields({ coding }: EncodedFile, { type }: SharedFields): Fields {
-  const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding]
-  return ['Content-Type', type, 'Accept-Ranges', 'bytes', ...encoding]
 }
