@@ -47,12 +47,9 @@ export type AssetErrorCode =
   | 'precompile-empty'
   | 'precompile-busy'
 
-const MULTILINE: ReadonlySet<AssetErrorCode> = new Set([
-  'compile-failed',
-  'precompile-failed'
-] as const)
+const MULTILINE = new Set<AssetErrorCode>(['compile-failed', 'precompile-failed'])
 
-const ABOUT_FILES: ReadonlySet<AssetErrorCode> = new Set([
+const ABOUT_FILES = new Set<AssetErrorCode>([
   'compile-failed',
   'compiler-missing',
   'publish-failed',
@@ -62,7 +59,7 @@ const ABOUT_FILES: ReadonlySet<AssetErrorCode> = new Set([
   'precompile-failed',
   'precompile-empty',
   'precompile-busy'
-] as const)
+])
 
 /** The place of an error in a source. Lines and columns start at 1. */
 export interface SourceLocation {

@@ -12,16 +12,10 @@ import { errorCode, statOf } from '../../files/disk.ts'
  */
 export type Load = (names: readonly string[], purpose: string, from?: string) => Promise<unknown>
 
-interface Peer {
-  /** Its package.json; undefined where packages are not in `node_modules`. */
-  readonly file: string | undefined
-  readonly load: () => unknown
-}
-
 export const loadPeer: Load = async (names, purpose, from) => {
   for (const name of names) {
-    const peer = await findPeer(name, from)
-    if (peer) return defaultExport(peer.load())
+    const require = await requireFinding(name, from)
+    if (require) return defaultExport(require(name))
   }
   throw new AssetError(
     'compiler-missing',
@@ -30,36 +24,36 @@ export const loadPeer: Load = async (names, purpose, from) => {
 }
 
 /**
- * Searches from the project, then from this package, which may be linked into the project.
+ * The `require` of the project, or of this package, which may be linked into the project, that finds a
+ * package.
  *
  * A package that is being installed works as soon as it is complete: `require` is called only once its
  * package.json exists, because Node caches a package found without one as broken; and `require`, unlike
  * `import`, does not cache a failure.
  */
-export async function findPeer(name: string, from?: string): Promise<Peer | undefined> {
+async function requireFinding(name: string, from?: string): Promise<NodeRequire | undefined> {
   // Undefined in a CommonJS bundle.
   const here = import.meta.dirname as string | undefined
   for (const base of new Set([from, here ?? process.cwd()])) {
     if (base === undefined) continue
     const require = createRequire(join(base, 'peer.js'))
     for (const folder of require.resolve.paths(name) ?? []) {
-      const file = join(folder, name, 'package.json')
-      if (await statOf(file)) return { file, load: () => require(name) as unknown }
+      if (await statOf(join(folder, name, 'package.json'))) return require
     }
   }
-  return process.versions['pnp'] === undefined ? undefined : findPlugAndPlay(name, from)
+  return process.versions['pnp'] === undefined ? undefined : plugAndPlay(name, from)
 }
 
 /** Yarn's Plug'n'Play resolves packages without `node_modules`. */
-function findPlugAndPlay(name: string, from = process.cwd()): Peer | undefined {
+function plugAndPlay(name: string, from = process.cwd()): NodeRequire | undefined {
   const require = createRequire(join(from, 'peer.js'))
   try {
     require.resolve(name)
+    return require
   } catch (error) {
     if (errorCode(error) === 'MODULE_NOT_FOUND') return undefined
     throw error
   }
-  return { file: undefined, load: () => require(name) as unknown }
 }
 
 function defaultExport(loaded: unknown): unknown {

@@ -1,6 +1,7 @@
 // The `precompile` command: the front end of assets/building/precompile.ts.
 import { constants } from 'node:os'
 import { relative } from 'node:path'
+import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
 import { errorReport } from '../../assets/inspecting/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
@@ -13,12 +14,14 @@ import type { Output } from '../output.ts'
 import { makeProgress } from '../progress.ts'
 import { summary } from '../summary.ts'
 
+const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
+
 export const precompile: Command = {
   name: 'precompile',
   summary: 'build every asset for production, fingerprinted and compressed',
   about: `Compiles or copies every asset of every app and third-party package into public,
 under its plain name and under one that contains the digest of its content, adds
-compressed copies (.br, .gz, .zst) where they are smaller, and writes the manifest
+compressed copies (${COPIES}) where they are smaller, and writes the manifest
 public/assets.json last. Run it in every deployment, before the application starts.
 
 With --minify, or the option minify, stylesheets and scripts are minified, each with
