@@ -17,7 +17,7 @@ export class AssetError extends Error {
   readonly code: AssetErrorCode
   /** The status of the response to the request that failed. */
   readonly status: number = 500
-  /** Tells Koa not to send `message` to the client. */
+  /** Keeps Koa from sending `message` to the client. */
   readonly expose = false
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {

@@ -110,7 +110,7 @@ async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   return isGone ? path.slice(0, -DELETED.length) : path
 }
 
-/** By a second look at the name: without links, and with the same inode at its end, it was what was opened. */
+/** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
 export async function realPathByName(file: OpenFile): Promise<string | undefined> {
   const real = await realpathOf(file.path)
   if (real === undefined || !(await isAt(real, file))) return undefined

@@ -78,7 +78,7 @@ export function isInside(directory: string, path: string): boolean {
 // Opening a FIFO without a writer would block a thread of the pool forever.
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** A regular file that is open; whoever opened it closes it. */
+/** A regular file that is open; its opener closes it. */
 export interface OpenFile {
   /** The path that was opened. */
   readonly path: string

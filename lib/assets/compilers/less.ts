@@ -44,7 +44,7 @@ type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: 
 // The test that less uses: a URL is left to its own file manager.
 const IS_URL = /^(?:https?:)?\/\//i
 
-/** Records every search: less itself reports neither what `data-uri()` read nor files that it did not find. */
+/** Records every search: less reports neither what `data-uri()` read nor what it did not find. */
 function recorder({ FileManager }: LessModule, searches: Search[]): Less.Plugin {
   class Recorder extends FileManager {
     override supports(file: string, directory: string) {
