@@ -6,7 +6,7 @@ import { digestOf } from './files/digest.ts'
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
-import { isHalt } from './http-cache/halt.ts'
+import { isHalt } from './http-cache/fresh/halt.ts'
 import { refreshAll } from './http-cache/kept-current.ts'
 import type { RequestState, Verdict } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
@@ -23,10 +23,10 @@ export type {
   CacheDirectiveOptions,
   Lifetime
 } from './http-cache/cache-directive.ts'
-export type { Fresh, FreshOptions } from './http-cache/fresh.ts'
-export { Halt } from './http-cache/halt.ts'
-export type { FreshValidators, ResourceState } from './http-cache/identify.ts'
-export type { FreshOutcome } from './http-cache/pending-result.ts'
+export type { Fresh, FreshOptions } from './http-cache/fresh/fresh.ts'
+export { Halt } from './http-cache/fresh/halt.ts'
+export type { FreshValidators, ResourceState } from './http-cache/fresh/identify.ts'
+export type { FreshOutcome } from './http-cache/fresh/pending-result.ts'
 export type { HttpCacheOptions } from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
 // Also loads the types of ctx into a file that imports this one.

@@ -3,7 +3,7 @@ import type { Context, ExtendableContext } from 'koa'
 
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
 import { cacheControlField, expiryFields, sharesCookies } from './directives.ts'
-import type { Fresh } from './fresh.ts'
+import type { Fresh } from './fresh/fresh.ts'
 import { RequestState } from './request-state.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */

@@ -11,12 +11,12 @@ import {
   type GivenValidators,
   isPromise,
   readHalt
-} from './fresh.ts'
-import { halted, isHalt } from './halt.ts'
-import { type FreshValidators, identify } from './identify.ts'
-import { type FreshOutcome, PendingResult, Rejection } from './pending-result.ts'
+} from './fresh/fresh.ts'
+import { halted, isHalt } from './fresh/halt.ts'
+import { type FreshValidators, identify } from './fresh/identify.ts'
+import { type FreshOutcome, PendingResult, Rejection } from './fresh/pending-result.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
-import { reasonFor } from './trace.ts'
+import { reasonFor } from './fresh/trace.ts'
 
 /** The response that the preconditions determine, whatever the route does afterwards. */
 export interface Verdict {

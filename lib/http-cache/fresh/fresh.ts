@@ -1,5 +1,5 @@
 // The types of ctx.fresh, and its options.
-import { check, flag } from '../options.ts'
+import { check, flag } from '../../options.ts'
 import type { FreshValidators } from './identify.ts'
 import type { FreshOutcome } from './pending-result.ts'
 

@@ -3,8 +3,8 @@ import {
   type ConditionalHeaders,
   evaluatePreconditions,
   type Outcome
-} from '../http/preconditions.ts'
-import type { Validators } from '../http/validators.ts'
+} from '../../http/preconditions.ts'
+import type { Validators } from '../../http/validators.ts'
 
 export function reasonFor(
   method: string,

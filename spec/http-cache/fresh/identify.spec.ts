@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm'
 
 import test from 'ava'
 
-import { identify } from '../../lib/http-cache/identify.ts'
+import { identify } from '../../../lib/http-cache/fresh/identify.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const SECONDS = Date.UTC(2020, 0, 1)

@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import * as fc from 'fast-check'
 
-import { digestOf } from '../../lib/files/digest.ts'
-import { digestOfValue } from '../../lib/http-cache/value-digest.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import { digestOfValue } from '../../../lib/http-cache/fresh/value-digest.ts'
 
 test('a digest is the start of the SHA-256 in hex', t => {
   t.is(digestOf('page'), '3660315a9af3df255d8f19ab077e4797')

@@ -1,10 +1,10 @@
 // Turns what a route knows about its resource into the validators of the response.
 import { types } from 'node:util'
 
-import { formatHttpDate } from '../http/dates.ts'
-import { formatEtag, type Validators } from '../http/validators.ts'
-import { digestOf } from '../files/digest.ts'
-import { isRecord, optionError, unknownName } from '../options.ts'
+import { formatHttpDate } from '../../http/dates.ts'
+import { formatEtag, type Validators } from '../../http/validators.ts'
+import { digestOf } from '../../files/digest.ts'
+import { isRecord, optionError, unknownName } from '../../options.ts'
 import { digestOfValue, isPlainObject, kindOf } from './value-digest.ts'
 
 /** The state of a resource: `etag`, `lastModified`, or both. */

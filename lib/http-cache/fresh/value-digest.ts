@@ -1,7 +1,7 @@
 // The digest of a value: equal content has an equal digest.
 import { types } from 'node:util'
 
-import { digestOf } from '../files/digest.ts'
+import { digestOf } from '../../files/digest.ts'
 
 /**
  * The digest of a value and its parts, in whatever order the keys are: plain objects, arrays, strings,
