@@ -28,8 +28,8 @@ function contentsOf(directory: string): Record<string, string> {
   return Object.fromEntries(files.map(path => [path, readFileSync(join(directory, path), 'utf8')]))
 }
 
-const FLOOD = cases(10_000, 100_000)
-const SMALL_FLOOD = cases(10_000, 20_000)
+const FLOOD = cases(5000, 100_000)
+const SMALL_FLOOD = cases(5000, 20_000)
 
 const ways: Readonly<Record<string, readonly [count: number, url: (at: number) => string]>> = {
   'missing names': [FLOOD, at => `/assets/${at}-${PADDING}.css`],
@@ -67,7 +67,7 @@ test.serial('S30 long names cost no more memory than short ones', async t => {
   const { app } = await makeFront(t, production)
   await drive(
     app,
-    numbered(5000, at => `/assets/${at}.css`)
+    numbered(cases(1000, 5000), at => `/assets/${at}.css`)
   )
   const before = await heldBytes()
   const long = 'x'.repeat(15_000)
@@ -75,7 +75,7 @@ test.serial('S30 long names cost no more memory than short ones', async t => {
     [
       ...(await drive(
         app,
-        numbered(5000, at => `/assets/${at}-${long}.css`)
+        numbered(cases(1000, 5000), at => `/assets/${at}-${long}.css`)
       ))
     ],
     [404]
@@ -112,7 +112,8 @@ test('S30 a small file counts twice, since it may lie behind a kept head as well
   const names = Array.from({ length: 40 }, (_, at) => `/assets/${at}.js`)
   const root = makeProject(t, Object.fromEntries(names.map(path => [`public${path}`, EIGHT_KIB])))
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
-  const settings = settle({ root, ...ENVIRONMENTS.production, memory })
+  // What is looked at again is not recalled, however slow this machine is.
+  const settings = settle({ root, ...ENVIRONMENTS.production, memory, revalidate: 3600 })
   const files = new PublicFiles(settings, async () => true)
   for (const path of names) await files.find({ path, app: settings.publicApp, name: '' })
   t.is(names.filter(path => files.recall(path)).length, 10)
