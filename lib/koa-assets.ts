@@ -4,6 +4,7 @@ import type { Context, Middleware, Next } from 'koa'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
+import { announceLinks } from './assets/serving/early-hints.ts'
 import type { PublicFile } from './assets/serving/public-file.ts'
 import { isUnderPrefix, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import {
@@ -19,7 +20,8 @@ import { appOfPage } from './assets/settings/app-settings.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
-import { makePreload, type Preload } from './assets/views/early-hints.ts'
+import { splitArguments } from './assets/views/arguments.ts'
+import type { NamesThenPreloadOptions } from './assets/views/preload.ts'
 import type { ViewHelpers } from './assets/views/view-helpers.ts'
 import { AssetError } from './errors.ts'
 import { warnOnce } from './warn-once.ts'
@@ -44,8 +46,7 @@ export type {
   KoaAssetsOptions,
   LayeredOptions
 } from './assets/settings/options.ts'
-export type { NamesThenPreloadOptions, Preload } from './assets/views/early-hints.ts'
-export type { PreloadOptions } from './assets/views/preload.ts'
+export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { ViewHelpers } from './assets/views/view-helpers.ts'
 
 declare module 'koa' {
@@ -69,6 +70,26 @@ declare module 'koa' {
     preload: Preload
   }
 }
+
+/**
+ * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
+ * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
+ * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
+ * already contains is not repeated, and nothing happens once the header has been sent.
+ *
+ * @example
+ * ctx.preload('app.css', 'inter-400.woff2')
+ * // Link: </assets/app.css>; rel=preload; as=style
+ * // Link: </assets/inter-400.woff2>; rel=preload; as=font; crossorigin
+ * @example
+ * ctx.preload('app', { as: 'module' })
+ * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
+ * unchanged
+ */
+export type Preload = (
+  this: Pick<Context, 'assets' | 'req' | 'res'>,
+  ...names: NamesThenPreloadOptions
+) => void
 
 /**
  * Keeps web assets up to date, serves them, and provides `ctx.assets`, the view helpers that emit their
@@ -99,6 +120,19 @@ function provideHelpers(pipeline: Pipeline): Middleware {
     ctx.preload = preload
     const refreshed = pipeline.beforePage()
     return refreshed ? nextAfter(refreshed, next) : next()
+  }
+}
+
+function makePreload(sendsHints: boolean): Preload {
+  return function preload(...args) {
+    if (!(this as Partial<Context> | undefined)?.res)
+      throw new TypeError("preload() is a method: call it on Koa's context")
+    const { names, options } = splitArguments('preload', args)
+    announceLinks(
+      this,
+      names.map(name => this.assets.preload(name, options)),
+      sendsHints
+    )
   }
 }
 

@@ -132,7 +132,9 @@ async function adviseOn(sources: AppSources, app: AppSettings, name: string): Pr
   const listed = await sources.list()
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
   if (tailed && !app.tails) {
-    return [`${tailed.source.path} is published as ${tailed.name}; tails: false disables other names`]
+    return [
+      `${tailed.source.path} is published as ${tailed.name}; tails: false disables other names`
+    ]
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
   if (raw) return [`${raw.source.path} is a source; it is published as ${raw.name}`]

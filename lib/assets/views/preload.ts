@@ -2,6 +2,7 @@
 
 import { inspect } from 'node:util'
 import { encodeUrl } from '../urls/encode.ts'
+import type { NamesThen } from './arguments.ts'
 import { mediaType, withoutQuery, type UrlOf } from './asset-url.ts'
 
 // With the extension that a tag appends to a name without one.
@@ -35,6 +36,8 @@ export interface PreloadOptions {
   /** Default: `auto`. */
   readonly fetchpriority?: 'high' | 'low' | 'auto' | undefined
 }
+
+export type NamesThenPreloadOptions = NamesThen<PreloadOptions>
 
 type Parameter = readonly [name: string, value: string | boolean | undefined]
 
