@@ -6,11 +6,6 @@ import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import type { Source } from '../sources/catalog.ts'
 
-export interface Compiled extends Required<CompilerOutput> {
-  /** Milliseconds since 1970. */
-  readonly startedAt: number
-}
-
 /**
  * The output of the source's compiler; a source without one is its own output.
  * @throws CompileError for whatever the compiler throws, and for output that is not valid
@@ -19,15 +14,13 @@ export async function compile(
   source: Source,
   bytes: Buffer,
   input: Omit<CompilerInput, 'code' | 'path'>
-): Promise<Compiled> {
+): Promise<Required<CompilerOutput>> {
   const { compiler, file } = source
-  const startedAt = Date.now()
   const code = new TextDecoder().decode(bytes)
-  if (!compiler) return { code, dependencies: [], startedAt }
+  if (!compiler) return { code, dependencies: [] }
   if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file })
   try {
-    const output = await compiler.compile({ code, path: file, ...input })
-    return { ...checked(output, file), startedAt }
+    return checked(await compiler.compile({ code, path: file, ...input }), file)
   } catch (error) {
     if (error instanceof AssetError) throw error
     throw toCompileError(error, file)

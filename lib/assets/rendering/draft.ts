@@ -23,16 +23,15 @@ import {
   type Observation
 } from '../../files/observation.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/catalog.ts'
 import type { Asset } from '../sources/sources.ts'
-import { compile, type Compiled } from './compile.ts'
+import { compile } from './compile.ts'
 import { findReferences, replaceReferences, type Reference } from './references.ts'
 
 /** A source read and compiled, its references found but not yet replaced. */
 export interface Draft {
   readonly content: Content
   /** Undefined when nothing in it refers to another asset. */
-  readonly text: Text | undefined
+  readonly text?: Text | undefined
   readonly inputs: readonly Observation[]
   /** The newest mtime of the source and its dependencies. */
   readonly mtimeNs: bigint
@@ -73,13 +72,32 @@ export async function draft(
   if (!read) return undefined
   if (!('bytes' in read)) return copy(source.file, read, isAllowed)
   const input = observe(source.file, read.stamp, () => read.bytes, readAt)
-  if (!source.compiler && (!type || !isUtf8(read.bytes))) return plain(read.bytes, input)
-  const compiled = await compile(source, read.bytes, {
-    loadPaths,
-    env,
-    ...(sourceMap && { sourceMap })
-  })
-  return draftText({ name, source }, compiled, read.bytes, input)
+  if (!source.compiler && (!type || !isUtf8(read.bytes))) {
+    const { mtimeNs } = input.stamp
+    return { content: read.bytes, inputs: [input], mtimeNs, isSettled: true }
+  }
+  const options = { loadPaths, env, ...(sourceMap && { sourceMap }) }
+  return draftText({ name, source }, read.bytes, input, options)
+}
+
+async function draftText(
+  { name, source }: Omit<Asset, 'app'>,
+  bytes: Buffer,
+  input: FileObservation,
+  options: Parameters<typeof compile>[2]
+): Promise<Draft> {
+  const startedAt = Date.now()
+  const { code, dependencies } = await compile(source, bytes, options)
+  const others = await observeAll(dependencies.filter(path => path !== source.file))
+  const files = others.filter(isFileObservation)
+  const paths = files.map(({ path }) => path)
+  return {
+    content: source.compiler ? Buffer.from(code) : bytes,
+    text: textOf(name, code, paths),
+    inputs: [input, ...others],
+    mtimeNs: newestMtime([input, ...files]),
+    isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt))
+  }
 }
 
 /** The bytes of the target, with a URL for each reference. */
@@ -88,12 +106,8 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
   return Buffer.from(replaceReferences(text.code, text.references, urls))
 }
 
-/** The text of an asset, unless it refers to no other. */
-export function textOf(
-  name: string,
-  code: string,
-  dependencies: readonly string[]
-): Text | undefined {
+/** Undefined for a text that refers to no other asset. */
+export function textOf(name: string, code: string, dependencies: readonly string[]) {
   const type = textType(name)
   const references = type ? findReferences(type, code) : []
   return references.length > 0 ? { code, references, dependencies } : undefined
@@ -118,42 +132,16 @@ function containmentOf(symlinks: Settings['symlinks'], directory: string) {
 function copy(file: string, stamp: Stamp, isAllowed: Copy['isAllowed']): Draft {
   return {
     content: { copyOf: file, isAllowed },
-    text: undefined,
     inputs: [{ path: file, stamp: stampOf(stamp) }],
     mtimeNs: stamp.mtimeNs,
     isSettled: isUnchangedSince(stamp, Date.now())
   }
 }
 
-function plain(content: Buffer, input: FileObservation): Draft {
-  const { mtimeNs } = input.stamp
-  return { content, text: undefined, inputs: [input], mtimeNs, isSettled: true }
-}
-
-async function draftText(
-  { name, source }: Omit<Asset, 'app'>,
-  { code, dependencies, startedAt }: Compiled,
-  bytes: Buffer,
-  input: FileObservation
-): Promise<Draft> {
-  const others = await lookAt(dependencies, source)
-  const files = others.filter(isFileObservation)
-  const paths = files.map(({ path }) => path)
-  return {
-    content: source.compiler ? Buffer.from(code) : bytes,
-    text: textOf(name, code, paths),
-    inputs: [input, ...others],
-    mtimeNs: newestMtime([input, ...files]),
-    isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt))
-  }
-}
-
-async function lookAt(dependencies: readonly string[], source: Source): Promise<Observation[]> {
-  const others = new Set(dependencies)
-  others.delete(source.file)
+async function observeAll(dependencies: readonly string[]): Promise<Observation[]> {
   const absent: string[] = []
   const files = await Promise.all(
-    [...others].map(async path => {
+    Array.from(new Set(dependencies), async path => {
       const readAt = Date.now()
       const read = await readSnapshot(path)
       if (read) return observe(path, read.stamp, () => read.bytes, readAt)

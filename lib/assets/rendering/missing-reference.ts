@@ -20,10 +20,10 @@ export function makeMissingReference(
 ): (reference: Reference) => Promise<AssetError> {
   const isAsWritten = !compiler && map === undefined
   let places: ReturnType<typeof placesOf> | undefined
-  let sources: Promise<readonly SourceText[]> | undefined
+  let sources: ReturnType<typeof readAll> | undefined
   let searches = 0
 
-  const find = async (path: string): Promise<string> => {
+  const placeOf = async (path: string): Promise<string> => {
     if (isAsWritten) {
       places ??= placesOf(text)
       return at(file, places.get(path))
@@ -43,26 +43,19 @@ export function makeMissingReference(
   }
 
   return async ({ path }) => {
-    const message = `${await find(path)} refers to ${path}, which was not found`
-    return new AssetError('reference-missing', message)
+    const place = await placeOf(path)
+    return new AssetError('reference-missing', `${place} refers to ${path}, which was not found`)
   }
 }
 
 function placesOf({ code, references }: Text): ReadonlyMap<string, Position | undefined> {
-  const positions = positionsOf(
-    code,
-    references.map(({ start }) => start)
-  )
+  const starts = references.map(({ start }) => start)
+  const positions = positionsOf(code, starts)
   const places = references.map(({ path }, at) => [path, positions[at]] as const)
   return new Map(places.toReversed())
 }
 
-interface SourceText {
-  readonly file: string
-  readonly code: string
-}
-
-async function readAll(files: readonly string[]): Promise<readonly SourceText[]> {
+async function readAll(files: readonly string[]) {
   const read = await Promise.all(files.map(readSnapshot))
   return files.flatMap((file, at) => {
     const bytes = read[at]?.bytes

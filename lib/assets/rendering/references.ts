@@ -5,7 +5,6 @@ import {
   TokenType,
   tokenizer,
   type CSSToken,
-  type ParseError,
   type TokenComment,
   type TokenString,
   type TokenURL
@@ -43,7 +42,7 @@ function findInCss(css: string): Reference[] {
   const functions: string[] = []
   let rule = ''
   let unclosed: CSSToken | undefined
-  const onParseError = (error: ParseError) => {
+  const onParseError = (error: Error) => {
     if (error instanceof ParseErrorWithToken) unclosed = error.token
   }
   const tokens = tokenizer({ css }, { onParseError })
@@ -131,15 +130,9 @@ export function replaceReferences(
 
 /** What stands in the text in place of a reference. */
 export function writtenReference({ suffix, kind }: Reference, url: string): string {
-  return written(withSuffix(url, suffix), kind)
-}
-
-function withSuffix(url: string, suffix: string): string {
-  return url.includes('?') && suffix.startsWith('?') ? `${url}&${suffix.slice(1)}` : url + suffix
-}
-
-function written(url: string, kind: Reference['kind']): string {
-  if (kind === 'source-map') return url
-  const plain = kind === 'url' && !/[\s"'()\\]/.test(url)
-  return plain ? url : `"${url.replace(/["\\\n]/g, character => encodeURIComponent(character))}"`
+  const hasTwoQueries = url.includes('?') && suffix.startsWith('?')
+  const whole = url + (hasTwoQueries ? suffix.replace('?', '&') : suffix)
+  if (kind === 'source-map') return whole
+  const needsQuotes = kind === 'string' || /[\s"'()\\]/.test(whole)
+  return needsQuotes ? `"${whole.replace(/["\\\n]/g, encodeURIComponent)}"` : whole
 }

@@ -12,19 +12,13 @@ import { makeMissingReference } from './missing-reference.ts'
 import type { Reference } from './references.ts'
 
 /** The asset that a reference points to. */
-export interface Referenced extends Asset {
+interface Referenced extends Asset {
   /** Whether the reference, as written, already is the asset's URL. */
   readonly isDirect: boolean
 }
 
 /** `elsewhere`: not one of our assets, and not an error. Undefined: not found. */
-export type Resolution = Referenced | 'elsewhere' | undefined
-
-/** What happens when a referenced asset is not found: the option `missing` chooses. */
-export interface MissingReports {
-  readonly warn: (message: string) => void
-  readonly fail: (error: AssetError) => void
-}
+type Resolution = Referenced | 'elsewhere' | undefined
 
 export class Renderer {
   readonly #settings: Settings
@@ -40,11 +34,14 @@ export class Renderer {
     return draft(this.#settings, asset, this.#sources.of(asset.app).loadPaths, sourceMap)
   }
 
-  /** The asset of each reference of a draft; undefined where the reference stays as it is written. */
+  /**
+   * The asset of each reference of a draft; undefined where the reference stays as it is written.
+   * @param report the option `missing` chooses which one is called for a reference that is not found
+   */
   async resolveAll(
     asset: Asset,
     { text, map }: Draft,
-    { warn, fail }: MissingReports
+    report: { warn: (message: string) => void; fail: (error: AssetError) => void }
   ): Promise<(Referenced | undefined)[]> {
     if (!text) return []
     const { app, source } = asset
@@ -55,8 +52,8 @@ export class Renderer {
       const isReported = app.missing !== 'ignore' && reference.kind !== 'source-map'
       if (found === undefined && isReported) {
         const error = await missingReference(reference)
-        if (app.missing === 'error') fail(error)
-        else warn(error.message)
+        if (app.missing === 'error') report.fail(error)
+        else report.warn(error.message)
       }
       return found === 'elsewhere' ? undefined : found
     })
@@ -132,7 +129,7 @@ async function reach(
   return app.tails ? { app, name: found.tail, source: found, isDirect: false } : 'unreachable'
 }
 
-/** Whether the URL as written already leads to the asset. */
+/** Whether a reference, as written, already is the URL of an asset. */
 function isSame(direct: Resolution, { app, name }: Referenced): boolean {
   if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
   return direct.name === name || direct.source.name === name

@@ -1,11 +1,10 @@
 // Moves the columns of a source map when parts of the text that it belongs to change their length.
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { writtenReference, type Reference } from './references.ts'
-import { positionsOf } from './text-position.ts'
+import { positionsOf, type Position } from './text-position.ts'
 
-/** From a column on, the rest of that line moves this much to the right. */
-interface Shift {
-  readonly column: number
+/** From a position on, the rest of that line moves this much to the right. */
+interface Shift extends Position {
   readonly by: number
 }
 
@@ -19,42 +18,40 @@ export function shiftMap(
   references: readonly Reference[],
   urls: readonly (string | undefined)[]
 ): string {
-  const shifts = shiftsByLine(text, references, urls)
-  if (shifts.size === 0) return json
+  const shifts = shiftsOf(text, references, urls)
+  if (shifts.length === 0) return json
   const map = JSON.parse(json) as { mappings: string }
   const lines = decode(map.mappings)
-  for (const [line, own] of shifts) shiftLine(lines[line] ?? [], own)
+  applyShifts(lines, shifts)
   return JSON.stringify({ ...map, mappings: encode(lines) })
 }
 
-function shiftsByLine(
+/** In the order of the text. */
+function shiftsOf(
   text: string,
   references: readonly Reference[],
   urls: readonly (string | undefined)[]
-): Map<number, Shift[]> {
-  const shifts = new Map<number, Shift[]>()
-  const ends = positionsOf(
-    text,
-    references.map(({ end }) => end)
-  )
-  references.forEach((reference, at) => {
-    const [url, position] = [urls[at], ends[at]]
-    if (url === undefined || !position) return
-    const { line, column } = position
+): Shift[] {
+  const offsets = references.map(({ end }) => end)
+  const ends = positionsOf(text, offsets)
+  return references.flatMap((reference, at) => {
+    const [url, end] = [urls[at], ends[at]]
+    if (url === undefined || !end) return []
     const by = writtenReference(reference, url).length - (reference.end - reference.start)
-    const known = shifts.get(line)
-    if (known) known.push({ column, by })
-    else shifts.set(line, [{ column, by }])
+    return { ...end, by }
   })
-  return shifts
 }
 
-function shiftLine(segments: readonly SourceMapSegment[], shifts: readonly Shift[]): void {
-  let [moved, next] = [0, 0]
-  for (const segment of segments) {
-    for (let shift = shifts[next]; shift && shift.column <= segment[0]; shift = shifts[++next]) {
-      moved += shift.by
+function applyShifts(lines: readonly SourceMapSegment[][], shifts: readonly Shift[]): void {
+  let next = 0
+  lines.forEach((segments, line) => {
+    let moved = 0
+    for (const segment of segments) {
+      for (let shift = shifts[next]; shift; shift = shifts[++next]) {
+        if (shift.line > line || (shift.line === line && shift.column > segment[0])) break
+        if (shift.line === line) moved += shift.by
+      }
+      segment[0] += moved
     }
-    segment[0] += moved
-  }
+  })
 }
