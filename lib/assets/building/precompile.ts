@@ -9,6 +9,7 @@ import { ifThere } from '../../files/disk.ts'
 import { lock, type Lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { sweep } from '../../files/writing/temporary.ts'
+import { check, flag, type Expectation } from '../../options.ts'
 import { once, warnOnce } from '../../warn-once.ts'
 import { loadMinifier, type Minify } from '../rendering/minify.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
@@ -63,6 +64,22 @@ export class PrecompileError extends AssetError {
   }
 }
 
+const FUNCTION: Expectation = {
+  expected: 'a function',
+  holds: value => typeof value === 'function'
+}
+
+const OPTIONS = {
+  onProgress: FUNCTION,
+  minify: flag,
+  // Not by `instanceof AbortSignal`, which differs between realms (Jest).
+  signal: {
+    expected: 'an AbortSignal',
+    holds: value => typeof (value as Partial<AbortSignal> | null)?.throwIfAborted === 'function'
+  },
+  warn: FUNCTION
+} satisfies Record<keyof PrecompileOptions, Expectation>
+
 const CONCURRENCY = 8
 
 /**
@@ -73,7 +90,7 @@ const CONCURRENCY = 8
  *
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
  *   and `fingerprint` to true, and `missing` to `error`
- * @throws TypeError for an invalid option
+ * @throws TypeError for an invalid option of either argument
  * @throws PrecompileError that lists every broken source; nothing was published
  * @throws AssetError with the code `precompile-empty` when there are no assets, `precompile-busy` while
  *   another precompile is running, or `publish-failed` when a file cannot be written
@@ -82,11 +99,11 @@ const CONCURRENCY = 8
  */
 export async function precompile(
   options: KoaAssetsOptions = {},
-  { onProgress, minify, signal, warn }: PrecompileOptions = {}
+  precompileOptions: PrecompileOptions = {}
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
-  const run = new Run(settleForPrecompile(options), { onProgress, minify, signal, warn })
-  const report = await run.start()
+  check(precompileOptions, OPTIONS)
+  const report = await new Run(settleForPrecompile(options), precompileOptions).start()
   return { ...report, seconds: (performance.now() - startedAt) / 1000 }
 }
 
@@ -105,11 +122,11 @@ class Run {
 
   async start(): Promise<Omit<PrecompileReport, 'seconds'>> {
     const { prefix } = this.#settings
+    const directory = publicFile(this.#settings, prefix)
     this.#options.signal?.throwIfAborted()
     await this.#requireAssets()
     const minifierOf = await this.#loadMinifiers()
-    await this.#requireInPublic([publicFile(this.#settings, prefix)])
-    const directory = publicFile(this.#settings, prefix)
+    await this.#requireInPublic([directory])
     const held = await lock(directory).catch(rethrowAsPublishError(this.#settings, prefix))
     try {
       await sweepAll(directory)

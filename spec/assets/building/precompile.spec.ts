@@ -4,7 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { PrecompileError } from '../../../lib/assets/building/precompile.ts'
+import {
+  precompile,
+  PrecompileError,
+  type PrecompileOptions
+} from '../../../lib/assets/building/precompile.ts'
 import { verify } from '../../../lib/assets/building/verify.ts'
 import {
   digestOf,
@@ -353,4 +357,30 @@ test('FPR-10 a project without any asset is an error, and nothing is created', a
     t.deepEqual(filesBelow(root), before)
     t.false(existsSync(join(root, 'public')))
   }
+})
+
+for (const [options, message] of [
+  [{ minfy: true }, "unknown option 'minfy': did you mean 'minify'?"],
+  [{ minify: 1 }, 'minify must be true or false, got 1'],
+  [{ minify: null }, 'minify must be true or false, got null'],
+  [{ onProgress: 'log' }, "onProgress must be a function, got 'log'"],
+  [{ signal: 'SIGINT' }, "signal must be an AbortSignal, got 'SIGINT'"],
+  [{ signal: null }, 'signal must be an AbortSignal, got null'],
+  [{ warn: true }, 'warn must be a function, got true'],
+  [[], 'options must be an object, got []']
+] as const) {
+  test(`precompile refuses ${JSON.stringify(options)}, and nothing is created`, async t => {
+    const root = makeSources(t, { 'app.js': 'go()' })
+    const refused = precompile({ root }, options as PrecompileOptions)
+    await t.throwsAsync(refused, { instanceOf: TypeError, message })
+    t.false(existsSync(join(root, 'public')))
+  })
+}
+
+test('precompile takes undefined for an option that is not set', async t => {
+  const root = makeSources(t, { 'app.js': 'go()' })
+  const unset = { minify: undefined, onProgress: undefined, signal: undefined, warn: undefined }
+  t.is((await precompile({ root }, unset)).assets, 1)
+  const { signal } = new AbortController()
+  t.is((await precompile({ root }, { signal, warn: t.log, onProgress: () => {} })).assets, 1)
 })
