@@ -1,7 +1,6 @@
 // The caching middleware: gives routes ctx.cacheControl, ctx.expires and ctx.fresh, and sends the response
 // of a route that was halted.
 import type { Context, Middleware } from 'koa'
-
 import { digestOf } from './files/digest.ts'
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
@@ -71,7 +70,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     state.settings = settings
     try {
       await next()
-      if (state.hasForgottenAwait && isOpen(ctx)) await state.awaitForgotten()
+      if (state.hasForgottenAwait && isLeftToKoa(ctx)) await state.awaitForgotten()
     } catch (error) {
       if (state.verdict === undefined) {
         forbidStoringError(ctx, state, error)
@@ -84,12 +83,12 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     } finally {
       state.settings = outer
     }
-    if (isOpen(ctx)) finishResponse(ctx, state, settings)
+    if (isLeftToKoa(ctx)) finishResponse(ctx, state, settings)
   }
 }
 
 // A route may respond by itself, bypassing Koa.
-function isOpen(ctx: Context): boolean {
+function isLeftToKoa(ctx: Context): boolean {
   return ctx.respond !== false && !ctx.res.headersSent
 }
 
@@ -101,7 +100,8 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   }
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
   forbidStoringFailure(ctx, state)
-  if (settings.isDevelopment) reportSharedCookie(ctx, state, settings)
+  const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
+  if (problem !== undefined) settings.warn(`${requestLine(ctx)} ${problem}`)
   applyDefaults(ctx, state, settings)
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
@@ -123,11 +123,6 @@ function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheS
   ctx.app.emit('error', error, ctx)
 }
 
-function reportSharedCookie(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  const problem = sharedCookieProblem(ctx, state)
-  if (problem !== undefined) settings.warn(`${requestLine(ctx)} ${problem}`)
-}
-
 // Middleware that takes ctx.fresh, a function in here, for Koa's boolean responds 304 to every request.
 function rejectMistakenNotModified(ctx: Context): void {
   if (ctx.status !== 304 || ctx.request.fresh) return
@@ -146,8 +141,8 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
   // Weak, because an upstream middleware may compress the content.
   const etag = `W/"${digestOf(content)}"`
   const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
-  const outcome = state.evaluate(validators, settings)
-  if (outcome !== 'proceed') state.recordVerdict(outcome, validators)
+  const status = state.evaluate(validators, settings)
+  if (status !== undefined) state.verdict ??= { status, validators }
 }
 
 // What Koa would send, if that is known in advance.

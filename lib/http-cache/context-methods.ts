@@ -1,6 +1,5 @@
 // The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires and ctx.fresh.
 import type { Context, ExtendableContext } from 'koa'
-
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
 import { cacheControlField, expiryFields, sharesCookies } from './directives.ts'
 import type { Fresh } from './fresh/fresh.ts'
@@ -78,9 +77,8 @@ export function addContextMethods(context: object): void {
 }
 
 function cacheControl(this: WithState, ...directives: readonly CacheDirective[]): void {
-  const state = stateInside(this, 'cacheControl')
-  state.write([cacheControlField(directives)])
-  state.sharesCookies = sharesCookies(directives)
+  const state = requireState(this, 'cacheControl')
+  state.write([cacheControlField(directives)], sharesCookies(directives))
 }
 
 function expires(
@@ -88,12 +86,11 @@ function expires(
   lifetime: Lifetime | Date,
   ...directives: readonly CacheDirective[]
 ): void {
-  const state = stateInside(this, 'expires')
-  state.write(expiryFields(lifetime, directives, Date.now()))
-  state.sharesCookies = sharesCookies(directives)
+  const state = requireState(this, 'expires')
+  state.write(expiryFields(lifetime, directives, Date.now()), sharesCookies(directives))
 }
 
-function stateInside(ctx: WithState, method: string): RequestState {
+function requireState(ctx: WithState, method: string): RequestState {
   const state = ctx[STATE]
   if (state?.settings !== undefined) return state
   throw new Error(

@@ -26,6 +26,7 @@ const FLAGS = spellings(FLAG_DIRECTIVES)
 const SECONDS = spellings(SECONDS_DIRECTIVES)
 const FIELD_LISTS = spellings(['no-cache-fields', 'private-fields'])
 const REQUEST_ONLY = spellings(REQUEST_DIRECTIVES)
+const STANDARD = new Set([...FLAGS.keys(), ...SECONDS.keys(), ...REQUEST_ONLY.keys()])
 const NAMES = [...FLAG_DIRECTIVES, ...SECONDS_DIRECTIVES]
 const OTHERS = ['extension', 'target', 'cookies']
 const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), ...OTHERS]
@@ -33,8 +34,10 @@ const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), ...OTH
 // these fields.
 const TO_SHARED_CACHES = new Set(['public', 's-maxage', 'proxy-revalidate', 'private'])
 
+type DirectiveValues = Map<string, DirectiveValue>
+
 interface Directives {
-  readonly values: Map<string, DirectiveValue>
+  readonly values: DirectiveValues
   target?: string
 }
 
@@ -86,9 +89,7 @@ export function personalField(
 
 /** Whether directives, which are valid, allow shared caches to store the response's cookies. */
 export function sharesCookies(directives: readonly CacheDirective[]): boolean {
-  return directives.some(
-    directive => typeof directive === 'object' && directive.cookies === 'shared'
-  )
+  return directives.some(each => typeof each === 'object' && each.cookies === 'shared')
 }
 
 function endOf(lifetime: Lifetime | Date, now: number): number {
@@ -100,7 +101,7 @@ function endOf(lifetime: Lifetime | Date, now: number): number {
 function readDirectives(given: readonly CacheDirective[]): Directives {
   const directives: Directives = { values: new Map() }
   for (const directive of given) {
-    if (typeof directive === 'string') readFlag(directives, directive, true)
+    if (typeof directive === 'string') readFlag(directives.values, directive, true)
     else if (isRecord(directive)) readOptions(directives, directive)
     else throw optionError('a directive', 'a name or an object', directive)
   }
@@ -110,19 +111,19 @@ function readDirectives(given: readonly CacheDirective[]): Directives {
 function readOptions(directives: Directives, options: CacheDirectiveOptions): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
-    if (name === 'extension') readExtensions(directives, value)
+    if (name === 'extension') readExtensions(directives.values, value)
     else if (name === 'target') directives.target = value
-    else if (name === 'cookies') checkCookies(value)
-    else readOption(directives, name, value)
+    else if (name !== 'cookies') readOption(directives.values, name, value)
+    else if (value !== 'shared') throw optionError('cookies', "'shared'", value)
   }
 }
 
-function readOption({ values }: Directives, name: string, value: unknown): void {
+function readOption(values: DirectiveValues, name: string, value: unknown): void {
   const seconds = SECONDS.get(name)
   const fields = FIELD_LISTS.get(name)
   if (seconds !== undefined) values.set(seconds, readSeconds(seconds, value))
   else if (fields !== undefined) values.set(fields.replace('-fields', ''), fieldNames(name, value))
-  else readFlag({ values }, name, value)
+  else readFlag(values, name, value)
 }
 
 /** @throws TypeError for anything but whole seconds from 0 to 2^31-1 or a string with a unit */
@@ -137,29 +138,23 @@ function fieldNames(name: string, value: unknown): readonly string[] {
   throw optionError(name, 'a list of field names', value)
 }
 
-function readFlag({ values }: Directives, name: string, value: unknown): void {
+function readFlag(values: DirectiveValues, name: string, value: unknown): void {
   const flag = FLAGS.get(name)
   if (flag === undefined) throw unknownDirective(name)
   if (typeof value !== 'boolean') throw optionError(flag, 'true or false', value)
   if (value) values.set(flag, true)
 }
 
-function checkCookies(value: unknown): void {
-  if (value !== 'shared') throw optionError('cookies', "'shared'", value)
-}
-
-function extensionValue(name: string, value: unknown): DirectiveValue {
-  if (value === true || typeof value === 'string' || typeof value === 'number') return value
-  throw optionError(name, 'a string, a number or true', value)
-}
-
-function readExtensions({ values }: Directives, extensions: unknown): void {
+function readExtensions(values: DirectiveValues, extensions: unknown): void {
   if (!isRecord(extensions)) throw optionError('extension', 'an object', extensions)
   for (const [name, value] of Object.entries(extensions)) {
-    if (isStandard(name.toLowerCase())) {
+    if (STANDARD.has(name.toLowerCase())) {
       throw new TypeError(`${name} is a standard directive: write it outside of extension`)
     }
-    values.set(name, extensionValue(name, value))
+    if (value !== true && typeof value !== 'string' && typeof value !== 'number') {
+      throw optionError(name, 'a string, a number or true', value)
+    }
+    values.set(name, value)
   }
 }
 
@@ -174,10 +169,6 @@ function unknownDirective(name: string): TypeError {
   if (REQUEST_ONLY.has(name))
     return new TypeError(`${name} is a directive of requests, not of responses`)
   return unknownName('directive', name, KNOWN, { advice: `known directives: ${NAMES.join(', ')}` })
-}
-
-function isStandard(name: string): boolean {
-  return FLAGS.has(name) || SECONDS.has(name) || REQUEST_ONLY.has(name)
 }
 
 function spellings(names: readonly string[]): ReadonlyMap<string, string> {

@@ -1,8 +1,7 @@
 // The state of one request inside koaHttpCache: its calls of ctx.fresh, the verdict, and the fields written.
 import type { Context } from 'koa'
-
 import { formatHttpDate } from '../http/dates.ts'
-import { evaluatePreconditions, isRetrieval, type Outcome } from '../http/preconditions.ts'
+import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
 import type { HeaderField } from './cache-directive.ts'
 import {
@@ -14,9 +13,9 @@ import {
 } from './fresh/fresh.ts'
 import { halted, isHalt } from './fresh/halt.ts'
 import { type FreshValidators, identify } from './fresh/identify.ts'
-import { type FreshOutcome, PendingResult, Rejection } from './fresh/pending-result.ts'
-import type { Defaults, HttpCacheSettings } from './settings.ts'
+import { type FreshOutcome, PendingResult } from './fresh/pending-result.ts'
 import { reasonFor } from './fresh/trace.ts'
+import type { Defaults, HttpCacheSettings } from './settings.ts'
 
 /** The response that the preconditions determine, whatever the route does afterwards. */
 export interface Verdict {
@@ -37,6 +36,7 @@ const FAILED = Promise.resolve(412 as const)
 export class RequestState {
   /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
   settings: HttpCacheSettings | undefined = undefined
+  /** The first one counts. */
   verdict: Verdict | undefined = undefined
   /** Why the last evaluation had its outcome. */
   reason = 'ctx.fresh was not called'
@@ -83,9 +83,11 @@ export class RequestState {
   /** Waits for the results that the route did not await, and throws the first failure among them. */
   async awaitForgotten(): Promise<void> {
     for (const result of this.pending ?? []) {
-      const outcome = await result.outcome
-      if (!(outcome instanceof Rejection) || result.isAwaited || isHalt(outcome.reason)) continue
-      throw outcome.reason
+      try {
+        await result.outcome
+      } catch (error) {
+        if (!result.isAwaited && !isHalt(error)) throw error
+      }
     }
   }
 
@@ -95,9 +97,10 @@ export class RequestState {
   }
 
   /** Sets fields about caching, and remembers those of a response that has not failed yet. */
-  write(fields: readonly HeaderField[]): void {
+  write(fields: readonly HeaderField[], sharesCookies: boolean): void {
     for (const { name, value } of fields) this.ctx.set(name, value)
     if (this.ctx.status < 500) this.written = [...(this.written ?? []), ...fields]
+    this.sharesCookies = sharesCookies
   }
 
   /** Removes what `write` set; returns whether there was anything. */
@@ -114,18 +117,17 @@ export class RequestState {
     for (const { name, value } of fields) if (ctx.res.getHeader(name) === value) ctx.remove(name)
   }
 
-  /** Sets the validators, unless the method forbids it, and evaluates the request's preconditions. */
-  evaluate(validators: Validators, settings: HttpCacheSettings): Outcome {
+  /**
+   * Sets the validators, unless the method forbids it, and evaluates the request's preconditions. Returns the
+   * status that they require.
+   */
+  evaluate(validators: Validators, settings: HttpCacheSettings): Verdict['status'] | undefined {
     const { method, headers } = this.ctx.req
     if (isRetrieval(method)) this.setValidators(validators)
     const outcome = evaluatePreconditions(method ?? '', headers, validators, settings)
     if (settings.trace) this.reason = reasonFor(method ?? '', headers, validators, outcome)
-    return outcome
-  }
-
-  /** Records the verdict. The first one counts. */
-  recordVerdict(outcome: Exclude<Outcome, 'proceed'>, validators: Validators): void {
-    this.verdict ??= { status: statusOf(outcome), validators }
+    if (outcome === 'proceed') return undefined
+    return outcome === 'failed' ? 412 : 304
   }
 
   setValidators({ etag, lastModified }: Validators): void {
@@ -147,21 +149,17 @@ export class RequestState {
         return this.addPending(late)
       }
       const outcome = this.outcomeFor(given, halt, settings)
-      return this.mustBeAwaited(settings) ? this.addPending(outcome) : outcome
+      // Outside of development a missing await matters only where it lets work run that the response denies.
+      const isTracked = settings?.isDevelopment === true || !isRetrieval(this.ctx.req.method)
+      return isTracked ? this.addPending(outcome) : outcome
     } catch (error) {
       return this.addPending(Promise.reject(error))
     }
   }
 
-  // Outside of development a missing await matters only where it lets work run that the response denies.
-  private mustBeAwaited(settings: HttpCacheSettings | undefined): boolean {
-    return settings?.isDevelopment === true || !isRetrieval(this.ctx.req.method)
-  }
-
   private addPending(outcome: Promise<FreshOutcome>): PendingResult {
     const result = new PendingResult(outcome)
-    this.pending ??= []
-    this.pending.push(result)
+    ;(this.pending ??= []).push(result)
     return result
   }
 
@@ -184,16 +182,11 @@ export class RequestState {
     state: FreshValidators,
     halt: boolean,
     settings: HttpCacheSettings
-  ): 304 | 412 | undefined {
+  ): Verdict['status'] | undefined {
     const validators = identify(state, settings.version(this.ctx))
-    const outcome = this.evaluate(validators, settings)
+    const status = this.evaluate(validators, settings)
     if ((validators.etag ?? validators.lastModified) !== undefined) this.hasValidators = true
-    if (outcome === 'proceed') return undefined
-    if (halt) this.recordVerdict(outcome, validators)
-    return statusOf(outcome)
+    if (status !== undefined && halt) this.verdict ??= { status, validators }
+    return status
   }
-}
-
-function statusOf(outcome: Exclude<Outcome, 'proceed'>): 304 | 412 {
-  return outcome === 'failed' ? 412 : 304
 }

@@ -1,6 +1,5 @@
 // Options of koaHttpCache in, frozen settings out.
 import type { Context } from 'koa'
-
 import { isDevelopment } from '../environment.ts'
 import {
   check,
@@ -116,6 +115,7 @@ function settleFields(
     return () => fields
   }
   const seconds = readSeconds('expires', expires)
+  // A wrong directive throws at start instead of in every request.
   expiryFields(seconds, directives, Date.now())
   return now => expiryFields(seconds, directives, now)
 }

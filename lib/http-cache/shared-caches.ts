@@ -1,7 +1,6 @@
 // What shared caches may store: a lifetime meant for everybody must not reach a response for one visitor, or
 // a failure.
 import type { Context } from 'koa'
-
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 import type { AppliedDefaults, RequestState } from './request-state.ts'
 
@@ -26,9 +25,8 @@ function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): v
   const fields = isPersonal(ctx, defaults) ? defaults.personal : defaults.fields(Date.now())
   // The route may have written a targeted field only (RFC 9213).
   if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
-  state.write(fields)
+  state.write(fields, defaults.sharesCookies)
   state.appliedDefaults = { defaults, fields }
-  state.sharesCookies = defaults.sharesCookies
 }
 
 // A middleware between two koaHttpCache, such as a session, may have set a cookie since.

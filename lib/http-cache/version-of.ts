@@ -38,10 +38,7 @@ export function versionOf(
   ...args: readonly [string, ...string[]] | readonly [string, ...string[], VersionOfOptions]
 ): () => string {
   const { names, root } = readArguments(args)
-  const files = new FilesRead(
-    names.map(name => resolve(root, name)),
-    root
-  )
+  const files = new FilesRead(names, root)
   for (const path of files.paths) {
     if (statIfThere(path)) continue
     throw new Error(`versionOf: ${path} does not exist; relative names start at ${root}`)
@@ -93,8 +90,8 @@ class FilesRead {
   readonly #root: string
   #known: ReadonlyMap<string, FileRead> = new Map()
 
-  constructor(paths: readonly string[], root: string) {
-    this.paths = paths
+  constructor(names: readonly string[], root: string) {
+    this.paths = names.map(name => resolve(root, name))
     this.#root = root
   }
 
@@ -104,10 +101,15 @@ class FilesRead {
     const reads = await inParallel(files, CONCURRENCY, path => this.#readFile(path))
     const pairs = files.flatMap((path, at) => (reads[at] ? [[path, reads[at]] as const] : []))
     this.#known = new Map(pairs)
-    this.version = digestOf(JSON.stringify(Array.from(this.#known, this.#named)))
+    // Relative, so every server of a deploy has the same version.
+    const digests = pairs.map(([path, { digest }]) => [
+      relative(this.#root, path).replaceAll(sep, '/'),
+      digest
+    ])
+    this.version = digestOf(JSON.stringify(digests))
   }
 
-  #readFile = async (path: string): Promise<FileRead | undefined> => {
+  async #readFile(path: string): Promise<FileRead | undefined> {
     const known = this.#known.get(path)
     const again = known && (await recheck(known.observation))
     if (known && again) return { observation: again, digest: known.digest }
@@ -118,12 +120,6 @@ class FilesRead {
     const observation = observe(path, stamp, () => bytes, readAt)
     return { observation, digest: digestOf(bytes) }
   }
-
-  // Relative, so every server of a deploy has the same version.
-  #named = ([path, { digest }]: readonly [string, FileRead]): readonly [string, string] => [
-    relative(this.#root, path).replaceAll(sep, '/'),
-    digest
-  ]
 }
 
 /** The regular files at and below a path; none when it no longer exists. */

@@ -1,4 +1,5 @@
 // The exception that ends a route whose response has been determined.
+import { errorCode } from '../../files/disk.ts'
 
 const CODE = 'ERR_HTTP_CACHE_HALT'
 
@@ -25,11 +26,8 @@ export class Halt extends Error {
 
 /** Whether this is a halt, or an error that a middleware wrapped around one. */
 export function isHalt(error: unknown): boolean {
-  return codeOf(error) === CODE || codeOf((error as Partial<Error> | undefined)?.cause) === CODE
-}
-
-function codeOf(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  const { cause } = (error ?? {}) as { readonly cause?: unknown }
+  return errorCode(error) === CODE || errorCode(cause) === CODE
 }
 
 /**

@@ -1,6 +1,5 @@
 // Turns what a route knows about its resource into the validators of the response.
 import { types } from 'node:util'
-
 import { formatHttpDate } from '../../http/dates.ts'
 import { formatEtag, type Validators } from '../../http/validators.ts'
 import { digestOf } from '../../files/digest.ts'
@@ -29,8 +28,7 @@ export interface ResourceState {
 /** An ETag, a Last-Modified, both, or `null` for a resource that does not exist yet. */
 export type FreshValidators = string | Date | ResourceState | null
 
-const KEYS = ['etag', 'lastModified', 'last_modified', 'weak'] as const
-
+const KEYS: readonly string[] = ['etag', 'lastModified', 'last_modified', 'weak']
 const ARGUMENT = 'the argument of ctx.fresh'
 const ADVICE =
   'name what identifies the state: ctx.fresh({ lastModified: book.updatedAt }) or ' +
@@ -46,11 +44,11 @@ export function identify(given: FreshValidators, version: string | undefined): V
   const { etag, lastModified, last_modified, weak } = asState(given)
   const date = lastModified ?? last_modified
   // Null, like an empty database column, means not set.
-  const seconds = date == null ? undefined : wholeSeconds(date)
-  const identity = etag ?? (version === undefined ? undefined : String(seconds))
+  const modified = date == null ? undefined : truncatedTime(date)
+  const identity = etag ?? (version === undefined ? undefined : String(modified))
   return {
     etag: identity === undefined ? undefined : withVersion(tagOf(identity, weak), version),
-    lastModified: seconds
+    lastModified: modified
   }
 }
 
@@ -60,12 +58,11 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
   if (!isRecord(given)) {
     throw optionError(ARGUMENT, 'an ETag, a Date or { etag, lastModified }', given)
   }
+  const unknown = Object.keys(given).find(key => !KEYS.includes(key))
   // Also as accessors, which are not own keys.
-  const isKnown = (key: string) => (KEYS as readonly string[]).includes(key)
   const hasValidator = KEYS.some(key => key !== 'weak' && given[key] != null)
-  if (hasValidator && Object.keys(given).every(isKnown)) return given
+  if (hasValidator && unknown === undefined) return given
   if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${kindOf(given)}: ${ADVICE}`)
-  const unknown = Object.keys(given).find(key => !isKnown(key))
   if (unknown !== undefined) throw unknownName('key', unknown, KEYS, { advice: ADVICE })
   throw optionError(ARGUMENT, 'an etag, a lastModified, or null', given)
 }
@@ -81,11 +78,13 @@ function withVersion(tag: string, version: string | undefined): string {
   return version === undefined ? tag : `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
 }
 
-function wholeSeconds(date: Date): number {
+/** In milliseconds, truncated to whole seconds. */
+function truncatedTime(date: Date): number {
   if (!types.isDate(date) || Number.isNaN(date.getTime())) {
     throw optionError('lastModified', 'a valid Date', date)
   }
   const milliseconds = Math.floor(date.getTime() / 1000) * 1000
+  // Throws for a year that the field cannot contain.
   formatHttpDate(milliseconds)
   return milliseconds
 }

@@ -1,6 +1,5 @@
 // The digest of a value: equal content has an equal digest.
 import { types } from 'node:util'
-
 import { digestOf } from '../../files/digest.ts'
 
 /**
@@ -18,7 +17,7 @@ function canonical(value: unknown, within: readonly object[]): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'object' && value !== null) return canonicalObject(value, within)
   if (typeof value === 'function' || typeof value === 'symbol') {
-    throw new TypeError(`a ${typeof value} has no content to digest`)
+    throw noContent(`a ${typeof value}`)
   }
   return typeof value === 'bigint' ? `${value}n` : String(value)
 }
@@ -26,10 +25,11 @@ function canonical(value: unknown, within: readonly object[]): string {
 function canonicalObject(value: object, within: readonly object[]): string {
   // Not `instanceof`: the value may be of another realm.
   if (types.isDate(value)) return `Date(${validTime(value)})`
-  if (ArrayBuffer.isView(value)) return `Bytes(${digestOf(asBytes(value))})`
-  if (within.includes(value)) {
-    throw new TypeError('an object that contains itself has no content to digest')
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value
+    return `Bytes(${digestOf(new Uint8Array(buffer, byteOffset, byteLength))})`
   }
+  if (within.includes(value)) throw noContent('an object that contains itself')
   const inner = [...within, value]
   if ('toJSON' in value && typeof value.toJSON === 'function') {
     return canonical(value.toJSON(), inner)
@@ -38,18 +38,23 @@ function canonicalObject(value: object, within: readonly object[]): string {
     return `[${Array.from(value, item => canonical(item, inner)).join(',')}]`
   }
   if (isPlainObject(value)) return canonicalRecord(value, inner)
-  throw new TypeError(`${kindOf(value)} has no content to digest: ${adviceFor(value)}`)
+  throw noContent(kindOf(value), adviceFor(value))
 }
 
 function canonicalRecord(value: object, within: readonly object[]): string {
   if (Object.getOwnPropertySymbols(value).length > 0) {
-    throw new TypeError('an object with symbol keys has no content to digest: use string keys')
+    throw noContent('an object with symbol keys', 'use string keys')
   }
   return `{${Object.entries(value)
     .filter(([, part]) => part !== undefined)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, part]) => `${JSON.stringify(key)}:${canonical(part, within)}`)
     .join(',')}}`
+}
+
+function noContent(what: string, advice?: string): TypeError {
+  const message = `${what} has no content to digest`
+  return new TypeError(advice === undefined ? message : `${message}: ${advice}`)
 }
 
 function adviceFor(value: object): string {
@@ -60,13 +65,9 @@ function adviceFor(value: object): string {
   return 'name its relevant parts, as in { etag: [book.id, book.updatedAt] }'
 }
 
-function asBytes({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength)
-}
-
 function validTime(date: Date): number {
   const time = Date.prototype.getTime.call(date)
-  if (Number.isNaN(time)) throw new TypeError('an invalid Date has no content to digest')
+  if (Number.isNaN(time)) throw noContent('an invalid Date')
   return time
 }
 
