@@ -1,10 +1,8 @@
 // Selects a content coding by Accept-Encoding (RFC 9110 section 12.5.3).
 
-/** One coding in which a resource is available. */
-export interface Offer {
-  /** `identity`, `gzip`, `br`, `zstd`. */
+/** One coding, such as `identity` or `br`, in which a resource is available, and its size in bytes. */
+interface Offer {
   readonly coding: string
-  /** In bytes. */
   readonly size: number
 }
 

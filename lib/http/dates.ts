@@ -38,43 +38,33 @@ export function formatHttpDate(milliseconds: number): string {
 export function parseHttpDate(text: string, now?: number): number | undefined {
   for (const format of FORMATS) {
     const parts = format.exec(text)?.groups
-    if (parts) return timeOf(parts, now)
+    if (!parts) continue
+    const year = Number(parts.year)
+    return parts.year?.length === 2 ? timeNear(year, parts, now) : timeIn(year, parts)
   }
   return undefined
 }
 
-function timeOf(parts: Record<string, string>, now = Date.now()): number | undefined {
-  const month = MONTHS.indexOf(parts.month ?? '')
-  const day = Number(parts.day)
-  const time = [Number(parts.hour), Number(parts.minute), Number(parts.second)] as const
-  const at = (year: number) => utc(year, month, day, time)
-  return parts.year?.length === 2 ? inWindow(Number(parts.year), at, now) : at(Number(parts.year))
-}
+type Parts = Readonly<Record<string, string>>
 
 // RFC 850's two-digit year: one that is "more than 50 years in the future" is the most recent year in the past
 // with the same last two digits.
-function inWindow(
-  digits: number,
-  at: (year: number) => number | undefined,
-  now: number
-): number | undefined {
+function timeNear(digits: number, parts: Parts, now = Date.now()): number | undefined {
   const horizon = new Date(now)
   horizon.setUTCFullYear(horizon.getUTCFullYear() + 50)
   const last = horizon.getUTCFullYear()
   const year = last - ((last - digits) % 100)
-  const candidate = at(year)
-  return candidate !== undefined && candidate > horizon.getTime() ? at(year - 100) : candidate
+  const time = timeIn(year, parts)
+  return time !== undefined && time > horizon.getTime() ? timeIn(year - 100, parts) : time
 }
 
-function utc(
-  year: number,
-  month: number,
-  day: number,
-  [hour, minute, second]: readonly [number, number, number]
-): number | undefined {
+/** Undefined for a day that its month does not have. */
+function timeIn(year: number, parts: Parts): number | undefined {
+  const month = MONTHS.indexOf(parts.month ?? '')
+  const day = Number(parts.day)
   // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
   const date = new Date(0)
   date.setUTCFullYear(year, month, day)
   if (date.getUTCMonth() !== month || date.getUTCDate() !== day) return undefined
-  return date.setUTCHours(hour, minute, second)
+  return date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second))
 }

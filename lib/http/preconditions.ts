@@ -1,6 +1,5 @@
 // Conditional requests, evaluated in the order of RFC 9110 section 13.2.2.
 import type { IncomingHttpHeaders } from 'node:http'
-
 import { parseHttpDate } from './dates.ts'
 import { etagMatches, type Validators } from './validators.ts'
 

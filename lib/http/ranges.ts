@@ -3,18 +3,13 @@
 import { parseHttpDate } from './dates.ts'
 import type { Validators } from './validators.ts'
 
+/** Both inclusive, from 0. */
 export interface ByteRange {
-  /** Both inclusive, from 0. */
   readonly start: number
   readonly end: number
 }
 
-export type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
-
-export interface RangeHeaders {
-  readonly range?: string | undefined
-  readonly 'if-range'?: string | undefined
-}
+type RangeChoice = ByteRange | 'whole' | 'unsatisfiable'
 
 /**
  * The part of a representation of `size` bytes that a request selects. Ranges are defined for GET only
@@ -22,7 +17,7 @@ export interface RangeHeaders {
  */
 export function chooseRange(
   method: string,
-  headers: RangeHeaders,
+  headers: { readonly range?: string | undefined; readonly 'if-range'?: string | undefined },
   validators: Validators,
   size: number,
   now?: number
@@ -40,27 +35,21 @@ const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
 function readRange(range: string, size: number): RangeChoice {
   const [, first, last] = ONE_RANGE.exec(range) ?? []
   if (first === undefined || last === undefined || first + last === '') return 'whole'
-  if (first === '') return suffix(Number(last), size)
+  if (first === '') return lastBytes(Number(last), size)
   const [start, end] = [Number(first), last === '' ? Infinity : Number(last)]
   if (start > end) return 'whole'
   return start < size ? { start, end: Math.min(end, size - 1) } : 'unsatisfiable'
 }
 
-/** Section 14.1.2: a suffix longer than the representation selects all of it. */
-function suffix(length: number, size: number): RangeChoice {
+// Section 14.1.2: a suffix longer than the representation selects all of it.
+function lastBytes(length: number, size: number): RangeChoice {
   if (length === 0 || size === 0) return 'unsatisfiable'
   return { start: Math.max(0, size - length), end: size - 1 }
 }
 
-/**
- * Section 13.1.5: a single tag, compared strongly; a date must equal the last modification, which is strong
- * only once a second has passed (section 8.8.2.2).
- */
-function isCurrent(
-  ifRange: string,
-  { etag, lastModified }: Validators,
-  now: number = Date.now()
-): boolean {
+// Section 13.1.5: a single tag, compared strongly; a date must equal the last modification, which is strong
+// only once a second has passed (section 8.8.2.2).
+function isCurrent(ifRange: string, { etag, lastModified }: Validators, now = Date.now()): boolean {
   if (ifRange.includes('"')) return ifRange === etag && !etag.startsWith('W/')
   if (lastModified === undefined || now - lastModified < 1000) return false
   return parseHttpDate(ifRange, now) === lastModified

@@ -9,9 +9,9 @@ export interface Validators {
 }
 
 const ENTITY_TAG = /^(?:W\/)?"[!\x23-\x7e]*"$/
+const OPAQUE = /^[!\x23-\x7e]+$/
 const QUOTE = 0x22
 const COMMA = 0x2c
-const OPAQUE = /^[!\x23-\x7e]+$/
 
 /**
  * The entity tag of an identifier. One that has the form of a tag is used as it is.
@@ -21,11 +21,11 @@ const OPAQUE = /^[!\x23-\x7e]+$/
  *   string
  */
 export function formatEtag(opaque: string, weak = false): string {
-  const tag = ENTITY_TAG.test(opaque) ? opaque : quote(opaque)
+  const tag = ENTITY_TAG.test(opaque) ? opaque : inQuotes(opaque)
   return weak && !isWeak(tag) ? `W/${tag}` : tag
 }
 
-function quote(opaque: string): string {
+function inQuotes(opaque: string): string {
   if (OPAQUE.test(opaque)) return `"${opaque}"`
   throw new TypeError(
     `an ETag must be visible ASCII characters without quotes, got ${JSON.stringify(opaque)}`
@@ -48,13 +48,13 @@ export function etagMatches(
   const opaque = opaqueOf(etag)
   for (let start = 0; start < list.length;) {
     const end = endOfMember(list, start)
-    if (isSame(list.slice(start, end).trim(), opaque, comparison)) return true
+    if (matchesMember(list.slice(start, end).trim(), opaque, comparison)) return true
     start = end + 1
   }
   return false
 }
 
-function isSame(member: string, opaque: string, comparison: 'strong' | 'weak'): boolean {
+function matchesMember(member: string, opaque: string, comparison: 'strong' | 'weak'): boolean {
   if (comparison === 'strong' && isWeak(member)) return false
   const tag = opaqueOf(member)
   return tag === opaque || `"${tag}"` === opaque
