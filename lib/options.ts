@@ -47,11 +47,9 @@ export const flag: ExpectationOf<boolean> = {
 export const table: ExpectationOf<object> = { expected: 'an object', holds: isRecord }
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): ExpectationOf<Word> {
+  const list = words.map(word => `'${word}'`).join(', ')
   return {
-    expected: words
-      .map(word => `'${word}'`)
-      .join(', ')
-      .replace(/, ([^,]*)$/, ' or $1'),
+    expected: list.replace(/, ([^,]*)$/, ' or $1'),
     holds: (value): value is Word => words.includes(value as Word)
   }
 }
@@ -64,6 +62,7 @@ export function wholeNumber(unit: string, least = 0): ExpectationOf<number> {
   }
 }
 
+/** @param fallback the default, or a function that chooses one */
 export function withDefault<Value extends string | number | boolean, Situation = unknown>(
   expectation: ExpectationOf<Value>,
   fallback: NoInfer<Value> | ((situation: Situation) => NoInfer<Value>)

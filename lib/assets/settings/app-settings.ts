@@ -1,5 +1,5 @@
 // The settings of each app. They come from layers of options; the last layer that sets an option wins.
-import { isAbsolute, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
@@ -38,9 +38,11 @@ interface Project extends Situation, Settled<typeof PROJECT> {
   readonly prefix: string
 }
 
-interface Apps {
+export interface Apps {
   /** The longest `urlPrefix` first. */
   readonly apps: readonly AppSettings[]
+  /** Stands in for the app of files in `public` that belong to none. Has no name and no sources. */
+  readonly publicApp: AppSettings
 }
 
 /** The app that the URL path of an asset belongs to. */
@@ -61,7 +63,7 @@ export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined
   return app ?? apps.at(-1)
 }
 
-export function settleApps(project: Project): Apps & { readonly publicApp: AppSettings } {
+export function settleApps(project: Project): Apps {
   const { options, env, publicDir } = project
   const top = settleLayers(project, layersOf(options, env))
   const given = entriesGiven(options.apps ?? findApps(project, top.fingerprint && !top.compile))
@@ -105,7 +107,7 @@ function settleApp(project: Project, name: string, app: AppOptions, isOnly: bool
 }
 
 /** The options at one level: those that always hold, then those of the environment. */
-export function layersOf(
+function layersOf(
   options: LayeredOptions & { configure?: Configure | undefined },
   env: string
 ): LayeredOptions[] {
@@ -116,9 +118,9 @@ export function layersOf(
 
 /** A directory that is not read need not exist: a production server may have `public` alone. */
 function settleSources(layers: readonly LayeredOptions[], dir: string, isRead: boolean): string[] {
-  const sources = layers.flatMap(layer => layer.sources ?? [])
-  return sources.map(source => {
-    const path = isAbsolute(source) ? resolve(source) : resolve(dir, source)
+  const given = layers.flatMap(layer => layer.sources ?? [])
+  return given.map(source => {
+    const path = resolve(dir, source)
     if (!isRead || isDirectory(path)) return path
     throw new AssetError(
       'source-missing',
@@ -165,15 +167,13 @@ export function settlePath(path: string, option: 'path' | 'prefix', place = ''):
 }
 
 /** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */
-function findApps(
-  { root, publicDir, prefix }: Project,
-  needsManifest: boolean
-): Readonly<Record<string, AppOptions>> {
+function findApps(project: Project, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
+  const { root } = project
   const names = readDirectory(join(root, 'apps'))
     .map(entry => entry.name)
     .filter(name => !name.startsWith('.') && isDirectory(join(root, 'apps', name, 'assets')))
     .toSorted()
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
-  const published = needsManifest ? appsAtStart(manifestFile({ publicDir, prefix })) : undefined
+  const published = needsManifest ? appsAtStart(manifestFile(project)) : undefined
   return published ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
 }

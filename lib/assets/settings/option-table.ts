@@ -33,10 +33,7 @@ export const LAYERED = {
     flag,
     ({ env, isPrecompile }: Situation) => isPrecompile || env === 'production'
   ),
-  sources: {
-    expected: 'a list of directories',
-    holds: value => [value].flat().every(isText)
-  },
+  sources: { expected: 'a list of directories', holds: value => [value].flat().every(isText) },
   integrity: {
     expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
     holds: value => value === false || [value].flat().every(isAlgorithm)
@@ -51,12 +48,10 @@ export const LAYERED = {
   minify: withDefault(flag, false)
 } satisfies Record<keyof LayeredOptions, Expectation>
 
-export const APP = {
-  ...LAYERED,
-  dir: text,
-  path: text,
-  configure: table
-} satisfies Record<keyof AppOptions, Expectation>
+export const APP = { ...LAYERED, dir: text, path: text, configure: table } satisfies Record<
+  keyof AppOptions,
+  Expectation
+>
 
 /** Options of the top level alone. */
 export const PROJECT = {

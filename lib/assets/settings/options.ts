@@ -99,10 +99,7 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * `root` if that has an `assets` folder.
    */
   apps?: Readonly<Record<string, AppOptions | undefined>> | undefined
-  /**
-   * Bounds of the representations kept in memory, in bytes: of all, and of a single file.
-   * Default: 64 MiB and 1 MiB.
-   */
+  /** Bounds of the representations in memory, in bytes: of all and of one file. Default: 64 MiB and 1 MiB. */
   memory?: { maxBytes?: number | undefined; maxFileBytes?: number | undefined } | undefined
   /** Bound of the index of published assets, in entries. Default: 10,000. */
   index?: { max?: number | undefined } | undefined

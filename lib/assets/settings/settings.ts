@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { optionError, settleTable, type Settled } from '../../options.ts'
-import { settleApps, settlePath, type AppSettings } from './app-settings.ts'
+import { settleApps, settlePath, type Apps } from './app-settings.ts'
 import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
@@ -11,7 +11,7 @@ import { checkPublic } from './public-directory.ts'
 export type { AppSettings } from './app-settings.ts'
 
 /** Options without work of their own are settled by their row in option-table.ts. */
-export interface Settings extends Settled<typeof PROJECT> {
+export interface Settings extends Apps, Settled<typeof PROJECT> {
   /** Absolute. */
   readonly root: string
   readonly env: string
@@ -22,18 +22,11 @@ export interface Settings extends Settled<typeof PROJECT> {
   readonly prefix: string
   /** Without a trailing slash. */
   readonly host: string | undefined
-  /** The longest `urlPrefix` first. */
-  readonly apps: readonly AppSettings[]
   readonly memory: Settled<typeof MEMORY>
   readonly index: Settled<typeof INDEX>
-  /** Stands in for the app of files in `public` that belong to none. Has no name and no sources. */
-  readonly publicApp: AppSettings
 }
 
-/**
- * The settings of `koaAssets`.
- * @throws TypeError for a wrong option; AssetError for a directory that cannot be used
- */
+/** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
 export function settle(
   options: KoaAssetsOptions = {},
   processEnv = process.env,
