@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 
+type Compilers = ReadonlyMap<string, Compiler>
+
 /** A file that a person wrote, and what it is published as. */
 export interface Source {
   /** Absolute. */
@@ -28,33 +30,25 @@ export interface Catalog {
 export function makeCatalog(
   directory: string,
   paths: Iterable<string>,
-  compilers: ReadonlyMap<string, Compiler>
+  compilers: Compilers
 ): Catalog {
+  const sources = [...paths].toSorted().map(path => asSource(directory, path, compilers))
   const byName = new Map<string, Source[]>()
   const byTail = new Map<string, Source[]>()
-  for (const source of distinct(directory, paths, compilers)) {
+  for (const source of withoutHidden(sources)) {
     append(byName, source.name, source)
     for (const tail of tailsOf(source.tail)) append(byTail, tail, source)
   }
   return { byName, byTail }
 }
 
-/** In byte order. A plain `app.css` next to `app.css.scss` hides it. */
-function distinct(
-  directory: string,
-  paths: Iterable<string>,
-  compilers: ReadonlyMap<string, Compiler>
-): Source[] {
-  const all = [...paths].toSorted().map(path => asSource(directory, path, compilers))
+/** A plain `app.css` next to `app.css.scss` hides it. */
+function withoutHidden(all: readonly Source[]): Source[] {
   const plain = new Set(all.filter(source => !source.compiler).map(source => source.tail))
   return all.filter(source => !source.compiler || !plain.has(source.tail))
 }
 
-function asSource(
-  directory: string,
-  path: string,
-  compilers: ReadonlyMap<string, Compiler>
-): Source {
+function asSource(directory: string, path: string, compilers: Compilers): Source {
   const extension = path.slice(path.lastIndexOf('.'))
   const compiler = extension.includes('/') ? undefined : compilers.get(extension.toLowerCase())
   const tail = compiler ? compiledName(path, extension, withDot(compiler.target)) : path

@@ -11,7 +11,7 @@ export interface Candidates {
   readonly tailed: readonly Source[]
 }
 
-export interface Choice {
+interface Choice {
   readonly source: Source | undefined
   /** Set when the directory has more than one candidate. */
   readonly warning?: string

@@ -83,9 +83,8 @@ export class AppSources {
     if (!tree) return undefined
     await this.refresh()
     const tail = relative(tree.directory, path).split(sep).join('/')
-    return this.#catalogOf(tree)
-      .byTail.get(tail)
-      ?.find(source => source.tail === tail)
+    const { byTail } = this.#catalogOf(tree)
+    return byTail.get(tail)?.find(source => source.tail === tail)
   }
 
   /** What each directory has for a name, in search order. */
@@ -144,9 +143,8 @@ export class AppSources {
   get #trees(): readonly Tree[] {
     if (this.#thirdParty !== thirdParty.length) {
       this.#thirdParty = thirdParty.length
-      this.#searched = [...new Set([...this.#app.sources, ...thirdParty])].map(directory =>
-        this.#treeOf(directory)
-      )
+      const directories = new Set([...this.#app.sources, ...thirdParty])
+      this.#searched = Array.from(directories, directory => this.#treeOf(directory))
     }
     return this.#searched
   }

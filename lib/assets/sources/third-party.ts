@@ -21,16 +21,8 @@ export const assetSources = Object.freeze({
    * assetSources.append(join(import.meta.dirname, 'assets'))
    */
   append(directories: string | readonly string[]): void {
-    const given: readonly unknown[] = [directories].flat()
-    for (const directory of given) {
-      if (typeof directory !== 'string' || !isAbsolute(directory)) {
-        throw new TypeError(
-          `assetSources.append expects absolute paths, got ${inspect(directory)}: build them from import.meta.dirname`
-        )
-      }
-    }
-    for (const directory of given as string[]) {
-      if (!list.includes(resolve(directory))) list.push(resolve(directory))
+    for (const directory of [directories].flat().map(resolved)) {
+      if (!list.includes(directory)) list.push(directory)
     }
   },
   /** The directories, in search order. */
@@ -38,3 +30,10 @@ export const assetSources = Object.freeze({
     return [...list]
   }
 })
+
+function resolved(directory: unknown): string {
+  if (typeof directory === 'string' && isAbsolute(directory)) return resolve(directory)
+  throw new TypeError(
+    `assetSources.append expects absolute paths, got ${inspect(directory)}: build them from import.meta.dirname`
+  )
+}
