@@ -14,7 +14,7 @@ function socketOf({ req }: ServerResponse): Socket | undefined {
 }
 
 /** Whether a response is neither begun nor ended, and its client has not disconnected. */
-export function isWanted(res: ServerResponse): boolean {
+export function isAwaited(res: ServerResponse): boolean {
   if (res.headersSent || res.writableEnded || res.destroyed) return false
   const stream = streamOf(res)
   return stream ? !stream.closed && !stream.destroyed : !socketOf(res)?.destroyed
@@ -26,8 +26,8 @@ export function isWanted(res: ServerResponse): boolean {
  */
 export async function connected(res: ServerResponse): Promise<boolean> {
   const socket = socketOf(res)
-  if (isWanted(res) && socket && !res.socket && !streamOf(res)) await assigned(res, socket)
-  return isWanted(res)
+  if (isAwaited(res) && socket && !res.socket && !streamOf(res)) await assigned(res, socket)
+  return isAwaited(res)
 }
 
 // A connection that closes does not notify the responses that wait for it. Thousands may wait, so each

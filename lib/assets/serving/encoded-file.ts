@@ -43,14 +43,11 @@ export async function readEncoded(
   }
 }
 
-/** The same file with its digest, for which it is read; undefined when it changed meanwhile. */
-export async function withDigest(
-  file: EncodedFile,
-  opened: OpenFile
-): Promise<EncodedFile | undefined> {
+/** The same file with its digest, for which it is read; without one when it changed meanwhile. */
+export async function withDigest(file: EncodedFile, opened: OpenFile): Promise<EncodedFile> {
   if (file.digest !== undefined) return file
   const digest = await digestOfStream(streamOf(opened))
-  if (!(await isUnmodified(opened))) return undefined
+  if (!(await isUnmodified(opened))) return file
   return { ...file, digest, etag: etagOf(file.coding, digest) }
 }
 

@@ -4,11 +4,8 @@ import type { ServerResponse } from 'node:http'
 /** Name, value, name, value … as `res.writeHead` takes them. */
 export type Fields = readonly string[]
 
-/** The request fields that select a representation. */
-const SELECTING = ['Accept-Encoding']
-
-/** RFC 9110 section 12.5.5. */
-export const VARY: Fields = ['Vary', SELECTING.join(', ')]
+/** The request field that selects a representation (RFC 9110 section 12.5.5). */
+export const VARY: Fields = ['Vary', 'Accept-Encoding']
 
 /** Our fields, `Vary` merged with one that was set before: `res.writeHead` would replace it. */
 export function withEarlierVary(res: ServerResponse, fields: Fields): Fields {
@@ -18,9 +15,9 @@ export function withEarlierVary(res: ServerResponse, fields: Fields): Fields {
 }
 
 function mergeVary(earlier: string): string {
-  const members = new Set(earlier.toLowerCase().split(/\s*,\s*/))
-  if (members.has('*')) return earlier
-  return [earlier, ...SELECTING.filter(name => !members.has(name.toLowerCase()))].join(', ')
+  const members = earlier.toLowerCase().split(/\s*,\s*/)
+  const isCovered = members.includes('*') || members.includes('accept-encoding')
+  return isCovered ? earlier : `${earlier}, Accept-Encoding`
 }
 
 // RFC 9110 section 8: fields that describe content, and its validators.

@@ -77,14 +77,14 @@ async function prepare(
   const copies = await findCopies(wanted.app, opened.path, file.stamp)
   const needsDigest = fingerprint !== undefined || copies.size > 0
   const identity = needsDigest ? await withDigest(file, opened) : file
-  const isVerified = fingerprint !== undefined && fingerprint.digest === identity?.digest
+  const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
   if (fingerprint && !isVerified && !(await isOrdinary(wanted, fingerprint.name))) return undefined
   const codings = [...copies.keys()]
   const read = await Promise.all(codings.map(coding => readCopy(settings, identity, coding)))
   const compressed = read.filter(copy => copy !== undefined)
   const shared = sharedFields(settings, wanted, compressed.length > 0, isVerified)
   const rest = compressed.map(copy => makeRepresentation(copy, shared))
-  const representations = [makeRepresentation(identity ?? file, shared), ...rest] as const
+  const representations = [makeRepresentation(identity, shared), ...rest] as const
   return { representations, copies, isVerified }
 }
 
@@ -108,14 +108,13 @@ async function findCopies(
 }
 
 /** A compressed copy, unless it expands to other bytes; it is compared each time that it is loaded. */
-function readCopy(
+async function readCopy(
   settings: Settings,
-  identity: EncodedFile | undefined,
+  { file, digest, size }: EncodedFile,
   coding: Coding
 ): Promise<EncodedFile | undefined> {
-  const { digest, size } = identity ?? {}
-  if (!identity || digest === undefined || size === undefined) return Promise.resolve(undefined)
-  return withFile(identity.file + coding.extension, async opened => {
+  if (digest === undefined) return undefined
+  return withFile(file + coding.extension, async opened => {
     if (!(await isInPublic(settings)(opened))) return undefined
     const copy = await readEncoded(coding.name, opened, settings.memory.maxFileBytes)
     const bytes = () => (copy.body ? Readable.from([copy.body]) : streamOf(opened))
@@ -132,9 +131,9 @@ export async function isUnchanged(
   const [identity] = representations
   if (!sameStamp(identity.stamp, stamp)) return false
   const now = await findCopies(app, identity.file, identity.stamp)
-  const isSame = ([coding, stamp]: readonly [Coding, Stamp]) => {
+  const isSame = ([coding, copy]: readonly [Coding, Stamp]) => {
     const known = copies.get(coding)
-    return known !== undefined && sameStamp(known, stamp)
+    return known !== undefined && sameStamp(known, copy)
   }
   return now.size === copies.size && [...now].every(isSame)
 }

@@ -9,7 +9,9 @@ import { abort } from './connection.ts'
 import { removeContentFields, withEarlierVary, type Fields } from './fields.ts'
 
 /**
- * Sends a file, or one range of it, and resolves when the file is no longer read.
+ * Sends a file, or one range of it, and resolves when the file is no longer read. `send` evaluates
+ * preconditions and several ranges in its own way, so it gets a request that has one range at most. It
+ * passes its options on to `fs.createReadStream`, and thereby reads the open file.
  * @param fields of a 200, without Content-Length
  */
 export function sendFile(
@@ -26,19 +28,6 @@ export function sendFile(
   for (let at = 0; at < merged.length; at += 2) {
     res.setHeader(merged[at] as string, merged[at + 1] as string)
   }
-  return stream(res, opened, size, range)
-}
-
-/**
- * `send` evaluates preconditions and several ranges in its own way, so it gets a request that has one
- * range at most. It passes its options on to `fs.createReadStream`, and thereby reads the open file.
- */
-function stream(
-  res: ServerResponse,
-  opened: OpenFile,
-  size: number,
-  range: ByteRange | undefined
-): Promise<void> {
   const { start, end } = range ?? { start: 0, end: size - 1 }
   const headers = range ? { range: `bytes=${start}-${end}` } : {}
   const fs = { ...WITHOUT_CLOSE, read: readUnchanged(opened, { start, end }) }

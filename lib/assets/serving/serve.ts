@@ -4,7 +4,7 @@ import { chooseCoding } from '../../http/content-coding.ts'
 import { evaluatePreconditions } from '../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../files/disk.ts'
-import { connected, isOfConnection, isWanted } from './connection.ts'
+import { connected, isOfConnection, isAwaited } from './connection.ts'
 import type { Fields } from './fields.ts'
 import type { PublicFile } from './public-file.ts'
 import type { Representation } from './representation.ts'
@@ -111,21 +111,21 @@ function handleError(this: Context, error: Error): void {
 async function stream(
   ctx: Context,
   chosen: Representation,
-  given: OpenFile | undefined,
+  opened: OpenFile | undefined,
   range?: ByteRange
 ): Promise<boolean> {
   if (!(await connected(ctx.res))) {
     bypassKoa(ctx)
     return true
   }
-  const streamFrom = async (opened: OpenFile): Promise<boolean> => {
-    if (!sameStamp(opened.stats, chosen.stamp)) return false
+  const streamFrom = async (file: OpenFile): Promise<boolean> => {
+    if (!sameStamp(file.stats, chosen.stamp)) return false
     bypassKoa(ctx)
-    if (!isWanted(ctx.res)) return true
-    await sendFile(ctx.res, opened, chosen.size, withoutLength(chosen.ok), range)
+    if (!isAwaited(ctx.res)) return true
+    await sendFile(ctx.res, file, chosen.size, withoutLength(chosen.ok), range)
     return true
   }
-  if (given?.path === chosen.file) return streamFrom(given)
+  if (opened?.path === chosen.file) return streamFrom(opened)
   return (await withFile(chosen.file, streamFrom)) ?? false
 }
 
