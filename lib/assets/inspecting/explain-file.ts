@@ -16,17 +16,10 @@ import { manifestFile } from '../settings/manifest-file.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { step, type ExplainedRepresentation, type Explanation, type Step } from './explanation.ts'
-
-type Outcome = Pick<Explanation, 'outcome' | 'isFound'>
-type Result = Outcome & Pick<Explanation, 'representations'>
+import { step, type ExplainedRepresentation } from './explanation.ts'
 
 /** @param source what a request for that name would publish */
-export async function explainFile(
-  settings: Settings,
-  wanted: Wanted,
-  source: Source | undefined
-): Promise<{ fileStep: Step; result: Result }> {
+export async function explainFile(settings: Settings, wanted: Wanted, source: Source | undefined) {
   const file = await findFile(settings, wanted, source)
   const path = relative(settings.root, publicFile(settings, wanted.path))
   const finding = file ? 'exists' : await whyNoFile(settings, wanted)
@@ -38,8 +31,10 @@ export async function explainFile(
   const { outcome, isFound } = outcomeOf(settings, wanted, source, file)
   const condition = settings.serve ? '' : 'with serving on: '
   return {
-    fileStep: step('file', `${path} ${finding}`, representations.flatMap(detailsOf)),
-    result: { outcome: condition + outcome, isFound, representations }
+    step: step('file', `${path} ${finding}`, representations.flatMap(detailsOf)),
+    outcome: condition + outcome,
+    isFound,
+    representations
   }
 }
 
@@ -113,7 +108,7 @@ function outcomeOf(
   { app, name }: Wanted,
   source: Source | undefined,
   file: PublicFile | undefined
-): Outcome {
+) {
   if (app.compile && source) {
     const isPlain = isNamed(source, name) || splitFingerprint(name) === undefined
     if (isPlain || (isLive(app) && file)) {

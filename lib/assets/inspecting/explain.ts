@@ -5,7 +5,7 @@ import { nearestPath } from '../../nearest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { withDot } from '../compilers/compiler.ts'
 import { isLive } from '../publishing/live-build.ts'
-import { isManifest, isUnderPrefix, locate, rawPath, type Wanted } from '../serving/request-path.ts'
+import { isManifest, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
@@ -32,14 +32,13 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
   const wanted = locate(path, settings)
   const steps = [settingsStep(settings), pathStep(path, settings)]
   if (wanted === undefined || wanted === MALFORMED) {
-    const isRefused = wanted === MALFORMED && isUnderPrefix(path, settings)
-    const outcome = isRefused
+    const outcome = wanted
       ? '400 Bad Request: the path cannot be decoded'
       : 'passed to the next middleware'
     return { path, steps, outcome, isFound: false, representations: [] }
   }
   const resolved = await resolve(settings, wanted)
-  const { fileStep, result } = await explainFile(settings, wanted, resolved.source)
+  const { step: fileStep, ...result } = await explainFile(settings, wanted, resolved.source)
   return {
     path,
     steps: [...steps, appStep(settings, wanted), ...resolved.steps, fileStep],
@@ -77,12 +76,7 @@ function appStep({ apps, publicApp }: Settings, { app }: Wanted): Step {
   return step('app', `${app.name}: ${compile}, ${fingerprint}`, details)
 }
 
-interface Resolved {
-  readonly source: Source | undefined
-  readonly steps: readonly Step[]
-}
-
-async function resolve(settings: Settings, { app, name }: Wanted): Promise<Resolved> {
+async function resolve(settings: Settings, { app, name }: Wanted) {
   if (app === settings.publicApp) return { source: undefined, steps: [] }
   const sources = new Sources(settings, () => undefined).of(app)
   const fingerprint = splitFingerprint(name)
@@ -91,12 +85,12 @@ async function resolve(settings: Settings, { app, name }: Wanted): Promise<Resol
   const plain = fingerprint && !choose(name, own).source ? fingerprint.name : name
   const candidates = plain === name ? own : await sources.candidates(plain)
   const { source } = choose(plain, candidates)
-  const digest =
+  const ending =
     plain === name ? 'without a fingerprint' : `with the fingerprint ${fingerprint?.digest}`
   return {
     source,
     steps: [
-      step('name', `${plain}, ${digest}`),
+      step('name', `${plain}, ${ending}`),
       await sourcesStep(settings, sources, app, plain, candidates),
       ...(source ? [targetStep(settings, app, plain, source)] : []),
       await helpersStep(settings, app, source?.name ?? plain)
@@ -117,12 +111,8 @@ async function sourcesStep(
     return `${shown(directory)}: ${found || 'no match'}`
   })
   const { source, warning } = choose(name, all)
-  if (source) {
-    return step('sources', `found ${shown(source.file)}`, [
-      ...details,
-      ...(warning ? [warning] : [])
-    ])
-  }
+  const remarks = warning ? [warning] : []
+  if (source) return step('sources', `found ${shown(source.file)}`, [...details, ...remarks])
   if (warning) return step('sources', warning, details)
   const advice = await adviseOn(sources, app, name)
   return step('sources', `no source is published as ${name}`, [...details, ...advice])
@@ -140,19 +130,13 @@ async function adviseOn(sources: AppSources, app: AppSettings, name: string): Pr
   if (raw) return [`${raw.source.path} is a source; it is published as ${raw.name}`]
   const last = name.slice(name.lastIndexOf('/') + 1)
   if (last.startsWith('_')) return ['names that start with _ are partials, which are not published']
-  const near = nearestPath(
-    name,
-    listed.map(one => one.name)
-  )
+  const names = listed.map(asset => asset.name)
+  const near = nearestPath(name, names)
   return near === undefined ? [] : [`did you mean ${near}?`]
 }
 
-function targetStep(
-  settings: Settings,
-  app: AppSettings,
-  name: string,
-  { path, compiler }: Source
-): Step {
+function targetStep(settings: Settings, app: AppSettings, name: string, source: Source): Step {
+  const { path, compiler } = source
   const target = relative(settings.root, publicFile(settings, assetPath(app, name)))
   if (!compiler) return step('target', `copied to ${target}`)
   const extension = path.slice(path.lastIndexOf('.'))

@@ -31,10 +31,6 @@ export interface ExplainedRepresentation {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function step(
-  subject: Step['subject'],
-  finding: string,
-  details: readonly string[] = []
-): Step {
+export function step(subject: Step['subject'], finding: string, details: string[] = []): Step {
   return { subject, finding, details }
 }
