@@ -48,10 +48,7 @@ async function publicDirectory(place: PublicPlace): Promise<PublicDirectory | un
  * The public directory of another release: links above `root` belong to a deployment, as in
  * `/srv/app/current`. Undefined when the root has not moved.
  */
-async function redeployed(
-  place: PublicPlace,
-  before: PublicDirectory
-): Promise<PublicDirectory | undefined> {
+async function redeployed(place: PublicPlace, before: PublicDirectory) {
   const realRoot = await realpathOf(place.root)
   if (realRoot === undefined || before.realRoot === undefined) return undefined
   if (realRoot === before.realRoot || !isInside(before.realRoot, before.real)) return undefined
@@ -62,7 +59,7 @@ async function redeployed(
 
 async function isAllowedInPublic(
   place: PublicPlace,
-  isAllowed: (directory: Directory) => Promise<boolean> | boolean
+  isAllowed: (directory: Directory) => Promise<boolean>
 ): Promise<boolean> {
   if (place.symlinks === 'follow') return true
   const directory = await publicDirectory(place)
@@ -76,22 +73,13 @@ async function isAllowedInPublic(
  * Whether `symlinks` allows an open file in a directory. The descriptor is checked, not the path, so
  * swapping a link has no effect.
  */
-export async function isInDirectory(
-  { symlinks }: Pick<PublicPlace, 'symlinks'>,
-  directory: Directory,
-  file: OpenFile
-): Promise<boolean> {
+export async function isInDirectory(symlinks: Symlinks, directory: Directory, file: OpenFile) {
   if (symlinks === 'follow') return true
   const real = await realPathOfOpen(file)
   return real !== undefined && isAllowedAt(symlinks, directory, file.path, real)
 }
 
-function isAllowedAt(
-  symlinks: Symlinks,
-  directory: Directory,
-  path: string,
-  real: string
-): boolean {
+function isAllowedAt(symlinks: Symlinks, directory: Directory, path: string, real: string) {
   return symlinks === 'deny'
     ? real === join(directory.real, relative(directory.path, path))
     : isInside(directory.real, real)
@@ -140,7 +128,8 @@ export async function wouldBeInPublic(place: PublicPlace, file: string): Promise
 
 /** For an open file: whether `symlinks` allows it in public. */
 export function isInPublic(place: PublicPlace): (file: OpenFile) => Promise<boolean> {
-  return file => isAllowedInPublic(place, directory => isInDirectory(place, directory, file))
+  return file =>
+    isAllowedInPublic(place, directory => isInDirectory(place.symlinks, directory, file))
 }
 
 /**

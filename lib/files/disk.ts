@@ -1,5 +1,5 @@
 // Looks at the disk: what does not exist is `undefined`, a failure is an exception.
-import { close, constants, fstat, open as fsOpen, read, stat, type BigIntStats } from 'node:fs'
+import { close, constants, fstat, open, read, stat, type BigIntStats } from 'node:fs'
 import { realpath, unlink } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
@@ -78,7 +78,7 @@ export function isInside(directory: string, path: string): boolean {
 // Opening a FIFO without a writer would block a thread of the pool forever.
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
-/** A regular file that is open; its opener closes it. */
+/** A regular file that `withFile` opened, and closes. */
 export interface OpenFile {
   /** The path that was opened. */
   readonly path: string
@@ -87,46 +87,35 @@ export interface OpenFile {
   readonly stats: BigIntStats
 }
 
-const openDescriptor = promisify(fsOpen)
-export const statDescriptor = promisify(fstat)
+const openDescriptor = promisify(open)
 const readDescriptor = promisify(read)
-export const closeDescriptor = promisify(close)
+const closeDescriptor = promisify(close)
+export const statDescriptor = promisify(fstat)
 
-/** Opens a regular file; undefined for anything else. Reading through a FileHandle is a fifth slower. */
-export async function openFile(path: string): Promise<OpenFile | undefined> {
+/**
+ * Opens a file for `use` and closes it; undefined when it is not a regular file. Reading through a
+ * FileHandle is a fifth slower.
+ */
+export async function withFile<T>(
+  path: string,
+  use: (file: OpenFile) => Promise<T>
+): Promise<T | undefined> {
   const fd = await ifThere(openDescriptor(path, READ).catch(unlessSocket))
   if (fd === undefined) return undefined
   try {
     const stats = await statDescriptor(fd, { bigint: true })
-    if (stats.isFile()) return { path, fd, stats }
-  } catch (error) {
+    return stats.isFile() ? await use({ path, fd, stats }) : undefined
+  } finally {
     await closeDescriptor(fd)
-    throw error
   }
-  await closeDescriptor(fd)
-  return undefined
 }
 
 function unlessSocket(error: unknown): undefined {
   if (errorCode(error) !== 'ENXIO') throw error
 }
 
-/** Opens a file for `use` and closes it; undefined when it is not a regular file. */
-export async function withFile<T>(
-  path: string,
-  use: (file: OpenFile) => Promise<T>
-): Promise<T | undefined> {
-  const file = await openFile(path)
-  if (!file) return undefined
-  try {
-    return await use(file)
-  } finally {
-    await closeDescriptor(file.fd)
-  }
-}
-
 /** The bytes of a file and the stamp that belongs to them. */
-export interface Snapshot {
+interface Snapshot {
   readonly bytes: Buffer
   readonly stamp: Stamp
 }
@@ -152,8 +141,7 @@ export async function readOpenFile({ fd, stats }: OpenFile): Promise<Snapshot> {
 
 /** Whether two files have the same bytes; reads them in pieces, as they may be larger than memory. */
 export async function sameBytes(one: string, other: string): Promise<boolean> {
-  const isSame = await withFile(one, a => withFile(other, b => sameContent(a, b)))
-  return isSame ?? false
+  return (await withFile(one, a => withFile(other, b => sameContent(a, b)))) ?? false
 }
 
 async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {

@@ -1,8 +1,9 @@
 // What was opened is judged where it lies, whatever its name leads to by then.
 import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { open as openHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { closeDescriptor, openFile, type OpenFile } from '../../lib/files/disk.ts'
+import type { OpenFile } from '../../lib/files/disk.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
 import { isPathInPublic, isInDirectory, realPathByName } from '../../lib/files/containment.ts'
 import { makeProject } from '../support/site.ts'
@@ -15,13 +16,13 @@ function makeGround(t: ExecutionContext) {
   })
   const directory = { path: join(root, 'public'), real: join(root, 'public') }
   const open = async (path: string): Promise<OpenFile> => {
-    const opened = await openFile(join(root, path))
-    if (!opened) throw new Error(`${path} is not there`)
-    t.teardown(() => closeDescriptor(opened.fd))
-    return opened
+    const handle = await openHandle(join(root, path))
+    t.teardown(() => handle.close())
+    const stats = await handle.stat({ bigint: true })
+    return { path: join(root, path), fd: handle.fd, stats }
   }
   const judge = async (path: string, symlinks: 'inside' | 'deny' | 'follow' = 'inside') =>
-    isInDirectory({ symlinks }, directory, await open(path))
+    isInDirectory(symlinks, directory, await open(path))
   return { root, directory, open, judge }
 }
 
@@ -49,11 +50,11 @@ test('S52 a link that is swapped after the opening changes no judgement', async 
   point('../public-x/c.txt')
   const outside = await open('public/link.txt')
   point('a.txt')
-  t.false(await isInDirectory({ symlinks: 'inside' }, directory, outside))
+  t.false(await isInDirectory('inside', directory, outside))
   t.is(await realPathByName(outside), undefined, 'nor where the kernel does not tell')
   const inside = await open('public/link.txt')
   point('../public-x/c.txt')
-  t.true(await isInDirectory({ symlinks: 'inside' }, directory, inside))
+  t.true(await isInDirectory('inside', directory, inside))
 })
 
 test('a file that was replaced or removed since it was opened lies where it lay', async t => {
@@ -62,12 +63,12 @@ test('a file that was replaced or removed since it was opened lies where it lay'
     const replaced = await open('public/a.txt')
     writeFileSync(join(root, 'public/new'), 'new')
     renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
-    t.true(await isInDirectory({ symlinks }, directory, replaced))
+    t.true(await isInDirectory(symlinks, directory, replaced))
     writeFileSync(join(root, 'public/c (deleted)'), 'c')
     const removed = await open('public/c (deleted)')
-    t.true(await isInDirectory({ symlinks }, directory, removed))
+    t.true(await isInDirectory(symlinks, directory, removed))
     unlinkSync(join(root, 'public/c (deleted)'))
-    t.true(await isInDirectory({ symlinks }, directory, removed))
+    t.true(await isInDirectory(symlinks, directory, removed))
   }
 })
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, unlinkSyn
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { openFile, readSnapshot } from '../../lib/files/disk.ts'
+import { readSnapshot, withFile } from '../../lib/files/disk.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { filesBelow, makeFingerprinted, run } from '../support/fingerprinted.ts'
 import { ask } from '../support/raw.ts'
@@ -192,7 +192,7 @@ test('S47 a stranger that takes a file’s place between a look and the opening 
   const directory = join(makeProject(t), 'strangers')
   for (const name of await makeStrangers(t, directory)) {
     if (name === 'socket.css') continue
-    t.is(await openFile(join(directory, name)), undefined, name)
+    t.is(await withFile(join(directory, name), async () => name), undefined, name)
     t.is(await readSnapshot(join(directory, name)), undefined, name)
   }
 })

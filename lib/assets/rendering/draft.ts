@@ -125,7 +125,7 @@ function containmentOf(symlinks: Settings['symlinks'], directory: string) {
   return async (opened: OpenFile): Promise<boolean> => {
     if (symlinks === 'follow') return true
     const real = await realpathOf(directory)
-    return real !== undefined && isInDirectory({ symlinks }, { path: directory, real }, opened)
+    return real !== undefined && isInDirectory(symlinks, { path: directory, real }, opened)
   }
 }
 
