@@ -3,11 +3,9 @@ import { printable } from './printable.ts'
 
 const MAX_REMEMBERED = 1000
 
-export function warnOnce(): (message: string) => void {
-  return once(message => console.warn(`koa-fresh-assets: ${message}`))
-}
+const warn = (message: string) => console.warn(`koa-fresh-assets: ${message}`)
 
-export function once(log: (message: string) => void): (message: string) => void {
+export function warnOnce(log: (message: string) => void = warn): (message: string) => void {
   const logged = new Set<string>()
   return message => {
     if (logged.has(message)) return

@@ -10,7 +10,7 @@ import { lock, type Lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { sweep } from '../../files/writing/temporary.ts'
 import { check, flag, type Expectation } from '../../options.ts'
-import { once, warnOnce } from '../../warn-once.ts'
+import { warnOnce } from '../../warn-once.ts'
 import { loadMinifier, type Minify } from '../rendering/minify.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
@@ -116,7 +116,7 @@ class Run {
   constructor(settings: Settings, options: PrecompileOptions) {
     this.#settings = settings
     this.#options = options
-    this.#warn = options.warn ? once(options.warn) : warnOnce()
+    this.#warn = warnOnce(options.warn)
     this.#sources = new Sources(settings, this.#warn)
   }
 
