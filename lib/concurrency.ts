@@ -12,21 +12,17 @@ export async function inParallel<T, R>(
   signal?: AbortSignal
 ): Promise<R[]> {
   const results: R[] = []
-  const queue = items.entries()
-  let failed = false
+  // Shared by the workers. A loop that throws closes a generator, so a failure ends all of them.
+  const queue = (function* () {
+    yield* items.entries()
+  })()
   const worker = async (): Promise<void> => {
     for (const [at, item] of queue) {
-      if (failed) return
       signal?.throwIfAborted()
       results[at] = await work(item)
     }
   }
-  const workers = Array.from({ length: Math.min(limit, items.length) }, () =>
-    worker().catch(error => {
-      failed = true
-      throw error
-    })
-  )
+  const workers = Array.from({ length: Math.min(limit, items.length) }, worker)
   await Promise.allSettled(workers)
   await Promise.all(workers)
   return results
