@@ -50,23 +50,25 @@ function letterAt(text: string, at: number): number {
   return code >= 65 && code <= 90 ? code + 32 : code
 }
 
-type Distance = (candidate: string, limit: number) => number
-
 /** Returns a function from candidates to their distance; any number above `limit` means "too far". */
-function measure(word: string): Distance {
-  const wanted = Uint16Array.from({ length: word.length }, (_, at) => letterAt(word, at))
+function measure(word: string) {
+  const letters = Uint16Array.from({ length: word.length }, (_, at) => letterAt(word, at))
   const rows = Array.from({ length: 3 }, () => new Uint16Array(word.length + 1)) as Rows
-  return (candidate, limit) => {
-    // A common prefix and suffix cost nothing.
+  return (candidate: string, limit: number): number => {
+    // Where the parts that differ start and end: a common prefix and suffix cost nothing.
     let [start, ours, theirs] = [0, word.length, candidate.length]
     const shorter = Math.min(ours, theirs)
-    while (start < shorter && wanted[start] === letterAt(candidate, start)) start++
-    while (ours > start && theirs > start && wanted[ours - 1] === letterAt(candidate, theirs - 1)) {
+    while (start < shorter && letters[start] === letterAt(candidate, start)) start++
+    while (
+      ours > start &&
+      theirs > start &&
+      letters[ours - 1] === letterAt(candidate, theirs - 1)
+    ) {
       ours--
       theirs--
     }
-    if (surplus(wanted, ours, candidate, theirs, start) > limit) return limit + 1
-    return edits(wanted, ours, candidate, theirs, start, limit, rows)
+    if (surplus(letters, ours, candidate, theirs, start) > limit) return limit + 1
+    return edits(letters, ours, candidate, theirs, start, limit, rows)
   }
 }
 
@@ -74,7 +76,7 @@ const balance = new Int32Array(32)
 
 /** A lower bound of the edits: the letters that one has more of than the other, by their last 5 bits. */
 function surplus(
-  wanted: Uint16Array,
+  letters: Uint16Array,
   ours: number,
   candidate: string,
   theirs: number,
@@ -82,7 +84,7 @@ function surplus(
 ): number {
   balance.fill(0)
   let [more, less] = [0, 0]
-  for (let at = start; at < ours; at++) (balance[(wanted[at] as number) & 31] as number)++
+  for (let at = start; at < ours; at++) (balance[(letters[at] as number) & 31] as number)++
   for (let at = start; at < theirs; at++) (balance[letterAt(candidate, at) & 31] as number)--
   for (let letter = 0; letter < 32; letter++) {
     const count = balance[letter] as number
@@ -99,7 +101,7 @@ type Rows = [Uint16Array, Uint16Array, Uint16Array]
  * only the band of the table that `limit` edits can reach, and stops when a whole row exceeds it.
  */
 function edits(
-  wanted: Uint16Array,
+  letters: Uint16Array,
   ours: number,
   candidate: string,
   theirs: number,
@@ -121,10 +123,10 @@ function edits(
     // The cell above the last one is outside the band of its row.
     if (row > 1 && last === row + limit) previous[last] = limit + 1
     for (let column = first; column <= last; column++) {
-      const other = wanted[start + column - 1]
+      const other = letters[start + column - 1]
       let cost = (previous[column - 1] as number) + (letter === other ? 0 : 1)
       cost = Math.min(cost, left + 1, (previous[column] as number) + 1)
-      if (above === other && column > 1 && letter === wanted[start + column - 2]) {
+      if (above === other && column > 1 && letter === letters[start + column - 2]) {
         cost = Math.min(cost, (beforePrevious[column - 2] as number) + 1)
       }
       left = cost

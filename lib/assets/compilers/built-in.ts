@@ -3,13 +3,13 @@ import { dirname } from 'node:path'
 import type { BuiltInCompiler, Compiler } from './compiler.ts'
 import { esbuildCompilers } from './esbuild.ts'
 import { lessCompilers } from './less.ts'
-import { loadPeer, type Load } from './peers.ts'
+import { loadPeer } from './peers.ts'
 import { sassCompilers } from './sass.ts'
 
 const TABLE: readonly BuiltInCompiler[] = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
 
 /** @param load a parameter for the specs */
-export function makeBuiltInCompilers(load: Load = loadPeer): readonly Compiler[] {
+export function makeBuiltInCompilers(load = loadPeer): readonly Compiler[] {
   return TABLE.map(({ extensions, target, peers, compile }) => ({
     extensions,
     target,

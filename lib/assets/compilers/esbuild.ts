@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
 import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
-import { loadPeer, type Load } from './peers.ts'
+import { loadPeer } from './peers.ts'
 
 const PEERS = ['esbuild']
 const LOADERS = ['ts', 'tsx', 'jsx'] as const
@@ -17,11 +17,7 @@ export const esbuildCompilers: readonly BuiltInCompiler[] = LOADERS.map(loader =
 }))
 
 /** @param purpose what needs esbuild, for the error when it is not installed */
-export async function loadEsbuild(
-  purpose: string,
-  from: string,
-  load: Load = loadPeer
-): Promise<typeof Esbuild> {
+export async function loadEsbuild(purpose: string, from: string, load = loadPeer) {
   return (await load(PEERS, purpose, from)) as typeof Esbuild
 }
 

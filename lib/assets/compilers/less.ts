@@ -57,8 +57,7 @@ function recorder({ FileManager }: LessModule, searches: Search[]): Less.Plugin 
       return super.loadFile(...args)
     }
   }
-  const install: Less.Plugin['install'] = (_, manager) => manager.addFileManager(new Recorder())
-  return { install }
+  return { install: (_, manager) => manager.addFileManager(new Recorder()) }
 }
 
 /** Where less searches: the directory of the importing file, the load paths, the working directory. */

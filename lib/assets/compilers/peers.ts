@@ -15,7 +15,9 @@ export type Load = (names: readonly string[], purpose: string, from?: string) =>
 export const loadPeer: Load = async (names, purpose, from) => {
   for (const name of names) {
     const require = await requireFinding(name, from)
-    if (require) return defaultExport(require(name))
+    if (!require) continue
+    const loaded = require(name) as { readonly default?: unknown }
+    return loaded.default ?? loaded
   }
   throw new AssetError(
     'compiler-missing',
@@ -54,8 +56,4 @@ function plugAndPlay(name: string, from = process.cwd()): NodeRequire | undefine
     if (errorCode(error) === 'MODULE_NOT_FOUND') return undefined
     throw error
   }
-}
-
-function defaultExport(loaded: unknown): unknown {
-  return (loaded as { default?: unknown }).default ?? loaded
 }

@@ -6,15 +6,16 @@ import { CompileError } from '../../errors.ts'
 import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
 import { searchedPaths, type Search } from './searches.ts'
 
-export const sassCompilers: readonly BuiltInCompiler[] = [
-  { extension: '.scss', syntax: 'scss' } as const,
-  { extension: '.sass', syntax: 'indented' } as const
-].map(({ extension, syntax }) => ({
-  extensions: extension,
-  target: '.css',
-  peers: ['sass-embedded', 'sass'],
-  compile: (input, peer) => compile(peer as typeof Sass, input, syntax)
-}))
+const SYNTAX_OF = { '.scss': 'scss', '.sass': 'indented' } as const
+
+export const sassCompilers: readonly BuiltInCompiler[] = Object.entries(SYNTAX_OF).map(
+  ([extensions, syntax]) => ({
+    extensions,
+    target: '.css',
+    peers: ['sass-embedded', 'sass'],
+    compile: (input, peer) => compile(peer as typeof Sass, input, syntax)
+  })
+)
 
 async function compile(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
   const { code, path, loadPaths } = input
@@ -73,13 +74,11 @@ const HAS_SCHEME = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
 function pathsFor(base: string, url: string, fromImport: boolean): string[] {
   const path = join(base, decoded(url))
   if (SYNTAX.test(path)) return variants(path.replace(SYNTAX, ''), [extname(path)], fromImport)
-  return [
-    ...variants(path, ['.sass', '.scss', '.css'], fromImport),
-    ...variants(join(path, 'index'), ['.sass', '.scss', '.css'], fromImport)
-  ]
+  return [path, join(path, 'index')].flatMap(stem => variants(stem, EXTENSIONS, fromImport))
 }
 
 const SYNTAX = /\.(?:sass|scss|css)$/
+const EXTENSIONS = ['.sass', '.scss', '.css']
 
 function decoded(url: string): string {
   try {
@@ -104,7 +103,7 @@ function variants(path: string, extensions: readonly string[], fromImport: boole
  */
 function rivalsOf(file: string): Search[] {
   const extension = extname(file)
-  const extensions = extension === '.css' ? ['.sass', '.scss', '.css'] : ['.sass', '.scss']
+  const extensions = extension === '.css' ? EXTENSIONS : ['.sass', '.scss']
   const stem = basename(file, extension)
     .replace(/^_/, '')
     .replace(/\.import$/, '')

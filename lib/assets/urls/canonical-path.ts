@@ -11,16 +11,11 @@ const AMBIGUOUS = /[\\:\u0000-\u001f\u007f/]/
 // Windows opens a device under these names, and drops dots and spaces at the end of others.
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-interface Rejection {
-  /** Completes "the path is not handled: …". */
-  readonly reason: string
-  readonly isMalformed?: true
-}
-
+/** Each reason completes "the path is not handled: …". */
 const REJECTIONS = {
   relative: { reason: 'it does not start with a slash' },
   raw: { reason: 'it contains a character that must be percent-encoded' },
-  malformed: { reason: 'it cannot be decoded', isMalformed: true },
+  malformed: { reason: 'it cannot be decoded' },
   needless: { reason: 'it percent-encodes a character that needs no encoding' },
   empty: { reason: 'it has an empty segment' },
   dot: { reason: 'it has a segment that starts with a dot' },
@@ -28,13 +23,14 @@ const REJECTIONS = {
     reason: 'it contains a backslash, a colon, a control character or an encoded slash'
   },
   windows: { reason: 'Windows interprets one of its segments as another name' }
-} satisfies Record<string, Rejection>
+}
+type Rejection = (typeof REJECTIONS)[keyof typeof REJECTIONS]
 
 /** The decoded segments of a canonical path; undefined for any other path that can be decoded. */
 export function canonicalSegments(raw: string): string[] | typeof MALFORMED | undefined {
   const parsed = parsePath(raw)
   if (Array.isArray(parsed)) return parsed
-  return parsed.isMalformed ? MALFORMED : undefined
+  return parsed === REJECTIONS.malformed ? MALFORMED : undefined
 }
 
 /** Why a raw path is not canonical; undefined when it is. */
