@@ -24,8 +24,7 @@ export class AssetError extends Error {
     // It contains file names and is logged: none may start a line of its own.
     super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
-    // Koa logs the stack. When there is a source or a disk to fix, frames of this package only hide the
-    // message.
+    // Koa logs the stack. When there is a source or a disk to fix, our frames only hide the message.
     if (ABOUT_FILES.has(code)) this.stack = `${new.target.name}: ${this.message}`
   }
 }

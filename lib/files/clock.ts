@@ -20,8 +20,8 @@ export function showsChangesAfter({ ctimeNs, mtimeNs }: Stamp, now: number): boo
 }
 
 /** Whether the change time is before `moment`; an mtime in the future may have been set. */
-export function isUnchangedSince({ ctimeNs, ...stamp }: Stamp, moment: number): boolean {
-  return showsChangesAfter({ ...stamp, ctimeNs, mtimeNs: ctimeNs }, moment)
+export function isUnchangedSince(stamp: Stamp, moment: number): boolean {
+  return showsChangesAfter({ ...stamp, mtimeNs: stamp.ctimeNs }, moment)
 }
 
 /** Waits until a file that was written before the call can no longer change without a new stamp. */

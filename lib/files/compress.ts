@@ -22,7 +22,7 @@ export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffe
 }
 
 /** `damaged` cannot be decompressed; `unsupported` is a coding that this Node cannot read. */
-export type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
+type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
 
 /**
  * Compares what compressed bytes expand to with an original. Expansion stops at the original's size, so a

@@ -43,10 +43,11 @@ type Read = (
  */
 export function readUnchanged(file: OpenFile, span: Required<Span>): Read {
   const digester = mayGrow(file) ? new Digester() : undefined
-  const isIntact = callbackify(async (): Promise<boolean> => {
+  const requireIntact = callbackify(async (): Promise<void> => {
     const digest = digester?.finish()
-    if (await isUnmodified(file)) return true
-    return digest !== undefined && digest === (await digestOfStream(streamOf(file, span)))
+    if (await isUnmodified(file)) return
+    if (digest !== undefined && digest === (await digestOfStream(streamOf(file, span)))) return
+    throw new Error(`${file.path} changed while it was being sent`)
   })
   return (fd, buffer, offset, length, position, done) => {
     if (!digester && position + length <= span.end) {
@@ -56,11 +57,7 @@ export function readUnchanged(file: OpenFile, span: Required<Span>): Read {
     read(fd, buffer, offset, length, position, (error, bytesRead) => {
       digester?.update(buffer.subarray(offset, offset + bytesRead))
       if (error || position + bytesRead <= span.end) done(error, bytesRead, buffer)
-      else {
-        isIntact((failure, intact) =>
-          done(intact ? null : (failure ?? changed(file)), bytesRead, buffer)
-        )
-      }
+      else requireIntact(failure => done(failure, bytesRead, buffer))
     })
   }
 }
@@ -70,8 +67,4 @@ const GROWING_MS = 60_000
 /** Whether it was modified so recently that it may be a log or a download in progress. */
 function mayGrow({ stats }: OpenFile): boolean {
   return Date.now() - Number(stats.mtimeNs / 1_000_000n) < GROWING_MS
-}
-
-function changed({ path }: OpenFile): Error {
-  return new Error(`${path} changed while it was being sent`)
 }

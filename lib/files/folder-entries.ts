@@ -1,4 +1,5 @@
 // What the entries of a source folder are: sources, partials, folders, or ignored.
+import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { isInside, realpathOf, statOf } from './disk.ts'
 import type { Symlinks } from './containment.ts'
@@ -13,17 +14,10 @@ export interface FolderEntries {
   readonly isDangling: boolean
 }
 
-interface Entry {
-  readonly name: string
-  isFile(): boolean
-  isDirectory(): boolean
-  isSymbolicLink(): boolean
-}
-
 /** @param chain real paths from the top of the source down to this folder */
 export async function classifyEntries(
   path: string,
-  all: readonly Entry[],
+  all: readonly Dirent[],
   chain: readonly string[],
   symlinks: Symlinks
 ): Promise<FolderEntries> {
@@ -43,7 +37,7 @@ type Kind = 'file' | 'folder'
 
 async function kindOf(
   path: string,
-  entry: Entry,
+  entry: Dirent,
   chain: readonly string[],
   symlinks: Symlinks
 ): Promise<Kind | undefined> {

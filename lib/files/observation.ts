@@ -48,16 +48,14 @@ export function observe(
  */
 export async function observeAbsence(paths: Iterable<string>): Promise<DirectoryObservation[]> {
   const absentByDirectory = new Map<string, Set<string>>()
-  const add = async (path: string): Promise<void> => {
-    const directory = dirname(path)
-    if (directory === path) return undefined
-    const absent = absentByDirectory.get(directory)
-    if (absent) absent.add(basename(path))
-    else if (!(await statOf(directory))) return add(directory)
-    else absentByDirectory.set(directory, new Set([basename(path)]))
-    return undefined
+  for (const path of paths) {
+    for (let at = path; at !== dirname(at); at = dirname(at)) {
+      const absent = absentByDirectory.get(dirname(at))
+      if (!absent && !(await statOf(dirname(at)))) continue
+      absentByDirectory.set(dirname(at), (absent ?? new Set()).add(basename(at)))
+      break
+    }
   }
-  for (const path of paths) await add(path)
   return Promise.all(
     Array.from(absentByDirectory, async ([path, names]) => {
       const observation = { path, absent: [...names] }

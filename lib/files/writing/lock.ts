@@ -67,11 +67,8 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
 /** @param now by the clock of the disk */
 async function acquire(own: string, file: string, now: bigint): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    try {
-      return await link(own, file)
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error
-    }
+    const isOurs = await link(own, file).then(() => true, unlessExists)
+    if (isOurs) return
     const existing = await inspect(file, now)
     if (attempt === MAX_ATTEMPTS || (existing && !existing.isAbandoned)) {
       throw new AssetError(
@@ -104,6 +101,6 @@ async function breakLock(file: string, abandoned: Stamp): Promise<void> {
   await removeFile(removed)
 }
 
-function unlessExists(error: unknown): void {
+function unlessExists(error: unknown): undefined {
   if (errorCode(error) !== 'EEXIST') throw error
 }

@@ -14,13 +14,9 @@ export interface Replacement {
   discard(): Promise<void>
 }
 
-export interface ContentReplacement extends Replacement {
-  /** The mtime of the target after the commit. */
-  readonly mtimeNs: bigint
-}
-
 /**
- * Prepares nothing when the target has the same bytes already. A link counts as no target.
+ * Prepares nothing when the target has the same bytes already. A link counts as no target. `mtimeNs` of the
+ * result is the mtime of the target after the commit.
  *
  * Different bytes never get an mtime in the same second as the previous ones. An image may be replaced by
  * an older one, and packages give their files one mtime in every version; a server that derives validators
@@ -32,7 +28,7 @@ export async function prepareReplacement(
   content: Content,
   mtimeNs: bigint,
   checks: WriteChecks = {}
-): Promise<ContentReplacement> {
+): Promise<Replacement & { readonly mtimeNs: bigint }> {
   const stats = await ifThere(lstat(target, { bigint: true }))
   const existing = stats?.isFile() ? stats : undefined
   const seconds = existing && secondsLater(existing, mtimeNs)
