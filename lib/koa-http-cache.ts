@@ -102,7 +102,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   forbidStoringFailure(ctx, state)
   const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
   if (problem !== undefined) settings.warn(`${requestLine(ctx)} ${problem}`)
-  applyDefaults(ctx, state, settings)
+  applyDefaults(ctx, state, settings.defaults)
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 

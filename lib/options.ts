@@ -44,7 +44,7 @@ export const flag: ExpectationOf<boolean> = {
   expected: 'true or false',
   holds: value => typeof value === 'boolean'
 }
-export const table: ExpectationOf<object> = { expected: 'an object', holds: isRecord }
+export const record: ExpectationOf<object> = { expected: 'an object', holds: isRecord }
 
 export function oneOf<const Word extends string>(...words: readonly Word[]): ExpectationOf<Word> {
   const list = words.map(word => `'${word}'`).join(', ')
@@ -94,7 +94,7 @@ export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> 
  */
 export function check(options: unknown, expectations: Expectations, place = ''): void {
   if (!isRecord(options)) {
-    throw optionError(place.slice(0, -1) || 'options', table.expected, options)
+    throw optionError(place.slice(0, -1) || 'options', record.expected, options)
   }
   for (const name of Object.keys(options)) {
     const value = options[name]

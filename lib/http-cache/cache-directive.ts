@@ -10,18 +10,16 @@ type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   : Name
 type Spelled<Name extends string> = Name | Snake<Name> | Camel<Name>
 
-type FlagName = (typeof FLAG_DIRECTIVES)[number]
-type SecondsName = (typeof SECONDS_DIRECTIVES)[number]
-
 /**
  * A directive without a value (RFC 9111 section 5.2.2, RFC 8246), in one of three spellings:
  * `must-revalidate`, `must_revalidate` or `mustRevalidate`.
  */
-export type CacheDirectiveName = Spelled<FlagName>
+export type CacheDirectiveName = Spelled<(typeof FLAG_DIRECTIVES)[number]>
 
 type Flags = { readonly [Name in CacheDirectiveName]?: boolean | undefined }
-type Lifetimes = { readonly [Name in Spelled<SecondsName>]?: Lifetime | undefined }
-
+type Lifetimes = {
+  readonly [Name in Spelled<(typeof SECONDS_DIRECTIVES)[number]>]?: Lifetime | undefined
+}
 type FieldLists = {
   readonly [Name in Spelled<'no-cache-fields' | 'private-fields'>]?: readonly string[] | undefined
 }

@@ -45,20 +45,20 @@ declare module 'koa' {
 }
 
 const STATE = Symbol('koaHttpCache')
-const prepared = new WeakSet<object>()
+const contextsWithMethods = new WeakSet<object>()
 
 type WithState = ExtendableContext & { [STATE]?: RequestState }
 
 /** The state of this request, created by the first koaHttpCache that it enters. */
 export function stateOf(ctx: Context): RequestState {
-  const visited: WithState = ctx
-  return (visited[STATE] ??= new RequestState(ctx))
+  const withState: WithState = ctx
+  return (withState[STATE] ??= new RequestState(ctx))
 }
 
 /** Adds the methods to an application's context, once. */
 export function addContextMethods(context: object): void {
-  if (prepared.has(context)) return
-  prepared.add(context)
+  if (contextsWithMethods.has(context)) return
+  contextsWithMethods.add(context)
   // Another copy of this library may have been here.
   const earlier = Object.getOwnPropertyDescriptor(context, 'fresh')
   Object.defineProperties(context, {

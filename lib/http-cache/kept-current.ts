@@ -3,14 +3,14 @@
 
 type Refresh = () => Promise<void>
 
-const MAX = 1000
+const MAX_REFRESHES = 1000
 const refreshes = new Set<Refresh>()
 
 /** @throws Error for more than 1000 values, a sign that each request adds one: every value costs every request */
 export function keepCurrent(refresh: Refresh): void {
-  if (refreshes.size >= MAX) {
+  if (refreshes.size >= MAX_REFRESHES) {
     throw new Error(
-      `versionOf was called ${MAX} times: call it once, where koaHttpCache is created`
+      `versionOf was called ${MAX_REFRESHES} times: call it once, where koaHttpCache is created`
     )
   }
   refreshes.add(refresh)

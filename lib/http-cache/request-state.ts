@@ -83,11 +83,9 @@ export class RequestState {
   /** Waits for the results that the route did not await, and throws the first failure among them. */
   async awaitForgotten(): Promise<void> {
     for (const result of this.pending ?? []) {
-      try {
-        await result.outcome
-      } catch (error) {
-        if (!result.isAwaited && !isHalt(error)) throw error
-      }
+      const [outcome] = await result.settled
+      if (outcome.status === 'fulfilled' || result.isAwaited || isHalt(outcome.reason)) continue
+      throw outcome.reason
     }
   }
 

@@ -68,14 +68,14 @@ const OPTIONS = {
 
 /** The fields of a response whose route wrote nothing about caching. */
 export interface Defaults {
-  /** They depend on the clock. */
+  /** Made for each response, because `Expires` depends on the clock. */
   readonly fields: (now: number) => readonly HeaderField[]
   /** Those of a response for one visitor, which no shared cache may store. */
   readonly personal: readonly HeaderField[]
   readonly sharesCookies: boolean
 }
 
-/** Options without work of their own are settled by their row above. */
+/** An option that is not listed here is settled by its row above. */
 export interface HttpCacheSettings extends Settled<typeof OPTIONS> {
   readonly defaults: Defaults | undefined
   readonly version: (ctx: Context) => string | undefined

@@ -1,24 +1,22 @@
 // What shared caches may store: a lifetime meant for everybody must not reach a response for one visitor, or
 // a failure.
 import type { Context } from 'koa'
-import type { Defaults, HttpCacheSettings } from './settings.ts'
 import type { AppliedDefaults, RequestState } from './request-state.ts'
+import type { Defaults } from './settings.ts'
 
 // Not 404 and 410, although caches may store them: what is missing now may exist in a moment.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
 
 /** Writes the default fields if the route wrote nothing about caching. */
-export function applyDefaults(
-  ctx: Context,
-  state: RequestState,
-  settings: HttpCacheSettings
-): void {
-  if (state.appliedDefaults !== undefined) return personalize(ctx, state, state.appliedDefaults)
-  const { defaults } = settings
-  if (defaults === undefined || !STATUSES_WITH_DEFAULTS.has(ctx.status)) return undefined
-  if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return undefined
-  if (ctx.res.hasHeader('Cache-Control') || ctx.res.hasHeader('Expires')) return undefined
-  return writeDefaults(ctx, state, defaults)
+export function applyDefaults(ctx: Context, state: RequestState, defaults?: Defaults): void {
+  if (state.appliedDefaults !== undefined) personalize(ctx, state, state.appliedDefaults)
+  else if (defaults !== undefined && mayHaveDefaults(ctx)) writeDefaults(ctx, state, defaults)
+}
+
+function mayHaveDefaults({ method, res, status }: Context): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  if (res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return false
+  return STATUSES_WITH_DEFAULTS.has(status)
 }
 
 function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
@@ -42,21 +40,21 @@ function isPersonal(ctx: Context, { sharesCookies }: Defaults): boolean {
   return !sharesCookies && ctx.res.hasHeader('Set-Cookie')
 }
 
-/** Removes the lifetime that the route wrote for a success from a server error. */
+/** Replaces the lifetime that the route wrote for a success by `no-store` if the response is a server error. */
 export function forbidStoringFailure(ctx: Context, state: RequestState): void {
   if (ctx.status >= 500) replaceWritten(ctx, state)
 }
 
 /** The same for an error that leaves koaHttpCache, whether Koa or an upstream middleware responds to it. */
 export function forbidStoringError(ctx: Context, state: RequestState, error: unknown): void {
-  if (statusOf(error) < 500 || !replaceWritten(ctx, state) || typeof error !== 'object') return
+  if (statusOfError(error) < 500 || !replaceWritten(ctx, state) || typeof error !== 'object') return
   // Koa drops every field that is not in the error's own headers, which win. A frozen error is left as it is.
   const { headers } = error as { headers?: object }
   Reflect.set(error as object, 'headers', { 'Cache-Control': 'no-store', ...headers })
 }
 
 // As Koa does.
-function statusOf(error: unknown): number {
+function statusOfError(error: unknown): number {
   const { status, statusCode } = (error ?? {}) as { status?: unknown; statusCode?: unknown }
   const given = status ?? statusCode
   return typeof given === 'number' ? given : 500

@@ -38,7 +38,7 @@ export function versionOf(
   ...args: readonly [string, ...string[]] | readonly [string, ...string[], VersionOfOptions]
 ): () => string {
   const { names, root } = readArguments(args)
-  const files = new FilesRead(names, root)
+  const files = new VersionedFiles(names, root)
   for (const path of files.paths) {
     if (statIfThere(path)) continue
     throw new Error(`versionOf: ${path} does not exist; relative names start at ${root}`)
@@ -52,7 +52,7 @@ export function versionOf(
   }
 }
 
-function readAtStart(files: FilesRead): () => Promise<void> {
+function readAtStart(files: VersionedFiles): () => Promise<void> {
   let reading: Promise<void> | undefined
   const refresh = async (): Promise<void> => {
     reading ??= files.read()
@@ -84,7 +84,7 @@ interface FileRead {
   readonly digest: string
 }
 
-class FilesRead {
+class VersionedFiles {
   readonly paths: readonly string[]
   version: string | undefined
   readonly #root: string

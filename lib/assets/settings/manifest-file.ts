@@ -22,7 +22,7 @@ export function manifestApps(
  * The apps of a manifest; undefined for one of version 0.1, which does not name them.
  * @throws TypeError for another shape
  */
-export function readApps({ apps }: { apps?: unknown }): ManifestApps | undefined {
+export function readApps(apps: unknown): ManifestApps | undefined {
   if (apps === undefined) return undefined
   const entries = Object.entries(apps ?? {}) as [string, { path?: unknown } | null][]
   const named = entries.flatMap(([name, app]) =>
@@ -43,7 +43,7 @@ export function appsAtStart(file: string): ManifestApps | undefined {
   const text = readIfThere(file)
   if (text === undefined) return undefined
   try {
-    return readApps(JSON.parse(text) as { apps?: unknown })
+    return readApps((JSON.parse(text) as { apps?: unknown }).apps)
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return undefined
     throw error

@@ -8,7 +8,7 @@ import {
   isRecord,
   isText,
   oneOf,
-  table,
+  record,
   text,
   wholeNumber,
   withDefault,
@@ -48,7 +48,7 @@ export const LAYERED = {
   minify: withDefault(flag, false)
 } satisfies Record<keyof LayeredOptions, Expectation>
 
-export const APP = { ...LAYERED, dir: text, path: text, configure: table } satisfies Record<
+export const APP = { ...LAYERED, dir: text, path: text, configure: record } satisfies Record<
   keyof AppOptions,
   Expectation
 >
@@ -69,15 +69,15 @@ export const PROJECT = {
     expected: 'an object with at least one app',
     holds: value => isRecord(value) && entriesGiven(value).length > 0
   },
-  memory: table,
-  index: table,
+  memory: record,
+  index: record,
   revalidate: {
     expected: 'a number of seconds, 0 or more',
     holds: value => Number.isFinite(value) && (value as number) >= 0
   },
   symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
   tails: withDefault(flag, true),
-  configure: table
+  configure: record
 } satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>
 
 export const TOP = { ...LAYERED, ...PROJECT }

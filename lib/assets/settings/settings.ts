@@ -10,7 +10,7 @@ import { checkPublic } from './public-directory.ts'
 
 export type { AppSettings } from './app-settings.ts'
 
-/** Options without work of their own are settled by their row in option-table.ts. */
+/** An option that is not listed here is settled by its row in option-table.ts. */
 export interface Settings extends Apps, Settled<typeof PROJECT> {
   /** Absolute. */
   readonly root: string

@@ -6,12 +6,13 @@ export type FreshOutcome = false | 304 | 412
 
 export class PendingResult implements Promise<FreshOutcome> {
   readonly [Symbol.toStringTag] = 'Promise'
-  readonly outcome: Promise<FreshOutcome>
+  readonly settled: Promise<[PromiseSettledResult<FreshOutcome>]>
   isAwaited = false
+  readonly #outcome: Promise<FreshOutcome>
 
   constructor(outcome: Promise<FreshOutcome>) {
-    this.outcome = outcome
-    outcome.catch(() => undefined)
+    this.#outcome = outcome
+    this.settled = Promise.allSettled([outcome])
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
@@ -20,7 +21,7 @@ export class PendingResult implements Promise<FreshOutcome> {
     onRejected?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null
   ): Promise<Value | Caught> {
     this.isAwaited = true
-    return this.outcome.then(onFulfilled, onRejected)
+    return this.#outcome.then(onFulfilled, onRejected)
   }
 
   catch<Caught = never>(

@@ -6,18 +6,19 @@ import {
 } from '../../http/preconditions.ts'
 import type { Validators } from '../../http/validators.ts'
 
+/** @param outcome of the evaluation of these arguments */
 export function reasonFor(
   method: string,
   headers: ConditionalHeaders,
   validators: Validators,
   outcome: Outcome
 ): string {
-  const ifNoneMatch = headers['if-none-match'] !== undefined
+  const hasIfNoneMatch = headers['if-none-match'] !== undefined
   if (outcome === 'failed') return failureReason(method, headers, validators)
   if (outcome === 'not-modified') {
-    return ifNoneMatch ? 'If-None-Match names the ETag' : 'not modified since If-Modified-Since'
+    return hasIfNoneMatch ? 'If-None-Match names the ETag' : 'not modified since If-Modified-Since'
   }
-  if (ifNoneMatch) return 'If-None-Match does not name the ETag'
+  if (hasIfNoneMatch) return 'If-None-Match does not name the ETag'
   if (headers['if-modified-since'] !== undefined) {
     return 'If-Modified-Since is invalid or differs from Last-Modified'
   }

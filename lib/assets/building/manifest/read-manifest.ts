@@ -97,7 +97,7 @@ function checkHead(whole: unknown): void {
   if (typeof assets !== 'object' || assets === null || Array.isArray(assets)) {
     throw new TypeError('its assets are not an object')
   }
-  readApps({ apps })
+  readApps(apps)
 }
 
 function addEntries(assets: Entries, read: object): void {
