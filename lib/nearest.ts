@@ -51,24 +51,20 @@ function letterAt(text: string, at: number): number {
 }
 
 /** Returns a function from candidates to their distance; any number above `limit` means "too far". */
-function measure(word: string) {
-  const letters = Uint16Array.from({ length: word.length }, (_, at) => letterAt(word, at))
-  const rows = Array.from({ length: 3 }, () => new Uint16Array(word.length + 1)) as Rows
+function measure(text: string) {
+  const word = Uint16Array.from({ length: text.length }, (_, at) => letterAt(text, at))
+  const rows = Array.from({ length: 3 }, () => new Uint16Array(text.length + 1)) as Rows
   return (candidate: string, limit: number): number => {
     // Where the parts that differ start and end: a common prefix and suffix cost nothing.
     let [start, ours, theirs] = [0, word.length, candidate.length]
     const shorter = Math.min(ours, theirs)
-    while (start < shorter && letters[start] === letterAt(candidate, start)) start++
-    while (
-      ours > start &&
-      theirs > start &&
-      letters[ours - 1] === letterAt(candidate, theirs - 1)
-    ) {
+    while (start < shorter && word[start] === letterAt(candidate, start)) start++
+    while (ours > start && theirs > start && word[ours - 1] === letterAt(candidate, theirs - 1)) {
       ours--
       theirs--
     }
-    if (surplus(letters, ours, candidate, theirs, start) > limit) return limit + 1
-    return edits(letters, ours, candidate, theirs, start, limit, rows)
+    if (surplus(word, ours, candidate, theirs, start) > limit) return limit + 1
+    return edits(word, ours, candidate, theirs, start, limit, rows)
   }
 }
 
@@ -76,7 +72,7 @@ const balance = new Int32Array(32)
 
 /** A lower bound of the edits: the letters that one has more of than the other, by their last 5 bits. */
 function surplus(
-  letters: Uint16Array,
+  word: Uint16Array,
   ours: number,
   candidate: string,
   theirs: number,
@@ -84,7 +80,7 @@ function surplus(
 ): number {
   balance.fill(0)
   let [more, less] = [0, 0]
-  for (let at = start; at < ours; at++) (balance[(letters[at] as number) & 31] as number)++
+  for (let at = start; at < ours; at++) (balance[(word[at] as number) & 31] as number)++
   for (let at = start; at < theirs; at++) (balance[letterAt(candidate, at) & 31] as number)--
   for (let letter = 0; letter < 32; letter++) {
     const count = balance[letter] as number
@@ -101,7 +97,7 @@ type Rows = [Uint16Array, Uint16Array, Uint16Array]
  * only the band of the table that `limit` edits can reach, and stops when a whole row exceeds it.
  */
 function edits(
-  letters: Uint16Array,
+  word: Uint16Array,
   ours: number,
   candidate: string,
   theirs: number,
@@ -123,10 +119,10 @@ function edits(
     // The cell above the last one is outside the band of its row.
     if (row > 1 && last === row + limit) previous[last] = limit + 1
     for (let column = first; column <= last; column++) {
-      const other = letters[start + column - 1]
+      const other = word[start + column - 1]
       let cost = (previous[column - 1] as number) + (letter === other ? 0 : 1)
       cost = Math.min(cost, left + 1, (previous[column] as number) + 1)
-      if (above === other && column > 1 && letter === letters[start + column - 2]) {
+      if (above === other && column > 1 && letter === word[start + column - 2]) {
         cost = Math.min(cost, (beforePrevious[column - 2] as number) + 1)
       }
       left = cost
