@@ -70,7 +70,7 @@ export async function draft(
     return isBig ? opened.stats : readOpenFile(opened)
   })
   if (!read) return undefined
-  if (!('bytes' in read)) return copy(source.file, read, isAllowed)
+  if (!('bytes' in read)) return draftCopy(source.file, read, isAllowed)
   const input = observe(source.file, read.stamp, () => read.bytes, readAt)
   if (!source.compiler && (!type || !isUtf8(read.bytes))) {
     const { mtimeNs } = input.stamp
@@ -129,7 +129,7 @@ function containmentOf(symlinks: Settings['symlinks'], directory: string) {
   }
 }
 
-function copy(file: string, stamp: Stamp, isAllowed: Copy['isAllowed']): Draft {
+function draftCopy(file: string, stamp: Stamp, isAllowed: Copy['isAllowed']): Draft {
   return {
     content: { copyOf: file, isAllowed },
     inputs: [{ path: file, stamp: stampOf(stamp) }],

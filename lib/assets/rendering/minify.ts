@@ -43,7 +43,7 @@ export async function loadMinifier(
     if (bytes.length === 0 || !isUtf8(bytes)) return drafted
     const code = await withInlineMap(renderer, asset, drafted, new TextDecoder().decode(bytes))
     const result = await transform(esbuild, asset, code)
-    for (const warning of result.warnings) warn(asText(root, asset, warning))
+    for (const warning of result.warnings) warn(warningOf(root, asset, warning))
     return {
       ...drafted,
       content: Buffer.from(result.code),
@@ -100,7 +100,7 @@ function relativeMap(json: string, { file }: Source): string {
   return JSON.stringify({ ...map, sources })
 }
 
-function asText(root: string, { source }: Asset, { text, location }: Esbuild.Message): string {
+function warningOf(root: string, { source }: Asset, { text, location }: Esbuild.Message): string {
   const file = relative(root, source.file)
   if (!location || source.compiler) return `${file}: ${text}`
   return `${file}:${location.line}:${location.column + 1}: ${text}`

@@ -26,18 +26,18 @@ export function makeMissingReference(
   const placeOf = async (path: string): Promise<string> => {
     if (isAsWritten) {
       places ??= placesOf(text)
-      return at(file, places.get(path))
+      return shown(file, places.get(path))
     }
-    if (searches++ >= MAX_SEARCHES) return at(file)
+    if (searches++ >= MAX_SEARCHES) return shown(file)
     sources ??= readAll([file, ...text.dependencies])
     for (const { file: candidate, code } of await sources) {
-      const offset = code.search(asWritten(path))
-      if (offset !== -1) return at(candidate, positionsOf(code, [offset])[0])
+      const offset = code.search(alone(path))
+      if (offset !== -1) return shown(candidate, positionsOf(code, [offset])[0])
     }
-    return at(file)
+    return shown(file)
   }
 
-  const at = (path: string, position?: Position): string => {
+  const shown = (path: string, position?: Position): string => {
     const place = position ? `:${position.line + 1}:${position.column + 1}` : ''
     return relative(root, path) + place
   }
@@ -64,7 +64,7 @@ async function readAll(files: readonly string[]) {
 }
 
 /** The path by itself, not as part of another. */
-function asWritten(path: string): RegExp {
+function alone(path: string): RegExp {
   const literal = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   return new RegExp(`(?<![\\w./-])${literal}(?![\\w./-])`)
 }

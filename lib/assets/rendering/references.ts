@@ -23,7 +23,7 @@ export interface Reference {
 
 /** Every reference of a text, in order; not absolute URLs, `data:` URLs and mere fragments. */
 export function findReferences(type: 'css' | 'js', text: string): Reference[] {
-  return (type === 'css' ? findInCss(text) : findInScript(text)).filter(isRelative)
+  return (type === 'css' ? findInCss(text) : findInScript(text)).filter(mayBeAsset)
 }
 
 const SCRIPT_MAP = /^[ \t]*\/\/[#@]\s*sourceMappingURL=(?<url>\S+)[ \t]*$/gmu
@@ -107,7 +107,7 @@ function reference(start: number, end: number, url: string, kind: Reference['kin
 // A scheme, `//host`, or nothing but query and fragment.
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/|$)/i
 
-function isRelative({ path }: Reference): boolean {
+function mayBeAsset({ path }: Reference): boolean {
   return !ELSEWHERE.test(path)
 }
 

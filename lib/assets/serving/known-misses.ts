@@ -50,7 +50,7 @@ export class KnownMisses {
   }
 
   /** The stamp of a file in public; a miss is remembered for `revalidate` seconds. */
-  async stamp(path: string, revalidate: number): Promise<Stamp | undefined> {
+  async lookUp(path: string, revalidate: number): Promise<Stamp | undefined> {
     const at = dirname(path)
     // Watched before the stat: otherwise a file that comes in between would not be reported.
     const folder = this.#folders.get(at)
@@ -59,7 +59,7 @@ export class KnownMisses {
     if (folder) this.#remember(path, folder, revalidate)
     else await this.#watch(at)
     const first = firstFolder(path)
-    if (first !== path && first !== this.#prefixFolder) await this.stamp(first, revalidate)
+    if (first !== path && first !== this.#prefixFolder) await this.lookUp(first, revalidate)
     return undefined
   }
 

@@ -103,7 +103,7 @@ export class PublicFiles {
   }
 
   async #lookUp(wanted: Wanted, known: Held | undefined, stamp: Stamp | undefined): Promise<Found> {
-    const now = stamp ?? (await this.#misses.stamp(wanted.path, trustOfMiss(wanted)))
+    const now = stamp ?? (await this.#misses.lookUp(wanted.path, trustOfMiss(wanted)))
     if (!now) {
       this.#held.delete(wanted.path)
       return undefined

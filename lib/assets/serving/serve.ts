@@ -1,4 +1,4 @@
-// Koa's side of serving: the path that it reads, and the responses that it gets.
+// The part of serving that knows Koa: compares a path with `ctx.path`, and responds.
 import type { Context, Next } from 'koa'
 import { chooseCoding } from '../../http/content-coding.ts'
 import { evaluatePreconditions } from '../../http/preconditions.ts'

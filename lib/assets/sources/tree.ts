@@ -127,10 +127,10 @@ export class Tree {
     const entries = await ifThere(readdir(path, { withFileTypes: true }))
     if (!stats || !real || !entries) return this.#forget(at)
     const chain = [...above, real]
-    const sorted = await classifyEntries(path, entries, chain, this.#symlinks)
-    const { files, folders, partials } = sorted
+    const classified = await classifyEntries(path, entries, chain, this.#symlinks)
+    const { files, folders, partials } = classified
     const before = this.#folders.get(at)
-    this.#folders.set(at, { ...sorted, chain, readAt, stamp: stampOf(stats) })
+    this.#folders.set(at, { ...classified, chain, readAt, stamp: stampOf(stats) })
     const isSame = before && sameList(before.files, files) && sameList(before.partials, partials)
     if (!isSame) this.version++
     for (const gone of before?.folders.filter(name => !folders.includes(name)) ?? []) {
