@@ -1,7 +1,7 @@
 // Parses a command line into a command, its argument and its options.
 import { parseArgs } from 'node:util'
 import { nearest } from '../nearest.ts'
-import { UsageError, type Command, type OptionSpecs, type Values } from './command.ts'
+import { UsageError, type Command, type OptionSpecs } from './command.ts'
 
 export const SHARED_OPTIONS: OptionSpecs = {
   config: {
@@ -17,18 +17,11 @@ export const SHARED_OPTIONS: OptionSpecs = {
   version: { type: 'boolean', short: 'v', description: 'print the version' }
 }
 
-export interface CommandLine {
-  /** Undefined when the line has only options. */
-  readonly command: Command | undefined
-  readonly argument: string | undefined
-  readonly values: Values
-}
-
-/** @throws UsageError for an unknown command or option, with the nearest known name */
-export function parseCommandLine(
-  words: readonly string[],
-  commands: readonly Command[]
-): CommandLine {
+/**
+ * The command is undefined when the line has only options.
+ * @throws UsageError for an unknown command or option, with the nearest known name
+ */
+export function parseCommandLine(words: readonly string[], commands: readonly Command[]) {
   const options = Object.assign({}, SHARED_OPTIONS, ...commands.map(command => command.options))
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
@@ -55,13 +48,10 @@ function findCommand(name: string, commands: readonly Command[]): Command {
   throw new UsageError(`unknown command '${name}': ${advise(name, names)}`)
 }
 
-interface OptionToken {
-  readonly name: string
-  readonly rawName: string
-  readonly value?: string | undefined
-}
-
-function checkOption({ name, rawName, value }: OptionToken, command: Command | undefined): void {
+function checkOption(
+  { name, rawName, value }: { name: string; rawName: string; value?: string | undefined },
+  command: Command | undefined
+): void {
   const known: OptionSpecs = { ...command?.options, ...SHARED_OPTIONS }
   const spec = Object.hasOwn(known, name) ? known[name] : undefined
   if (!spec) {

@@ -8,6 +8,7 @@ import { inspect } from 'node:util'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
 import { errorCode } from '../files/disk.ts'
+import { isRecord } from '../options.ts'
 import { UsageError, type Values } from './command.ts'
 
 const NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map(extension => `assets.config.${extension}`)
@@ -41,15 +42,14 @@ function findFile(directory: string, given: string | undefined): string | undefi
 
 async function load(file: string): Promise<KoaAssetsOptions> {
   try {
-    const exported = extname(file) === '.json' ? await readJson(file) : await importDefault(file)
+    const exported: unknown =
+      extname(file) === '.json'
+        ? JSON.parse(await readFile(file, 'utf8'))
+        : await importDefault(file)
     return checkOptions(await (typeof exported === 'function' ? exported() : exported))
   } catch (error) {
     throw new Error(`cannot load ${basename(file)}: ${reasonOf(error)}`, { cause: error })
   }
-}
-
-async function readJson(file: string): Promise<unknown> {
-  return JSON.parse(await readFile(file, 'utf8'))
 }
 
 async function importDefault(file: string): Promise<unknown> {
@@ -57,8 +57,7 @@ async function importDefault(file: string): Promise<unknown> {
   const module = (await import(pathToFileURL(file).href)) as { default?: unknown }
   const inner = module.default
   // The default export of TypeScript that a loader compiled to CommonJS is nested once more.
-  const isWrapped = typeof inner === 'object' && inner !== null && 'default' in inner
-  return isWrapped ? inner.default : inner
+  return isRecord(inner) && 'default' in inner ? inner.default : inner
 }
 
 /**
@@ -79,7 +78,7 @@ async function enableTypeScript(file: string): Promise<void> {
 }
 
 function checkOptions(options: unknown): KoaAssetsOptions {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options
+  if (isRecord(options)) return options
   const given = inspect(options, { depth: 0 })
   throw new TypeError(
     `its default export must be the options of koaAssets(), or a function that returns them, got ${given}`

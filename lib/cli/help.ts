@@ -1,6 +1,6 @@
 // The text of --help.
 import { SHARED_OPTIONS } from './arguments.ts'
-import type { Command, OptionSpec, OptionSpecs } from './command.ts'
+import type { Command, OptionSpecs } from './command.ts'
 import { indent, table } from './format.ts'
 
 const NAME = 'koa-fresh-assets'
@@ -55,11 +55,9 @@ function sections(all: readonly (readonly [heading: string, text: string])[]): s
 }
 
 function optionTable(specs: OptionSpecs): string {
-  return table(
-    Object.entries(specs).map(([name, spec]) => [synopsis(name, spec), spec.description])
-  )
-}
-
-function synopsis(name: string, { short, value }: OptionSpec): string {
-  return [short ? `-${short}, --${name}` : `--${name}`, value].filter(Boolean).join(' ')
+  const rows = Object.entries(specs).map(([name, { short, value, description }]) => {
+    const flags = short ? `-${short}, --${name}` : `--${name}`
+    return [value ? `${flags} ${value}` : flags, description]
+  })
+  return table(rows)
 }

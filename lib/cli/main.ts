@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { reasonOf } from '../errors.ts'
 import { printableLines } from '../printable.ts'
-import { parseCommandLine, type CommandLine } from './arguments.ts'
+import { parseCommandLine } from './arguments.ts'
 import { FAILED, OK, UsageError, USAGE_ERROR } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { loadOptions } from './config.ts'
@@ -12,14 +12,15 @@ import { makeOutput } from './output.ts'
 /** @returns the exit status */
 export async function main(words: readonly string[]): Promise<number> {
   try {
-    return await run(parseCommandLine(words, COMMANDS))
+    return await run(words)
   } catch (error) {
     process.stderr.write(`koa-fresh-assets: ${printableLines(textOf(error))}\n`)
     return error instanceof UsageError ? USAGE_ERROR : FAILED
   }
 }
 
-async function run({ command, argument, values }: CommandLine): Promise<number> {
+async function run(words: readonly string[]): Promise<number> {
+  const { command, argument, values } = parseCommandLine(words, COMMANDS)
   if (values.flag('version')) return print(await version())
   if (values.flag('help')) return print(command ? helpFor(command) : overview(COMMANDS))
   if (!command) {

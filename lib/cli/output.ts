@@ -21,12 +21,7 @@ export interface Output {
   readonly terminal: Terminal | undefined
 }
 
-export interface OutputOptions {
-  readonly isJson: boolean
-  readonly isQuiet: boolean
-}
-
-export function makeOutput({ isJson, isQuiet }: OutputOptions): Output {
+export function makeOutput({ isJson, isQuiet }: { isJson: boolean; isQuiet: boolean }): Output {
   const isSilent = isJson || isQuiet
   const { stdout, stderr } = process
   return {
@@ -36,15 +31,11 @@ export function makeOutput({ isJson, isQuiet }: OutputOptions): Output {
     warn: text => void (isQuiet || stderr.write(`warning: ${printableLines(text)}\n`)),
     error: text => void stderr.write(`${printableLines(text)}\n`),
     isJson,
-    terminal: isSilent || !canDraw(process.env) ? undefined : terminalOf(stderr)
+    terminal: !isSilent && stderr.isTTY && canDraw(process.env) ? stderr : undefined
   }
 }
 
 /** Logs, and people who asked for plain text, get lines instead of a bar. */
 function canDraw({ CI, NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean {
   return !CI && !NO_COLOR && TERM !== 'dumb'
-}
-
-function terminalOf(stream: typeof process.stderr): Terminal | undefined {
-  return stream.isTTY ? stream : undefined
 }

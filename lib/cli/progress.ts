@@ -15,8 +15,9 @@ const VERBS = { compile: 'Building', write: 'Writing' } as const
 
 /** @param everyAsset print a line for each asset, even on a terminal */
 export function makeProgress(output: Output, everyAsset: boolean): ProgressView {
-  if (everyAsset)
+  if (everyAsset) {
     return lines(({ stage, path }) => output.note(`${VERBS[stage]} ${printable(path)}`))
+  }
   return output.terminal ? bar(output.terminal) : lines(perStage(output))
 }
 
@@ -32,16 +33,13 @@ function perStage(output: Output): (progress: Progress) => void {
   let notedAt = 0
   return progress => {
     const now = Date.now()
-    if (progress.stage !== stage) output.note(`${VERBS[progress.stage]} ${total(progress)}`)
+    const total = count(progress.total, 'asset')
+    if (progress.stage !== stage) output.note(`${VERBS[progress.stage]} ${total}`)
     else if (now - notedAt < EVERY_MS) return
-    else output.note(`  ${progress.done.toLocaleString('en')} of ${total(progress)}`)
+    else output.note(`  ${progress.done.toLocaleString('en')} of ${total}`)
     stage = progress.stage
     notedAt = now
   }
-}
-
-function total(progress: Progress): string {
-  return count(progress.total, 'asset')
 }
 
 const REDRAW_MS = 40
