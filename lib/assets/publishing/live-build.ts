@@ -3,8 +3,7 @@
 import { inParallel, oneAtATime } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
-import { digestOfFile } from '../../files/digest.ts'
-import { removeFile, statOf } from '../../files/disk.ts'
+import { removeFile } from '../../files/disk.ts'
 import { asPublishError, rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { writeIfChanged } from '../../files/writing/replacement.ts'
 import { build, type BuildResult } from '../building/build.ts'
@@ -12,7 +11,7 @@ import type { Assets, Built } from '../building/built.ts'
 import { entriesOf } from '../building/manifest/entries.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
 import { plainContent } from '../building/writing/compressed-copies.ts'
-import { writeFingerprinted } from '../building/writing/write-asset.ts'
+import { hasDigest, writeFingerprinted } from '../building/writing/write-asset.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -61,9 +60,8 @@ export class LiveBuild {
   /** Whether no source was added or removed since the last `refresh`, as far as is known without a stat. */
   get isCurrent(): boolean {
     if (this.#generation === undefined) return true
-    const { apps } = this.#settings
     if (this.#generation !== this.#generationNow()) return false
-    return apps.every(app => this.#sources.of(app).isCurrent)
+    return this.#settings.apps.every(app => this.#sources.of(app).isCurrent)
   }
 
   /** The reason why the asset at this plain path cannot be published. */
@@ -90,9 +88,8 @@ export class LiveBuild {
     const generation = this.#generationNow()
     const options = { warn: this.#warn, only: isLive, drafts: this.#drafts }
     const built = await build(this.#settings, this.#sources, options)
-    const problems = await this.#publish(built)
-    this.#problems = problems
-    const assets = await this.#replace(built.assets, problems)
+    this.#problems = await this.#publish(built)
+    const assets = await this.#replace(built.assets)
     this.#drafts.keepOnly(assets)
     this.#generation = generation
     // An unchanged manifest keeps its version and its indexes.
@@ -106,31 +103,32 @@ export class LiveBuild {
     const changed = [...assets.values()].filter(
       ({ path, digest }) => this.#assets.get(path)?.digest !== digest
     )
-    await inParallel(changed, CONCURRENCY, async asset => {
-      await this.#write(asset).catch((error: unknown) => {
+    await inParallel(changed, CONCURRENCY, asset =>
+      this.#write(asset).catch((error: unknown) => {
         const problem = asPublishError(this.#settings, asset.path, error)
         if (!(problem instanceof AssetError)) throw problem
         all.set(asset.path, problem)
       })
-    })
+    )
     return all
   }
 
   /** An asset with a problem keeps its last good version; the files of removed assets are removed. */
-  async #replace(assets: Assets, problems: ReadonlyMap<string, AssetError>): Promise<Assets> {
-    const before = [...this.#assets]
-    const kept = before.filter(([path]) => problems.has(path))
-    const good = [...assets].filter(([path]) => !problems.has(path))
-    const gone = before.filter(([path]) => !problems.has(path) && !assets.has(path))
+  async #replace(assets: Assets): Promise<Assets> {
+    const isBroken = ([path]: readonly [string, Built]) => this.#problems.has(path)
+    const kept = [...this.#assets].filter(isBroken)
+    const good = [...assets].filter(each => !isBroken(each))
+    const gone = [...this.#assets].filter(each => !isBroken(each) && !assets.has(each[0]))
     await inParallel(gone, CONCURRENCY, ([, asset]) => this.#withdraw(asset))
     return new Map([...kept, ...good])
   }
 
   /** Leaves files that someone else has replaced, and fingerprinted files of earlier versions. */
-  async #withdraw({ path, digest }: Built): Promise<void> {
+  async #withdraw(built: Built): Promise<void> {
+    const { path, digest } = built
     for (const each of new Set([path, withFingerprint(path, digest)])) {
       const file = publicFile(this.#settings, each)
-      const isOurs = (await statOf(file))?.isFile() && (await digestOfFile(file)) === digest
+      const isOurs = await hasDigest(file, built)
       if (isOurs && (await wouldBeInPublic(this.#settings, file))) await removeFile(file)
       this.#forget(each)
     }
@@ -140,10 +138,7 @@ export class LiveBuild {
     const settings = this.#settings
     const file = publicFile(settings, withFingerprint(built.path, built.digest))
     if (!(await wouldBeInPublic(settings, file))) throw outsidePublic(settings, file)
-    const isThere = await statOf(file)
-    if (!isThere || (await digestOfFile(file)) !== built.digest) {
-      await writeFingerprinted(settings, file, built)
-    }
+    if (!(await hasDigest(file, built))) await writeFingerprinted(settings, file, built)
     const plain = publicFile(settings, built.path)
     await writeIfChanged(plain, plainContent({ settings, built, file }), built.mtimeNs, {
       checkLocation: requireInPublic(settings)

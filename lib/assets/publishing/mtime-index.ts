@@ -16,27 +16,9 @@ export interface Entry {
 export const NEVER = -1
 
 /** By plain URL path. */
-export class MtimeIndex {
-  readonly #entries: LRUCache<string, Entry>
-
+export class MtimeIndex extends LRUCache<string, Entry> {
   constructor(max: number) {
-    this.#entries = new LRUCache({ max })
-  }
-
-  get size(): number {
-    return this.#entries.size
-  }
-
-  get(path: string): Entry | undefined {
-    return this.#entries.get(path)
-  }
-
-  set(path: string, entry: Entry): void {
-    this.#entries.set(path, entry)
-  }
-
-  delete(path: string): void {
-    this.#entries.delete(path)
+    super({ max })
   }
 
   /** The target's stamp; undefined when any file of the entry has changed. */
@@ -51,6 +33,6 @@ export class MtimeIndex {
   #keepConclusive(path: string, entry: Entry, inputs: readonly Observation[]): void {
     // Callers compare entries by identity.
     if (inputs.every((input, at) => input === entry.inputs[at])) return
-    if (this.#entries.peek(path) === entry) this.#entries.set(path, { ...entry, inputs })
+    if (this.peek(path) === entry) this.set(path, { ...entry, inputs })
   }
 }

@@ -10,12 +10,6 @@ interface Asked {
   readonly name: string
 }
 
-/**
- * Whether hex digits that are not the digest of the bytes belong to the name.
- * @param plain the path without them
- */
-type IsOrdinary = (asked: Asked, plain: string) => Promise<boolean>
-
 /** What decides whether a name is ordinary. */
 export interface Evidence {
   /** Undefined for an app without a manifest. */
@@ -26,9 +20,13 @@ export interface Evidence {
   readonly has: (asked: Asked) => Promise<boolean>
 }
 
-/** A name is ordinary when something is published under it, or when its plain name does not exist. */
-export function ordinaryBy({ manifestOf, sourcedName, has }: Evidence): IsOrdinary {
-  return async ({ app, path, name }, plain) => {
+/**
+ * Makes the test whether hex digits that are not the digest of the bytes belong to the name; `plain` is the
+ * path without them. They do when something is published under the name, or when its plain name does not
+ * exist.
+ */
+export function ordinaryBy({ manifestOf, sourcedName, has }: Evidence) {
+  return async ({ app, path, name }: Asked, plain: string): Promise<boolean> => {
     const manifest = manifestOf(app)
     if (manifest?.assets.has(encodePath(path))) return true
     if (manifest?.assets.has(encodePath(plain))) return false

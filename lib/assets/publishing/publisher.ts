@@ -97,11 +97,8 @@ export class Publisher {
     }
   }
 
-  async #publishFrom(
-    asset: Asset,
-    path: string,
-    generation: number
-  ): Promise<Stamp | 'gone' | undefined> {
+  /** Resolves to 'gone' when the source no longer exists. */
+  async #publishFrom(asset: Asset, path: string, generation: number) {
     const file = publicFile(this.#settings, path)
     const draft = await this.#renderer.draft(asset)
     if (!draft) return 'gone'
@@ -139,7 +136,7 @@ export class Publisher {
     }
     const found = await this.#renderer.resolveAll(asset, draft, { warn: this.#warn, fail })
     return found.map(to =>
-      !to || to.isDirect ? undefined : encodePath(assetPath(to.app, to.name))
+      to && !to.isDirect ? encodePath(assetPath(to.app, to.name)) : undefined
     )
   }
 

@@ -8,7 +8,7 @@ import { ifThere, removeFile, statOf } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { ensureMtime } from '../../../files/writing/mtime.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { Built } from '../built.ts'
+import type { Assets, Built } from '../built.ts'
 
 /** An asset whose fingerprinted file, if it has one, is written. */
 export interface Written {
@@ -27,6 +27,7 @@ export function plainContent({ settings, built, file }: Omit<Written, 'isNew'>):
   return { copyOf: file, isAllowed: isInPublic(settings) }
 }
 
+/** A compressed copy of the plain file. */
 export interface Copy {
   readonly extension: Coding['extension']
   /** Undefined: there is no such copy. */
@@ -37,21 +38,19 @@ export interface Copy {
 
 /**
  * Writes the copies of a fingerprinted file, or only compresses those of a plain one. Types that are not
- * compressible have none, and files with such names next to them are left alone.
- *
- * @param isTaken whether the name with this extension is another asset's
+ * compressible have none, and files with such names next to them are left alone; so is an asset of that
+ * name.
  */
-export async function writeCopies(
-  written: Written,
-  isTaken: (extension: string) => boolean
-): Promise<readonly Copy[]> {
-  if (!isCompressible(written.built.path, Infinity)) return []
-  const codings = CODINGS.filter(({ extension }) => !isTaken(extension))
+export async function writeCopies(written: Written, assets: Assets): Promise<readonly Copy[]> {
+  const { path } = written.built
+  if (!isCompressible(path, Infinity)) return []
+  const codings = CODINGS.filter(({ extension }) => !assets.has(path + extension))
   return Promise.all(
     codings.map(async coding => {
       const content = await writeCopy(written, coding)
-      const size = content && ('copyOf' in content ? await sizeOf(content.copyOf) : content.length)
-      return { extension: coding.extension, content, size: size ?? Infinity }
+      const size =
+        content && ('copyOf' in content ? (await statOf(content.copyOf))?.size : content.length)
+      return { extension: coding.extension, content, size: Number(size ?? Infinity) }
     })
   )
 }
@@ -85,9 +84,4 @@ async function writeCopy(written: Written, coding: Coding): Promise<Content | un
 /** Decompressing is a hundred times as fast as compressing. */
 async function isIntact(copy: string, built: Built, coding: Coding): Promise<boolean> {
   return (await ifThere(compareCopy(built, () => createReadStream(copy), coding))) === 'equal'
-}
-
-async function sizeOf(file: string): Promise<number | undefined> {
-  const stats = await statOf(file)
-  return stats && Number(stats.size)
 }

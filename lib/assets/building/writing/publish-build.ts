@@ -15,17 +15,10 @@ import { readEntries } from '../manifest/read-manifest.ts'
 import { Publication } from './publication.ts'
 import { writeAsset } from './write-asset.ts'
 
-export interface Run {
+export interface PublishOptions {
   readonly lock: Lock
   readonly signal: AbortSignal | undefined
   readonly onProgress: (done: number, total: number, path: string) => void
-}
-
-export interface Published {
-  readonly entries: ManifestEntries
-  /** The entries of the previous manifest. */
-  readonly before: ManifestEntries
-  readonly compressedBytes: number
 }
 
 // Compression runs on the thread pool, four at a time.
@@ -34,63 +27,61 @@ const CONCURRENCY = 8
 /**
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
+ *
+ * @returns the entries of the new manifest and of the one before, and the total size of the smallest
+ *   representation of each asset, in bytes
  */
-export async function publishBuild(
-  settings: Settings,
-  assets: Assets,
-  run: Run
-): Promise<Published> {
-  const publisher = new BuildPublisher(settings, assets, run)
-  try {
-    return await publisher.publish()
-  } catch (error) {
-    await publisher.discard()
-    throw error
-  }
+export function publishBuild(settings: Settings, assets: Assets, options: PublishOptions) {
+  return new BuildPublisher(settings, assets, options).publish()
 }
 
 class BuildPublisher {
   readonly #settings: Settings
   readonly #assets: Assets
-  readonly #run: Run
+  readonly #options: PublishOptions
   readonly #publication: Publication
   /** The size of the smallest representation of each asset that was written, in bytes. */
   readonly #written = new Map<Built, number>()
 
-  constructor(settings: Settings, assets: Assets, run: Run) {
+  constructor(settings: Settings, assets: Assets, options: PublishOptions) {
     this.#settings = settings
     this.#assets = assets
-    this.#run = run
+    this.#options = options
     this.#publication = new Publication(settings)
   }
 
-  async publish(): Promise<Published> {
+  async publish() {
+    try {
+      return await this.#publish()
+    } catch (error) {
+      await this.#publication.discard()
+      throw error
+    }
+  }
+
+  async #publish() {
+    const { signal, lock } = this.#options
     const lastBuild = await LastBuild.open(this.#settings)
     const sizes = await this.#writeAll(lastBuild)
-    this.#run.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     const entries = entriesOf(this.#assets.values())
     const before = await this.#prepareManifest(entries)
     await this.#touchSuperseded(before, entries)
-    this.#run.signal?.throwIfAborted()
-    await this.#run.lock.check()
+    signal?.throwIfAborted()
+    await lock.check()
     await this.#publication.commit()
     await lastBuild.save(this.#written)
     return { entries, before, compressedBytes: sizes.reduce((sum, size) => sum + size, 0) }
   }
 
-  discard(): Promise<void> {
-    return this.#publication.discard()
-  }
-
   /** @returns the size of each asset's smallest representation, in bytes */
   #writeAll(lastBuild: LastBuild): Promise<number[]> {
-    const { signal, onProgress } = this.#run
-    const isAsset = (path: string) => this.#assets.has(path)
+    const { signal, onProgress } = this.#options
     const write = async (built: Built): Promise<number> => {
       const known = await lastBuild.find(built)
       if (known !== undefined) return known
       const replacements = this.#publication.open(built.path)
-      const size = await writeAsset(this.#settings, built, isAsset, replacements)
+      const size = await writeAsset(this.#settings, built, this.#assets, replacements)
       this.#written.set(built, size)
       return size
     }

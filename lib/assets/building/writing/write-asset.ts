@@ -15,7 +15,7 @@ import {
 } from '../../../files/writing/replacement.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { publishedPath, type Built } from '../built.ts'
+import { publishedPath, type Assets, type Built } from '../built.ts'
 import { plainContent, writeCopies, type Copy, type Written } from './compressed-copies.ts'
 
 /** Content up to this size is held in memory while it is written. */
@@ -25,14 +25,14 @@ const MAX_BYTES_IN_MEMORY = 1024 * 1024
  * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by
  * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
  *
- * @param isAsset whether a URL path is an asset's: `data.json.gz` may be one next to `data.json`
+ * @param assets all of them: `data.json.gz` may be one next to `data.json`
  * @param replacements receives the replacements of plain files, in the order in which to commit them
  * @returns the size of the smallest representation, in bytes
  */
 export async function writeAsset(
   settings: Settings,
   original: Built,
-  isAsset: (path: string) => boolean,
+  assets: Assets,
   replacements: Replacement[]
 ): Promise<number> {
   const built = await inMemory(settings, original)
@@ -43,7 +43,7 @@ export async function writeAsset(
     else await ensureMtime(file, built.mtimeNs)
   }
   const written = { settings, built, file, isNew }
-  const copies = await writeCopies(written, extension => isAsset(built.path + extension))
+  const copies = await writeCopies(written, assets)
   await preparePlain(written, copies, replacements)
   return Math.min(built.size, ...copies.map(({ size }) => size))
 }
@@ -83,7 +83,8 @@ async function inMemory(settings: Settings, built: Built): Promise<Built> {
   return { ...built, content: bytes }
 }
 
-async function hasDigest(file: string, { size, digest }: Built): Promise<boolean> {
+/** Whether the file exists with the bytes of the asset. */
+export async function hasDigest(file: string, { size, digest }: Built): Promise<boolean> {
   const stats = await statOf(file)
   if (!stats?.isFile() || Number(stats.size) !== size) return false
   const isBig = size > MAX_BYTES_IN_MEMORY
@@ -91,12 +92,8 @@ async function hasDigest(file: string, { size, digest }: Built): Promise<boolean
 }
 
 /** A source that is edited after it was read must not be published under its previous digest. */
-export async function writeFingerprinted(
-  settings: Settings,
-  file: string,
-  built: Built
-): Promise<void> {
-  await writeAtomically(file, built.content, built.mtimeNs, {
+export function writeFingerprinted(settings: Settings, file: string, built: Built) {
+  return writeAtomically(file, built.content, built.mtimeNs, {
     checkLocation: requireInPublic(settings),
     checkContent: unlessEdited(settings, built)
   })
