@@ -79,7 +79,7 @@ export class Pipeline {
 
   /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */
   beforePage(): Promise<void> | undefined {
-    this.#precompiled?.refreshBehind(this.settings.publicApp.revalidate)
+    this.#precompiled?.refreshInBackground(this.settings.publicApp.revalidate)
     return this.#live?.refresh()
   }
 

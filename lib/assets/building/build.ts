@@ -25,7 +25,7 @@ export interface BuildOptions {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
   /** Undefined for an app that is not minified. */
-  readonly minifierOf?: (app: AppSettings) => Minify | undefined
+  readonly minifierOf?: ((app: AppSettings) => Minify | undefined) | undefined
   readonly drafts?: Drafts
 }
 
@@ -36,18 +36,14 @@ export interface Drafts {
   keep(place: Place, drafted: Drafted): void
 }
 
-type Read = Place & Drafted
+type DraftedPlace = Place & Drafted
 
 // Enough to keep the disk busy while a compiler works.
 const CONCURRENCY = 16
 const MAX_ATTEMPTS = 3
 
 /** Builds every asset that can be built; `problems` has the others. */
-export function build(
-  settings: Settings,
-  sources: Sources,
-  options: BuildOptions
-): Promise<BuildResult> {
+export function build(settings: Settings, sources: Sources, options: BuildOptions) {
   return new Build(settings, sources, options).run()
 }
 
@@ -69,27 +65,29 @@ class Build {
     const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
     this.#problems.push(...findProblems(this.#settings, places))
     const nodes = new Map<string, Node>()
-    for (const [path, read] of await this.#readAll(places)) {
-      nodes.set(path, { ...read, links: await this.#link(read) })
+    for (const [path, drafted] of await this.#draftAll(places)) {
+      nodes.set(path, { ...drafted, links: await this.#link(drafted) })
     }
     return { assets: finishAll(nodes), problems: this.#problems.toSorted(byPath) }
   }
 
-  async #readAll(places: readonly Place[]): Promise<ReadonlyMap<string, Read>> {
+  async #draftAll(places: readonly Place[]): Promise<ReadonlyMap<string, DraftedPlace>> {
     const { onProgress, signal } = this.#options
-    const read = new Map<string, Read>()
     let done = 0
-    const readOne = async (place: Place) => {
-      const node = await this.#readCurrent(place).catch(this.#asProblem(place))
-      onProgress?.(++done, places.length, place.path)
-      return node
-    }
-    for (const node of await inParallel(places, CONCURRENCY, readOne, signal)) {
-      if (node) read.set(node.path, node)
-    }
+    const found = await inParallel(
+      places,
+      CONCURRENCY,
+      async place => {
+        const drafted = await this.#draftCurrent(place).catch(this.#asProblem(place))
+        onProgress?.(++done, places.length, place.path)
+        return drafted ? [[place.path, drafted] as const] : []
+      },
+      signal
+    )
+    const all = new Map(found.flat())
     // The map of the minified text replaces the one that the source came with.
-    for (const { path, draft } of read.values()) if (draft.map) read.delete(path + MAP)
-    return read
+    for (const [path, { draft }] of all) if (draft.map) all.delete(path + MAP)
+    return all
   }
 
   #asProblem({ path }: Place) {
@@ -100,12 +98,12 @@ class Build {
   }
 
   /** Falls back to the next source of the name when this one was removed after it was listed. */
-  async #readCurrent(place: Place): Promise<Read | undefined> {
+  async #draftCurrent(place: Place): Promise<DraftedPlace | undefined> {
     const { app, name, path } = place
     for (let current: Place | undefined = place, attempt = 0; current; attempt++) {
       // A miss is the source's: a compiler's failure is a CompileError.
-      const node = await ifThere(this.#read(current))
-      if (node || attempt === MAX_ATTEMPTS - 1) return node
+      const drafted = await ifThere(this.#draftUnlessKnown(current))
+      if (drafted || attempt === MAX_ATTEMPTS - 1) return drafted
       await this.#sources.of(app).verify()
       const next = (await this.#sources.of(app).list()).find(listed => listed.name === name)
       current = next && { ...next, path }
@@ -113,7 +111,7 @@ class Build {
     return undefined
   }
 
-  async #read(place: Place): Promise<Read | undefined> {
+  async #draftUnlessKnown(place: Place): Promise<DraftedPlace | undefined> {
     const { drafts } = this.#options
     const known = await drafts?.reuse(place)
     if (known) return { ...place, ...known }
@@ -132,15 +130,16 @@ class Build {
   async #draft(place: Place) {
     const { minifierOf } = this.#options
     const minify = isMinifiable(place.name) ? minifierOf?.(place.app) : undefined
-    const draft = await this.#renderer.draft(place, minify && true)
+    const draft = await this.#renderer.draft(place, minify !== undefined)
     return draft && minify ? minify(this.#renderer, place, draft) : draft
   }
 
   /** The path of each referenced asset; undefined leaves the reference as it is written. */
-  async #link(node: Read): Promise<(string | undefined)[]> {
-    const fail = (error: AssetError) => void this.#problems.push({ path: node.path, error })
+  async #link(drafted: DraftedPlace): Promise<(string | undefined)[]> {
+    const { path, draft } = drafted
+    const fail = (error: AssetError) => void this.#problems.push({ path, error })
     const { warn } = this.#options
-    const found = await this.#renderer.resolveAll(node, node.draft, { warn, fail })
+    const found = await this.#renderer.resolveAll(drafted, draft, { warn, fail })
     return found.map(to => to && assetPath(to.app, to.source.name))
   }
 }

@@ -1,15 +1,14 @@
 // Removes the fingerprinted files of earlier deploys that open pages no longer ask for.
-import { unlink } from 'node:fs/promises'
 import { inParallel } from '../../concurrency.ts'
 import { secondsOf, type Duration } from '../../duration.ts'
-import { errorCode, ifThere } from '../../files/disk.ts'
+import { errorCode, removeFile } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
 import { check, flag, wholeNumber, type Expectation } from '../../options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
-import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { settleForPrecompile } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 import { readManifest } from './manifest/read-manifest.ts'
 import { findVersions, type Version } from './versions.ts'
@@ -69,22 +68,25 @@ export async function clean(
 ): Promise<CleanReport> {
   check(cleanOptions, OPTIONS)
   const { keep = KEEP, age = AGE, dryRun = false } = cleanOptions
-  const rule = { keep, ageMs: (asSeconds(age) ?? 0) * 1000 }
   const settings = settleForPrecompile(options)
-  if (dryRun) {
-    const { kept, old } = await sort(settings, rule)
-    return report(old, kept, true)
-  }
+  const directory = publicFile(settings, settings.prefix)
   // Fails before the lock creates anything in a directory without a manifest.
   await readManifest(manifestFile(settings))
-  const held = await lock(publicFile(settings, settings.prefix))
+  const held = dryRun ? undefined : await lock(directory)
   try {
-    const { kept, old } = await sort(settings, rule)
-    await held.check()
-    await inParallel(old, CONCURRENCY, remove)
-    return report(old, kept, false)
+    const versions = await findVersions(settings)
+    const limits = { keep, ageMs: (asSeconds(age) ?? 0) * 1000 }
+    const old = outdated(versions, limits, await clockOf(directory))
+    await held?.check()
+    if (!dryRun) await inParallel(old, CONCURRENCY, remove)
+    return {
+      removed: old.map(({ path }) => encodePath(path)).toSorted(),
+      bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
+      kept: versions.length - old.length,
+      dryRun
+    }
   } finally {
-    await held.release()
+    await held?.release()
   }
 }
 
@@ -93,24 +95,10 @@ function asSeconds(age: unknown): number | undefined {
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 
-interface Rule {
-  readonly keep: number
-  readonly ageMs: number
-}
-
-async function sort(
-  settings: Settings,
-  rule: Rule
-): Promise<{ kept: number; old: readonly Version[] }> {
-  const versions = await findVersions(settings)
-  const old = outdated(versions, rule, await clockOf(publicFile(settings, settings.prefix)))
-  return { kept: versions.length - old.length, old }
-}
-
 /** The versions to remove. A current version is the newest of its name, and is kept. */
 export function outdated<T extends Pick<Version, 'plain' | 'changedMs' | 'isCurrent'>>(
   versions: readonly T[],
-  { keep, ageMs }: Rule,
+  { keep, ageMs }: { readonly keep: number; readonly ageMs: number },
   now: number
 ): readonly T[] {
   const ranks = new Map<string, number>()
@@ -137,15 +125,6 @@ async function clockOf(directory: string): Promise<number> {
 
 /** Removes the copies first: as long as the file is there, an interrupted run can be repeated. */
 async function remove({ file, copies }: Version): Promise<void> {
-  for (const extension of copies) await ifThere(unlink(file + extension))
-  await ifThere(unlink(file))
-}
-
-function report(old: readonly Version[], kept: number, dryRun: boolean): CleanReport {
-  return {
-    removed: old.map(({ path }) => encodePath(path)).toSorted(),
-    bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
-    kept,
-    dryRun
-  }
+  for (const extension of copies) await removeFile(file + extension)
+  await removeFile(file)
 }

@@ -15,13 +15,14 @@ export interface Drafted {
   readonly sums: Checksums | undefined
 }
 
+/** Undefined leaves a reference as it is written. */
+type Urls = readonly (string | undefined)[]
+
 /** An asset whose references have no URLs yet. */
 export interface Node extends Place, Drafted {
-  /** For each reference the path of its asset; undefined leaves the reference as it is written. */
+  /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
   readonly links: readonly (string | undefined)[]
 }
-
-type Urls = readonly (string | undefined)[]
 
 /** Every asset by its path, after the assets that it refers to. */
 export function finishAll(nodes: ReadonlyMap<string, Node>): Assets {
@@ -41,7 +42,7 @@ class Finisher {
 
   /** The nodes that a node refers to. */
   nodesOf({ links }: Node): readonly Node[] {
-    return links.flatMap(path => (path === undefined ? [] : (this.#nodes.get(path) ?? [])))
+    return links.flatMap(path => this.#nodes.get(path ?? '') ?? [])
   }
 
   finish(group: readonly Node[]): void {
@@ -86,9 +87,8 @@ class Finisher {
    * server that derives validators from both (nginx) would respond 304 to a client with the old bytes.
    */
   #newestMtime(group: readonly Node[]): bigint {
-    const linked = group.flatMap(({ links }) =>
-      links.flatMap(path => (path === undefined ? [] : (this.assets.get(path) ?? [])))
-    )
+    const links = group.flatMap(node => node.links)
+    const linked = links.flatMap(path => this.assets.get(path ?? '') ?? [])
     const named = linked.filter(asset => publishedPath(asset) !== asset.path)
     const times = [...group.map(({ draft }) => draft.mtimeNs), ...named.map(one => one.mtimeNs)]
     return times.reduce((newest, time) => (time > newest ? time : newest), 0n)

@@ -1,16 +1,13 @@
 // The order in which assets that refer to each other get their final bytes.
 
-interface State {
+interface Visit<T> {
+  readonly node: T
+  readonly next: Iterator<T>
   readonly index: number
   /** The lowest index that is reachable from the node, as far as the search has come. */
   low: number
+  /** Whether the node is in no group yet. */
   isOpen: boolean
-}
-
-interface Visit<T> {
-  readonly node: T
-  readonly state: State
-  readonly next: Iterator<T>
 }
 
 /**
@@ -27,18 +24,19 @@ export function groupsInOrder<T>(nodes: Iterable<T>, edges: (node: T) => readonl
 class Search<T> {
   readonly groups: T[][] = []
   readonly #edges: (node: T) => readonly T[]
-  readonly #states = new Map<T, State>()
-  /** Nodes that are in no group yet. */
-  readonly #open: T[] = []
-  readonly #visits: Visit<T>[] = []
+  readonly #visits = new Map<T, Visit<T>>()
+  /** The visits whose nodes are in no group yet. */
+  readonly #open: Visit<T>[] = []
+  /** The visits from the root to the current node. */
+  readonly #stack: Visit<T>[] = []
 
   constructor(edges: (node: T) => readonly T[]) {
     this.#edges = edges
   }
 
   start(root: T): void {
-    if (!this.#states.has(root)) this.#enter(root)
-    for (let visit = this.#visits.at(-1); visit; visit = this.#visits.at(-1)) {
+    if (!this.#visits.has(root)) this.#enter(root)
+    for (let visit = this.#stack.at(-1); visit; visit = this.#stack.at(-1)) {
       const { done, value } = visit.next.next()
       if (done) this.#leave(visit)
       else this.#follow(visit, value)
@@ -46,25 +44,26 @@ class Search<T> {
   }
 
   #enter(node: T): void {
-    const state = { index: this.#states.size, low: this.#states.size, isOpen: true }
-    this.#states.set(node, state)
-    this.#open.push(node)
-    this.#visits.push({ node, state, next: this.#edges(node).values() })
+    const index = this.#visits.size
+    const visit = { node, next: this.#edges(node).values(), index, low: index, isOpen: true }
+    this.#visits.set(node, visit)
+    this.#open.push(visit)
+    this.#stack.push(visit)
   }
 
-  #follow({ state }: Visit<T>, to: T): void {
-    const known = this.#states.get(to)
+  #follow(from: Visit<T>, to: T): void {
+    const known = this.#visits.get(to)
     if (!known) this.#enter(to)
-    else if (known.isOpen) state.low = Math.min(state.low, known.index)
+    else if (known.isOpen) from.low = Math.min(from.low, known.index)
   }
 
-  #leave({ node, state }: Visit<T>): void {
-    this.#visits.pop()
-    const from = this.#visits.at(-1)
-    if (from) from.state.low = Math.min(from.state.low, state.low)
-    if (state.low !== state.index) return
-    const group = this.#open.splice(this.#open.lastIndexOf(node))
-    for (const member of group) (this.#states.get(member) as State).isOpen = false
-    this.groups.push(group)
+  #leave(visit: Visit<T>): void {
+    this.#stack.pop()
+    const from = this.#stack.at(-1)
+    if (from) from.low = Math.min(from.low, visit.low)
+    if (visit.low !== visit.index) return
+    const group = this.#open.splice(this.#open.lastIndexOf(visit))
+    for (const member of group) member.isOpen = false
+    this.groups.push(group.map(({ node }) => node))
   }
 }

@@ -61,7 +61,7 @@ export class LastBuild {
     if (entry?.digest !== digest || entry.mtime !== String(mtimeNs)) return undefined
     const stamps = Object.entries(entry.stamps)
     const now = await Promise.all(stamps.map(([file]) => statOf(file)))
-    if (!now.every((stamp, at) => stamp && textOf(stamp) === stamps[at]?.[1])) return undefined
+    if (!now.every((stamp, at) => stamp && formatStamp(stamp) === stamps[at]?.[1])) return undefined
     this.#entries[path] = entry
     return entry.smallest
   }
@@ -85,7 +85,7 @@ export class LastBuild {
     for (const file of filesOf(this.#settings, built)) {
       const stamp = await statOf(file)
       if (stamp && !isUnchangedSince(stamp, now)) return
-      if (stamp) stamps[file] = textOf(stamp)
+      if (stamp) stamps[file] = formatStamp(stamp)
     }
     const { path, digest, mtimeNs } = built
     this.#entries[path] = { digest, mtime: String(mtimeNs), smallest, stamps }
@@ -107,12 +107,11 @@ export class LastBuild {
 function keyOf({ apps, symlinks }: Settings): string {
   const fingerprints = apps.map(({ urlPrefix, fingerprint }) => [urlPrefix, fingerprint])
   const codings = WRITABLE_CODINGS.map(({ name }) => name)
-  const key = [FORMAT, process.version, codings, symlinks, fingerprints]
-  return digestOf(JSON.stringify(key))
+  return digestOf(JSON.stringify([FORMAT, process.version, codings, symlinks, fingerprints]))
 }
 
 /** Inode and change time cannot be set back, as an mtime can. */
-function textOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): string {
+function formatStamp({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): string {
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
 

@@ -22,10 +22,8 @@ export interface PrecompileReport {
   }
 }
 
-export function reportOn(
-  entries: ManifestEntries,
-  before: ManifestEntries
-): Pick<PrecompileReport, 'assets' | 'bytes' | 'largest' | 'changes'> {
+/** @param before the entries of the previous manifest */
+export function reportOn(entries: ManifestEntries, before: ManifestEntries) {
   const paths = [...entries.keys()].toSorted()
   const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
   return {
@@ -34,10 +32,9 @@ export function reportOn(
     largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
     changes: {
       added: paths.filter(path => !before.has(path)),
-      changed: paths.filter(path => {
-        const old = before.get(path)
-        return old !== undefined && old.target !== entries.get(path)?.target
-      }),
+      changed: paths.filter(
+        path => before.has(path) && before.get(path)?.target !== entries.get(path)?.target
+      ),
       removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
     }
   }

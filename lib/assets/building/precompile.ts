@@ -1,7 +1,6 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { outsidePublic, wouldBeInPublic } from '../../files/containment.ts'
@@ -11,13 +10,13 @@ import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { sweep } from '../../files/writing/temporary.ts'
 import { check, flag, type Expectation } from '../../options.ts'
 import { warnOnce } from '../../warn-once.ts'
-import { loadMinifier, type Minify } from '../rendering/minify.ts'
+import { loadMinifier } from '../rendering/minify.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
-import { build } from './build.ts'
+import { build, type BuildOptions } from './build.ts'
 import type { Assets } from './built.ts'
 import { listPlaces } from './places.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
@@ -103,8 +102,8 @@ export async function precompile(
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
   check(precompileOptions, OPTIONS)
-  const report = await new Run(settleForPrecompile(options), precompileOptions).start()
-  return { ...report, seconds: (performance.now() - startedAt) / 1000 }
+  const run = new Run(settleForPrecompile(options), precompileOptions)
+  return { ...(await run.start()), seconds: (performance.now() - startedAt) / 1000 }
 }
 
 class Run {
@@ -120,7 +119,7 @@ class Run {
     this.#sources = new Sources(settings, this.#warn)
   }
 
-  async start(): Promise<Omit<PrecompileReport, 'seconds'>> {
+  async start() {
     const { prefix } = this.#settings
     const directory = publicFile(this.#settings, prefix)
     this.#options.signal?.throwIfAborted()
@@ -148,14 +147,14 @@ class Run {
     )
   }
 
-  async #loadMinifiers(): Promise<(app: AppSettings) => Minify | undefined> {
+  async #loadMinifiers() {
     const { root, apps } = this.#settings
     const isMinified = (app: AppSettings) => this.#options.minify ?? app.minify
     const minifier = apps.some(isMinified) ? await loadMinifier(root, this.#warn) : undefined
-    return app => (isMinified(app) ? minifier : undefined)
+    return (app: AppSettings) => (isMinified(app) ? minifier : undefined)
   }
 
-  async #build(minifierOf: (app: AppSettings) => Minify | undefined): Promise<Assets> {
+  async #build(minifierOf: BuildOptions['minifierOf']): Promise<Assets> {
     const { assets, problems } = await build(this.#settings, this.#sources, {
       minifierOf,
       warn: this.#warn,
@@ -168,7 +167,7 @@ class Run {
     return assets
   }
 
-  async #publish(assets: Assets, held: Lock): Promise<Omit<PrecompileReport, 'seconds'>> {
+  async #publish(assets: Assets, held: Lock) {
     const { entries, before, compressedBytes } = await publishBuild(this.#settings, assets, {
       lock: held,
       signal: this.#options.signal,

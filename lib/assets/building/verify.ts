@@ -69,8 +69,7 @@ class Verifier {
     const { target } = entry
     const [fingerprinted, plain] = [this.#fileAt(target), this.#fileAt(path)]
     if (fingerprinted === undefined || plain === undefined) {
-      const message = `is not a valid request path, or its target ${target} is not`
-      return [{ path, message }]
+      return [{ path, message: `is not a valid request path, or its target ${target} is not` }]
     }
     const fault = await faultOfTarget(fingerprinted, path, entry)
     if (fault !== undefined) return [{ path: target, message: fault }]
@@ -103,11 +102,9 @@ class Verifier {
   }
 }
 
-async function faultOfTarget(
-  file: string,
-  path: string,
-  { target, size, integrity }: ManifestEntry
-): Promise<string | undefined> {
+/** The message of its problem, if it has one. */
+async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {
+  const { target, size, integrity } = entry
   const stats = await statOf(file)
   if (!stats) return 'is missing'
   if (!stats.isFile()) return 'is not a file'
@@ -119,18 +116,12 @@ async function faultOfTarget(
   const sums = await checksumsOf({ copyOf: file }, algorithms)
   const fingerprint = splitFingerprint(decodeURIComponent(target))?.digest
   // Without fingerprints the target is the plain name.
-  if (target !== path && sums.digest !== fingerprint) {
-    return 'does not match its fingerprint'
-  }
+  if (target !== path && sums.digest !== fingerprint) return 'does not match its fingerprint'
   const isIntact = sums.integrity.every((hash, at) => hash === integrity[at])
   return isIntact ? undefined : 'does not match its integrity in the manifest'
 }
 
-async function faultOfCopy(
-  file: string,
-  original: Stamp,
-  coding: Coding
-): Promise<string | undefined> {
+async function faultOfCopy(file: string, original: Stamp, coding: Coding) {
   const copy = file + coding.extension
   const stats = await statOf(copy)
   if (!stats) return undefined

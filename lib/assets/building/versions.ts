@@ -16,7 +16,6 @@ import { readManifest } from './manifest/read-manifest.ts'
 export interface Version {
   /** The decoded URL path. */
   readonly path: string
-  /** Absolute. */
   readonly file: string
   /** The path without its fingerprint. */
   readonly plain: string
@@ -46,11 +45,8 @@ export async function findVersions(settings: Settings): Promise<readonly Version
   return versions.filter(version => version !== undefined)
 }
 
-async function asVersion(
-  file: string,
-  path: string,
-  current: ReadonlySet<string>
-): Promise<Version | undefined> {
+/** Undefined for a file that `precompile` did not make. */
+async function asVersion(file: string, path: string, current: ReadonlySet<string>) {
   const fingerprint = splitFingerprint(path)
   if (!fingerprint) return undefined
   const isCurrent = current.has(encodePath(path))

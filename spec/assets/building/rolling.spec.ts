@@ -152,7 +152,7 @@ test(`FPR-18 a manifest that is replaced ${DEPLOYS} times while pages are render
     write(number)
     const wanted = `/assets/a-${number}.js`
     await until(() => {
-      reader.refreshBehind(0)
+      reader.refreshInBackground(0)
       const { assets, version } = reader.current
       const [a, b] = ['a', 'b'].map(name => assets.get(`/assets/${name}.js`))
       if (a?.target !== wanted) return false

@@ -27,7 +27,7 @@ export type Entry = readonly [path: string, entry: ManifestEntry]
 const ENTRIES_PER_SLICE = 1000
 
 /** Pauses now and then: a manifest may have any number of entries. */
-export function* forEach<T>(items: Iterable<T>, work: (item: T) => void): Sliced<void> {
+export function* forEachInSlices<T>(items: Iterable<T>, work: (item: T) => void): Sliced<void> {
   let count = 0
   for (const item of items) {
     work(item)
@@ -38,7 +38,7 @@ export function* forEach<T>(items: Iterable<T>, work: (item: T) => void): Sliced
 /** Independent of the order of entries. */
 export function* digestOfEntries(assets: ManifestEntries): Sliced<string> {
   const digester = new SetDigester()
-  yield* forEach(assets, entry => digester.add(JSON.stringify(entry)))
+  yield* forEachInSlices(assets, entry => digester.add(JSON.stringify(entry)))
   return digester.finish()
 }
 

@@ -1,4 +1,4 @@
-// The manifest in use: read at start, and again behind a request when it has changed.
+// The manifest in use: read at start, and again in the background of a request when it has changed.
 import { readFile } from 'node:fs/promises'
 import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
 import { readIfThere } from '../../../files/at-start.ts'
@@ -6,7 +6,7 @@ import { ifThere, sameStamp, stampOf, statOf, type Stamp } from '../../../files/
 import { manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { forEach, type Entry } from './entries.ts'
+import { forEachInSlices, type Entry } from './entries.ts'
 import type { Manifest } from './manifest.ts'
 import { manifestMissing, parsing } from './read-manifest.ts'
 
@@ -35,7 +35,7 @@ export class ManifestInForce {
   }
 
   /** Checks for a newer manifest in the background, at most once in `seconds`. */
-  refreshBehind(seconds: number): void {
+  refreshInBackground(seconds: number): void {
     const now = performance.now()
     if (this.#isBusy || now - this.#checkedAt < seconds * 1000) return
     this.#checkedAt = now
@@ -71,7 +71,7 @@ export class ManifestInForce {
 /** Entries that a precompile for the next release dropped: pages of the running release need them. */
 function* droppedBy(before: Manifest, next: Manifest): Sliced<readonly Entry[]> {
   const dropped: Entry[] = []
-  yield* forEach(before.entries(), entry => {
+  yield* forEachInSlices(before.entries(), entry => {
     if (!next.assets.has(entry[0])) dropped.push(entry)
   })
   return dropped

@@ -7,7 +7,7 @@ import { encodePath } from '../../urls/encode.ts'
 import { digestOfEntries, type Entry, type ManifestEntries, type ManifestEntry } from './entries.ts'
 import { NameIndex } from './name-index.ts'
 
-type Apps = readonly Pick<AppSettings, 'name' | 'urlPrefix'>[]
+type AppAddress = Pick<AppSettings, 'name' | 'urlPrefix'>
 
 export class Manifest {
   readonly assets: ManifestEntries
@@ -63,21 +63,19 @@ export class Manifest {
   }
 
   /** Prepares indexes and version in advance, so that no page waits for them. */
-  *preparing(apps: Apps): Sliced<void> {
-    for (const { name, urlPrefix } of apps) {
-      if (!this.#indexes.has(name)) {
-        this.#indexes.set(name, yield* NameIndex.making(this.assets, urlPrefix))
-      }
-    }
+  *preparing(apps: readonly AppAddress[]): Sliced<void> {
+    for (const app of apps) yield* this.#indexing(app)
     if (this.#kept) yield* this.#kept.preparing(apps)
     this.#version ??= yield* this.#digest()
   }
 
-  #indexOf(app: AppSettings): NameIndex {
-    const known = this.#indexes.get(app.name)
-    if (known) return known
-    const index = atOnce(NameIndex.making(this.assets, app.urlPrefix))
-    this.#indexes.set(app.name, index)
+  #indexOf(app: AppAddress): NameIndex {
+    return this.#indexes.get(app.name) ?? atOnce(this.#indexing(app))
+  }
+
+  *#indexing({ name, urlPrefix }: AppAddress): Sliced<NameIndex> {
+    const index = this.#indexes.get(name) ?? (yield* NameIndex.making(this.assets, urlPrefix))
+    this.#indexes.set(name, index)
     return index
   }
 

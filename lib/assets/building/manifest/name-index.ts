@@ -3,7 +3,7 @@ import type { Sliced } from '../../../concurrency.ts'
 import { nearestPath } from '../../../nearest.ts'
 import { tailsOf } from '../../sources/catalog.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { forEach, type ManifestEntries, type ManifestEntry } from './entries.ts'
+import { forEachInSlices, type ManifestEntries, type ManifestEntry } from './entries.ts'
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 30_000
@@ -20,7 +20,7 @@ export class NameIndex {
     const index = new NameIndex()
     const prefix = encodePath(`${urlPrefix}/`)
     const origins = new Map<string, number>()
-    yield* forEach(assets, ([path, entry]) => {
+    yield* forEachInSlices(assets, ([path, entry]) => {
       if (path.startsWith(prefix)) {
         index.#add(decodeURIComponent(path.slice(prefix.length)), entry, origins)
       }

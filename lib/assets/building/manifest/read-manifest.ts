@@ -1,11 +1,12 @@
 // Parses public/assets.json, one piece at a time: it may have any size.
 import { readFile } from 'node:fs/promises'
+import { atOnce, type Sliced } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
 import { errorCode, ifThere } from '../../../files/disk.ts'
+import { isRecord } from '../../../options.ts'
 import { readApps } from '../../settings/manifest-file.ts'
 import type { ManifestEntries, ManifestEntry } from './entries.ts'
 import { Manifest } from './manifest.ts'
-import { atOnce, type Sliced } from '../../../concurrency.ts'
 
 const REMEDY = 'run koa-fresh-assets precompile'
 
@@ -63,7 +64,7 @@ function* parsePieces(bytes: Buffer): Sliced<Entries | undefined> {
   if (opening === -1 || bytes.toString('latin1', Math.max(0, end)) !== CLOSING) return undefined
   const assets: Entries = new Map()
   try {
-    checkHead(JSON.parse(`${bytes.toString('utf8', 0, opening)}${OPENING}}}`))
+    assetsIn(JSON.parse(`${bytes.toString('utf8', 0, opening)}${OPENING}}}`))
     for (let at = opening + OPENING.length; at < end;) {
       const found = bytes.indexOf(ENTRY_END, at + PIECE_BYTES)
       const pieceEnd = found === -1 ? end : found + ENTRY_END.length - ',\n'.length
@@ -84,20 +85,18 @@ function parseWhole(bytes: Buffer, maxBytes: number): Entries {
       `its ${bytes.length} bytes are too many to parse while requests wait, unless it has the layout that precompile writes`
     )
   }
-  const whole: unknown = JSON.parse(bytes.toString())
-  checkHead(whole)
   const entries: Entries = new Map()
-  addEntries(entries, (whole as { assets: object }).assets)
+  addEntries(entries, assetsIn(JSON.parse(bytes.toString())))
   return entries
 }
 
-function checkHead(whole: unknown): void {
+/** @throws TypeError for another version or shape */
+function assetsIn(whole: unknown): object {
   const { version, assets, apps } = (whole ?? {}) as Record<string, unknown>
   if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
-  if (typeof assets !== 'object' || assets === null || Array.isArray(assets)) {
-    throw new TypeError('its assets are not an object')
-  }
+  if (!isRecord(assets)) throw new TypeError('its assets are not an object')
   readApps(apps)
+  return assets
 }
 
 function addEntries(assets: Entries, read: object): void {

@@ -74,7 +74,7 @@ test.serial('S61 a large manifest that changes is read while requests have their
   const next = serialize(entries(20_000, 1))
   writeFileSync(`${file}.next`, next)
   renameSync(`${file}.next`, file)
-  manifest.refreshBehind(0)
+  manifest.refreshInBackground(0)
   let turns = 0
   while (manifest.current.version === version && warnings.length === 0) {
     await setImmediate()
@@ -97,7 +97,7 @@ test.serial(
       JSON.stringify({ version: 1, assets: Object.fromEntries(all) })
     )
     await until(() => {
-      manifest.refreshBehind(0)
+      manifest.refreshInBackground(0)
       return warnings.length > 0
     }, 'the warning')
     t.regex(
