@@ -83,9 +83,9 @@ export class RequestState {
   /** Waits for the results that the route did not await, and throws the first failure among them. */
   async awaitForgotten(): Promise<void> {
     for (const result of this.pending ?? []) {
-      const [outcome] = await result.settled
-      if (outcome.status === 'fulfilled' || result.isAwaited || isHalt(outcome.reason)) continue
-      throw outcome.reason
+      const failure = await result.failure
+      if (failure === undefined || result.isAwaited || isHalt(failure.reason)) continue
+      throw failure.reason
     }
   }
 

@@ -6,13 +6,17 @@ export type FreshOutcome = false | 304 | 412
 
 export class PendingResult implements Promise<FreshOutcome> {
   readonly [Symbol.toStringTag] = 'Promise'
-  readonly settled: Promise<[PromiseSettledResult<FreshOutcome>]>
+  /** Undefined when the outcome was not rejected. Promise.allSettled would cost more. */
+  readonly failure: Promise<{ readonly reason: unknown } | undefined>
   isAwaited = false
   readonly #outcome: Promise<FreshOutcome>
 
   constructor(outcome: Promise<FreshOutcome>) {
     this.#outcome = outcome
-    this.settled = Promise.allSettled([outcome])
+    this.failure = outcome.then(
+      () => undefined,
+      (reason: unknown) => ({ reason })
+    )
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
