@@ -36,6 +36,7 @@ export type AssetErrorCode =
   | 'compiler-missing'
   | 'publish-failed'
   | 'public-unusable'
+  | 'mount-unusable'
   | 'manifest-missing'
   | 'manifest-broken'
   | 'asset-unknown'

@@ -158,12 +158,16 @@ function compilersByExtension(own: readonly Compiler[]): ReadonlyMap<string, Com
 }
 
 /** `/admin/` -> `/admin`, `/` -> the empty string. */
-export function settlePath(path: string, option: 'path' | 'prefix', place = ''): string {
+export function settlePath(path: string, option: 'path' | 'prefix' | 'mounts', place = ''): string {
   const trimmed = path.replace(/\/$/, '')
   const isCanonical = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
   if (path.startsWith('/') && isCanonical) return trimmed
-  const example = option === 'prefix' ? '/assets' : '/admin'
-  throw optionError(option, `a path such as '${example}'`, path, place)
+  const example = {
+    path: "a path such as '/admin'",
+    prefix: "a path such as '/assets'",
+    mounts: "an object with URL paths such as '/static'"
+  }
+  throw optionError(option, example[option], path, place)
 }
 
 /** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */

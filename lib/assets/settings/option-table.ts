@@ -7,6 +7,7 @@ import {
   flag,
   isRecord,
   isText,
+  optionError,
   oneOf,
   record,
   text,
@@ -14,6 +15,7 @@ import {
   withDefault,
   type Expectation
 } from '../../options.ts'
+import { headers, MOUNT } from './mount-options.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 
 /** What a default may depend on. */
@@ -69,6 +71,8 @@ export const PROJECT = {
     expected: 'an object with at least one app',
     holds: value => isRecord(value) && entriesGiven(value).length > 0
   },
+  mounts: record,
+  headers,
   memory: record,
   index: record,
   revalidate: {
@@ -101,12 +105,21 @@ export function checkOptions(options: KoaAssetsOptions): void {
     check(app, APP, `apps.${name}.`)
     checkConfigure(app.configure, `apps.${name}.`)
   }
+  for (const [path, mount] of entriesGiven(options.mounts)) checkMount(path, mount)
 }
 
 function checkConfigure(configure: Configure | undefined, place: string): void {
   for (const [env, layer] of entriesGiven(configure)) {
     check(layer, LAYERED, `${place}configure.${env}.`)
   }
+}
+
+function checkMount(path: string, mount: unknown): void {
+  if (isText(mount)) return
+  if (!isRecord(mount)) throw optionError(path, 'a directory or an object', mount, 'mounts.')
+  check(mount, MOUNT, `mounts.${path}.`)
+  if (mount.dir === undefined)
+    throw optionError('dir', MOUNT.dir.expected, undefined, `mounts.${path}.`)
 }
 
 function isAlgorithm(name: unknown): boolean {

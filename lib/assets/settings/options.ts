@@ -1,6 +1,7 @@
 // The options of koaAssets as a person writes them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
 import type { Compiler } from '../compilers/compiler.ts'
+import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
 
 /**
  * Options that may be set at the top level, in an app, and in the `configure` of either. The later one in
@@ -99,6 +100,26 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * `root` if that has an `assets` folder.
    */
   apps?: Readonly<Record<string, AppOptions | undefined>> | undefined
+  /**
+   * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount.
+   * The longest URL path wins; a file that a mount lacks is looked for in shorter ones, then in `public`.
+   * Default: none.
+   *
+   * @example
+   * { '/static': 'build/app', '/docs': { dir: 'docs/html', index: 'index.html' } }
+   */
+  mounts?: Readonly<Record<string, string | MountOptions | undefined>> | undefined
+  /**
+   * More fields of the response, by the file's decoded URL path, for `public` and the mounts; they replace
+   * the defaults, `Content-Type` included. A field that was set in front stays. Default: none.
+   *
+   * Content-Length and other fields that are computed from the file, and values that a header cannot
+   * contain, are a TypeError.
+   *
+   * @example
+   * path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
+   */
+  headers?: ByPath<HeaderValues> | undefined
   /** Bounds of the representations in memory, in bytes: of all and of one file. Default: 64 MiB and 1 MiB. */
   memory?: { maxBytes?: number | undefined; maxFileBytes?: number | undefined } | undefined
   /** Bound of the index of published assets, in entries. Default: 10,000. */

@@ -12,7 +12,6 @@ export function publicFile({ publicDir }: { readonly publicDir: string }, path: 
 
 interface Project {
   readonly root: string
-  readonly publicDir: string
   readonly apps: readonly AppSettings[]
 }
 
@@ -20,13 +19,16 @@ interface Project {
  * @param given the value of the option
  * @throws AssetError for a file, and for a directory that would expose the project itself
  */
-export function checkPublic(project: Project, given: string): void {
+export function checkPublic(
+  project: Project & { readonly publicDir: string },
+  given: string
+): void {
   const stats = statIfThere(project.publicDir)
   if (stats && !stats.isDirectory()) {
     const message = `public must be a directory, but ${given} is a file: move it, or set public to another path`
     throw new AssetError('public-unusable', message)
   }
-  const reason = whyPrivate(project)
+  const reason = whyPrivate(project, project.publicDir)
   if (reason === undefined) return
   throw new AssetError(
     'public-unusable',
@@ -34,11 +36,14 @@ export function checkPublic(project: Project, given: string): void {
   )
 }
 
-/** Compares real paths: what a link leads to is served as well. */
-function whyPrivate({ root, publicDir, apps }: Project): string | undefined {
-  const real = futureRealpath(publicDir)
+/**
+ * Why a directory may not be served. Compares real paths: what a link leads to is served as well.
+ * @returns completes "public …"
+ */
+export function whyPrivate({ root, apps }: Project, directory: string): string | undefined {
+  const real = futureRealpath(directory)
   if (isInside(real, futureRealpath(root))) return "is the project's root, or contains it"
-  if (statIfThere(join(publicDir, 'package.json'))) return 'contains a package.json'
+  if (statIfThere(join(directory, 'package.json'))) return 'contains a package.json'
   for (const source of new Set(apps.flatMap(app => app.sources))) {
     const [shown, realSource] = [relative(root, source), futureRealpath(source)]
     if (isInside(real, realSource)) return `contains the source directory ${shown}`

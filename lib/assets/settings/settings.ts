@@ -4,11 +4,14 @@ import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { optionError, settleTable, type Settled } from '../../options.ts'
 import { settleApps, settlePath, type Apps } from './app-settings.ts'
+import type { HeaderValues } from './mount-options.ts'
+import { settleMounts, valueByPath, type MountSettings, type ValueByPath } from './mounts.ts'
 import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
 
 export type { AppSettings } from './app-settings.ts'
+export type { MountSettings } from './mounts.ts'
 
 /** An option that is not listed here is settled by its row in option-table.ts. */
 export interface Settings extends Apps, Settled<typeof PROJECT> {
@@ -22,6 +25,9 @@ export interface Settings extends Apps, Settled<typeof PROJECT> {
   readonly prefix: string
   /** Without a trailing slash. */
   readonly host: string | undefined
+  /** The longest URL path first. */
+  readonly mounts: readonly MountSettings[]
+  readonly headers: ValueByPath<HeaderValues>
   readonly memory: Settled<typeof MEMORY>
   readonly index: Settled<typeof INDEX>
 }
@@ -41,9 +47,12 @@ export function settle(
   const prefix = settlePrefix(options.prefix)
   const apps = settleApps({ ...plain, ...situation, options, root, publicDir, prefix })
   checkPublic({ root, publicDir, ...apps }, options.public ?? 'public')
+  const mounts = settleMounts({ ...plain, ...apps, ...situation, root }, options.mounts)
   return Object.freeze({
     ...plain,
     ...apps,
+    mounts,
+    headers: valueByPath(options.headers),
     root,
     env,
     serve: options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true',

@@ -1,0 +1,100 @@
+// The options of a mount as a person writes them, and what each one must be.
+import { isRecord, isText, oneOf, text, type Expectation } from '../../options.ts'
+
+/** Fields of a response, by name. */
+export type HeaderValues = Readonly<Record<string, string>>
+
+/** The same value for every file, or chosen by its decoded URL path, such as `/static/app.js`. */
+export type ByPath<Value> = Value | ((path: string) => Value | undefined)
+
+/** A directory that something else filled, served under a URL path. */
+export interface MountOptions {
+  /**
+   * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest.
+   *
+   * An AssetError at start if it does not exist (unless `dev` is in force), is or contains `root`,
+   * contains a `package.json` or a source directory, or is inside a source directory.
+   */
+  dir: string
+  /**
+   * The bundler's manifest, relative to `root`, for `ctx.assets.entry` and for `immutable`: Vite's,
+   * esbuild's metafile, or webpack's and Rspack's stats. It is read at start and when it changes, and is
+   * never served. Default: none.
+   */
+  manifest?: string | undefined
+  /**
+   * The origin of the bundler's dev server, such as `http://localhost:5173`, or `true` if its middleware
+   * runs in this process. While `env` is `development`, `ctx.assets.entry` emits URLs of that server, the
+   * manifest is not read and the directory is not served. Default: none.
+   */
+  dev?: string | true | undefined
+  /**
+   * Which files never change at their URL, and are sent as `public, max-age=31536000, immutable`
+   * (RFC 8246): all, those whose decoded URL path matches, or none.
+   * Default: those that the manifest names and whose URL contains a hash.
+   */
+  immutable?: boolean | RegExp | ((path: string) => boolean) | undefined
+  /**
+   * The value of Cache-Control for files that are not immutable. Default: that of a plain file in `public`,
+   * and `no-cache` for the `fallback`.
+   */
+  cacheControl?: ByPath<string> | undefined
+  /** More fields of the response; they replace the defaults, `Content-Type` included. Default: none. */
+  headers?: ByPath<HeaderValues> | undefined
+  /**
+   * The file that a directory's URL is answered with: with `index.html`, `/docs/` gets `docs/index.html`,
+   * and `/docs` a 301 to `/docs/`. Default: none.
+   */
+  index?: string | undefined
+  /**
+   * The page of a single-page application, relative to `dir`. It is the response to a navigation (GET or
+   * HEAD with `Sec-Fetch-Mode: navigate`, else with an `Accept` that names `text/html`) that would
+   * otherwise end as 404, unless its path has an extension other than `.html`. Default: none.
+   */
+  fallback?: string | undefined
+  /** As the option of the same name at the top. Default: its value. */
+  symlinks?: 'inside' | 'follow' | 'deny' | undefined
+}
+
+const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>
+  typeof value === 'function' || holds(value)
+
+export const headers: Expectation = {
+  expected: "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path",
+  holds: byPath(isRecord)
+}
+
+/** A name or a path below a directory, without dotfiles: `index.html`. */
+function fileBelow(isName: boolean): Expectation {
+  return {
+    expected: isName ? "a file name such as 'index.html'" : "a path such as 'index.html'",
+    holds: value =>
+      isText(value) &&
+      (!isName || !value.includes('/')) &&
+      value.split('/').every(segment => /^[^.\\:][^\\:]*$/.test(segment))
+  }
+}
+
+export const MOUNT = {
+  dir: text,
+  manifest: text,
+  dev: {
+    expected: "an origin such as 'http://localhost:5173', or true",
+    holds: value =>
+      value === true || (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
+  },
+  immutable: {
+    expected: 'true, false, a RegExp or a function of the path',
+    holds: byPath(value => typeof value === 'boolean' || isRegExp(value))
+  },
+  cacheControl: { expected: 'a string, or a function of the path', holds: byPath(isText) },
+  headers,
+  index: fileBelow(true),
+  fallback: fileBelow(false),
+  symlinks: oneOf('inside', 'follow', 'deny')
+} satisfies Record<keyof MountOptions, Expectation>
+
+/** Of any realm. */
+function isRegExp(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object RegExp]'
+}

@@ -1,0 +1,111 @@
+// The settings of mounts: directories that something else filled, by their URL paths.
+import { resolve } from 'node:path'
+import { isDirectory } from '../../files/at-start.ts'
+import type { PublicPlace, Symlinks } from '../../files/containment.ts'
+import { entriesGiven, optionError } from '../../options.ts'
+import { AssetError } from '../../errors.ts'
+import { settlePath, type AppSettings } from './app-settings.ts'
+import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
+import type { KoaAssetsOptions } from './options.ts'
+import { whyPrivate } from './public-directory.ts'
+
+/** By decoded URL path; undefined: the default. */
+export type ValueByPath<Value> = ((path: string) => Value | undefined) | undefined
+
+export interface MountSettings {
+  /** Decoded: `/static`; the empty string for `/`. */
+  readonly urlPath: string
+  /** Absolute. */
+  readonly dir: string
+  /** The directory as a place that links may not leave. */
+  readonly place: PublicPlace
+  /** Absolute; undefined when there is none, and while `dev` is in force. */
+  readonly manifest: string | undefined
+  /** Without a trailing slash; undefined unless it is in force. */
+  readonly dev: string | true | undefined
+  /** By decoded URL path; undefined: by the manifest. */
+  readonly isImmutable: ((path: string) => boolean) | undefined
+  readonly cacheControl: ValueByPath<string>
+  readonly headers: ValueByPath<HeaderValues>
+  readonly index: string | undefined
+  readonly fallback: string | undefined
+}
+
+interface Project {
+  readonly root: string
+  readonly env: string
+  readonly symlinks: Symlinks
+  readonly apps: readonly AppSettings[]
+  /** A directory may be made after precompile. */
+  readonly isPrecompile: boolean
+}
+
+/** @returns the longest URL path first */
+export function settleMounts(
+  project: Project,
+  mounts: KoaAssetsOptions['mounts']
+): readonly MountSettings[] {
+  const settled = entriesGiven(mounts)
+    .map(([path, given]) => settleMount(project, path, asOptions(given)))
+    .toSorted((a, b) => b.urlPath.length - a.urlPath.length)
+  const paths = settled.map(({ urlPath }) => urlPath)
+  const twice = paths.find((path, at) => paths.indexOf(path) !== at)
+  if (twice === undefined) return Object.freeze(settled)
+  throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
+}
+
+export function asOptions(mount: string | MountOptions): MountOptions {
+  return typeof mount === 'string' ? { dir: mount } : mount
+}
+
+function settleMount(project: Project, path: string, options: MountOptions): MountSettings {
+  const { root, env, isPrecompile } = project
+  const dir = resolve(root, options.dir)
+  const dev = env === 'development' ? withoutSlash(options.dev) : undefined
+  const { manifest, symlinks = project.symlinks } = options
+  if (dev === undefined && !isPrecompile) checkDirectory(project, path, options.dir, dir)
+  return Object.freeze({
+    urlPath: settlePath(path, 'mounts'),
+    dir,
+    place: Object.freeze({ root, publicDir: dir, symlinks }),
+    manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
+    dev,
+    isImmutable: predicateOf(options.immutable),
+    cacheControl: valueByPath(options.cacheControl),
+    headers: valueByPath(options.headers),
+    index: options.index,
+    fallback: options.fallback
+  })
+}
+
+function withoutSlash(dev: MountOptions['dev']): string | true | undefined {
+  return typeof dev === 'string' ? dev.replace(/\/$/, '') : dev
+}
+
+function checkDirectory(project: Project, path: string, given: string, dir: string): void {
+  const reason = isDirectory(dir) ? whyPrivate(project, dir) : 'is not a directory'
+  if (reason === undefined) return
+  const advice =
+    reason === 'is not a directory'
+      ? 'build it first, or correct the path'
+      : 'everything in a mount is served: mount a directory of its own'
+  throw new AssetError(
+    'mount-unusable',
+    `the mount ${path} is ${given}, which ${reason}: ${advice}`
+  )
+}
+
+function predicateOf(immutable: MountOptions['immutable']): MountSettings['isImmutable'] {
+  if (immutable === undefined || typeof immutable === 'function') return immutable
+  // `search` ignores `lastIndex`, which the flags g and y would carry from one path to the next.
+  return typeof immutable === 'object' ? path => path.search(immutable) !== -1 : () => immutable
+}
+
+/** Copies what is given, so later changes have no effect. */
+export function valueByPath<Value extends string | HeaderValues>(
+  given: ByPath<Value> | undefined
+): ValueByPath<Value> {
+  if (given === undefined || typeof given === 'function') return given
+  const value = typeof given === 'object' ? Object.freeze({ ...given }) : given
+  return () => value
+}
