@@ -22,13 +22,17 @@ export interface Project {
 /** Starts listening on a port of 127.0.0.1. */
 type Contestant = (project: Project, port: number) => Promise<void>
 
+const MEMORY_OFF = { env: 'production', fingerprint: false, memory: { maxBytes: 0 } }
+
 export const contestants: Readonly<Record<string, Contestant>> = {
   ...(process.env.BENCH_BEFORE && {
     'koa-fresh-assets, before': before({ env: 'production', fingerprint: false }),
-    'koa-fresh-assets, before, development': before({ env: 'development' })
+    'koa-fresh-assets, before, development': before({ env: 'development' }),
+    'koa-fresh-assets, before, memory off': before(MEMORY_OFF)
   }),
   'koa-fresh-assets': ours({ env: 'production', fingerprint: false }),
   'koa-fresh-assets, development': ours({ env: 'development' }),
+  'koa-fresh-assets, memory off': ours(MEMORY_OFF),
   'koa-fresh-assets, send only': ours({
     env: 'production',
     fingerprint: false,
@@ -47,6 +51,11 @@ export const contestants: Readonly<Record<string, Contestant>> = {
   'koa-static': ({ root }, port) => koa(port, koaStatic(join(root, 'public'))),
   'koa-static-cache': ({ root }, port) =>
     koa(port, koaStaticCache(join(root, 'public'), { buffer: true, usePrecompiledGzip: true })),
+  // Reads a file when it is first requested, not all of them at start.
+  'koa-static-cache, dynamic': ({ root }, port) => {
+    const options = { dynamic: true, preload: false, buffer: true }
+    return koa(port, koaStaticCache(join(root, 'public'), options))
+  },
   sirv: async ({ root }, port) => {
     const serve = sirv(join(root, 'public'), { etag: true, gzip: true })
     await listen(port, (req, res) => serve(req, res))

@@ -8,10 +8,11 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { get, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { buildSync } from 'esbuild'
+import { requestEachOnce } from './each-once.ts'
 
 const { values } = parseArgs({
   options: {
@@ -31,12 +32,20 @@ interface Case {
   /** Sends the ETag of a first response as If-None-Match. */
   readonly conditional?: boolean
   readonly connections?: number
+  /** Requests each of `COLD.paths` once from a process that has just started, instead of `path`. */
+  readonly isCold?: boolean
   readonly status: number
   readonly contestants: readonly string[]
 }
 
 const PEERS = ['koa-static', 'koa-static-cache', 'sirv', '@fastify/static', 'express serve-static']
 const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
+
+/** Files of which each is requested once, in a project of their own: some peers read all files at start. */
+const COLD = {
+  paths: Array.from({ length: 3000 }, (_, at) => `/assets/${at % 30}/file-${at}.js`),
+  size: 2048
+}
 
 const CASES: readonly Case[] = [
   {
@@ -79,6 +88,20 @@ const CASES: readonly Case[] = [
     status: 200,
     contestants: [`${OURS}, development`, 'koa-static']
   },
+  {
+    title: `cold: ${COLD.paths.length} files of 2 KiB, once each`,
+    path: '/assets/app.js',
+    isCold: true,
+    connections: 8,
+    status: 200,
+    contestants: [OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'nginx']
+  },
+  {
+    title: 'memory off, 4 KiB',
+    path: '/assets/app.js',
+    status: 200,
+    contestants: [`${OURS}, memory off`, 'koa-static', 'sirv']
+  },
   { title: '404', path: '/assets/none.js', status: 404, contestants: [OURS, ...PEERS, 'nginx'] },
   { title: 'a page behind it', path: '/page', status: 200, contestants: [OURS, 'Koa, a page'] }
 ]
@@ -101,12 +124,28 @@ buildSync({
   format: 'esm',
   platform: 'node'
 })
-const root = makeProject()
+const text = 'export const answer = 42 // the same line over and over\n'.repeat(4000)
+const few = makeProject({
+  'app.js': Buffer.from(text.slice(0, 4096)),
+  'text.js': Buffer.from(text),
+  'text.js.gz': gzipSync(text),
+  'big.bin': randomBytes(200 * 1024),
+  'huge.bin': Buffer.alloc(64 * 2 ** 20, 'x')
+})
+const many = makeProject({
+  'app.js': Buffer.from(text.slice(0, 4096)),
+  ...Object.fromEntries(
+    COLD.paths.map((path, at) => [
+      path.replace('/assets/', ''),
+      Buffer.from(`// ${at}\n${text}`.slice(0, COLD.size))
+    ])
+  )
+})
 const rows: string[] = []
 try {
   for (const one of CASES.filter(({ title }) => title.includes(values.case))) await measure(one)
 } finally {
-  rmSync(root, { recursive: true, force: true })
+  for (const root of [few, many]) rmSync(root, { recursive: true, force: true })
   rmSync(SERVER)
 }
 if (!values.case && !values.only) writeFileSync(join(import.meta.dirname, 'results.md'), report())
@@ -132,14 +171,16 @@ async function measure(one: Case): Promise<void> {
 
 async function sample(one: Case, name: string): Promise<Sample> {
   const port = await freePort()
-  const server = await startServer(name, port)
+  const server = await startServer(name, one.isCold ? many : few, port)
   try {
     const url = `http://127.0.0.1:${port}${one.path}`
     const headers = await headersFor(one, name, url)
     // Warm-up, long enough for the JIT compiler.
-    await load(url, headers, 3, one)
+    if (!one.isCold) await load(url, headers, 3, one)
     const before = await usage(server)
-    const { requests, seconds } = await load(url, headers, Number(values.seconds), one)
+    const { requests, seconds } = one.isCold
+      ? { requests: COLD.paths.length, seconds: await loadCold(port, one) }
+      : await load(url, headers, Number(values.seconds), one)
     const after = await usage(server)
     return {
       perSecond: requests / seconds,
@@ -192,7 +233,11 @@ async function load(
   return { requests: Number(requests), seconds: Number(time) * (unit === 'm' ? 60 : 1) }
 }
 
-async function startServer(name: string, port: number): Promise<ChildProcess> {
+function loadCold(port: number, { connections = 8 }: Case): Promise<number> {
+  return requestEachOnce(port, COLD.paths, { connections, size: COLD.size })
+}
+
+async function startServer(name: string, root: string, port: number): Promise<ChildProcess> {
   const child = fork(SERVER, [name, root, String(port)], {
     execArgv: [],
     stdio: 'inherit',
@@ -255,21 +300,14 @@ function report(): string {
 }
 
 /** Files with old mtimes, so none looks as if it were being edited. */
-function makeProject(): string {
+function makeProject(files: Readonly<Record<string, Buffer>>): string {
   const project = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
-  const text = 'export const answer = 42 // the same line over and over\n'.repeat(4000)
-  const files: Record<string, Buffer> = {
-    'app.js': Buffer.from(text.slice(0, 4096)),
-    'text.js': Buffer.from(text),
-    'text.js.gz': gzipSync(text),
-    'big.bin': randomBytes(200 * 1024),
-    'huge.bin': Buffer.alloc(64 * 2 ** 20, 'x')
-  }
   for (const folder of ['public/assets', 'apps/web/assets']) {
-    mkdirSync(join(project, folder), { recursive: true })
     for (const [name, bytes] of Object.entries(files)) {
-      writeFileSync(join(project, folder, name), bytes)
-      utimesSync(join(project, folder, name), 1_700_000_000, 1_700_000_000)
+      const file = join(project, folder, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, bytes)
+      utimesSync(file, 1_700_000_000, 1_700_000_000)
     }
   }
   return project
