@@ -5,11 +5,13 @@ import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import { announceLinks } from './assets/serving/early-hints.ts'
-import type { PublicFile } from './assets/serving/public-file.ts'
-import { isUnderPrefix, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
+import type { ServedFile } from './assets/serving/files/served-file.ts'
+import { isOurs, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import {
   isPathForKoa,
+  isUntouched,
   passOnUnstored,
+  redirectToFolder,
   reportDisconnects,
   respondBadRequest,
   respondMethodNotAllowed,
@@ -150,13 +152,12 @@ class AssetServer {
 
   /** The route of one request: from memory if possible, then from the disk. */
   readonly respond: Middleware = (ctx, next) => {
-    const { publicFiles, settings } = this.#pipeline
+    const { directories, settings } = this.#pipeline
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
     const known = target.startsWith('/') ? this.#pipeline.recall(path) : undefined
     if (known && isRead(ctx.req)) return serve(ctx, known)
-    if (publicFiles.lacksFirstFolderOf(path)) return next()
-    if (publicFiles.lacks(path)) return this.#passOn(ctx, next, path)
+    if (directories.lack(path)) return this.#passOn(ctx, next, path)
     const wanted = isPathForKoa(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return respondBadRequest(ctx)
     if (!wanted) return this.#passOn(ctx, next, path)
@@ -166,44 +167,53 @@ class AssetServer {
   async #read(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     suppressDisconnects(ctx)
     if (await this.#respondWithFile(ctx, wanted)) return
+    if (await this.#pipeline.directories.hasIndex(wanted)) return redirectToFolder(ctx)
     reportDisconnects(ctx)
     await this.#passOn(ctx, next, wanted.path)
   }
 
   async #otherMethod(ctx: Context, next: Next, wanted: Wanted): Promise<void> {
     await this.#passOn(ctx, next, wanted.path)
-    const isUntouched = ctx.status === 404 && ctx.body == null && !ctx.headerSent
-    if (isUntouched && (await this.#pipeline.has(wanted))) respondMethodNotAllowed(ctx)
+    if (isUntouched(ctx) && (await this.#pipeline.has(wanted))) respondMethodNotAllowed(ctx)
   }
 
   #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
-    return isUnderPrefix(path, this.#pipeline.settings) ? passOnUnstored(ctx, next) : next()
+    const { directories, settings } = this.#pipeline
+    const fallback = directories.fallbackFor(ctx.req)
+    const rest = fallback ? () => this.#nextOrFallback(ctx, next, fallback) : next
+    return isOurs(path, settings) ? passOnUnstored(ctx, rest) : rest()
+  }
+
+  /** A navigation that the rest of the stack leaves as 404 gets the page of a single-page application. */
+  async #nextOrFallback(ctx: Context, next: Next, fallback: Wanted): Promise<void> {
+    await next()
+    if (isUntouched(ctx)) await this.#respondWithFile(ctx, fallback)
   }
 
   /** @returns false when there is no such file */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
-    const { publicFiles } = this.#pipeline
+    const { directories } = this.#pipeline
     // A file may be replaced, or written to, between being found and being opened.
     for (let attempt = 0; attempt < 2; attempt++) {
       const file = await this.#fileFor(ctx, wanted)
       if (file === 'explained') return true
       if (!file) return false
       if (await serve(ctx, file)) return true
-      publicFiles.forget(wanted.path)
+      directories.forget(wanted)
     }
     // One that changes all the time is described while it is open.
-    const done = await publicFiles.withOpened(wanted, (file, opened) => serve(ctx, file, opened))
+    const done = await directories.withOpened(wanted, (file, opened) => serve(ctx, file, opened))
     return done ?? false
   }
 
   /** For a source that cannot be published: in development an error page, else the last good target. */
-  async #fileFor(ctx: Context, wanted: Wanted): Promise<PublicFile | 'explained' | undefined> {
+  async #fileFor(ctx: Context, wanted: Wanted): Promise<ServedFile | 'explained' | undefined> {
     try {
       return await this.#pipeline.current(wanted)
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       const isDevelopment = this.#pipeline.settings.env === 'development'
-      const lastGood = isDevelopment ? undefined : await this.#pipeline.publicFiles.find(wanted)
+      const lastGood = isDevelopment ? undefined : await this.#pipeline.lastGood(wanted)
       if (!isDevelopment && !lastGood) throw error
       ctx.app.emit('error', error, ctx)
       return lastGood ?? this.#explain(ctx, error)

@@ -39,7 +39,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   '@csstools/css-tokenizer': ['assets/rendering/references.ts'],
   '@jridgewell/sourcemap-codec': ['assets/rendering/shift-map.ts'],
   'koa-compose': ['koa-assets.ts'],
-  'lru-cache': ['assets/publishing/mtime-index.ts', 'assets/serving/public-files.ts'],
+  'lru-cache': ['assets/publishing/mtime-index.ts', 'assets/serving/files/served-files.ts'],
   'mime-types': ['http/media-type.ts'],
   send: ['assets/serving/send-file.ts']
 }

@@ -7,8 +7,9 @@ import { makeNameCheck } from './inspecting/unknown-names.ts'
 import { isLive, LiveBuild } from './publishing/live-build.ts'
 import { ordinaryBy } from './publishing/ordinary-names.ts'
 import { Publisher } from './publishing/publisher.ts'
-import type { PublicFile } from './serving/public-file.ts'
-import { PublicFiles } from './serving/public-files.ts'
+import type { ServedFile } from './serving/files/served-file.ts'
+import { Directories } from './serving/directories/directories.ts'
+import type { ServedFiles } from './serving/files/served-files.ts'
 import type { Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
@@ -18,11 +19,12 @@ import { splitFingerprint } from './urls/fingerprint.ts'
 import { plainAddress, type AssetAddress, type Module } from './views/asset-url.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
-type Found = PublicFile | undefined
+type Found = ServedFile | undefined
 
 export class Pipeline {
   readonly settings: Settings
-  readonly publicFiles: PublicFiles
+  readonly directories: Directories
+  readonly #publicFiles: ServedFiles
   /** By the name of an app. */
   readonly viewHelpers: (app: string) => ViewHelpers
   readonly #sources: Sources
@@ -41,10 +43,11 @@ export class Pipeline {
     const isOrdinary = ordinaryBy({
       manifestOf: app => this.#manifestOf(app),
       sourcedName: (app, name) => this.#sourcedName(app, name),
-      has: wanted => this.publicFiles.has(wanted)
+      has: wanted => this.#publicFiles.has(wanted)
     })
-    this.publicFiles = new PublicFiles(settings, isOrdinary)
-    const forget = (path: string) => this.publicFiles.forget(path)
+    this.directories = new Directories(settings, { isOrdinary, isHashed: () => false })
+    this.#publicFiles = this.directories.public
+    const forget = (path: string) => this.#publicFiles.forget(path)
     if (apps.some(isLive)) this.#live = new LiveBuild(settings, this.#sources, warn, forget)
     if (apps.some(isPrecompiled)) this.#precompiled = new ManifestInForce(settings, warn)
     if (env === 'development') this.#checkName = makeNameCheck(settings, this.#sources, warn)
@@ -58,7 +61,7 @@ export class Pipeline {
   /** The file of a raw path, if it is in memory and no look at the disk is due. */
   recall(rawPath: string): Found {
     // A verified fingerprint is trusted permanently, unless its source may be gone.
-    return this.#live?.isCurrent === false ? undefined : this.publicFiles.recall(rawPath)
+    return this.#live?.isCurrent === false ? undefined : this.directories.recall(rawPath)
   }
 
   /**
@@ -66,15 +69,30 @@ export class Pipeline {
    * @throws AssetError for a source that cannot be published
    */
   current(wanted: Wanted): Promise<Found> | Found {
-    if (!this.#isPublished(wanted)) return this.publicFiles.find(wanted)
+    const mounted = this.directories.findInMounts(wanted)
+    return mounted instanceof Promise
+      ? mounted.then(file => file ?? this.#currentInPublic(wanted))
+      : this.#currentInPublic(wanted)
+  }
+
+  /** The last target of a source that cannot be published. */
+  lastGood(wanted: Wanted): Promise<Found> | Found {
+    return this.#publicFiles.find(wanted)
+  }
+
+  #currentInPublic(wanted: Wanted): Promise<Found> | Found {
+    if (wanted.isFolder) return undefined
+    if (!this.#isPublished(wanted)) return this.#publicFiles.find(wanted)
     return wanted.app.fingerprint ? this.#build(wanted) : this.#publish(wanted)
   }
 
   /** Whether the path is an asset, published or not; nothing is written. */
   async has(wanted: Wanted): Promise<boolean> {
     const { app, name } = wanted
+    if (await this.directories.isInMounts(wanted)) return true
+    if (wanted.isFolder) return false
     if (this.#isPublished(wanted) && (await this.#sources.of(app).find(name))) return true
-    return this.publicFiles.has(wanted)
+    return this.#publicFiles.has(wanted)
   }
 
   /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */
@@ -88,26 +106,26 @@ export class Pipeline {
   }
 
   async #publish(wanted: Wanted): Promise<Found> {
-    return this.publicFiles.find(wanted, await this.#publisher.publish(wanted.app, wanted.name))
+    return this.#publicFiles.find(wanted, await this.#publisher.publish(wanted.app, wanted.name))
   }
 
   async #build(wanted: Wanted): Promise<Found> {
     const { app, name } = wanted
     const plain = splitFingerprint(name)?.name
     if (plain !== undefined && (await this.#sources.of(app).find(plain))) {
-      const file = await this.publicFiles.find(wanted)
+      const file = await this.#publicFiles.find(wanted)
       if (file?.isVerified) return file
     }
     const sourced = await this.#sourcedName(app, name)
     // Refreshing looks at every asset: not worth it for a name that has no source and never had one.
     const isKnown = [name, plain ?? name].some(each => this.#live?.has(assetPath(app, each)))
-    if (sourced === undefined && !isKnown) return this.publicFiles.find(wanted)
+    if (sourced === undefined && !isKnown) return this.#publicFiles.find(wanted)
     await this.#live?.refresh()
     const path = assetPath(app, sourced ?? name)
     const problem = this.#live?.problemOf(path)
     if (problem) throw problem
     await this.#live?.restore(path)
-    return this.publicFiles.find(wanted)
+    return this.#publicFiles.find(wanted)
   }
 
   /** The name itself before the name without its fingerprint; undefined when neither has a source. */

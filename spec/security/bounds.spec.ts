@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { MtimeIndex } from '../../lib/assets/publishing/mtime-index.ts'
-import { PublicFiles } from '../../lib/assets/serving/public-files.ts'
+import { publicFilesOf } from '../support/served.ts'
+import { wantedAt } from '../../lib/assets/serving/request-path.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { drive, heldBytes } from '../support/in-process.ts'
@@ -114,8 +115,8 @@ test('S30 a small file counts twice, since it may lie behind a kept head as well
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
   // What is looked at again is not recalled, however slow this machine is.
   const settings = settle({ root, ...ENVIRONMENTS.production, memory, revalidate: 3600 })
-  const files = new PublicFiles(settings, async () => true)
-  for (const path of names) await files.find({ path, app: settings.publicApp, name: '' })
+  const files = publicFilesOf(settings)
+  for (const path of names) await files.find(wantedAt(path, settings))
   t.is(names.filter(path => files.recall(path)).length, 10)
 })
 

@@ -7,8 +7,8 @@ import type { Manifest } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { isLive } from '../publishing/live-build.ts'
 import { ordinaryBy } from '../publishing/ordinary-names.ts'
-import type { PublicFile } from '../serving/public-file.ts'
-import { PublicFiles } from '../serving/public-files.ts'
+import type { ServedFile } from '../serving/files/served-file.ts'
+import { Directories } from '../serving/directories/directories.ts'
 import type { Fields } from '../serving/fields.ts'
 import type { Wanted } from '../serving/request-path.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -21,7 +21,8 @@ import { step, type ExplainedRepresentation } from './explanation.ts'
 /** @param source what a request for that name would publish */
 export async function explainFile(settings: Settings, wanted: Wanted, source: Source | undefined) {
   const file = await findFile(settings, wanted, source)
-  const path = relative(settings.root, publicFile(settings, wanted.path))
+  const found = file?.representations[0].file ?? publicFile(settings, wanted.path)
+  const path = relative(settings.root, found)
   const finding = file ? 'exists' : await whyNoFile(settings, wanted)
   const representations = (file?.representations ?? []).map(({ coding, size, ok }) => ({
     coding,
@@ -43,20 +44,18 @@ async function findFile(
   settings: Settings,
   wanted: Wanted,
   source: Source | undefined
-): Promise<PublicFile | undefined> {
+): Promise<ServedFile | undefined> {
   const manifest = await manifestFor(settings, wanted)
-  const files: PublicFiles = new PublicFiles(
-    settings,
-    ordinaryBy({
-      manifestOf: () => manifest,
-      sourcedName: async (_, name) => {
-        if (!source) return undefined
-        return isNamed(source, name) ? name : splitFingerprint(name)?.name
-      },
-      has: asked => files.has(asked)
-    })
-  )
-  return files.find(wanted)
+  const isOrdinary = ordinaryBy({
+    manifestOf: () => manifest,
+    sourcedName: async (_, name) => {
+      if (!source) return undefined
+      return isNamed(source, name) ? name : splitFingerprint(name)?.name
+    },
+    has: asked => directories.public.has(asked)
+  })
+  const directories = new Directories(settings, { isOrdinary, isHashed: () => false })
+  return (await directories.findInMounts(wanted)) ?? directories.public.find(wanted)
 }
 
 async function manifestFor(settings: Settings, { app }: Wanted): Promise<Manifest | undefined> {
@@ -107,7 +106,7 @@ function outcomeOf(
   { publicApp }: Settings,
   { app, name }: Wanted,
   source: Source | undefined,
-  file: PublicFile | undefined
+  file: ServedFile | undefined
 ) {
   if (app.compile && source) {
     const isPlain = isNamed(source, name) || splitFingerprint(name) === undefined

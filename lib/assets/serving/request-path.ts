@@ -12,6 +12,8 @@ export interface Wanted {
   readonly app: AppSettings
   /** The path below the app's prefix: `menu.css`. */
   readonly name: string
+  /** Whether the path ends in a slash: it asks for the index file of a mount's folder. */
+  readonly isFolder: boolean
 }
 
 // RFC 9112 section 3.2.2: a server accepts the absolute form as well. The authority may only have its own
@@ -34,13 +36,18 @@ export function hasOneSpelling(path: string): boolean {
 
 /** What a raw path asks for; undefined for one that is not canonical, and for the manifest. */
 export function locate(raw: string, settings: Settings): Wanted | typeof MALFORMED | undefined {
-  const segments = canonicalSegments(raw)
-  if (segments === undefined) return undefined
-  if (segments === MALFORMED) return isUnderPrefix(raw, settings) ? MALFORMED : undefined
-  const path = `/${segments.join('/')}`
-  if (isManifest(path, settings)) return undefined
+  const isFolder = raw.endsWith('/') && settings.mounts.some(({ index }) => index !== undefined)
+  const segments = raw === '/' ? [] : canonicalSegments(isFolder ? raw.slice(0, -1) : raw)
+  if (segments === undefined || (raw === '/' && !isFolder)) return undefined
+  if (segments === MALFORMED) return isOurs(raw, settings) ? MALFORMED : undefined
+  const path = `/${[...segments, ...(isFolder ? [''] : [])].join('/')}`
+  return isManifest(path, settings) ? undefined : wantedAt(path, settings, isFolder)
+}
+
+/** @param path decoded and canonical */
+export function wantedAt(path: string, settings: Settings, isFolder = false): Wanted {
   const app = appAt(settings, path) ?? settings.publicApp
-  return { path, app, name: path.slice(app.urlPrefix.length + 1) }
+  return { path, app, name: path.slice(app.urlPrefix.length + 1), isFolder }
 }
 
 /** The manifest names the paths of sources: it is never served, compressed or spelled otherwise either. */
@@ -51,11 +58,20 @@ export function isManifest(path: string, { prefix }: Settings): boolean {
 }
 
 /** Some file systems ignore case and normalization; APFS also takes `\u017f` for `s`. */
-function folded(path: string): string {
+export function folded(path: string): string {
   return path.normalize('NFD').toUpperCase().toLowerCase()
 }
 
-/** Whether a raw path begins with the prefix and a slash. */
-export function isUnderPrefix(raw: string, { prefix }: Settings): boolean {
-  return raw.startsWith(`${prefix}/`) || raw.startsWith(`${encodeURI(prefix)}/`)
+/** Whether a raw path can only be that of a file: it is under the prefix, or in a mount. */
+export function isOurs(raw: string, { prefix, mounts }: Settings): boolean {
+  return isUnder(raw, prefix) || mounts.some(({ urlPath }) => isInMount(raw, urlPath))
+}
+
+/** At `/` a mount shares its paths with the routes: there only a path with an extension is a file's. */
+function isInMount(raw: string, urlPath: string): boolean {
+  return urlPath === '' ? /\.[^./]+$/.test(raw) : isUnder(raw, urlPath)
+}
+
+function isUnder(raw: string, urlPath: string): boolean {
+  return raw.startsWith(`${urlPath}/`) || raw.startsWith(`${encodeURI(urlPath)}/`)
 }

@@ -3,12 +3,13 @@ import type { Context, Next } from 'koa'
 import { chooseCoding } from '../../http/content-coding.ts'
 import { evaluatePreconditions } from '../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../http/ranges.ts'
+import { canonicalSegments } from '../urls/canonical-path.ts'
 import { sameStamp, withFile, type OpenFile } from '../../files/disk.ts'
 import { connected, isOfConnection, isAwaited } from './connection.ts'
 import type { Fields } from './fields.ts'
-import type { PublicFile } from './public-file.ts'
-import type { Representation } from './representation.ts'
-import { hasOneSpelling } from './request-path.ts'
+import type { ServedFile } from './files/served-file.ts'
+import type { Representation } from './files/representation.ts'
+import { hasOneSpelling, rawPath } from './request-path.ts'
 import { sendFile } from './send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from './write-response.ts'
 
@@ -36,7 +37,7 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
  */
 export function serve(
   ctx: Context,
-  { representations }: PublicFile,
+  { representations }: ServedFile,
   opened?: OpenFile
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
@@ -134,6 +135,24 @@ export function respondBadRequest(ctx: Context): void {
   ctx.status = 400
   ctx.set('Cache-Control', 'no-store')
   ctx.body = 'Bad Request'
+}
+
+/** Whether nothing has responded: the 404 that Koa starts with. */
+export function isUntouched(ctx: Context): boolean {
+  return ctx.status === 404 && ctx.body == null && !ctx.headerSent
+}
+
+/** To the URL of a folder, which ends in a slash; relative links of its index file start there. */
+export function redirectToFolder(ctx: Context): void {
+  const path = rawPath(ctx.req.url ?? '')
+  const asSent = rawPath(ctx.originalUrl)
+  // A middleware in front may have cut off what an application is mounted at.
+  const isCut = asSent.endsWith(path) && Array.isArray(canonicalSegments(asSent))
+  const query = /\?.*/s.exec(ctx.req.url ?? '')?.[0] ?? ''
+  ctx.status = 301
+  ctx.set('Location', `${isCut ? asSent : path}/${query}`)
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.body = 'Moved Permanently'
 }
 
 /** RFC 9110 section 15.5.6: an asset can be read, and nothing else. */

@@ -3,6 +3,12 @@ import { DIGEST_PATTERN } from '../../files/digest.ts'
 
 const FINGERPRINT = new RegExp(`-(${DIGEST_PATTERN})$`)
 
+/** A name without its fingerprint, and the digest in that. */
+export interface Fingerprinted {
+  readonly name: string
+  readonly digest: string
+}
+
 /** A name that already has this fingerprint stays as it is. */
 export function withFingerprint(name: string, digest: string): string {
   if (splitFingerprint(name)?.digest === digest) return name
@@ -11,7 +17,7 @@ export function withFingerprint(name: string, digest: string): string {
 }
 
 /** `admin/app-<digest>.css` -> `admin/app.css` and the digest; undefined for a name without one. */
-export function splitFingerprint(name: string): { name: string; digest: string } | undefined {
+export function splitFingerprint(name: string): Fingerprinted | undefined {
   const dot = extensionAt(name)
   const match = FINGERPRINT.exec(name.slice(0, dot))
   if (!match?.[1]) return undefined

@@ -4,7 +4,7 @@ import { createHook } from 'node:async_hooks'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import test from 'ava'
-import { PublicFiles } from '../../../lib/assets/serving/public-files.ts'
+import { publicFilesOf } from '../../support/served.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { drive } from '../../support/in-process.ts'
 import { makeSite, type Site, type SiteOptions } from '../../support/site.ts'
@@ -166,8 +166,8 @@ test.serial('who asks at once shares one look, where a look is trusted at all', 
   const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { serve: false })
   const looksOf = async (options: SiteOptions, path: string) => {
     const settings = settle({ root: site.root, ...REMEMBERING, ...options })
-    const files = new PublicFiles(settings, async () => true)
-    const wanted = { path, app: settings.publicApp, name: '' }
+    const files = publicFilesOf(settings)
+    const wanted = { path, app: settings.publicApp, name: '', isFolder: false }
     stats.length = 0
     const asked = Array.from({ length: 20 }, async () => files.find(wanted))
     const found = await Promise.all(asked)

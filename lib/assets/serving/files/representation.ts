@@ -1,8 +1,9 @@
 // A representation of a file, with the responses that it can be sent in, made once for many requests.
-import { formatHttpDate } from '../../http/dates.ts'
+import { formatHttpDate } from '../../../http/dates.ts'
 import type { EncodedFile } from './encoded-file.ts'
-import { VARY, type Fields } from './fields.ts'
-import { prepareResponse, type PreparedResponse } from './write-response.ts'
+import { VARY, type Fields } from '../fields.ts'
+import { valueOf, withMore, without } from '../more-fields.ts'
+import { prepareResponse, type PreparedResponse } from '../write-response.ts'
 
 export interface Representation extends Omit<EncodedFile, 'digest'> {
   /** Content-Length comes last, so that a range can replace it. */
@@ -18,6 +19,8 @@ export interface SharedFields {
   /** Whether there is more than one. */
   readonly varies: boolean
   readonly crossOrigin: boolean
+  /** Those that the application adds; they replace ours. */
+  readonly more: Fields
 }
 
 // 412, and with a Content-Range 416.
@@ -28,7 +31,8 @@ export function makeRepresentation(file: EncodedFile, shared: SharedFields): Rep
   const { digest: _, ...kept } = file
   const validators = validatorFields(file, shared)
   const encoding = file.coding === 'identity' ? [] : ['Content-Encoding', file.coding]
-  const content = ['Content-Type', shared.type, 'Accept-Ranges', 'bytes', ...encoding]
+  const type = valueOf(shared.more, 'Content-Type') ?? shared.type
+  const content = ['Content-Type', type, 'Accept-Ranges', 'bytes', ...encoding]
   return {
     ...kept,
     ok: prepareResponse(200, [...validators, ...content, 'Content-Length', String(file.size)]),
@@ -39,7 +43,7 @@ export function makeRepresentation(file: EncodedFile, shared: SharedFields): Rep
 
 /** What 200, 206 and 304 have in common (RFC 9110 section 15.4.5). */
 function validatorFields({ etag, lastModified }: EncodedFile, shared: SharedFields): Fields {
-  return [
+  const fields = [
     ...['ETag', etag],
     ...(lastModified === undefined ? [] : ['Last-Modified', formatHttpDate(lastModified)]),
     ...['Cache-Control', shared.cacheControl],
@@ -47,4 +51,5 @@ function validatorFields({ etag, lastModified }: EncodedFile, shared: SharedFiel
     ...(shared.crossOrigin ? ['Access-Control-Allow-Origin', '*'] : []),
     ...['X-Content-Type-Options', 'nosniff']
   ]
+  return withMore(fields, without(shared.more, 'Content-Type'))
 }

@@ -1,8 +1,8 @@
 // A file that holds one representation: its bytes, when they fit into memory, and its validators.
-import { formatEtag, type Validators } from '../../http/validators.ts'
-import { digestOf, digestOfStream } from '../../files/digest.ts'
-import { stampOf, readOpenFile, type OpenFile, type Stamp } from '../../files/disk.ts'
-import { isUnmodified, streamOf } from '../../files/file-stream.ts'
+import { formatEtag, type Validators } from '../../../http/validators.ts'
+import { digestOf, digestOfStream } from '../../../files/digest.ts'
+import { stampOf, readOpenFile, type OpenFile, type Stamp } from '../../../files/disk.ts'
+import { isUnmodified, streamOf } from '../../../files/file-stream.ts'
 
 export interface EncodedFile extends Validators {
   /** `identity`, or the name of a content coding. */

@@ -2,13 +2,14 @@
 import { unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
-import { PublicFiles } from '../../../lib/assets/serving/public-files.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
-import { openDescriptors } from '../../support/descriptors.ts'
-import { makeProject } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
-import { digestOf } from '../../../lib/files/digest.ts'
+import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
+import { publicFilesOf } from '../../../support/served.ts'
+import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { openDescriptors } from '../../../support/descriptors.ts'
+import { makeProject } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
+import { digestOf } from '../../../../lib/files/digest.ts'
 
 test('a file that is forgotten while it is read is not kept: its source may be gone by then', async t => {
   const bytes = Buffer.alloc(64 * 1024 * 1024, 'film')
@@ -17,12 +18,8 @@ test('a file that is forgotten while it is read is not kept: its source may be g
   const file = join(root, 'public', path)
   const apps = { web: {} }
   const settings = settle({ root, apps, env: 'production', compile: false, fingerprint: false })
-  const files = new PublicFiles(settings, async () => true)
-  const wanted = {
-    path,
-    app: settings.apps[0] ?? settings.publicApp,
-    name: path.slice('/assets/'.length)
-  }
+  const files = publicFilesOf(settings)
+  const wanted = wantedAt(path, settings)
   const found = files.find(wanted)
   await until(() => openDescriptors(file) === 1, 'the file is being read')
   unlinkSync(file)

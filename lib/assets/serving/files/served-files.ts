@@ -1,19 +1,18 @@
-// The files of public, found, checked and prepared once, so that a request only writes a response.
+// The files of a directory, found, checked and prepared once, so that a request only writes a response.
 import { LRUCache } from 'lru-cache'
-import { isUnchangedSince } from '../../files/clock.ts'
-import { isPathInPublic } from '../../files/containment.ts'
-import { sameStamp, statOf, type OpenFile, type Stamp } from '../../files/disk.ts'
-import { publicFile } from '../settings/public-directory.ts'
-import type { Settings } from '../settings/settings.ts'
+import { isUnchangedSince } from '../../../files/clock.ts'
+import { isPathInPublic } from '../../../files/containment.ts'
+import { sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
+import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { KnownMisses } from './known-misses.ts'
-import { isUnchanged, withPublicFile, type IsOrdinary, type PublicFile } from './public-file.ts'
+import { isUnchanged, withServedFile, type ServedFile } from './served-file.ts'
 import type { Representation } from './representation.ts'
-import { hasOneSpelling, type Wanted } from './request-path.ts'
-import { MAX_ONE_WRITE_BYTES } from './write-response.ts'
+import { hasOneSpelling, type Wanted } from '../request-path.ts'
+import { MAX_ONE_WRITE_BYTES } from '../write-response.ts'
 
-type Found = PublicFile | undefined
+type Found = ServedFile | undefined
 
-interface Held extends PublicFile {
+export interface Held extends ServedFile {
   readonly isInMemory: boolean
   /** False for a file that changed so recently that it may change again without another stamp. */
   readonly hasRested: boolean
@@ -21,40 +20,44 @@ interface Held extends PublicFile {
   trustedUntil: number
 }
 
-export class PublicFiles {
-  readonly #settings: Settings
-  readonly #isOrdinary: IsOrdinary
-  readonly #held: LRUCache<string, Held>
+/** The representations that all directories have in memory. */
+export type Memory = LRUCache<string, Held>
+
+/** @param maxBytes of all representations; 0 keeps none */
+export function makeMemory({ maxBytes }: { readonly maxBytes: number }): Memory {
+  return new LRUCache({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ representations }) =>
+      representations.reduce((sum, representation) => sum + memoryCostOf(representation), 0)
+  })
+}
+
+export class ServedFiles {
+  readonly directory: ServedDirectory
+  readonly #memory: Memory
+  readonly #maxFileBytes: number
   readonly #misses: KnownMisses
   readonly #loads = new Map<string, Promise<Found>>()
   readonly #lookups = new Map<string, Promise<Found>>()
   /** How often `forget` was called: a file that was being loaded meanwhile may be out of date. */
   #forgotten = 0
 
-  constructor(settings: Settings, isOrdinary: IsOrdinary) {
-    this.#settings = settings
-    this.#isOrdinary = isOrdinary
-    this.#misses = new KnownMisses(settings)
-    this.#held = new LRUCache({
-      maxSize: Math.max(1, settings.memory.maxBytes),
-      sizeCalculation: ({ representations }) =>
-        representations.reduce((sum, representation) => sum + memoryCostOf(representation), 0)
-    })
+  /** @param maxFileBytes of a file that is kept in memory */
+  constructor(directory: ServedDirectory, memory: Memory, maxFileBytes: number) {
+    this.directory = directory
+    this.#memory = memory
+    this.#maxFileBytes = maxFileBytes
+    this.#misses = new KnownMisses(directory)
   }
 
-  /** Whether public is known, without reading the disk, to lack the first folder of a raw path. */
-  lacksFirstFolderOf(rawPath: string): boolean {
-    return this.#misses.hasFirstFolderOf(rawPath)
-  }
-
-  /** Whether public is known, without reading the disk, to lack the file of a raw path. */
+  /** Whether the directory is known, without reading the disk, to lack the file of a raw path. */
   lacks(rawPath: string): boolean {
-    return this.#misses.has(rawPath) && hasOneSpelling(rawPath)
+    return this.#misses.hasRaw(rawPath)
   }
 
   /** The file of a raw path, if it is in memory and still trusted. */
   recall(rawPath: string): Found {
-    const known = this.#held.get(rawPath)
+    const known = this.#memory.get(this.directory.memoryKey + rawPath)
     if (!known || known.trustedUntil <= performance.now()) return undefined
     return known.isInMemory && hasOneSpelling(rawPath) ? known : undefined
   }
@@ -64,32 +67,32 @@ export class PublicFiles {
    * @param stamp the target's stamp, if the caller has just looked it up
    */
   find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found {
-    const known = this.#held.get(wanted.path)
+    const known = this.#memory.get(this.#key(wanted.path))
     if (known && !stamp && known.trustedUntil > performance.now()) return known
-    if (stamp || trustOfMiss(wanted) === 0) return this.#lookUp(wanted, known, stamp)
+    if (stamp || this.#trustOfMiss(wanted) === 0) return this.#lookUp(wanted, known, stamp)
     return this.#misses.has(wanted.path) ? undefined : this.#lookUpOnce(wanted, known)
   }
 
   /** Makes the next `find` read the disk. */
   forget(path: string): void {
     this.#forgotten++
-    this.#held.delete(path)
+    this.#memory.delete(this.#key(path))
     this.#lookups.delete(path)
   }
 
   /** Uses the file while it is open; undefined for a miss. */
   withOpened<T>(
     wanted: Wanted,
-    use: (file: PublicFile, opened: OpenFile) => Promise<T> | T
+    use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
   ): Promise<T | undefined> {
-    return withPublicFile(this.#settings, wanted, this.#isOrdinary, use)
+    return withServedFile(this.directory, wanted, this.#maxFileBytes, use)
   }
 
   /** Whether there is a file that can be sent; it is not read. */
-  async has({ path }: Wanted): Promise<boolean> {
-    const file = publicFile(this.#settings, path)
-    const stats = await statOf(file)
-    return stats !== undefined && stats.isFile() && isPathInPublic(this.#settings, file)
+  async has({ path }: Pick<Wanted, 'path'>): Promise<boolean> {
+    const file = fileIn(this.directory, path)
+    const stats = this.directory.isHidden(file) ? undefined : await statOf(file)
+    return stats !== undefined && stats.isFile() && isPathInPublic(this.directory.place, file)
   }
 
   /** Where a stat result may be reused, concurrent requests share one stat. */
@@ -103,15 +106,15 @@ export class PublicFiles {
   }
 
   async #lookUp(wanted: Wanted, known: Held | undefined, stamp: Stamp | undefined): Promise<Found> {
-    const now = stamp ?? (await this.#misses.lookUp(wanted.path, trustOfMiss(wanted)))
+    const now = stamp ?? (await this.#misses.lookUp(wanted.path, this.#trustOfMiss(wanted)))
     if (!now) {
-      this.#held.delete(wanted.path)
+      this.#memory.delete(this.#key(wanted.path))
       return undefined
     }
-    if (!known?.hasRested || !(await isUnchanged(wanted, known, now))) {
+    if (!known?.hasRested || !(await isUnchanged(this.directory, wanted, known, now))) {
       return this.#loadCurrent(wanted, now)
     }
-    known.trustedUntil = trustedUntil(wanted, known)
+    known.trustedUntil = this.#trustedUntil(wanted, known)
     return known
   }
 
@@ -122,7 +125,7 @@ export class PublicFiles {
     // A load in progress may have opened the file before it was replaced.
     const isCurrent = joined && sameStamp(joined.representations[0].stamp, stamp)
     const file = isCurrent ? joined : await this.#load(wanted)
-    if (!file) this.#held.delete(path)
+    if (!file) this.#memory.delete(this.#key(path))
     else if (this.#forgotten === forgottenBefore) this.#hold(wanted, file, loadedAt)
     return file
   }
@@ -134,24 +137,29 @@ export class PublicFiles {
     return load
   }
 
-  #hold(wanted: Wanted, file: PublicFile, loadedAt: number): void {
+  #hold(wanted: Wanted, file: ServedFile, loadedAt: number): void {
     const { representations } = file
-    this.#held.set(wanted.path, {
+    this.#memory.set(this.#key(wanted.path), {
       ...file,
       isInMemory: representations.every(({ body }) => body !== undefined),
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, loadedAt)),
-      trustedUntil: trustedUntil(wanted, file)
+      trustedUntil: this.#trustedUntil(wanted, file)
     })
   }
-}
 
-function trustedUntil({ app }: Wanted, { isVerified }: PublicFile): number {
-  return isVerified ? Infinity : performance.now() + app.revalidate * 1000
-}
+  #key(path: string): string {
+    return this.directory.memoryKey + path
+  }
 
-/** In seconds. A source may appear at any time, and its target is looked up within the same request. */
-function trustOfMiss({ app }: Wanted): number {
-  return app.compile ? 0 : app.revalidate
+  #trustedUntil(wanted: Wanted, { isVerified }: ServedFile): number {
+    const trusted = this.directory.revalidate(wanted) * 1000
+    return isVerified ? Infinity : performance.now() + trusted
+  }
+
+  /** In seconds. A source may appear at any time, and its target is looked up within the same request. */
+  #trustOfMiss(wanted: Wanted): number {
+    return this.directory.isPublishedOnRequest(wanted) ? 0 : this.directory.revalidate(wanted)
+  }
 }
 
 // What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the

@@ -1,8 +1,8 @@
 // Misses are remembered, and new files are served at once all the same.
 import { linkSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
-import { makeSite, type Site } from '../../support/site.ts'
-import { digestOf } from '../../../lib/files/digest.ts'
+import { makeSite, type Site } from '../../../support/site.ts'
+import { digestOf } from '../../../../lib/files/digest.ts'
 
 const FILES = {
   '/public/assets/there.css': 'there',

@@ -1,0 +1,151 @@
+// All directories that are served. A path is looked for in the mounts, the longest URL path first, then in
+// public.
+import type { IncomingMessage } from 'node:http'
+import { withoutCodingExtension } from '../../../files/codings.ts'
+import type { OpenFile } from '../../../files/disk.ts'
+import { isNavigation } from '../../../http/navigation.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { ServedFile } from '../files/served-file.ts'
+import { makeMemory, ServedFiles } from '../files/served-files.ts'
+import { folded, hasOneSpelling, rawPath, wantedAt, type Wanted } from '../request-path.ts'
+import { navigatedPath } from './fallback.ts'
+import { mountDirectory, type IsHashed } from './mount.ts'
+import { publicDirectory } from './public.ts'
+import { covers, type ServedDirectory } from './served-directory.ts'
+
+type Found = ServedFile | undefined
+
+interface Mount {
+  readonly files: ServedFiles
+  readonly urlPath: string
+  readonly index: string | undefined
+  readonly fallback: string | undefined
+}
+
+/** A file as one mount has it. */
+interface Place {
+  readonly files: ServedFiles
+  readonly wanted: Wanted
+}
+
+export class Directories {
+  readonly public: ServedFiles
+  readonly #settings: Settings
+  readonly #mounts: readonly Mount[]
+
+  constructor(
+    settings: Settings,
+    { isOrdinary, isHashed }: Pick<ServedDirectory, 'isOrdinary'> & { readonly isHashed: IsHashed }
+  ) {
+    const { memory, mounts } = settings
+    this.#settings = settings
+    const held = makeMemory(memory)
+    const isHidden = hides(mounts.map(({ manifest }) => manifest ?? ''))
+    const filesOf = (directory: ServedDirectory) =>
+      new ServedFiles(directory, held, memory.maxFileBytes)
+    this.public = filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
+    this.#mounts = mounts
+      // The dev server has the current files.
+      .filter(({ dev }) => dev === undefined)
+      .map(mount => ({
+        ...mount,
+        files: filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
+      }))
+  }
+
+  /** The file of a raw path, if it is in memory and still trusted. */
+  recall(rawPath: string): Found {
+    for (const { files } of this.#mounts) {
+      if (!covers(files.directory, rawPath)) continue
+      const known = files.recall(rawPath)
+      if (known) return known
+      if (!files.lacks(rawPath)) return undefined
+    }
+    return this.public.recall(rawPath)
+  }
+
+  /** Whether no directory has the file of a raw path, as far as is known without reading the disk. */
+  lack(rawPath: string): boolean {
+    if (this.#mounts.length === 0) return this.public.lacks(rawPath)
+    const isLacking = ({ files }: Mount) =>
+      !covers(files.directory, rawPath) || files.lacks(rawPath)
+    // A mount's path is decoded.
+    return hasOneSpelling(rawPath) && this.public.lacks(rawPath) && this.#mounts.every(isLacking)
+  }
+
+  /** The file in the first mount that has it. */
+  findInMounts(wanted: Wanted): Promise<Found> | Found {
+    const places = this.#mountsOf(wanted)
+    return places.length === 0 ? undefined : findFirst(places)
+  }
+
+  /** Whether a mount has the file; it is not read. */
+  async isInMounts(wanted: Wanted): Promise<boolean> {
+    for (const { files, wanted: placed } of this.#mountsOf(wanted)) {
+      if (await files.has(placed)) return true
+    }
+    return false
+  }
+
+  /** Whether the path is that of a folder with an index file. */
+  async hasIndex(wanted: Wanted): Promise<boolean> {
+    const folder = { ...wanted, path: `${wanted.path}/`, isFolder: true }
+    return (await this.findInMounts(folder)) !== undefined
+  }
+
+  /** The page of a single-page application, for a navigation to a path that has no file. */
+  fallbackFor(req: IncomingMessage): Wanted | undefined {
+    if (!this.#mounts.some(({ fallback }) => fallback !== undefined) || !isNavigation(req)) {
+      return undefined
+    }
+    const path = navigatedPath(rawPath(req.url ?? ''))
+    if (path === undefined) return undefined
+    const mount = this.#mounts.find(each => each.fallback !== undefined && covers(each, `${path}/`))
+    return mount && wantedAt(`${mount.urlPath}/${mount.fallback}`, this.#settings)
+  }
+
+  /** Makes the next `find` read the disk. */
+  forget(wanted: Wanted): void {
+    for (const { files, wanted: placed } of this.#placesOf(wanted)) files.forget(placed.path)
+  }
+
+  /** Uses the file while it is open; undefined for a miss. */
+  async withOpened<T>(
+    wanted: Wanted,
+    use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
+  ): Promise<T | undefined> {
+    for (const { files, wanted: placed } of this.#placesOf(wanted)) {
+      const used = await files.withOpened(placed, use)
+      if (used !== undefined) return used
+    }
+    return undefined
+  }
+
+  #placesOf(wanted: Wanted): Place[] {
+    const places = this.#mountsOf(wanted)
+    return wanted.isFolder ? places : [...places, { files: this.public, wanted }]
+  }
+
+  #mountsOf(wanted: Wanted): Place[] {
+    return this.#mounts.flatMap(({ files, index }) => {
+      if (!covers(files.directory, wanted.path)) return []
+      if (!wanted.isFolder) return [{ files, wanted }]
+      if (index === undefined) return []
+      return [{ files, wanted: { ...wanted, path: wanted.path + index, isFolder: false } }]
+    })
+  }
+}
+
+async function findFirst(places: readonly Place[]): Promise<Found> {
+  for (const { files, wanted } of places) {
+    const file = await files.find(wanted)
+    if (file) return file
+  }
+  return undefined
+}
+
+/** Whether a file is one of these, compressed or spelled otherwise as well. */
+function hides(files: readonly string[]): (file: string) => boolean {
+  const hidden = new Set(files.filter(Boolean).map(folded))
+  return file => hidden.size > 0 && hidden.has(folded(withoutCodingExtension(file)))
+}

@@ -1,0 +1,46 @@
+// A mount: a directory that something else filled.
+import { contentType } from '../../../http/media-type.ts'
+import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { moreFields } from '../more-fields.ts'
+import { IMMUTABLE, revalidated } from './public.ts'
+import type { ServedDirectory } from './served-directory.ts'
+
+/** By decoded URL path: whether a bundler's manifest names the file and its URL contains a hash. */
+export type IsHashed = (mount: MountSettings, path: string) => boolean
+
+export function mountDirectory(
+  settings: Settings,
+  mount: MountSettings,
+  { isHidden, isHashed }: Pick<ServedDirectory, 'isHidden'> & { readonly isHashed: IsHashed }
+): ServedDirectory {
+  const { host, publicApp } = settings
+  const { urlPath, place, fallback } = mount
+  const shell = fallback === undefined ? undefined : `${urlPath}/${fallback}`
+  const cacheControlOf = (path: string): string => {
+    const isImmutable = mount.isImmutable?.(path) ?? isHashed(mount, path)
+    if (isImmutable) return IMMUTABLE
+    return mount.cacheControl?.(path) ?? revalidated(publicApp.compile || path === shell)
+  }
+  return {
+    place,
+    urlPath,
+    // No canonical path contains a line break.
+    memoryKey: `${urlPath}\n`,
+    publishedFolder: undefined,
+    revalidate: () => publicApp.revalidate,
+    isPublishedOnRequest: () => false,
+    isHidden,
+    fingerprintOf: () => undefined,
+    isOrdinary: () => Promise.resolve(true),
+    fieldsOf: ({ path }) => ({
+      type: contentType(path),
+      cacheControl: cacheControlOf(path),
+      // Scripts and fonts of a CDN are fetched in CORS mode.
+      crossOrigin: host !== undefined && mount.manifest !== undefined,
+      more: [
+        ...moreFields(settings.headers?.(path), 'headers'),
+        ...moreFields(mount.headers?.(path), `mounts.${urlPath || '/'}.headers`)
+      ]
+    })
+  }
+}

@@ -1,0 +1,38 @@
+// The public directory: files that the apps publish, and those that a person put there.
+import { splitFingerprint } from '../../urls/fingerprint.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { moreFields } from '../more-fields.ts'
+import { contentType } from '../../../http/media-type.ts'
+import type { ServedDirectory } from './served-directory.ts'
+
+// RFC 8246: the bytes at this URL never change.
+export const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** For a file that may change at its URL. */
+export function revalidated(isCompiled: boolean): string {
+  return isCompiled ? 'no-cache' : 'public, max-age=0, must-revalidate'
+}
+
+export function publicDirectory(
+  settings: Settings,
+  { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
+): ServedDirectory {
+  const { host, prefix, publicApp } = settings
+  return {
+    place: settings,
+    urlPath: '',
+    memoryKey: '',
+    publishedFolder: /^\/[^/]*/.exec(prefix)?.[0],
+    revalidate: ({ app }) => app.revalidate,
+    isPublishedOnRequest: ({ app }) => app.compile,
+    isHidden,
+    fingerprintOf: ({ app, path }) => (app === publicApp ? undefined : splitFingerprint(path)),
+    isOrdinary,
+    fieldsOf: ({ app, path }, isVerified) => ({
+      type: contentType(path),
+      cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
+      crossOrigin: host !== undefined && path.startsWith(`${prefix}/`),
+      more: moreFields(settings.headers?.(path), 'headers')
+    })
+  }
+}

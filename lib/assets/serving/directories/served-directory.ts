@@ -1,0 +1,44 @@
+// What distinguishes the directories that are served: public and each mount.
+import { join } from 'node:path'
+import type { PublicPlace } from '../../../files/containment.ts'
+import type { Fingerprinted } from '../../urls/fingerprint.ts'
+import type { SharedFields } from '../files/representation.ts'
+import type { Wanted } from '../request-path.ts'
+
+export interface ServedDirectory {
+  readonly place: PublicPlace
+  /** Decoded: `/static`; the empty string for `/`. */
+  readonly urlPath: string
+  /** Precedes a path in the memory that all directories share. */
+  readonly memoryKey: string
+  /** The URL path of the folder in which files may be published by a request; undefined in a mount. */
+  readonly publishedFolder: string | undefined
+  /** Seconds for which a stat result is reused. */
+  readonly revalidate: (wanted: Wanted) => number
+  /**
+   * Whether a file may be published by the request itself: compressed copies beside it do not keep up, and
+   * it may appear at any time.
+   */
+  readonly isPublishedOnRequest: (wanted: Wanted) => boolean
+  /** Whether a file is never served. @param file absolute */
+  readonly isHidden: (file: string) => boolean
+  /** The fingerprint in a name, which the bytes must have. */
+  readonly fingerprintOf: (wanted: Wanted) => Fingerprinted | undefined
+  /**
+   * Whether 32 hex characters that are not the digest of the bytes are part of the name itself.
+   * @param plain the path without them
+   */
+  readonly isOrdinary: (wanted: Wanted, plain: string) => Promise<boolean>
+  /** @param isVerified whether the bytes have the digest in the name */
+  readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => Omit<SharedFields, 'varies'>
+}
+
+/** The file for a decoded URL path under the directory's; absolute. */
+export function fileIn({ place, urlPath }: ServedDirectory, path: string): string {
+  return join(place.publicDir, path.slice(urlPath.length))
+}
+
+/** Whether a decoded path is below a directory's URL path. */
+export function covers({ urlPath }: { readonly urlPath: string }, path: string): boolean {
+  return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
+}

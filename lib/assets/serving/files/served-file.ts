@@ -1,0 +1,139 @@
+// A served file with all its representations: opened, checked, then read or described.
+import { Readable } from 'node:stream'
+import { CODINGS, type Coding } from '../../../files/codings.ts'
+import { compareCopy } from '../../../files/compress.ts'
+import { isInPublic } from '../../../files/containment.ts'
+import {
+  isSameInode,
+  sameStamp,
+  stampOf,
+  statOf,
+  withFile,
+  type OpenFile,
+  type Stamp
+} from '../../../files/disk.ts'
+import { streamOf } from '../../../files/file-stream.ts'
+import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
+import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
+import { makeRepresentation, type Representation } from './representation.ts'
+import type { Wanted } from '../request-path.ts'
+
+export interface ServedFile {
+  readonly representations: readonly [identity: Representation, ...Representation[]]
+  /** The stamps of the compressed files beside it, whether they are sent or not. */
+  readonly copies: ReadonlyMap<Coding, Stamp>
+  /** Whether the name has a fingerprint that is the digest of the bytes. */
+  readonly isVerified: boolean
+}
+
+const ATTEMPTS = 3
+
+/**
+ * Opens a file of a directory, and uses it while it is open. A file that is replaced before it is checked is
+ * opened again: not every system knows the path of an open file whose name was given to another.
+ * @returns undefined for anything but a regular file, for a link that leads out of the directory, and for bytes
+ *   that do not match the fingerprint
+ */
+export async function withServedFile<T>(
+  directory: ServedDirectory,
+  wanted: Wanted,
+  maxFileBytes: number,
+  use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
+): Promise<T | undefined> {
+  const path = fileIn(directory, wanted.path)
+  for (let attempt = 1; ; attempt++) {
+    const result = await withFile(path, async opened => {
+      const file = await prepare(directory, wanted, maxFileBytes, opened)
+      if (file) return { used: await use(file, opened), isReplaced: false }
+      return { used: undefined, isReplaced: !(await isStillAt(path, opened)) }
+    })
+    if (!result?.isReplaced || attempt === ATTEMPTS) return result?.used
+  }
+}
+
+async function isStillAt(path: string, { stats }: OpenFile): Promise<boolean> {
+  const now = await statOf(path)
+  return now !== undefined && isSameInode(now, stats)
+}
+
+async function prepare(
+  directory: ServedDirectory,
+  wanted: Wanted,
+  maxFileBytes: number,
+  opened: OpenFile
+): Promise<ServedFile | undefined> {
+  if (directory.isHidden(opened.path) || !(await isInPublic(directory.place)(opened)))
+    return undefined
+  const file = await readEncoded('identity', opened, maxFileBytes)
+  const fingerprint = directory.fingerprintOf(wanted)
+  const copies = await findCopies(directory, wanted, file)
+  const needsDigest = fingerprint !== undefined || copies.size > 0
+  const identity = needsDigest ? await withDigest(file, opened) : file
+  const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
+  if (fingerprint && !isVerified && !(await directory.isOrdinary(wanted, fingerprint.name))) {
+    return undefined
+  }
+  const codings = [...copies.keys()]
+  const read = await Promise.all(
+    codings.map(coding => readCopy(directory, identity, coding, maxFileBytes))
+  )
+  const compressed = read.filter(copy => copy !== undefined)
+  const shared = {
+    ...directory.fieldsOf(wanted, isVerified),
+    varies: compressed.length > 0
+  }
+  const rest = compressed.map(copy => makeRepresentation(copy, shared))
+  const representations = [makeRepresentation(identity, shared), ...rest] as const
+  return { representations, copies, isVerified }
+}
+
+/** The compressed files beside a file. One that is older is a copy of something else. */
+async function findCopies(
+  directory: ServedDirectory,
+  wanted: Wanted,
+  { file, stamp }: Pick<EncodedFile, 'file' | 'stamp'>
+): Promise<ReadonlyMap<Coding, Stamp>> {
+  if (directory.isPublishedOnRequest(wanted)) return new Map()
+  const stats = await Promise.all(CODINGS.map(({ extension }) => statOf(file + extension)))
+  const copies = new Map<Coding, Stamp>()
+  CODINGS.forEach((coding, at) => {
+    const copy = stats[at]
+    if (copy?.isFile() && copy.size > 0n && copy.mtimeNs >= stamp.mtimeNs) {
+      copies.set(coding, stampOf(copy))
+    }
+  })
+  return copies
+}
+
+/** A compressed copy, unless it expands to other bytes; it is compared each time that it is loaded. */
+async function readCopy(
+  { place }: ServedDirectory,
+  { file, digest, size }: EncodedFile,
+  coding: Coding,
+  maxFileBytes: number
+): Promise<EncodedFile | undefined> {
+  if (digest === undefined) return undefined
+  return withFile(file + coding.extension, async opened => {
+    if (!(await isInPublic(place)(opened))) return undefined
+    const copy = await readEncoded(coding.name, opened, maxFileBytes)
+    const bytes = () => (copy.body ? Readable.from([copy.body]) : streamOf(opened))
+    return (await compareCopy({ size, digest }, bytes, coding)) === 'equal' ? copy : undefined
+  })
+}
+
+/** @param stamp what the file's stat returns now */
+export async function isUnchanged(
+  directory: ServedDirectory,
+  wanted: Wanted,
+  { representations, copies }: ServedFile,
+  stamp: Stamp
+): Promise<boolean> {
+  const [identity] = representations
+  if (!sameStamp(identity.stamp, stamp)) return false
+  const now = await findCopies(directory, wanted, identity)
+  const isSame = ([coding, copy]: readonly [Coding, Stamp]) => {
+    const known = copies.get(coding)
+    return known !== undefined && sameStamp(known, copy)
+  }
+  return now.size === copies.size && [...now].every(isSame)
+}

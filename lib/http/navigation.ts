@@ -1,0 +1,19 @@
+// Whether a request opens a page (Fetch Metadata Request Headers, W3C, section 2.2).
+
+interface Request {
+  readonly method?: string | undefined
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
+/** Where the browser says nothing, a request that names `text/html` as acceptable counts as a navigation. */
+export function isNavigation({ method, headers }: Request): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  const mode = headers['sec-fetch-mode']
+  return mode === undefined ? namesHtml(String(headers.accept ?? '')) : mode === 'navigate'
+}
+
+function namesHtml(accept: string): boolean {
+  return accept
+    .split(',')
+    .some(range => /^\s*text\/html\s*(?:;(?!\s*q=0(?:\.0*)?\s*$)|$)/i.test(range))
+}
