@@ -32,8 +32,8 @@ interface Case {
   /** Sends the ETag of a first response as If-None-Match. */
   readonly conditional?: boolean
   readonly connections?: number
-  /** Requests each of `COLD.paths` once from a process that has just started, instead of `path`. */
-  readonly isCold?: boolean
+  /** Requests each of `MANY.paths` once instead of `path`: how often before, and how often measured. */
+  readonly passes?: { readonly before: number; readonly measured: number }
   readonly status: number
   readonly contestants: readonly string[]
 }
@@ -41,8 +41,8 @@ interface Case {
 const PEERS = ['koa-static', 'koa-static-cache', 'sirv', '@fastify/static', 'express serve-static']
 const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
 
-/** Files of which each is requested once, in a project of their own: some peers read all files at start. */
-const COLD = {
+/** In a project of their own: some peers read all files at start. */
+const MANY = {
   paths: Array.from({ length: 3000 }, (_, at) => `/assets/${at % 30}/file-${at}.js`),
   size: 2048
 }
@@ -89,9 +89,9 @@ const CASES: readonly Case[] = [
     contestants: [`${OURS}, development`, 'koa-static']
   },
   {
-    title: `cold: ${COLD.paths.length} files of 2 KiB, once each`,
+    title: `cold: ${MANY.paths.length} files of 2 KiB, once each`,
     path: '/assets/app.js',
-    isCold: true,
+    passes: { before: 0, measured: 1 },
     connections: 8,
     status: 200,
     contestants: [OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'nginx']
@@ -99,6 +99,14 @@ const CASES: readonly Case[] = [
   {
     title: 'memory off, 4 KiB',
     path: '/assets/app.js',
+    status: 200,
+    contestants: [`${OURS}, memory off`, 'koa-static', 'sirv']
+  },
+  {
+    title: `memory off, ${MANY.paths.length} files of 2 KiB in turn`,
+    path: '/assets/app.js',
+    passes: { before: 4, measured: 4 },
+    connections: 8,
     status: 200,
     contestants: [`${OURS}, memory off`, 'koa-static', 'sirv']
   },
@@ -135,9 +143,9 @@ const few = makeProject({
 const many = makeProject({
   'app.js': Buffer.from(text.slice(0, 4096)),
   ...Object.fromEntries(
-    COLD.paths.map((path, at) => [
+    MANY.paths.map((path, at) => [
       path.replace('/assets/', ''),
-      Buffer.from(`// ${at}\n${text}`.slice(0, COLD.size))
+      Buffer.from(`// ${at}\n${text}`.slice(0, MANY.size))
     ])
   )
 })
@@ -171,16 +179,14 @@ async function measure(one: Case): Promise<void> {
 
 async function sample(one: Case, name: string): Promise<Sample> {
   const port = await freePort()
-  const server = await startServer(name, one.isCold ? many : few, port)
+  const server = await startServer(name, one.passes ? many : few, port)
   try {
     const url = `http://127.0.0.1:${port}${one.path}`
     const headers = await headersFor(one, name, url)
     // Warm-up, long enough for the JIT compiler.
-    if (!one.isCold) await load(url, headers, 3, one)
+    await load(one, 'before', url, headers)
     const before = await usage(server)
-    const { requests, seconds } = one.isCold
-      ? { requests: COLD.paths.length, seconds: await loadCold(port, one) }
-      : await load(url, headers, Number(values.seconds), one)
+    const { requests, seconds } = await load(one, 'measured', url, headers)
     const after = await usage(server)
     return {
       perSecond: requests / seconds,
@@ -212,12 +218,30 @@ function request(url: string, headers: Record<string, string>): Promise<Incoming
   })
 }
 
-async function load(
+interface Done {
+  readonly requests: number
+  readonly seconds: number
+}
+
+type Phase = keyof NonNullable<Case['passes']>
+
+function load(
+  { passes, connections }: Case,
+  phase: Phase,
+  url: string,
+  headers: Record<string, string>
+): Promise<Done> {
+  if (passes) return loadMany(url, passes[phase], connections)
+  const seconds = phase === 'before' ? 3 : Number(values.seconds)
+  return loadOne(url, headers, seconds, connections)
+}
+
+async function loadOne(
   url: string,
   headers: Record<string, string>,
   seconds: number,
-  { connections = 32 }: Case
-): Promise<{ requests: number; seconds: number }> {
+  connections = 32
+): Promise<Done> {
   const flags = Object.entries(headers).flatMap(([key, value]) => ['-H', `${key}: ${value}`])
   const wrk = [
     'wrk',
@@ -233,8 +257,13 @@ async function load(
   return { requests: Number(requests), seconds: Number(time) * (unit === 'm' ? 60 : 1) }
 }
 
-function loadCold(port: number, { connections = 8 }: Case): Promise<number> {
-  return requestEachOnce(port, COLD.paths, { connections, size: COLD.size })
+async function loadMany(url: string, passes: number, connections = 8): Promise<Done> {
+  const port = Number(new URL(url).port)
+  let seconds = 0
+  for (let pass = 0; pass < passes; pass++) {
+    seconds += await requestEachOnce(port, MANY.paths, { connections, size: MANY.size })
+  }
+  return { requests: MANY.paths.length * passes, seconds }
 }
 
 async function startServer(name: string, root: string, port: number): Promise<ChildProcess> {
