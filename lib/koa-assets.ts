@@ -1,5 +1,6 @@
 // The asset middleware: the route of one request.
 import compose from 'koa-compose'
+import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
@@ -16,7 +17,9 @@ import {
   respondBadRequest,
   respondMethodNotAllowed,
   serve,
-  suppressDisconnects
+  suppressDisconnects,
+  TO_KOA,
+  TO_SOCKET
 } from './assets/serving/serve.ts'
 import { appOfPage } from './assets/settings/app-settings.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
@@ -26,6 +29,7 @@ import { splitArguments } from './assets/views/arguments.ts'
 import type { NamesThenPreloadOptions } from './assets/views/preload.ts'
 import type { ViewHelpers } from './assets/views/view-helpers.ts'
 import { AssetError } from './errors.ts'
+import type { OpenFile } from './files/disk.ts'
 import { warnOnce } from './warn-once.ts'
 
 export { assetSources } from './assets/sources/third-party.ts'
@@ -109,7 +113,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   const helpers = provideHelpers(pipeline)
-  return settings.serve ? compose([new AssetServer(pipeline).respond, helpers]) : helpers
+  return settings.serve ? new AssetServer(pipeline, helpers).middleware : helpers
 }
 
 function provideHelpers(pipeline: Pipeline): Middleware {
@@ -144,19 +148,21 @@ async function nextAfter(work: Promise<void>, next: Next): Promise<void> {
 }
 
 class AssetServer {
+  readonly middleware: Middleware
   readonly #pipeline: Pipeline
 
-  constructor(pipeline: Pipeline) {
+  constructor(pipeline: Pipeline, helpers: Middleware) {
     this.#pipeline = pipeline
+    this.middleware = compose([this.#respond, helpers])
   }
 
   /** The route of one request: from memory if possible, then from the disk. */
-  readonly respond: Middleware = (ctx, next) => {
+  readonly #respond: Middleware = (ctx, next) => {
     const { directories, settings } = this.#pipeline
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
     const known = target.startsWith('/') ? this.#pipeline.recall(path) : undefined
-    if (known && isRead(ctx.req)) return serve(ctx, known)
+    if (known && isRead(ctx.req)) return this.#serve(ctx, known)
     if (directories.lack(path)) return this.#passOn(ctx, next, path)
     const wanted = isPathForKoa(ctx, path) ? locate(path, settings) : undefined
     if (wanted === MALFORMED) return respondBadRequest(ctx)
@@ -198,12 +204,21 @@ class AssetServer {
       const file = await this.#fileFor(ctx, wanted)
       if (file === 'explained') return true
       if (!file) return false
-      if (await serve(ctx, file)) return true
+      if (await this.#serve(ctx, file)) return true
       directories.forget(wanted)
     }
     // One that changes all the time is described while it is open.
-    const done = await directories.withOpened(wanted, (file, opened) => serve(ctx, file, opened))
+    const done = await directories.withOpened(wanted, (file, opened) =>
+      this.#serve(ctx, file, opened)
+    )
     return done ?? false
+  }
+
+  #serve(ctx: Context, file: ServedFile, opened?: OpenFile): boolean | Promise<boolean> {
+    const { middleware, compose: join = compose } = ctx.app as Koa & { compose?: unknown }
+    // A request that comes here again, behind others, has the helpers already.
+    const isFirst = middleware[0] === this.middleware && join === compose && !('assets' in ctx)
+    return serve(ctx, file, opened, isFirst ? TO_SOCKET : TO_KOA)
   }
 
   /** For a source that cannot be published: in development an error page, else the last good target. */

@@ -102,12 +102,24 @@ export async function withFile<T>(
 ): Promise<T | undefined> {
   const fd = await ifThere(openDescriptor(path, READ).catch(unlessSocket))
   if (fd === undefined) return undefined
+  let file: OpenFile | undefined
   try {
     const stats = await statDescriptor(fd, { bigint: true })
-    return stats.isFile() ? await use({ path, fd, stats }) : undefined
+    file = { path, fd, stats }
+    return stats.isFile() ? await use(file) : undefined
   } finally {
-    await closeDescriptor(fd)
+    const until = file && keptOpen.get(file)
+    // Nobody waits for it any more, and nothing was written that a failure could lose.
+    if (until) void until.then(() => close(fd, () => undefined))
+    else await closeDescriptor(fd)
   }
+}
+
+const keptOpen = new WeakMap<OpenFile, Promise<void>>()
+
+/** Lets `withFile` return while the file is still read. It is closed when the promise, which never rejects, is settled. */
+export function keepOpen(file: OpenFile, until: Promise<void>): void {
+  keptOpen.set(file, until)
 }
 
 function unlessSocket(error: unknown): undefined {

@@ -28,7 +28,7 @@ export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
   return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched
 }
 
-type Read = (
+export type Read = (
   fd: number,
   buffer: Buffer,
   offset: number,
@@ -39,25 +39,23 @@ type Read = (
 
 /**
  * A `read` for a span of an open file, read from start to end. Its last call fails when the file was
- * overwritten since it was opened; bytes that were only appended after the span do no harm.
+ * overwritten since it was opened, or ends before the span; bytes that were only appended do no harm.
  */
 export function readUnchanged(file: OpenFile, span: Required<Span>): Read {
   const digester = mayGrow(file) ? new Digester() : undefined
-  const requireIntact = callbackify(async (): Promise<void> => {
+  const requireIntact = callbackify(async (isComplete: boolean): Promise<void> => {
     const digest = digester?.finish()
-    if (await isUnmodified(file)) return
-    if (digest !== undefined && digest === (await digestOfStream(streamOf(file, span)))) return
+    if (isComplete && (await isUnmodified(file))) return
+    const isSame = async () => digest === (await digestOfStream(streamOf(file, span)))
+    if (isComplete && digest !== undefined && (await isSame())) return
     throw new Error(`${file.path} changed while it was being sent`)
   })
   return (fd, buffer, offset, length, position, done) => {
-    if (!digester && position + length <= span.end) {
-      read(fd, buffer, offset, length, position, done)
-      return
-    }
     read(fd, buffer, offset, length, position, (error, bytesRead) => {
       digester?.update(buffer.subarray(offset, offset + bytesRead))
-      if (error || position + bytesRead <= span.end) done(error, bytesRead, buffer)
-      else requireIntact(failure => done(failure, bytesRead, buffer))
+      const isComplete = position + bytesRead > span.end
+      if (error || (bytesRead > 0 && !isComplete)) done(error, bytesRead, buffer)
+      else requireIntact(isComplete, failure => done(failure, bytesRead, buffer))
     })
   }
 }

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import { errorCode } from '../../files/disk.ts'
 
 /** Over HTTP/2 every response has its own stream. */
 function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
@@ -69,7 +70,11 @@ export function abort(res: ServerResponse): void {
   else res.destroy()
 }
 
-/** Whether an error is that of the response's connection: its client disconnected. */
+/**
+ * Whether an error is that of the response's connection: its client disconnected. Koa 3 reports that of a
+ * response whose body is a stream as one that was closed before its end.
+ */
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
-  return error === (streamOf(res) ?? socketOf(res))?.errored
+  const isPremature = errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE'
+  return isPremature || error === (streamOf(res) ?? socketOf(res))?.errored
 }

@@ -7,28 +7,40 @@ export type Fields = readonly string[]
 /** The request field that selects a representation (RFC 9110 section 12.5.5). */
 export const VARY: Fields = ['Vary', 'Accept-Encoding']
 
-/** Our fields, `Vary` merged with one that was set before: `res.writeHead` would replace it. */
-export function withEarlierVary(res: ServerResponse, fields: Fields): Fields {
-  const earlier = res.getHeader('Vary')
-  const at = earlier === undefined ? -1 : fields.indexOf('Vary')
-  return at === -1 ? fields : fields.with(at + 1, mergeVary(String(earlier)))
+/** Sets our fields beside those that were set before: these stay, and `Vary` has the members of both. */
+export function setFields(res: ServerResponse, fields: Fields): void {
+  for (let at = 0; at < fields.length; at += 2) {
+    const [name, value] = [fields[at] as string, fields[at + 1] as string]
+    const earlier = res.getHeader(name)
+    if (earlier === undefined) res.setHeader(name, value)
+    else if (name.toLowerCase() === 'vary') res.setHeader(name, mergeVary(String(earlier), value))
+  }
 }
 
-function mergeVary(earlier: string): string {
-  const members = earlier.toLowerCase().split(/\s*,\s*/)
-  const isCovered = members.includes('*') || members.includes('accept-encoding')
-  return isCovered ? earlier : `${earlier}, Accept-Encoding`
+function mergeVary(earlier: string, value: string): string {
+  const known = new Set(earlier.toLowerCase().split(/\s*,\s*/))
+  if (known.has('*')) return earlier
+  const added = value.split(/\s*,\s*/).filter(member => !known.has(member.toLowerCase()))
+  return [earlier, ...added].join(', ')
 }
 
-// RFC 9110 section 8: fields that describe content, and its validators.
-const CONTENT_FIELDS = [
-  ...['Content-Type', 'Content-Encoding', 'Content-Language', 'Content-Length', 'Content-Range'],
-  ...['Transfer-Encoding', 'ETag', 'Last-Modified']
-]
+// RFC 9110 sections 8 and 14.3, and RFC 9530: fields that describe the content that is sent, and its
+// validators. Content-Location stays: who rewrites a URL in front means the file.
+const CONTENT_FIELDS = new Set([
+  ...['content-type', 'content-encoding', 'content-language', 'content-length', 'content-range'],
+  ...[
+    'content-digest',
+    'repr-digest',
+    'accept-ranges',
+    'transfer-encoding',
+    'etag',
+    'last-modified'
+  ]
+])
 
 /** Removes the content fields and the reason phrase that were set for some other body. */
 export function removeContentFields(res: ServerResponse): void {
-  for (const name of CONTENT_FIELDS) if (res.hasHeader(name)) res.removeHeader(name)
+  for (const name of res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) res.removeHeader(name)
   // HTTP/2 has no reason phrase, and Node warns about one.
   if (res.req.httpVersionMajor < 2) res.statusMessage = ''
 }

@@ -1,49 +1,73 @@
-// Streams an open file through `send`.
-import type { ReadStream, Stats } from 'node:fs'
+// Streams an open file: through `send`, or as the body of a response that Koa sends.
+import { createReadStream, type ReadStream, type Stats } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import send from 'send'
 import type { ByteRange } from '../../http/ranges.ts'
-import type { OpenFile } from '../../files/disk.ts'
-import { WITHOUT_CLOSE, readUnchanged } from '../../files/file-stream.ts'
+import { keepOpen, type OpenFile } from '../../files/disk.ts'
+import { WITHOUT_CLOSE, readUnchanged, type Read } from '../../files/file-stream.ts'
 import { abort } from './connection.ts'
-import { removeContentFields, withEarlierVary, type Fields } from './fields.ts'
+import { removeContentFields, setFields, type Fields } from './fields.ts'
+
+/** A file, or one range of it. */
+export interface FilePart {
+  readonly file: OpenFile
+  /** In bytes, of the whole file. */
+  readonly size: number
+  readonly range: ByteRange | undefined
+}
 
 /**
- * Sends a file, or one range of it, and resolves when the file is no longer read. `send` evaluates
- * preconditions and several ranges in its own way, so it gets a request that has one range at most. It
- * passes its options on to `fs.createReadStream`, and thereby reads the open file.
- * @param fields of a 200, without Content-Length
+ * Sends a file, and resolves when it is no longer read. `send` evaluates preconditions and several ranges
+ * in its own way, so it gets a request that has one range at most. It passes its options on to
+ * `fs.createReadStream`, and thereby reads the open file.
  */
-export function sendFile(
-  res: ServerResponse,
-  opened: OpenFile,
-  size: number,
-  fields: Fields,
-  range?: ByteRange
-): Promise<void> {
+export function sendFile(res: ServerResponse, fields: Fields, part: FilePart): Promise<void> {
+  const { file, size, range } = part
   removeContentFields(res)
   // Koa starts at 404, and send never resets it.
   res.statusCode = 200
-  const merged = withEarlierVary(res, fields)
-  for (let at = 0; at < merged.length; at += 2) {
-    res.setHeader(merged[at] as string, merged[at + 1] as string)
-  }
-  const { start, end } = range ?? { start: 0, end: size - 1 }
-  const headers = range ? { range: `bytes=${start}-${end}` } : {}
-  const fs = { ...WITHOUT_CLOSE, read: readUnchanged(opened, { start, end }) }
-  const options = { cacheControl: false, etag: false, lastModified: false, fd: opened.fd, fs }
-  const sending = send({ method: 'GET', headers } as IncomingMessage, opened.path, options)
+  setFields(res, fields)
+  const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
+  const options = { cacheControl: false, etag: false, lastModified: false, ...sourceOf(res, part) }
+  const sending = send({ method: 'GET', headers } as IncomingMessage, file.path, options)
   return new Promise(resolve => {
     let isReading = false
     sending.on('error', () => abort(res))
-    sending.on('stream', (file: ReadStream) => {
+    sending.on('stream', (stream: ReadStream) => {
       isReading = true
-      // A file that shrank would leave the client waiting for the rest.
-      file.once('end', () => file.bytesRead <= end - start && abort(res))
-      file.once('close', resolve)
+      stream.once('close', resolve)
     })
     Object.assign(sending, { res })
-    sending.send(opened.path, { size } as Stats)
+    sending.send(file.path, { size } as Stats)
     if (!isReading) resolve()
   })
+}
+
+/** A file as a body, which keeps the file open until it is read or destroyed. */
+export function bodyOf(res: ServerResponse, part: FilePart): ReadStream {
+  const body = createReadStream(part.file.path, { ...sourceOf(res, part), ...spanOf(part) })
+  const closed = new Promise<void>(resolve => {
+    body.once('close', () => resolve())
+  })
+  keepOpen(part.file, closed)
+  return body
+}
+
+function spanOf({ size, range }: FilePart): ByteRange {
+  return range ?? { start: 0, end: size - 1 }
+}
+
+/**
+ * Where a stream reads. When reading fails, or the file has changed, the response is cut off: a client
+ * can detect that, whatever middleware in front does with the stream.
+ */
+function sourceOf(res: ServerResponse, part: FilePart) {
+  const readNext = readUnchanged(part.file, spanOf(part))
+  const read: Read = (fd, buffer, offset, length, position, done) => {
+    readNext(fd, buffer, offset, length, position, (error, bytesRead) => {
+      if (error) abort(res)
+      done(null, error ? 0 : bytesRead, buffer)
+    })
+  }
+  return { fd: part.file.fd, fs: { ...WITHOUT_CLOSE, read } }
 }

@@ -1,4 +1,5 @@
 // The part of serving that knows Koa: compares a path with `ctx.path`, and responds.
+import type { Readable } from 'node:stream'
 import type { Context, Next } from 'koa'
 import { chooseCoding } from '../../http/content-coding.ts'
 import { evaluatePreconditions } from '../../http/preconditions.ts'
@@ -6,11 +7,11 @@ import { chooseRange, type ByteRange } from '../../http/ranges.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { sameStamp, withFile, type OpenFile } from '../../files/disk.ts'
 import { connected, isOfConnection, isAwaited } from './connection.ts'
-import type { Fields } from './fields.ts'
+import { removeContentFields, setFields } from './fields.ts'
 import type { ServedFile } from './files/served-file.ts'
 import type { Representation } from './files/representation.ts'
 import { hasOneSpelling, rawPath } from './request-path.ts'
-import { sendFile } from './send-file.ts'
+import { bodyOf, sendFile, type FilePart } from './send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from './write-response.ts'
 
 /** Whether `ctx.path`, which a guard in front compares, is the same path. */
@@ -30,57 +31,86 @@ export function isPathForKoa(ctx: Context, path: string): boolean {
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
+/** How a response leaves koaAssets. */
+interface Way {
+  readonly write: (ctx: Context, response: PreparedResponse, body?: Buffer) => true
+  /** Resolves when the file need no longer be kept open. */
+  readonly stream: (
+    ctx: Context,
+    response: PreparedResponse,
+    part: FilePart
+  ) => Promise<void> | true
+}
+
 /**
- * Responds with a file. Koa writes nothing afterwards.
+ * As any middleware responds: status, fields and `ctx.body`, which is a Buffer, a stream, or null for a
+ * response without content. Middleware in front can still change all of it.
+ */
+export const TO_KOA: Way = {
+  write: give,
+  stream: (ctx, response, part) => give(ctx, response, bodyOf(ctx.res, part))
+}
+
+/** Past Koa, for a request that no other middleware has seen. */
+export const TO_SOCKET: Way = {
+  write(ctx, response, body) {
+    bypassKoa(ctx)
+    // Another listener of the server may have responded meanwhile.
+    if (!ctx.res.headersSent) writeResponse(ctx.res, response, body)
+    return true
+  },
+  stream(ctx, response, part) {
+    bypassKoa(ctx)
+    return sendFile(ctx.res, response.fields, part)
+  }
+}
+
+/**
+ * Responds with a file.
  * @param opened the file itself, if it was described while it was open
  * @returns false when the file has been replaced since it was found, and must be found again
  */
 export function serve(
   ctx: Context,
   { representations }: ServedFile,
-  opened?: OpenFile
+  opened?: OpenFile,
+  way = TO_KOA
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
   const chosen = chooseCoding(headers['accept-encoding'], representations) ?? representations[0]
   const outcome = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  if (outcome === 'not-modified') return write(ctx, chosen.notModified)
-  if (outcome === 'failed') return write(ctx, chosen.failed)
+  if (outcome === 'not-modified') return way.write(ctx, chosen.notModified)
+  if (outcome === 'failed') return way.write(ctx, chosen.failed)
   const range = chooseRange(method, headers, chosen, chosen.size)
-  if (range === 'unsatisfiable') return write(ctx, rangeNotSatisfiable(chosen))
-  if (range !== 'whole') return serveRange(ctx, chosen, range, opened)
-  if (method === 'HEAD') return write(ctx, chosen.ok)
-  return chosen.body ? write(ctx, chosen.ok, chosen.body) : stream(ctx, chosen, opened)
+  if (range === 'unsatisfiable') return way.write(ctx, rangeNotSatisfiable(chosen))
+  if (method === 'HEAD') return way.write(ctx, chosen.ok)
+  if (!chosen.body) return stream(ctx, way, chosen, range === 'whole' ? undefined : range, opened)
+  if (range === 'whole') return way.write(ctx, chosen.ok, chosen.body)
+  return way.write(ctx, partial(chosen, range), chosen.body.subarray(range.start, range.end + 1))
 }
 
 function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {
   return prepareResponse(416, ['Content-Range', `bytes */${size}`, ...failed.fields])
 }
 
-function serveRange(
-  ctx: Context,
-  chosen: Representation,
-  range: ByteRange,
-  opened: OpenFile | undefined
-): boolean | Promise<boolean> {
-  if (!chosen.body) return stream(ctx, chosen, opened, range)
-  const part = chosen.body.subarray(range.start, range.end + 1)
-  const fields = [
-    ...withoutLength(chosen.ok),
-    ...['Content-Length', String(part.length)],
-    ...['Content-Range', `bytes ${range.start}-${range.end}/${chosen.size}`]
-  ]
-  return write(ctx, prepareResponse(206, fields), part)
+function partial({ ok, size }: Representation, { start, end }: ByteRange): PreparedResponse {
+  const contentRange = ['Content-Range', `bytes ${start}-${end}/${size}`]
+  const length = ['Content-Length', String(end - start + 1)]
+  return prepareResponse(206, [...ok.fields.slice(0, -2), ...contentRange, ...length])
 }
 
-function withoutLength({ fields }: PreparedResponse): Fields {
-  return fields.slice(0, -2)
-}
-
-function write(ctx: Context, response: PreparedResponse, body?: Buffer): true {
-  bypassKoa(ctx)
+function give(ctx: Context, { status, fields }: PreparedResponse, body?: Buffer | Readable): true {
+  const { res } = ctx
+  suppressDisconnects(ctx)
   // A timeout in front may have responded meanwhile.
-  if (!ctx.res.headersSent) writeResponse(ctx.res, response, body)
+  if (res.headersSent) return true
+  removeContentFields(res)
+  // Koa removes fields together with an earlier body, and makes a response without one a 204.
+  if (!body || ctx.body != null) ctx.body = null
+  ctx.status = status
+  setFields(res, fields)
+  if (body) ctx.body = body
   return true
 }
 
@@ -111,21 +141,20 @@ function handleError(this: Context, error: Error): void {
  */
 async function stream(
   ctx: Context,
+  way: Way,
   chosen: Representation,
-  opened: OpenFile | undefined,
-  range?: ByteRange
+  range: ByteRange | undefined,
+  opened: OpenFile | undefined
 ): Promise<boolean> {
-  if (!(await connected(ctx.res))) {
-    bypassKoa(ctx)
-    return true
-  }
+  const response = range ? partial(chosen, range) : chosen.ok
   const streamFrom = async (file: OpenFile): Promise<boolean> => {
     if (!sameStamp(file.stats, chosen.stamp)) return false
-    bypassKoa(ctx)
-    if (!isAwaited(ctx.res)) return true
-    await sendFile(ctx.res, file, chosen.size, withoutLength(chosen.ok), range)
+    if (!isAwaited(ctx.res)) return way.write(ctx, response)
+    await way.stream(ctx, response, { file, size: chosen.size, range })
     return true
   }
+  // Nobody receives it then; loggers in front read it.
+  if (!(await connected(ctx.res))) return way.write(ctx, response)
   if (opened?.path === chosen.file) return streamFrom(opened)
   return (await withFile(chosen.file, streamFrom)) ?? false
 }

@@ -5,7 +5,7 @@
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { removeContentFields, withEarlierVary, type Fields } from './fields.ts'
+import { removeContentFields, setFields, type Fields } from './fields.ts'
 
 /** A status and its fields, made once for many requests. */
 export interface PreparedResponse {
@@ -54,8 +54,8 @@ export function prepareResponse(status: number, fields: Fields): PreparedRespons
 export function writeResponse(res: Response, response: PreparedResponse, body?: Buffer): void {
   if (!mayReuseHead(res)) {
     removeContentFields(res)
-    res.writeHead(response.status, withEarlierVary(res, response.fields) as string[])
-    res.end(body)
+    setFields(res, response.fields)
+    res.writeHead(response.status).end(body)
     return
   }
   const { head } = response

@@ -187,7 +187,7 @@ for (const [way, options] of WAYS) {
     t.is(headers.vary, 'Origin')
     t.is(headers['x-front'], 'yes')
     t.deepEqual(headers['set-cookie'], ['a=b'])
-    t.is(headers['cache-control'], 'no-cache')
+    t.is(headers['cache-control'], 'private')
   })
 }
 
