@@ -11,7 +11,7 @@ import * as httpCache from '../lib/koa-http-cache.ts'
 const LOW = ['ground', 'http', 'files']
 const SETTLED = [...LOW, 'urls', 'compilers', 'settings']
 const READ = [...SETTLED, 'sources', 'rendering']
-const ALL = [...READ, 'building', 'publishing', 'serving', 'views', 'inspecting']
+const ALL = [...READ, 'building', 'publishing', 'serving', 'views', 'bundles', 'inspecting']
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ground: [],
   http: ['ground'],
@@ -25,6 +25,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   publishing: [...READ, 'building'],
   serving: [...LOW, 'urls', 'settings'],
   views: ['ground', 'http', 'urls', 'settings'],
+  bundles: [...LOW, 'urls', 'settings', 'views'],
   inspecting: ALL,
   pipeline: ALL,
   'koa-assets': [...ALL, 'pipeline'],

@@ -1,6 +1,7 @@
 // Connects the rooms: everything that one koaAssets() holds. The targets of an app are published on
 // request, or built with fingerprints on request, or precompiled.
 import { warnOnce } from '../warn-once.ts'
+import { Bundles } from './bundles/bundles.ts'
 import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import { makeNameCheck } from './inspecting/unknown-names.ts'
@@ -16,7 +17,7 @@ import type { AppSettings, Settings } from './settings/settings.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
-import { plainAddress, type AssetAddress, type Module } from './views/asset-url.ts'
+import { plainAddress, type AppAssets, type AssetAddress, type Module } from './views/asset-url.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = ServedFile | undefined
@@ -27,6 +28,8 @@ export class Pipeline {
   readonly #publicFiles: ServedFiles
   /** By the name of an app. */
   readonly viewHelpers: (app: string) => ViewHelpers
+  /** Undefined when no mount has a bundle. */
+  readonly #bundles: Bundles | undefined
   readonly #sources: Sources
   readonly #publisher: Publisher
   readonly #live: LiveBuild | undefined
@@ -51,11 +54,14 @@ export class Pipeline {
     if (apps.some(isLive)) this.#live = new LiveBuild(settings, this.#sources, warn, forget)
     if (apps.some(isPrecompiled)) this.#precompiled = new ManifestInForce(settings, warn)
     if (env === 'development') this.#checkName = makeNameCheck(settings, this.#sources, warn)
-    this.viewHelpers = makeViewHelpers(settings, app => ({
+    const bundles = new Bundles(settings, warn)
+    if (!bundles.isEmpty) this.#bundles = bundles
+    const assetsOf = (app: AppSettings): AppAssets => ({
       resolve: name => this.#resolve(app, name),
       modules: () => modulesOf(this.#manifestOf(app)),
       version: () => this.#version
-    }))
+    })
+    this.viewHelpers = makeViewHelpers(settings, assetsOf, this.#bundles?.find)
   }
 
   /** The file of a raw path, if it is in memory and no look at the disk is due. */
@@ -98,6 +104,7 @@ export class Pipeline {
   /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */
   beforePage(): Promise<void> | undefined {
     this.#precompiled?.refreshInBackground(this.settings.publicApp.revalidate)
+    this.#bundles?.refreshInBackground()
     return this.#live?.refresh()
   }
 
@@ -155,7 +162,11 @@ export class Pipeline {
   }
 
   get #version(): string {
-    const versions = [this.#precompiled?.current.version, this.#live?.manifest.version]
+    const versions = [
+      this.#precompiled?.current.version,
+      this.#live?.manifest.version,
+      this.#bundles?.version
+    ]
     return versions.filter(Boolean).join('-')
   }
 }

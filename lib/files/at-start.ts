@@ -1,7 +1,7 @@
 // Synchronous looks at the disk, for start alone.
 import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isMiss } from './disk.ts'
+import { isMiss, stampOf, type Stamp } from './disk.ts'
 
 /** The entries of a directory; none when it does not exist. */
 export function readDirectory(path: string): Dirent[] {
@@ -16,8 +16,12 @@ export function statIfThere(path: string): Stats | undefined {
   return ifThere(() => statSync(path))
 }
 
-export function readIfThere(path: string): string | undefined {
-  return ifThere(() => readFileSync(path, 'utf8'))
+export function stampAtStart(path: string): Stamp | undefined {
+  return ifThere(() => stampOf(statSync(path, { bigint: true })))
+}
+
+export function readIfThere(path: string): Buffer | undefined {
+  return ifThere(() => readFileSync(path))
 }
 
 /** The real path, or the one that a path will have once it exists. */

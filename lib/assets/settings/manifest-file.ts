@@ -40,10 +40,10 @@ function isAppPath(path: unknown): path is string {
 
 /** Undefined also for a file that is missing or broken, which is reported where the whole manifest is read. */
 export function appsAtStart(file: string): ManifestApps | undefined {
-  const text = readIfThere(file)
-  if (text === undefined) return undefined
+  const bytes = readIfThere(file)
+  if (bytes === undefined) return undefined
   try {
-    return readApps((JSON.parse(text) as { apps?: unknown }).apps)
+    return readApps((JSON.parse(bytes.toString()) as { apps?: unknown }).apps)
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return undefined
     throw error

@@ -22,3 +22,12 @@ function encode(character: string): string {
   const bytes = new TextEncoder().encode(character)
   return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
+
+/**
+ * The path as a browser writes it that resolves a bundler's `import './a+(b).js'`: a module is loaded
+ * twice if two spellings of its URL differ (URL Standard, "path percent-encode set").
+ */
+export function encodeAsImported(decoded: string): string {
+  const escaped = decoded.replace(/[%?#\\]/g, encodeURIComponent)
+  return new URL(`http://localhost${escaped}`).pathname
+}

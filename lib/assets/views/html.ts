@@ -14,7 +14,7 @@ export interface Attributes {
 }
 
 // Nunjucks adds this key to the object it makes of keyword arguments, as in `image('a.png', width=10)`.
-const NUNJUCKS_KEY = '__keywords'
+export const NUNJUCKS_KEY = '__keywords'
 
 // Stricter than the HTML standard: `<` is a parse error in a name, but allowed.
 const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
@@ -72,4 +72,11 @@ export function escapeHtml(text: string): string {
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;')
+}
+
+/** HTML has no character references inside `<script>`; JSON has its own escapes. */
+export function escapeInScript(json: string): string {
+  return json.replace(/[<>\u2028\u2029]/g, character => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }

@@ -1,7 +1,7 @@
 /** `importMap`: `<script type="importmap">`, which resolves `import './dial.js'` to the published file. */
 
 import type { AppAssets, AssetUrl, UrlOf } from './asset-url.ts'
-import { openTag } from './html.ts'
+import { escapeInScript, openTag } from './html.ts'
 
 export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
@@ -51,11 +51,4 @@ function hashes(entries: readonly Entry[]): object | undefined {
 // Through a Map, so the later of two entries with the same key wins.
 function sorted(entries: Iterable<[string, string]>): object {
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-// HTML has no character references inside <script>; JSON has its own escapes.
-function escapeInScript(json: string): string {
-  return json.replace(/[<>\u2028\u2029]/g, character => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
 }

@@ -50,12 +50,12 @@ function eachName(
   return names.map(name => write(name, attributes)).join('\n')
 }
 
-function scriptTag({ url, integrity }: AssetUrl, given: Attributes): string {
+export function scriptTag({ url, integrity }: AssetUrl, given: Attributes): string {
   const builtIn = { src: url, type: 'text/javascript' }
   return `${openTag('script', builtIn, ...guarded(integrity, given), { src: url })}</script>`
 }
 
-function stylesheetTag({ url, integrity }: AssetUrl, given: Attributes): string {
+export function stylesheetTag({ url, integrity }: AssetUrl, given: Attributes): string {
   const builtIn = { href: url, type: 'text/css', rel: 'stylesheet' }
   return openTag('link', builtIn, ...guarded(integrity, given), { href: url })
 }
@@ -66,7 +66,7 @@ function faviconTag({ url }: AssetUrl, given: Attributes): string {
 }
 
 /** A browser blocks a cross-origin file that has `integrity` but not `crossorigin`. */
-function guarded(hashes: AssetUrl['integrity'], given: Attributes): readonly Attributes[] {
+export function guarded(hashes: AssetUrl['integrity'], given: Attributes): readonly Attributes[] {
   // `true` would be written as integrity="integrity", which browsers ignore.
   const isOwn = given.integrity === undefined || given.integrity === true
   const integrity = isOwn ? hashes?.join(' ') || null : given.integrity

@@ -3,6 +3,7 @@
 import { inspect } from 'node:util'
 import { nearest } from '../../nearest.ts'
 import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
+import { entryHelpers, findNone, type FindEntry, type Page } from './entry.ts'
 import { importMapHelpers } from './import-map.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
@@ -28,6 +29,7 @@ export interface ViewHelpers
     ReturnType<typeof tagHelpers>,
     ReturnType<typeof mediaHelpers>,
     ReturnType<typeof importMapHelpers>,
+    ReturnType<typeof entryHelpers>,
     ReturnType<typeof preloadHelpers> {
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
   readonly version: string
@@ -52,31 +54,50 @@ export interface ViewHelperSettings<A extends App = App> {
   readonly apps: readonly A[]
 }
 
-/** The helpers of each app are made once, so a request only looks them up. */
+/**
+ * The helpers of an app, made once, so a request only looks them up. With `findEntry` they are made for each
+ * page, as it determines which tags `entry` has to write.
+ */
 export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
-  assetsOf: (app: A) => AppAssets
+  assetsOf: (app: A) => AppAssets,
+  findEntry?: FindEntry
 ): (app: string) => ViewHelpers {
   const host = settings.host?.replace(/\/+$/, '') ?? ''
-  const byApp = new Map<string, ViewHelpers>()
-  const pick = (app: string): ViewHelpers => byApp.get(app) ?? throwUnknownApp(app, settings.apps)
-  for (const app of settings.apps) byApp.set(app.name, helpersOf(host, assetsOf(app), pick))
-  return pick
+  const byApp = new Map<string, (page: Page) => ViewHelpers>()
+  const pick = (app: string, page: Page): ViewHelpers =>
+    (byApp.get(app) ?? throwUnknownApp(app, settings.apps))(page)
+  for (const app of settings.apps) {
+    const make = helpersFor(host, assetsOf(app), findEntry ?? findNone, pick)
+    const shared = make(new Set())
+    byApp.set(app.name, findEntry ? make : () => shared)
+  }
+  return app => pick(app, new Set())
 }
 
-function helpersOf(host: string, assets: AppAssets, pick: ViewHelpers['app']): ViewHelpers {
+function helpersFor(
+  host: string,
+  assets: AppAssets,
+  findEntry: FindEntry,
+  pick: (app: string, page: Page) => ViewHelpers
+): (page: Page) => ViewHelpers {
   const urlOf = makeUrlOf(host, assets)
-  return Object.freeze<ViewHelpers>({
+  const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
     ...tagHelpers(urlOf),
     ...mediaHelpers(urlOf),
     ...importMapHelpers(host, assets, urlOf),
-    ...preloadHelpers(urlOf),
-    get version() {
-      return assets.version()
-    },
-    app: pick
-  })
+    ...preloadHelpers(urlOf)
+  }
+  return page =>
+    Object.freeze<ViewHelpers>({
+      ...helpers,
+      ...entryHelpers(findEntry, page),
+      get version() {
+        return assets.version()
+      },
+      app: name => pick(name, page)
+    })
 }
 
 function throwUnknownApp(app: unknown, apps: readonly App[]): never {

@@ -1,8 +1,8 @@
 // The manifest in use: read at start, and again in the background of a request when it has changed.
-import { readFile } from 'node:fs/promises'
 import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
 import { readIfThere } from '../../../files/at-start.ts'
-import { ifThere, sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { statOf } from '../../../files/disk.ts'
+import { FileInForce } from '../../../files/reading/file-in-force.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -15,48 +15,36 @@ const MAX_UNSLICED_BYTES = 2 * 1024 * 1024
 const CONCURRENCY = 8
 
 export class ManifestInForce {
-  readonly file: string
   current: Manifest
+  readonly #file: FileInForce
   readonly #settings: Settings
-  readonly #warn: (message: string) => void
-  #stamp: Stamp | undefined
-  #checkedAt = -Infinity
-  #isBusy = false
 
   /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
   constructor(settings: Settings, warn: (message: string) => void) {
-    this.file = manifestFile(settings)
+    const path = manifestFile(settings)
     this.#settings = settings
-    this.#warn = warn
-    const text = readIfThere(this.file)
-    if (text === undefined) throw manifestMissing(this.file)
-    this.current = atOnce(parsing(Buffer.from(text), this.file))
+    this.#file = new FileInForce(path, {
+      failure: 'keeping the last manifest',
+      warn,
+      take: bytes => this.#take(bytes)
+    })
+    const bytes = readIfThere(path)
+    if (bytes === undefined) throw manifestMissing(path)
+    this.current = atOnce(parsing(bytes, path))
     atOnce(this.current.preparing(settings.apps))
   }
 
-  /** Checks for a newer manifest in the background, at most once in `seconds`. */
   refreshInBackground(seconds: number): void {
-    const now = performance.now()
-    if (this.#isBusy || now - this.#checkedAt < seconds * 1000) return
-    this.#checkedAt = now
-    this.#isBusy = true
-    this.#refresh()
-      .catch((error: Error) => this.#warn(`keeping the last manifest: ${error.message}`))
-      .finally(() => (this.#isBusy = false))
+    this.#file.refreshInBackground(seconds)
   }
 
-  async #refresh(): Promise<void> {
-    const stats = await statOf(this.file)
-    if (!stats || (this.#stamp && sameStamp(this.#stamp, stats))) return
-    const bytes = await ifThere(readFile(this.file))
-    if (bytes === undefined) return
-    // Set now: an invalid manifest is not read again until it changes.
-    this.#stamp = stampOf(stats)
-    const next = await inSlices(parsing(bytes, this.file, MAX_UNSLICED_BYTES))
+  async #take(bytes: Buffer): Promise<true> {
+    const next = await inSlices(parsing(bytes, this.#file.path, MAX_UNSLICED_BYTES))
     const dropped = await inSlices(droppedBy(this.current, next))
     const manifest = next.keeping(await this.#published(dropped))
     await inSlices(manifest.preparing(this.#settings.apps))
     this.current = manifest
+    return true
   }
 
   async #published(entries: readonly Entry[]): Promise<readonly Entry[]> {

@@ -1,0 +1,170 @@
+// The bundle of a mount: read at start, and behind a request once its manifest has changed.
+import { join } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
+import { readIfThere, statIfThere } from '../../files/at-start.ts'
+import { checksumsOf, checksumsOfBytes, type IntegrityAlgorithm } from '../../files/checksums.ts'
+import { digestOf } from '../../files/digest.ts'
+import { ifThere, statOf } from '../../files/disk.ts'
+import { FileInForce } from '../../files/reading/file-in-force.ts'
+import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
+import type { AssetUrl } from '../views/asset-url.ts'
+import type { Entry } from '../views/entry.ts'
+import type { Bundle } from './bundle.ts'
+import { bundleMissing, readBundle, type BundleMount } from './read-bundle.ts'
+
+/** Parsing this many bytes without a pause takes under 50 ms. */
+const MAX_UNSLICED_BYTES = 2 * 1024 * 1024
+const CONCURRENCY = 4
+/** A file that was written more recently may be half written. */
+const RESTED_MS = 1000
+
+type Hashes = ReadonlyMap<string, readonly string[]>
+
+interface Project {
+  /** Without a trailing slash; empty for none. */
+  readonly host: string
+  readonly algorithms: readonly IntegrityAlgorithm[]
+  readonly warn: (message: string) => void
+}
+
+export class BundleInForce {
+  readonly #mount: BundleMount
+  readonly #project: Project
+  readonly #file: FileInForce
+  #bundle: Bundle
+  #hashes: Hashes
+  #version: string
+  /** As many as the bundle has entries. */
+  #entries = new Map<string, Entry>()
+
+  /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
+  constructor(mount: BundleMount, project: Project) {
+    this.#mount = mount
+    this.#project = project
+    this.#file = new FileInForce(mount.manifest, {
+      failure: 'keeping the last build',
+      warn: project.warn,
+      take: bytes => this.#take(bytes)
+    })
+    const bytes = readIfThere(mount.manifest)
+    if (!bytes) throw bundleMissing(mount)
+    this.#bundle = readBundle(bytes, mount)
+    this.#hashes = this.#hashesAtStart(this.#bundle)
+    this.#version = versionOf(bytes, this.#hashes)
+  }
+
+  /** Changes with the tags of any entry. */
+  get version(): string {
+    return this.#version
+  }
+
+  get names(): readonly string[] {
+    return this.#bundle.names
+  }
+
+  /** Undefined for an unknown name. */
+  entry(name: string): Entry | undefined {
+    const known = this.#entries.get(name)
+    if (known) return known
+    const found = this.#bundle.entry(name)
+    if (!found) return undefined
+    const assetOf = (file: string): AssetUrl => this.#assetOf(file)
+    const entry = {
+      stylesheets: found.stylesheets.map(assetOf),
+      scripts: found.scripts.map(({ file, kind }) => ({ ...assetOf(file), kind })),
+      preloads: found.preloads.map(assetOf)
+    }
+    this.#entries.set(name, entry)
+    return entry
+  }
+
+  /** @param file decoded path below the mount's directory */
+  isImmutable(file: string): boolean {
+    return this.#bundle.hashed.has(file)
+  }
+
+  refreshInBackground(seconds: number): void {
+    this.#file.refreshInBackground(seconds)
+  }
+
+  #assetOf(file: string): AssetUrl {
+    const path = encodeAsImported(`${this.#mount.urlPath}/${withoutQuery(file)}`)
+    const query = encodeUrl(file.slice(withoutQuery(file).length))
+    return { url: this.#project.host + path + query, integrity: this.#hashes.get(file) }
+  }
+
+  #hashesAtStart({ tagged }: Bundle): Hashes {
+    const hashes = new Map<string, readonly string[]>()
+    for (const file of tagged) {
+      const path = this.#pathOf(file)
+      const stats = statIfThere(path)
+      if (!stats?.isFile()) throw incomplete(this.#mount, file)
+      if (!hasRested(stats)) this.#file.distrust()
+      const bytes = this.#project.algorithms.length > 0 ? readIfThere(path) : undefined
+      if (bytes) hashes.set(file, checksumsOfBytes(bytes, this.#project.algorithms).integrity)
+    }
+    return hashes
+  }
+
+  /** Takes over a new build as a whole, once all its files are written. */
+  async #take(bytes: Buffer): Promise<boolean> {
+    if (bytes.length > MAX_UNSLICED_BYTES) throw tooLarge(this.#mount, bytes.length)
+    const bundle = readBundle(bytes, this.#mount)
+    const stats = await inParallel([...bundle.files], CONCURRENCY, async file => ({
+      file,
+      stats: await statOf(this.#pathOf(file))
+    }))
+    const missing = stats.find(each => !each.stats?.isFile())
+    if (missing)
+      this.#project.warn(`keeping the last build: ${incomplete(this.#mount, missing.file).message}`)
+    if (missing || !stats.every(each => each.stats && hasRested(each.stats))) return false
+    const hashes = await inParallel([...bundle.tagged], CONCURRENCY, file => this.#hashesOf(file))
+    if (hashes.includes(undefined)) return false
+    this.#bundle = bundle
+    this.#entries = new Map()
+    this.#hashes = new Map([...bundle.tagged].map((file, at) => [file, hashes[at] ?? []]))
+    this.#version = versionOf(bytes, this.#hashes)
+    return true
+  }
+
+  /** Undefined for a file that is gone. */
+  async #hashesOf(file: string): Promise<readonly string[] | undefined> {
+    if (this.#project.algorithms.length === 0) return []
+    const checksums = checksumsOf({ copyOf: this.#pathOf(file) }, this.#project.algorithms)
+    return (await ifThere(checksums))?.integrity
+  }
+
+  #pathOf(file: string): string {
+    return join(this.#mount.dir, withoutQuery(file))
+  }
+}
+
+function versionOf(manifest: Buffer, hashes: Hashes): string {
+  return digestOf(`${digestOf(manifest)} ${[...hashes.values()].flat().join(' ')}`)
+}
+
+/** webpack may put a hash there: `app.js?0fc1a5ed`. */
+function withoutQuery(file: string): string {
+  return file.replace(/\?.*$/s, '')
+}
+
+/** The clock of the disk may be ahead of ours. */
+function hasRested({ ctimeMs }: { readonly ctimeMs: number | bigint }): boolean {
+  const age = Date.now() - Number(ctimeMs)
+  return age < 0 || age > RESTED_MS
+}
+
+function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {
+  return new AssetError(
+    'manifest-broken',
+    `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
+  )
+}
+
+function tooLarge({ manifest }: BundleMount, size: number): AssetError {
+  return new AssetError(
+    'manifest-broken',
+    `the ${size} bytes of ${manifest} are too many to parse while requests wait: restart, or write only entrypoints and assets (stats.toJson({ all: false, entrypoints: true, assets: true }))`
+  )
+}

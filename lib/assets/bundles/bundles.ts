@@ -1,0 +1,100 @@
+// The bundles of all mounts, and their entries by name.
+import { inspect } from 'node:util'
+import { AssetError } from '../../errors.ts'
+import { nearestPath } from '../../nearest.ts'
+import type { MountSettings, Settings } from '../settings/settings.ts'
+import type { Entry, FindEntry } from '../views/entry.ts'
+import { BundleInForce } from './bundle-in-force.ts'
+import { entryInDevelopment } from './dev-server.ts'
+
+/** A mount that has entries. */
+interface Source {
+  readonly urlPath: string
+  readonly manifest?: string
+  readonly bundle?: BundleInForce
+  readonly find: (name: string) => Entry | undefined
+}
+
+/** A page waits while the nearest name is searched for. */
+const MAX_COMPARED = 30_000
+const MAX_LISTED = 10
+
+export class Bundles {
+  readonly #sources: readonly Source[]
+  readonly #revalidate: number
+
+  /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
+  constructor(settings: Settings, warn: (message: string) => void) {
+    const { integrity, revalidate } = settings.publicApp
+    const project = { host: settings.host ?? '', algorithms: integrity, warn }
+    this.#revalidate = revalidate
+    this.#sources = settings.mounts.flatMap((mount): Source[] => {
+      const { urlPath, manifest, dev } = mount
+      if (dev !== undefined) {
+        return [{ urlPath, find: name => entryInDevelopment({ urlPath, dev }, name) }]
+      }
+      if (manifest === undefined) return []
+      const bundle = new BundleInForce({ ...mount, manifest }, project)
+      return [{ urlPath, manifest, bundle, find: name => bundle.entry(name) }]
+    })
+  }
+
+  /** Without any, pages cost nothing. */
+  get isEmpty(): boolean {
+    return this.#sources.length === 0
+  }
+
+  /** Changes with the tags of any entry. */
+  get version(): string {
+    return this.#sources.flatMap(({ bundle }) => bundle?.version ?? []).join('-')
+  }
+
+  /** Whether a file's content never changes under its name, as the manifest of its mount names it. */
+  isImmutable({ urlPath }: Pick<MountSettings, 'urlPath'>, file: string): boolean {
+    return this.#sources.some(each => each.urlPath === urlPath && each.bundle?.isImmutable(file))
+  }
+
+  /** Costs one stat for each manifest, at most once in `revalidate` seconds. */
+  refreshInBackground(): void {
+    for (const { bundle } of this.#sources) bundle?.refreshInBackground(this.#revalidate)
+  }
+
+  readonly find: FindEntry = (given, mount) => {
+    const name = given.replace(/^(?:\.?\/)+/, '')
+    const sources = this.#sourcesAt(mount)
+    const found = sources.flatMap(({ find, urlPath }) => {
+      const entry = find(name)
+      return entry ? [{ entry, urlPath }] : []
+    })
+    const [only, ...others] = found
+    if (!only) throw unknownEntry(name, sources)
+    if (others.length === 0) return only.entry
+    const paths = found.map(({ urlPath }) => `'${urlPath}/'`).join(' and ')
+    throw new TypeError(
+      `entry '${name}' may be of the mounts ${paths}: name one, as in { mount: '${only.urlPath}/' }`
+    )
+  }
+
+  #sourcesAt(mount: string | undefined): readonly Source[] {
+    if (mount === undefined) return this.#sources
+    const urlPath = mount.replace(/\/$/, '')
+    const sources = this.#sources.filter(each => each.urlPath === urlPath)
+    if (sources.length > 0) return sources
+    const known = this.#sources.map(each => `'${each.urlPath || '/'}'`).join(', ')
+    throw new TypeError(
+      `mount must be the URL path of a mount that has a manifest or dev, ${known}, got ${inspect(mount)}`
+    )
+  }
+}
+
+function unknownEntry(name: string, sources: readonly Source[]): AssetError {
+  const names = sources.flatMap(({ bundle }) => bundle?.names ?? [])
+  const near = nearestPath(name, names.slice(0, MAX_COMPARED))
+  const listed = names.slice(0, MAX_LISTED).join(', ')
+  const hint =
+    near === undefined
+      ? `its entries: ${listed}${names.length > MAX_LISTED ? ', …' : ''}`
+      : `did you mean '${near}'?`
+  const manifests = sources.map(({ manifest }) => manifest).join(' or ')
+  return new AssetError('asset-unknown', `'${name}' is not an entry of ${manifests}; ${hint}`)
+}

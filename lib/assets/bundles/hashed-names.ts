@@ -1,0 +1,55 @@
+// Which names contain a hash of what is in the file. A file that is wrongly taken for hashed is stale in
+// browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
+import { posix } from 'node:path'
+
+/** A file, and its name before the bundler added a hash, without extension; undefined when not known. */
+export type NamedFile = readonly [file: string, stem: string | undefined]
+
+/** The hashes that bundlers write by default. */
+export const HASHES = {
+  /** base64url: Rollup and Rolldown, so Vite. */
+  vite: /^[\w-]{8,22}$/,
+  /** base32. */
+  esbuild: /^[A-Z2-7]{8}$/,
+  /** Hexadecimal. */
+  webpack: /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,64}$/
+} as const
+
+// What a worker or a page registers or links by its name must not be pinned to one state of it.
+const NEVER = /\.(?:html?|webmanifest)$|(?:^|\/)(?:sw|service-?worker)\b[^/]*\.m?js$/i
+// Words that people write into names: `DataTable`, `component`, `VERSION2`, `20240101`.
+const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
+
+export function hashedAmong(files: Iterable<NamedFile>, hash: RegExp): Set<string> {
+  const bearers = new Map<string, Set<string>>()
+  for (const [file, stem] of files) {
+    const suffix = suffixOf(file, stem)
+    if (suffix === undefined || !hash.test(suffix) || isWritten(suffix)) continue
+    bearers.set(suffix, (bearers.get(suffix) ?? new Set()).add(file))
+  }
+  // A suffix of several files is that of a release, such as a date or a commit.
+  const single = [...bearers.values()].filter(({ size }) => size === 1)
+  return new Set(single.flatMap(each => [...each]).filter(mayBeImmutable))
+}
+
+/** Whether a file may be immutable if its name contains a hash. */
+export function mayBeImmutable(file: string): boolean {
+  return !NEVER.test(file)
+}
+
+/** `assets/main.tsx` -> `main` */
+export function stemOf(file: string): string {
+  return posix.basename(file, posix.extname(file))
+}
+
+/** What follows the stem: `main-BX3f_9aZ.js` -> `BX3f_9aZ`. */
+function suffixOf(file: string, stem: string | undefined): string | undefined {
+  const whole = stemOf(file)
+  if (stem === undefined) return /[^-.]+$/.exec(whole)?.[0]
+  const follows = whole.startsWith(stem) && /[-.]/.test(whole.charAt(stem.length))
+  return follows ? whole.slice(stem.length + 1) : undefined
+}
+
+function isWritten(suffix: string): boolean {
+  return suffix.split(/[-_]/).every(part => WORD.test(part))
+}

@@ -1,0 +1,118 @@
+// Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
+import { isRecord } from '../../options.ts'
+import type { Bundle, BundleEntry, BundleScript } from './bundle.ts'
+import { importOrder } from './graph.ts'
+import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
+import { fileBelow, records, texts, type Json } from './shapes.ts'
+
+interface Chunk {
+  readonly key: string
+  readonly file: string
+  /** The name before a hash was added, without extension; undefined when not known. */
+  readonly stem: string | undefined
+  readonly isEntry: boolean
+  readonly imports: readonly string[]
+  readonly stylesheets: readonly string[]
+  readonly assets: readonly string[]
+}
+
+type Chunks = ReadonlyMap<string, Chunk>
+
+// Written by @vitejs/plugin-legacy.
+const POLYFILLS = 'vite/legacy-polyfills'
+const LEGACY_POLYFILLS = 'vite/legacy-polyfills-legacy'
+const LEGACY = /-legacy(?=\.[^./]*$|$)/
+
+export function readVite(manifest: Json): Bundle | undefined {
+  const values = Object.values(manifest)
+  const isVite = values.every(value => isRecord(value) && typeof value['file'] === 'string')
+  if (!isVite || values.length === 0) return undefined
+  const chunks = new Map(
+    records(manifest, 'chunk').map(([key, chunk]) => [key, readChunk(key, chunk)])
+  )
+  const entries = [...chunks.values()].filter(({ isEntry }) => isEntry)
+  const names = entries.map(({ key }) => key)
+  const common = commonStylesheet(chunks)
+  const reached = [...graphOf(chunks, names)]
+  return {
+    names,
+    entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),
+    tagged: new Set(reached.flatMap(chunk => [chunk.file, ...chunk.stylesheets]).concat(common)),
+    files: new Set([...chunks.values()].flatMap(filesOf)),
+    hashed: hashedAmong([...chunks.values()].flatMap(namedFiles), HASHES.vite)
+  }
+}
+
+function readChunk(key: string, chunk: Json): Chunk {
+  const { file, name, src, isEntry } = chunk
+  // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
+  const source = typeof src === 'string' && !key.startsWith('_') ? src : undefined
+  const plain = typeof name === 'string' ? `${name}.` : source
+  return {
+    key,
+    file: fileBelow(file),
+    stem: plain === undefined ? undefined : stemOf(plain),
+    isEntry: isEntry === true,
+    imports: texts(chunk['imports'], `imports of ${key}`),
+    stylesheets: texts(chunk['css'], `css of ${key}`).map(fileBelow),
+    assets: texts(chunk['assets'], `assets of ${key}`).map(fileBelow)
+  }
+}
+
+function filesOf({ file, stylesheets, assets }: Chunk): string[] {
+  return [file, ...stylesheets, ...assets]
+}
+
+/** Vite names a chunk's stylesheet after the chunk. */
+function namedFiles({ file, stem, stylesheets }: Chunk): NamedFile[] {
+  return stem === undefined ? [] : [file, ...stylesheets].map(each => [each, stem])
+}
+
+/** With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk. */
+function commonStylesheet(chunks: Chunks): readonly string[] {
+  const style = chunks.get('style.css')
+  const isSplit = [...chunks.values()].some(({ stylesheets }) => stylesheets.length > 0)
+  return style && !style.isEntry && !isSplit ? [style.file] : []
+}
+
+function graphOf(chunks: Chunks, keys: Iterable<string>): Set<Chunk> {
+  const chunkAt = (key: string): Chunk => {
+    const chunk = chunks.get(key)
+    if (chunk) return chunk
+    throw new TypeError(`${key} is imported but missing`)
+  }
+  return importOrder(Array.from(keys, chunkAt), ({ imports }) => imports.map(chunkAt))
+}
+
+function entryOf(chunks: Chunks, name: string, common: readonly string[]): BundleEntry {
+  if (chunks.has(LEGACY_POLYFILLS) && LEGACY.test(name)) return legacyEntry(chunks, name)
+  const isScript = !isCss(chunks.get(name)?.file ?? '')
+  const starts = isScript && chunks.has(POLYFILLS) ? [POLYFILLS, name] : [name]
+  const graph = [...graphOf(chunks, starts)]
+  const files = graph.filter(({ file }) => !isCss(file)).map(({ file }) => file)
+  const scripts = starts.flatMap(key => chunks.get(key)?.file ?? []).filter(file => !isCss(file))
+  const css = graph.flatMap(({ file, stylesheets }) => [
+    ...stylesheets,
+    ...(isCss(file) ? [file] : [])
+  ])
+  return {
+    stylesheets: [...new Set([...common, ...css])],
+    scripts: scripts.map((file): BundleScript => ({ file, kind: 'module' })),
+    preloads: files.filter(file => !scripts.includes(file))
+  }
+}
+
+/**
+ * The polyfills contain SystemJS, which imports an anonymous `System.register` of the script that the
+ * parser is at: so neither script may be deferred. They have no stylesheets of their own. Without modern
+ * chunks (`renderModernChunks: false`) they are for all browsers.
+ */
+function legacyEntry(chunks: Chunks, name: string): BundleEntry {
+  const kind = chunks.has(name.replace(LEGACY, '')) ? 'nomodule' : 'blocking'
+  const scripts = [...new Set([LEGACY_POLYFILLS, name])].flatMap(key => chunks.get(key)?.file ?? [])
+  return { stylesheets: [], scripts: scripts.map(file => ({ file, kind })), preloads: [] }
+}
+
+function isCss(file: string): boolean {
+  return file.endsWith('.css')
+}

@@ -1,0 +1,149 @@
+/** `entry`: the tags of a bundler's entry point. */
+
+import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
+import { splitArguments, type NamesThen } from './arguments.ts'
+import type { AssetUrl } from './asset-url.ts'
+import { escapeInScript, NUNJUCKS_KEY, openTag, type Attributes } from './html.ts'
+import { guarded, scriptTag, stylesheetTag } from './tags.ts'
+
+export interface EntryOptions {
+  /** The URL path of the mount, as in the option `mounts`. Default: the only one that has the entry. */
+  readonly mount?: string | undefined
+  /** For a Content-Security-Policy without `unsafe-inline`; on every tag. */
+  readonly nonce?: string | undefined
+  /**
+   * In development, writes the script that `@vitejs/plugin-react` requires before the entry, once in a page.
+   * Default: `false`.
+   */
+  readonly reactRefresh?: boolean | undefined
+  /**
+   * How scripts are loaded, `classic` with `defer`. Default: as the manifest says; `module` for esbuild,
+   * whose metafile does not.
+   */
+  readonly type?: 'module' | 'classic' | undefined
+}
+
+export type NamesThenEntryOptions = NamesThen<EntryOptions>
+
+/** What a page loads for an entry, in document order. */
+export interface Entry {
+  readonly stylesheets: readonly AssetUrl[]
+  readonly scripts: readonly EntryScript[]
+  /** Modules that the scripts import. */
+  readonly preloads: readonly AssetUrl[]
+  /** In development, the URL of React's refresh runtime. */
+  readonly reactRefresh?: string | undefined
+}
+
+export interface EntryScript extends AssetUrl {
+  readonly kind: ScriptKind
+}
+
+/**
+ * How a page loads a script: as a module; in order, before DOMContentLoaded (`classic`); at once, where the
+ * tag is (`blocking`); at once, in browsers without modules (`nomodule`).
+ */
+export type ScriptKind = 'module' | 'classic' | 'blocking' | 'nomodule'
+
+/** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
+export type FindEntry = (name: string, mount: string | undefined) => Entry
+
+const OPTIONS = {
+  mount: text,
+  nonce: text,
+  reactRefresh: flag,
+  type: oneOf('module', 'classic'),
+  [NUNJUCKS_KEY]: flag
+} satisfies Record<keyof EntryOptions | typeof NUNJUCKS_KEY, Expectation>
+
+const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
+  module: { type: 'module' },
+  classic: { type: 'text/javascript', defer: true },
+  blocking: { type: 'text/javascript' },
+  nomodule: { type: 'text/javascript', nomodule: true }
+}
+
+/** What the tags of a page load already. */
+export type Page = Set<string>
+
+export function entryHelpers(find: FindEntry, page: Page) {
+  return {
+    /**
+     * The tags of entries of a bundler's build, and of everything that they import statically: stylesheets,
+     * scripts and `modulepreload` links, with `integrity`. No tag is written twice during a request. Names
+     * are those of the manifest: the source for Vite and esbuild, the entrypoint for webpack and Rspack.
+     *
+     * In development (the mount's `dev`) the tags lead to Vite's dev server, whose `base` must be the
+     * mount's URL path.
+     *
+     * @example
+     * entry('src/main.tsx', { nonce, reactRefresh: true })
+     * // <link href="/static/assets/main-CZTearZk.css" type="text/css" rel="stylesheet" …>
+     * // <script src="/static/assets/main-Cwg7rssR.js" type="module" …></script>
+     * // <link href="/static/assets/shared-DgfC_S5W.js" rel="modulepreload" …>
+     * @example
+     * // With @vitejs/plugin-legacy, at the end of <body>; writes nothing in development.
+     * entry('src/main-legacy.tsx')
+     * @throws {TypeError} without a name, for a wrong option, without a mount that has `manifest` or
+     * `dev`, and for an entry that several mounts have
+     * @throws {AssetError} for an entry that the manifest does not contain
+     */
+    entry: (...args: NamesThenEntryOptions): string => {
+      const { names, options = {} } = splitArguments('entry', args)
+      check(options, OPTIONS, 'entry.')
+      const entries = names.map(name => find(name, options.mount))
+      return writeEntries(entries, options, page).join('\n')
+    }
+  } as const
+}
+
+/** For an application without a bundle. */
+export const findNone: FindEntry = () => {
+  throw new TypeError(
+    "entry() needs a mount with the option manifest, or dev in development: mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }"
+  )
+}
+
+function writeEntries(entries: readonly Entry[], options: EntryOptions, page: Page): string[] {
+  const { nonce, type } = options
+  const written: string[] = []
+  const write = (key: string, tag: string): void => {
+    if (!page.has(key)) written.push(tag)
+    page.add(key)
+  }
+  for (const css of entries.flatMap(({ stylesheets }) => stylesheets)) {
+    write(`stylesheet ${css.url}`, stylesheetTag(css, { nonce }))
+  }
+  for (const { reactRefresh: url } of entries) {
+    if (options.reactRefresh && url !== undefined) write('preamble', preamble(url, nonce))
+  }
+  for (const script of entries.flatMap(({ scripts }) => scripts)) {
+    const kind = isFixed(script.kind) ? script.kind : (type ?? script.kind)
+    write(`script ${script.url}`, scriptTag(script, { ...KINDS[kind], nonce }))
+  }
+  for (const module of type === 'classic' ? [] : entries.flatMap(({ preloads }) => preloads)) {
+    if (!page.has(`script ${module.url}`)) write(`preload ${module.url}`, preloadTag(module, nonce))
+  }
+  return written
+}
+
+/** A browser that supports modules must not run a script for those that do not. */
+function isFixed(kind: ScriptKind): boolean {
+  return kind === 'blocking' || kind === 'nomodule'
+}
+
+// In the mode of the module's own request: a browser fetches it twice if they differ.
+function preloadTag({ url, integrity }: AssetUrl, nonce: string | undefined): string {
+  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, { nonce }))
+}
+
+// What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").
+function preamble(url: string, nonce: string | undefined): string {
+  const lines = [
+    `import { injectIntoGlobalHook } from ${escapeInScript(JSON.stringify(url))}`,
+    'injectIntoGlobalHook(window)',
+    'window.$RefreshReg$ = () => {}',
+    'window.$RefreshSig$ = () => type => type'
+  ]
+  return `${openTag('script', { type: 'module', nonce })}${lines.join(';')}</script>`
+}

@@ -1,0 +1,65 @@
+// A file that is read at start, and again in the background of a request once it has changed.
+import { stampAtStart } from '../at-start.ts'
+import { showsChangesAfter } from '../clock.ts'
+import { readSnapshot, sameStamp, statOf, type Stamp } from '../disk.ts'
+
+interface Reading {
+  /** Completes the warning "…: <reason>" for a state of the file that cannot be used. */
+  readonly failure: string
+  readonly warn: (message: string) => void
+  /**
+   * Takes over the new bytes. Resolves to false when it could not yet, so that the next check reads them
+   * again; rejects for bytes that have to change first.
+   */
+  readonly take: (bytes: Buffer) => Promise<boolean>
+}
+
+export class FileInForce {
+  readonly path: string
+  readonly #reading: Reading
+  /** Undefined while the file may differ from what was read. */
+  #stamp: Stamp | undefined
+  #checkedAt = -Infinity
+  #isBusy = false
+
+  /** Create it before the file is read at start: a change in between is then noticed. */
+  constructor(path: string, reading: Reading) {
+    this.path = path
+    this.#reading = reading
+    this.#stamp = conclusive(stampAtStart(path), Date.now())
+  }
+
+  /** Makes the next check read the file again, changed or not. */
+  distrust(): void {
+    this.#stamp = undefined
+  }
+
+  /** Checks for a change in the background, at most once in `seconds`: with one stat if there is none. */
+  refreshInBackground(seconds: number): void {
+    const now = performance.now()
+    if (this.#isBusy || now - this.#checkedAt < seconds * 1000) return
+    this.#checkedAt = now
+    this.#isBusy = true
+    const { failure, warn } = this.#reading
+    this.#refresh()
+      .catch((error: Error) => warn(`${failure}: ${error.message}`))
+      .finally(() => (this.#isBusy = false))
+  }
+
+  async #refresh(): Promise<void> {
+    const stats = await statOf(this.path)
+    if (!stats || (this.#stamp && sameStamp(this.#stamp, stats))) return
+    const readAt = Date.now()
+    const snapshot = await readSnapshot(this.path)
+    if (!snapshot) return
+    // Set now: bytes that cannot be used are not read again until they change.
+    const stamp = conclusive(snapshot.stamp, readAt)
+    this.#stamp = stamp
+    if (!(await this.#reading.take(snapshot.bytes))) this.distrust()
+  }
+}
+
+/** Undefined for a file that changed so recently that its stamp may not show another change. */
+function conclusive(stamp: Stamp | undefined, readAt: number): Stamp | undefined {
+  return stamp && showsChangesAfter(stamp, readAt) ? stamp : undefined
+}
