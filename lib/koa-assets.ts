@@ -52,9 +52,8 @@ export type {
   KoaAssetsOptions,
   LayeredOptions
 } from './assets/settings/options.ts'
-export type { EntryOptions, NamesThenEntryOptions } from './assets/views/entry.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
-export type { ViewHelpers } from './assets/views/view-helpers.ts'
+export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
 
 declare module 'koa' {
   interface ExtendableContext {

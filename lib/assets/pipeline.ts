@@ -48,7 +48,10 @@ export class Pipeline {
       sourcedName: (app, name) => this.#sourcedName(app, name),
       has: wanted => this.#publicFiles.has(wanted)
     })
-    this.directories = new Directories(settings, { isOrdinary, isHashed: () => false })
+    this.directories = new Directories(settings, {
+      isOrdinary,
+      isHashed: (mount, path) => this.#bundles?.isHashed(mount, path) ?? false
+    })
     this.#publicFiles = this.directories.public
     const forget = (path: string) => this.#publicFiles.forget(path)
     if (apps.some(isLive)) this.#live = new LiveBuild(settings, this.#sources, warn, forget)

@@ -80,7 +80,7 @@ export class BundleInForce {
   }
 
   /** @param file decoded path below the mount's directory */
-  isImmutable(file: string): boolean {
+  isHashed(file: string): boolean {
     return this.#bundle.hashed.has(file)
   }
 
@@ -165,6 +165,6 @@ function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {
 function tooLarge({ manifest }: BundleMount, size: number): AssetError {
   return new AssetError(
     'manifest-broken',
-    `the ${size} bytes of ${manifest} are too many to parse while requests wait: restart, or write only entrypoints and assets (stats.toJson({ all: false, entrypoints: true, assets: true }))`
+    `the ${size} bytes of ${manifest} are too many to parse while requests wait: restart, or write a smaller one (webpack: stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true }))`
   )
 }

@@ -49,9 +49,13 @@ export class Bundles {
     return this.#sources.flatMap(({ bundle }) => bundle?.version ?? []).join('-')
   }
 
-  /** Whether a file's content never changes under its name, as the manifest of its mount names it. */
-  isImmutable({ urlPath }: Pick<MountSettings, 'urlPath'>, file: string): boolean {
-    return this.#sources.some(each => each.urlPath === urlPath && each.bundle?.isImmutable(file))
+  /**
+   * Whether the manifest of a mount names the file and its name contains a hash of what is in it.
+   * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
+   */
+  isHashed({ urlPath }: Pick<MountSettings, 'urlPath'>, path: string): boolean {
+    const file = path.slice(urlPath.length + 1)
+    return this.#sources.some(each => each.urlPath === urlPath && each.bundle?.isHashed(file))
   }
 
   /** Costs one stat for each manifest, at most once in `revalidate` seconds. */

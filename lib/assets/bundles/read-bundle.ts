@@ -8,8 +8,8 @@ import { readVite } from './vite.ts'
 import { readWebpack } from './webpack.ts'
 
 const REMEDY =
-  'build with Vite (`vite build` with build.manifest: true), or write what esbuild (metafile: true) or ' +
-  'webpack or Rspack (stats.toJson({ all: false, entrypoints: true, assets: true })) return to that file'
+  'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
+  'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
 
 export type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & { readonly manifest: string }
 

@@ -62,7 +62,9 @@ function readAssets(given: unknown): Assets | undefined {
   if (!Array.isArray(given)) return undefined
   const assets = new Map<string, Asset>()
   for (const asset of given) {
-    const { name, info } = isRecord(asset) ? asset : {}
+    const { name, info, filteredChildren } = isRecord(asset) ? asset : {}
+    // webpack leaves out those that a build has not written anew.
+    if (filteredChildren) throw new TypeError('it omits assets: set cachedAssets: true')
     if (isBelow(name)) assets.set(name, readInfo(name, isRecord(info) ? info : {}))
   }
   return assets

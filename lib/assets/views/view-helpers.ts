@@ -9,6 +9,8 @@ import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { tagHelpers } from './tags.ts'
 
+export type { EntryOptions } from './entry.ts'
+
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**
  * The helpers of one app. Each may be taken off the object: `const { javascript } = ctx.assets`.
