@@ -46,6 +46,8 @@ export type AssetErrorCode =
   | 'precompile-failed'
   | 'precompile-empty'
   | 'precompile-busy'
+  | 'directory-unusable'
+  | 'compress-failed'
 
 const MULTILINE = new Set<AssetErrorCode>(['compile-failed', 'precompile-failed'])
 
@@ -58,7 +60,9 @@ const ABOUT_FILES = new Set<AssetErrorCode>([
   'name-unusable',
   'precompile-failed',
   'precompile-empty',
-  'precompile-busy'
+  'precompile-busy',
+  'directory-unusable',
+  'compress-failed'
 ])
 
 /** The place of an error in a source. Lines and columns start at 1. */

@@ -35,15 +35,7 @@ import { warnOnce } from './warn-once.ts'
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/checksums.ts'
 
-export {
-  precompile,
-  PrecompileError,
-  type PrecompileOptions,
-  type PrecompileReport,
-  type Progress
-} from './assets/building/precompile.ts'
-export { verify, type VerifyProblem, type VerifyReport } from './assets/building/verify.ts'
-export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
+export * from './assets/building/commands.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
 export type {

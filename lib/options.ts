@@ -46,6 +46,16 @@ export const flag: ExpectationOf<boolean> = {
 }
 export const record: ExpectationOf<object> = { expected: 'an object', holds: isRecord }
 
+export const callback: Expectation = {
+  expected: 'a function',
+  holds: value => typeof value === 'function'
+}
+// Not by `instanceof AbortSignal`, which differs between realms (Jest).
+export const abortSignal: Expectation = {
+  expected: 'an AbortSignal',
+  holds: value => typeof (value as Partial<AbortSignal> | null)?.throwIfAborted === 'function'
+}
+
 export function oneOf<const Word extends string>(...words: readonly Word[]): ExpectationOf<Word> {
   const list = words.map(word => `'${word}'`).join(', ')
   return {

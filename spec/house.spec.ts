@@ -218,9 +218,11 @@ const ASSETS = [
   'PrecompileError',
   'assetSources',
   'clean',
+  'compress',
   'koaAssets',
   'precompile',
-  'verify'
+  'verify',
+  'verifyCopies'
 ]
 const HTTP_CACHE = ['Halt', 'koaHttpCache', 'versionOf']
 

@@ -79,6 +79,9 @@ function readArgument(
 ): string | undefined {
   const [given, surplus] = argument === undefined ? [undefined, rest[0]] : rest
   if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}' for ${name}`)
-  if (argument === undefined || given !== undefined || isHelp) return given
+  // A shell variable that is not set: the working directory is not meant.
+  if (given === '') throw new UsageError(`${name} got an empty argument: ${argument}`)
+  const isOptional = argument === undefined || argument.startsWith('[')
+  if (isOptional || given !== undefined || isHelp) return given
   throw new UsageError(`${name} requires an argument: ${argument}`)
 }

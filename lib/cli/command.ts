@@ -35,7 +35,7 @@ export interface Command {
   readonly summary: string
   /** What it does, and when to use it; at most 84 characters per line. */
   readonly about: string
-  /** The placeholder for its argument: `<url or name>`. Undefined: it takes none. */
+  /** The placeholder for its argument: `<url or name>`, or `[dir]` if optional. Undefined: it takes none. */
   readonly argument?: string
   readonly options: OptionSpecs
   readonly examples: readonly (readonly [line: string, description: string])[]

@@ -1,8 +1,14 @@
 // Progress of a long run: a bar on a terminal, a few lines in a log.
-import type { Progress } from '../assets/building/precompile.ts'
 import { printable } from '../printable.ts'
 import { count } from './format.ts'
 import type { Output, Terminal } from './output.ts'
+
+export interface Progress {
+  readonly stage: keyof typeof VERBS
+  readonly done: number
+  readonly total: number
+  readonly path: string
+}
 
 export interface ProgressView {
   readonly update: (progress: Progress) => void
@@ -11,9 +17,10 @@ export interface ProgressView {
   readonly end: () => void
 }
 
-const VERBS = { compile: 'Building', write: 'Writing' } as const
+const VERBS = { compile: 'Building', write: 'Writing', compress: 'Compressing' } as const
+const NOUNS = { compile: 'asset', write: 'asset', compress: 'file' } as const
 
-/** @param everyAsset print a line for each asset, even on a terminal */
+/** @param everyAsset print a line for each asset or file, even on a terminal */
 export function makeProgress(output: Output, everyAsset: boolean): ProgressView {
   if (everyAsset) {
     return lines(({ stage, path }) => output.note(`${VERBS[stage]} ${printable(path)}`))
@@ -33,7 +40,7 @@ function perStage(output: Output): (progress: Progress) => void {
   let notedAt = 0
   return progress => {
     const now = Date.now()
-    const total = count(progress.total, 'asset')
+    const total = count(progress.total, NOUNS[progress.stage])
     if (progress.stage !== stage) output.note(`${VERBS[progress.stage]} ${total}`)
     else if (now - notedAt < EVERY_MS) return
     else output.note(`  ${progress.done.toLocaleString('en')} of ${total}`)

@@ -11,7 +11,10 @@ const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean),
 
 for (const [line, message] of [
   ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
-  ['dance', "unknown command 'dance': expected one of precompile, verify, clean, explain, list"],
+  [
+    'dance',
+    "unknown command 'dance': expected one of precompile, compress, verify, clean, explain, list"
+  ],
   ['help lst', "unknown command 'lst': did you mean 'list'?"],
   ['list --jsn', "unknown option '--jsn' for list: did you mean '--json'?"],
   ['clean --kep 2', "unknown option '--kep' for clean: did you mean '--keep'?"],
@@ -27,12 +30,26 @@ for (const [line, message] of [
   ['list --json=yes', "--json does not take a value, got 'yes'"],
   ['list all', "unexpected argument 'all' for list"],
   ['explain', 'explain requires an argument: <url or name>'],
+  ['compress', 'compress requires an argument: <dir>'],
+  ['verify a b', "unexpected argument 'b' for verify"],
   ['explain a.css b.css', "unexpected argument 'b.css' for explain"]
 ] as const) {
   test(`koa-fresh-assets ${line} is a usage error with a one-line message`, t => {
     t.throws(() => read(line), { instanceOf: UsageError, message })
   })
 }
+
+test('an argument from a shell variable that is not set is a usage error', t => {
+  for (const words of [
+    ['compress', ''],
+    ['verify', '']
+  ]) {
+    t.throws(() => parseCommandLine(words, COMMANDS), {
+      instanceOf: UsageError,
+      message: / got an empty argument: .dir.$/
+    })
+  }
+})
 
 test('options may come before the command', t => {
   const { command, values } = read('--root shop -q list')

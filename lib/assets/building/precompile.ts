@@ -1,14 +1,12 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
-import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { outsidePublic, wouldBeInPublic } from '../../files/containment.ts'
-import { ifThere } from '../../files/disk.ts'
 import { lock, type Lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
-import { sweep } from '../../files/writing/temporary.ts'
-import { check, flag, type Expectation } from '../../options.ts'
+import { sweep, sweepTree } from '../../files/writing/temporary.ts'
+import { abortSignal, callback, check, flag, type Expectation } from '../../options.ts'
 import { warnOnce } from '../../warn-once.ts'
 import { loadMinifier } from '../rendering/minify.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
@@ -63,20 +61,11 @@ export class PrecompileError extends AssetError {
   }
 }
 
-const FUNCTION: Expectation = {
-  expected: 'a function',
-  holds: value => typeof value === 'function'
-}
-
 const OPTIONS = {
-  onProgress: FUNCTION,
+  onProgress: callback,
   minify: flag,
-  // Not by `instanceof AbortSignal`, which differs between realms (Jest).
-  signal: {
-    expected: 'an AbortSignal',
-    holds: value => typeof (value as Partial<AbortSignal> | null)?.throwIfAborted === 'function'
-  },
-  warn: FUNCTION
+  signal: abortSignal,
+  warn: callback
 } satisfies Record<keyof PrecompileOptions, Expectation>
 
 const CONCURRENCY = 8
@@ -128,7 +117,7 @@ class Run {
     await this.#requireInPublic([directory])
     const held = await lock(directory).catch(rethrowAsPublishError(this.#settings, prefix))
     try {
-      await sweepAll(directory)
+      await Promise.all([sweep(dirname(directory)), sweepTree(directory)])
       return await this.#publish(await this.#build(minifierOf), held)
     } finally {
       await held.release()
@@ -190,12 +179,4 @@ class Run {
     })
     if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
   }
-}
-
-/** Removes temporary files that killed runs left in any directory. */
-async function sweepAll(directory: string): Promise<void> {
-  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
-  const folders = (entries ?? []).filter(entry => entry.isDirectory())
-  const paths = folders.map(folder => join(folder.parentPath, folder.name))
-  await inParallel([directory, dirname(directory), ...paths], CONCURRENCY, sweep)
 }

@@ -1,23 +1,21 @@
 // Compares the published files with the manifest.
-import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../files/checksums.ts'
-import { CODINGS, type Coding } from '../../files/codings.ts'
-import { compareCopy } from '../../files/compress.ts'
-import { digestOfFile } from '../../files/digest.ts'
-import { sameBytes, statOf, type Stamp } from '../../files/disk.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { sameBytes, statOf } from '../../files/disk.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile } from '../settings/settings.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
+import { checkCopies } from './copies/check-copies.ts'
 import type { ManifestEntries, ManifestEntry } from './manifest/entries.ts'
 import { readManifest } from './manifest/read-manifest.ts'
 
-/** A file that is not as the manifest describes it. */
+/** A file that is not as it must be. */
 export interface VerifyProblem {
-  /** The URL path of the file: `/assets/app-<32 hex>.css.br`. */
+  /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
   readonly path: string
   /** What is wrong, to be read after the path: `is missing`. */
   readonly message: string
@@ -88,17 +86,13 @@ class Verifier {
     return Array.isArray(segments) ? join(this.#publicDir, ...segments) : undefined
   }
 
-  /** Copies are optional, but an existing one is served. */
   async #verifyCopies(path: string, file: string): Promise<VerifyProblem[]> {
-    const stats = await statOf(file)
-    if (!stats) return []
     // `data.json.gz` may be an asset of its own.
     const codings = CODINGS.filter(({ extension }) => !this.#assets.has(path + extension))
-    const problems = codings.map(async coding => {
-      const message = await faultOfCopy(file, stats, coding)
-      return message === undefined ? [] : [{ path: path + coding.extension, message }]
-    })
-    return (await Promise.all(problems)).flat()
+    const copies = await checkCopies(file, codings)
+    return copies.flatMap(({ coding, fault }) =>
+      fault === undefined ? [] : [{ path: path + coding.extension, message: fault }]
+    )
   }
 }
 
@@ -119,17 +113,4 @@ async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {
   if (target !== path && sums.digest !== fingerprint) return 'does not match its fingerprint'
   const isIntact = sums.integrity.every((hash, at) => hash === integrity[at])
   return isIntact ? undefined : 'does not match its integrity in the manifest'
-}
-
-async function faultOfCopy(file: string, original: Stamp, coding: Coding) {
-  const copy = file + coding.extension
-  const stats = await statOf(copy)
-  if (!stats) return undefined
-  if (!stats.isFile()) return 'is not a file'
-  if (stats.mtimeNs < original.mtimeNs) return 'is older than the original, so it is not served'
-  const expected = { size: Number(original.size), digest: await digestOfFile(file) }
-  const comparison = await compareCopy(expected, () => createReadStream(copy), coding)
-  if (comparison === 'different') return 'does not decompress to the original'
-  // A Node that cannot read a coding cannot have written the copy either.
-  return comparison === 'damaged' ? 'cannot be decompressed' : undefined
 }

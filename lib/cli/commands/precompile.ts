@@ -1,5 +1,4 @@
 // The `precompile` command: the front end of assets/building/precompile.ts.
-import { constants } from 'node:os'
 import { relative } from 'node:path'
 import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
@@ -10,7 +9,7 @@ import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import { count, indent } from '../format.ts'
-import type { Output } from '../output.ts'
+import { untilInterrupted } from '../interrupt.ts'
 import { makeProgress } from '../progress.ts'
 import { summary } from '../summary.ts'
 
@@ -46,7 +45,7 @@ The environment is production, unless NODE_ENV or --env names another.`,
     ['koa-fresh-assets precompile --minify', 'Minify stylesheets and scripts as well:'],
     ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
   ],
-  run: call => untilInterrupted(call.output, signal => run(call, signal))
+  run: call => untilInterrupted(call.output, 'nothing was published', signal => run(call, signal))
 }
 
 async function run({ output, loadOptions, values }: Call, signal: AbortSignal): Promise<number> {
@@ -83,27 +82,4 @@ async function format({ problems }: PrecompileError, options: KoaAssetsOptions):
   })
   const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`
   return `${lines.join('\n')}\n${verdict}`
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-
-/** The first signal aborts the work in an orderly way, the second one ends the process. */
-async function untilInterrupted(
-  output: Output,
-  work: (signal: AbortSignal) => Promise<number>
-): Promise<number> {
-  const controller = new AbortController()
-  const stop = (name: NodeJS.Signals) => controller.abort(name)
-  for (const name of SIGNALS) process.once(name, stop)
-  try {
-    return await work(controller.signal)
-  } catch (error) {
-    const { reason } = controller.signal as { reason?: NodeJS.Signals }
-    if (reason === undefined || error !== reason) throw error
-    output.error(`Stopped by ${reason}; nothing was published.`)
-    // The convention of shells.
-    return 128 + constants.signals[reason]
-  } finally {
-    for (const name of SIGNALS) process.off(name, stop)
-  }
 }

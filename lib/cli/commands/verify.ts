@@ -1,29 +1,63 @@
 // The `verify` command.
-import { verify as compare } from '../../assets/building/verify.ts'
+import { join, resolve } from 'node:path'
+import { verifyCopies } from '../../assets/building/copies/verify-copies.ts'
+import { verify as compare, type VerifyProblem } from '../../assets/building/verify.ts'
+import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import { count } from '../format.ts'
+import type { Output } from '../output.ts'
 
 export const verify: Command = {
   name: 'verify',
-  summary: 'compare the files in public with the manifest',
+  summary: 'check the files in public, or the compressed copies in a directory',
+  argument: '[dir]',
   about: `Reads every file that the manifest names and checks that it exists, that its size,
 the digest in its name and its Subresource Integrity are correct, that the plain
 name has the same content, and that the compressed copies decompress to it. Prints
 a line for each problem, and writes nothing.
 
-Run it after copying public to another machine, or when a page looks wrong.
-'precompile' fixes what it finds.`,
+With a directory, such as one that 'compress' was run on, it only checks the
+compressed copies in it: whether each has an original, is not older than that, and
+decompresses to it. This needs no configuration. A .gz by itself is an archive.
+
+Run it after copying files to another machine, or when a page looks wrong.
+'precompile' and 'compress' fix what it finds.`,
   options: {},
-  examples: [['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:']],
-  run
+  examples: [
+    ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
+    ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:']
+  ],
+  run: call => (call.argument === undefined ? verifyPublic(call) : verifyDirectory(call))
 }
 
-async function run({ output, loadOptions }: Call): Promise<number> {
+async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
   const report = await compare(await loadOptions())
-  const { assets, problems } = report
+  return print(output, report, count(report.assets, 'asset'))
+}
+
+async function verifyDirectory({ output, values, argument = '' }: Call): Promise<number> {
+  const report = await verifyCopies(resolve(values.text('root') ?? '.', argument))
+  const { copies, unread } = report
+  const total = `${copies.toLocaleString('en')} ${copies === 1 ? 'copy' : 'copies'}`
+  const isUnread = `${unread} not read, as Node ${process.versions.node} lacks the coding`
+  return print(output, report, unread > 0 ? `${total} (${isUnread})` : total, argument)
+}
+
+/** @param directory put before the paths */
+function print(
+  output: Output,
+  report: { readonly problems: readonly VerifyProblem[] },
+  total: string,
+  directory = ''
+): number {
+  const { problems } = report
   if (output.isJson) output.json(report)
-  else for (const { path, message } of problems) output.error(`${path} ${message}`)
+  else {
+    for (const { path, message } of problems) {
+      output.error(`${printable(join(directory, path))} ${message}`)
+    }
+  }
   const result = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  output.print(`${count(assets, 'asset')}, ${result}`)
+  output.print(`${total}, ${result}`)
   return problems.length === 0 ? OK : FAILED
 }

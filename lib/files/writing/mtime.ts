@@ -7,6 +7,12 @@ export async function setMtime(path: string, mtimeNs: bigint): Promise<void> {
   await utimes(path, seconds, seconds)
 }
 
+/** An mtime that `setMtime` sets to one no earlier than this: a copy older than its original is not served. */
+export function mtimeNotBefore(mtimeNs: bigint): bigint {
+  // The double is up to 120 ns off, and `utimes` truncates it to microseconds.
+  return (mtimeNs / 1000n + 2n) * 1000n
+}
+
 /** Sets the mtime of a file that exists and has another. */
 export async function ensureMtime(path: string, mtimeNs: bigint): Promise<void> {
   const stats = await statOf(path)

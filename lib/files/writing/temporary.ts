@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
 import { ifThere, removeFile, statOf } from '../disk.ts'
 import { formatOwner, hasEnded, parseOwner, SELF } from './process-owner.ts'
 
@@ -19,6 +20,7 @@ export function temporaryName(): string {
 const swept = new Set<string>()
 const MAX_SWEPT = 10_000
 const HOUR_MS = 3_600_000
+const CONCURRENCY = 8
 
 /** Removes what killed processes left in a directory, once per process. */
 export async function sweepOnce(directory: string): Promise<void> {
@@ -37,6 +39,14 @@ export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> 
     const ended = await hasEnded(parseOwner(name.slice(PREFIX.length)))
     if (ended ?? (await isOlder(directory, path, maxAge))) await removeFile(path)
   }
+}
+
+/** Removes what killed processes left in a directory and in all below it. */
+export async function sweepTree(directory: string): Promise<void> {
+  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
+  const folders = (entries ?? []).filter(entry => entry.isDirectory())
+  const paths = folders.map(folder => join(folder.parentPath, folder.name))
+  await inParallel([directory, ...paths], CONCURRENCY, path => sweep(path))
 }
 
 /** By change time, since the mtime is set to that of a source. */

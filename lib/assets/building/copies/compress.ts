@@ -1,0 +1,149 @@
+// Compresses the files of a directory that a bundler, or anybody else, built.
+import { inParallel } from '../../../concurrency.ts'
+import { AssetError, reasonOf } from '../../../errors.ts'
+import { CODINGS, type Coding } from '../../../files/codings.ts'
+import { isCompressibleType } from '../../../http/media-type.ts'
+import { errorCode } from '../../../files/disk.ts'
+import { sweepTree } from '../../../files/writing/temporary.ts'
+import { abortSignal, callback, check, type Expectation } from '../../../options.ts'
+import { compressFile, type CopyResult } from './compress-file.ts'
+import { openDirectory } from './directory.ts'
+
+export interface CompressProgress {
+  /** Files that are done. */
+  readonly done: number
+  /** All files whose type compresses. */
+  readonly total: number
+  /** The latest file, relative to the directory: `assets/app-BcXr2f3k.js`. */
+  readonly path: string
+}
+
+export interface CompressOptions {
+  /** Called after each file. */
+  readonly onProgress?: ((progress: CompressProgress) => void) | undefined
+  /** Aborting it rejects with its reason. Copies that were finished stay. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The copies in one coding. */
+export interface CodingReport {
+  /** `br`, `zstd` or `gzip`. */
+  readonly coding: string
+  /** `.br`, `.zst` or `.gz`. */
+  readonly extension: string
+  /** Whether this Node can write them; zstd needs 22.15 or newer. */
+  readonly isWritable: boolean
+  /** How many files have a copy now. */
+  readonly copies: number
+  /** Total size of these files, in bytes. */
+  readonly originalBytes: number
+  /** Total size of their copies, in bytes. */
+  readonly bytes: number
+  /** How many copies were written by this run. */
+  readonly written: number
+  /** How many copies were removed, because they were of other bytes and a new one does not pay. */
+  readonly removed: number
+}
+
+export interface CompressReport {
+  /** Real path of the directory. */
+  readonly directory: string
+  /** How many of its files have a type that compresses. */
+  readonly files: number
+  /** Total size of these files, in bytes. */
+  readonly bytes: number
+  /** One for each coding, the expected smallest first. */
+  readonly codings: readonly CodingReport[]
+  /** Files of more than 128 MiB, which are not compressed; relative to the directory. */
+  readonly tooLarge: readonly string[]
+  /** Duration of the run. */
+  readonly seconds: number
+}
+
+const OPTIONS = {
+  onProgress: callback,
+  signal: abortSignal
+} satisfies Record<keyof CompressOptions, Expectation>
+
+// Node compresses four buffers at once by default (UV_THREADPOOL_SIZE).
+const CONCURRENCY = 4
+
+/**
+ * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
+ * Each is decompressed and compared with its original before it gets its name. A copy that expands to its
+ * original is not made again; one of other bytes is replaced, or removed where compression does not pay.
+ * Dotfiles and symbolic links are skipped, and so is a copy whose original does not exist.
+ *
+ * @param directory absolute, or relative to the working directory
+ * @throws TypeError for an invalid argument
+ * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
+ *   `package.json`, or nothing that can be served; `compress-failed` when a copy cannot be written
+ * @example
+ * const { codings } = await compress('dist')
+ */
+export async function compress(
+  directory: string,
+  options: CompressOptions = {}
+): Promise<CompressReport> {
+  const startedAt = performance.now()
+  check(options, OPTIONS)
+  const { onProgress, signal } = options
+  const { path: top, place, files } = await openDirectory(directory)
+  await sweepTree(top)
+  const candidates = files.filter(isCompressibleType)
+  let done = 0
+  const results = await inParallel(
+    candidates,
+    CONCURRENCY,
+    async path => {
+      const result = await compressFile(place, path).catch(rethrowAsCompressError(path))
+      onProgress?.({ done: ++done, total: candidates.length, path })
+      return result
+    },
+    signal
+  )
+  const compressed = results.filter(result => typeof result === 'object')
+  return {
+    directory: top,
+    files: candidates.length,
+    bytes: sum(compressed.map(({ size }) => size)),
+    codings: CODINGS.map(coding => reportOn(coding, compressed)),
+    tooLarge: candidates.filter((_, at) => results[at] === 'too-large'),
+    seconds: (performance.now() - startedAt) / 1000
+  }
+}
+
+interface Compressed {
+  readonly size: number
+  readonly copies: readonly CopyResult[]
+}
+
+function reportOn(coding: Coding, files: readonly Compressed[]): CodingReport {
+  const all = files.flatMap(({ size, copies }) =>
+    copies.filter(copy => copy.coding === coding).map(copy => ({ original: size, ...copy }))
+  )
+  const present = all.filter(({ size }) => size !== undefined)
+  return {
+    coding: coding.name,
+    extension: coding.extension,
+    isWritable: coding.compress !== undefined,
+    copies: present.length,
+    originalBytes: sum(present.map(({ original }) => original)),
+    bytes: sum(present.map(({ size = 0 }) => size)),
+    written: all.filter(({ change }) => change === 'written').length,
+    removed: all.filter(({ change }) => change === 'removed').length
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** The failure of a system call names the file; any other error stays as it is. */
+function rethrowAsCompressError(path: string) {
+  return (error: unknown): never => {
+    if (errorCode(error) === undefined || error instanceof AssetError) throw error
+    const message = `cannot compress ${path}: ${reasonOf(error)}`
+    throw new AssetError('compress-failed', message, { cause: error })
+  }
+}

@@ -1,0 +1,74 @@
+// The `compress` command.
+import { resolve } from 'node:path'
+import { compress as compressDirectory } from '../../assets/building/copies/compress.ts'
+import type { CodingReport, CompressReport } from '../../assets/building/copies/compress.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { OK, type Call, type Command } from '../command.ts'
+import { count, formatBytes, formatSeconds, table } from '../format.ts'
+import { untilInterrupted } from '../interrupt.ts'
+import { makeProgress } from '../progress.ts'
+
+const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
+
+export const compress: Command = {
+  name: 'compress',
+  summary: 'write compressed copies beside the files of any directory',
+  argument: '<dir>',
+  about: `Writes compressed copies (${COPIES}) beside the files of a build, such as that
+of Vite, where they are smaller; koaAssets and servers such as nginx send them. Each
+copy is decompressed and compared with its original before it gets its name.
+No configuration is needed.
+
+Run it after every build. A copy that decompresses to its original is not made
+again; one of other bytes is replaced, or removed where compression does not pay.
+Images, archives, dotfiles and symbolic links are left alone. So is a copy whose
+original does not exist, which 'verify <dir>' reports. Ctrl-C does no harm.
+
+What 'precompile' publishes is compressed already.`,
+  options: { verbose: { type: 'boolean', description: 'print a line for each file' } },
+  examples: [
+    ['koa-fresh-assets compress dist', 'Compress a build of Vite:'],
+    ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
+  ],
+  run: call =>
+    untilInterrupted(call.output, 'the copies that were finished stay', signal => run(call, signal))
+}
+
+async function run({ output, values, argument = '' }: Call, signal: AbortSignal): Promise<number> {
+  const progress = makeProgress(output, values.flag('verbose'))
+  const directory = resolve(values.text('root') ?? '.', argument)
+  try {
+    const report = await compressDirectory(directory, {
+      onProgress: step => progress.update({ stage: 'compress', ...step }),
+      signal
+    })
+    progress.end()
+    for (const path of report.tooLarge) {
+      output.warn(`${path} is larger than 128 MiB and was not compressed`)
+    }
+    if (output.isJson) output.json(report)
+    output.print(summary(report))
+    return OK
+  } finally {
+    progress.end()
+  }
+}
+
+function summary({ files, bytes, codings, seconds }: CompressReport): string {
+  const rows = codings.map(coding => [coding.extension, ...sizesOf(coding)])
+  const heading = ['', 'copies', 'before', 'after', 'written', 'removed']
+  const unwritable = codings.filter(({ isWritable }) => !isWritable)
+  const notes = unwritable.map(
+    ({ extension }) =>
+      `Node ${process.versions.node} cannot write ${extension}; 22.15 and newer can.`
+  )
+  const total = `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
+  return [table([heading, ...rows], [1, 2, 3, 4, 5]), ...notes, total].join('\n')
+}
+
+function sizesOf({ isWritable, copies, originalBytes, bytes, written, removed }: CodingReport) {
+  const sizes = isWritable
+    ? [String(copies), formatBytes(originalBytes), formatBytes(bytes), String(written)]
+    : ['-', '-', '-', '-']
+  return [...sizes, String(removed)]
+}

@@ -1,0 +1,411 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
+import { join } from 'node:path'
+import * as zlib from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import { WRITABLE_CODINGS } from '../../../../lib/files/codings.ts'
+import { formatOwner, SELF } from '../../../../lib/files/writing/process-owner.ts'
+import { compress, verifyCopies, type CompressReport } from '../../../../lib/index.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../../../support/site.ts'
+
+const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css')
+const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js')
+const TEXT = 'body { color: red }\n'.repeat(200)
+const OTHER = 'body { color: tan }\n'.repeat(200)
+
+// Since Node 22.15.
+const { zstdDecompressSync } = zlib as { zstdDecompressSync?: (bytes: Buffer) => Buffer }
+
+const DECODE: Readonly<Record<string, ((bytes: Buffer) => Buffer) | undefined>> = {
+  '.br': zlib.brotliDecompressSync,
+  '.gz': zlib.gunzipSync,
+  '.zst': zstdDecompressSync
+}
+const WRITTEN = WRITABLE_CODINGS.map(({ extension }) => extension)
+
+function makeDirectory(t: ExecutionContext, files: Files) {
+  const root = makeProject(t, files)
+  const at = (path: string) => join(root, path)
+  const names = () => namesIn(root).toSorted()
+  const copy = (path: string, extension: string) =>
+    DECODE[extension]?.(readFileSync(at(path + extension))).toString()
+  return { root, at, names, copy }
+}
+
+/** Of everything but folders. Node's own `recursive` follows links in some versions. */
+function namesIn(root: string, folder = ''): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry =>
+    entry.isDirectory() ? namesIn(root, `${folder}${entry.name}/`) : [folder + entry.name]
+  )
+}
+
+const withCopies = (path: string) => [path, ...WRITTEN.map(extension => path + extension)]
+const changesOf = ({ codings }: CompressReport) =>
+  codings
+    .filter(({ isWritable }) => isWritable)
+    .map(({ written, removed }) => ({ written, removed }))
+const each = (written: number, removed = 0) => WRITTEN.map(() => ({ written, removed }))
+
+test('MNT-07 compress writes copies that koaAssets sends, whatever the times of the originals', async t => {
+  const paths = ['app.css', 'a/b/app.css', 'old.css', 'new.css', '.well-known/app.css']
+  const root = makeProject(t, Object.fromEntries(paths.map(path => [`dist/${path}`, TEXT])))
+  utimesSync(join(root, 'dist/old.css'), 1e9, 1e9)
+  utimesSync(join(root, 'dist/new.css'), 3e9, 3e9 + 0.123_456)
+  await compress(join(root, 'dist'))
+  for (const maxFileBytes of [1_000_000, 0]) {
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root,
+        env: 'production',
+        apps: { web: { compile: false, fingerprint: false } },
+        public: 'dist',
+        memory: { maxFileBytes }
+      }
+    )
+    for (const path of paths) {
+      for (const { name } of WRITABLE_CODINGS) {
+        const { status, headers } = await site.ask(`/${path}`, {
+          headers: { 'accept-encoding': name }
+        })
+        t.deepEqual([status, headers['content-encoding']], [200, name], path)
+      }
+    }
+  }
+})
+
+test('MNT-07 a copy has the second of its original, so that nginx makes the same Last-Modified', async t => {
+  const { root, at } = makeDirectory(t, { 'app.css': TEXT })
+  utimesSync(at('app.css'), 1_700_000_000.999, 1_700_000_000.999)
+  await compress(root)
+  const { mtimeNs } = statSync(at('app.css'), { bigint: true })
+  for (const extension of WRITTEN) {
+    const copy = statSync(at(`app.css${extension}`), { bigint: true })
+    t.true(copy.mtimeNs >= mtimeNs)
+    t.is(copy.mtimeNs / 1_000_000_000n, mtimeNs / 1_000_000_000n)
+  }
+})
+
+test('compress writes what pays and nothing else, with totals for each coding', async t => {
+  const { root, names, at, copy } = makeDirectory(t, {
+    'index.html': TEXT,
+    'assets/app.css': CSS,
+    'assets/app.js': JS,
+    'assets/app.js.map': TEXT,
+    'assets/logo.svg': `<svg>${TEXT}</svg>`,
+    'manifest.webmanifest': `{ "name": "${TEXT.replaceAll('\n', ' ')}" }`,
+    'assets/photo.png': TEXT,
+    'assets/font.woff2': TEXT,
+    'archive.tar.gz': zlib.gzipSync(TEXT),
+    'small.css': 'a {}',
+    'random.txt': randomBytes(10_000),
+    LICENSE: TEXT,
+    '.vite/manifest.json': JSON.stringify(TEXT),
+    '.env': TEXT,
+    'assets/.git/config.txt': TEXT
+  })
+  const steps: string[] = []
+  const report = await compress(root, {
+    onProgress: ({ done, total, path }) => steps.push(`${done}/${total} ${path}`)
+  })
+  const compressed = [
+    ...['assets/app.css', 'assets/app.js', 'assets/app.js.map', 'assets/logo.svg'],
+    ...['index.html', 'manifest.webmanifest']
+  ]
+  const left = [
+    ...['.env', '.vite/manifest.json', 'LICENSE', 'archive.tar.gz', 'assets/.git/config.txt'],
+    ...['assets/font.woff2', 'assets/photo.png', 'random.txt', 'small.css']
+  ]
+  t.deepEqual(names(), [...compressed.flatMap(withCopies), ...left].toSorted())
+  for (const path of compressed) {
+    for (const extension of WRITTEN) {
+      t.is(copy(path, extension), readFileSync(at(path), 'utf8'))
+      t.true(statSync(at(path + extension)).size < statSync(at(path)).size)
+    }
+  }
+  const sizeOf = (paths: readonly string[]) =>
+    paths.reduce((sum, path) => sum + statSync(at(path)).size, 0)
+  const considered = [...compressed, 'small.css', 'random.txt']
+  t.is(report.directory, root)
+  t.is(report.files, considered.length)
+  t.is(report.bytes, sizeOf(considered))
+  t.deepEqual(report.tooLarge, [])
+  t.true(report.seconds > 0)
+  t.deepEqual(
+    report.codings.map(({ coding, extension }) => coding + extension),
+    ['br.br', 'zstd.zst', 'gzip.gz']
+  )
+  for (const { extension, isWritable, ...totals } of report.codings) {
+    t.is(isWritable, WRITTEN.includes(extension as '.br'))
+    const paths = isWritable ? compressed : []
+    t.like(totals, {
+      copies: paths.length,
+      originalBytes: sizeOf(paths),
+      bytes: sizeOf(paths.map(path => path + extension)),
+      written: paths.length,
+      removed: 0
+    })
+  }
+  t.deepEqual(
+    steps.map(step => step.replace(/ .*/, '')),
+    considered.map((_, at) => `${at + 1}/${considered.length}`)
+  )
+})
+
+test('a .zst is made at level 19, smaller than a .gz, where Node can; otherwise the report says that it cannot', async t => {
+  const { root, at } = makeDirectory(t, { 'bootstrap.css': CSS })
+  const { codings } = await compress(root)
+  const zstd = codings.find(({ coding }) => coding === 'zstd')
+  t.is(zstd?.isWritable, zstdDecompressSync !== undefined)
+  t.is(existsSync(at('bootstrap.css.zst')), zstdDecompressSync !== undefined)
+  t.is(zstd?.copies, zstdDecompressSync ? 1 : 0)
+  if (zstdDecompressSync) {
+    const sizes = ['.br', '.zst', '.gz'].map(
+      extension => statSync(at(`bootstrap.css${extension}`)).size
+    )
+    t.deepEqual(
+      sizes,
+      sizes.toSorted((a, b) => a - b)
+    )
+  }
+})
+
+test('a copy of the same bytes is not made again, and only gets another mtime when it is older', async t => {
+  const { root, at } = makeDirectory(t, { 'app.css': TEXT, 'app.js': TEXT })
+  t.deepEqual(changesOf(await compress(root)), each(2))
+  const stamps = () =>
+    WRITTEN.flatMap(extension =>
+      ['app.css', 'app.js'].map(path => {
+        const { ino, ctimeNs } = statSync(at(path + extension), { bigint: true })
+        return `${ino} ${ctimeNs}`
+      })
+    )
+  const before = stamps()
+  t.deepEqual(changesOf(await compress(root)), each(0))
+  t.deepEqual(stamps(), before)
+  const later = Date.now() / 1000 + 60
+  utimesSync(at('app.css'), later, later)
+  const inodes = WRITTEN.map(extension => statSync(at(`app.css${extension}`)).ino)
+  t.deepEqual(changesOf(await compress(root)), each(0))
+  t.deepEqual(
+    WRITTEN.map(extension => statSync(at(`app.css${extension}`)).ino),
+    inodes
+  )
+  t.deepEqual((await verifyCopies(root)).problems, [])
+})
+
+test('ANS-11a copies of an edited file are replaced, even when its size and mtime are the same or older', async t => {
+  const { root, at, copy } = makeDirectory(t, { 'app.css': TEXT, 'old.css': TEXT })
+  await compress(root)
+  const { mtime } = statSync(at('app.css'))
+  writeFiles(root, { 'app.css': OTHER, 'old.css': OTHER })
+  utimesSync(at('app.css'), mtime, mtime)
+  utimesSync(at('old.css'), 1e9, 1e9)
+  t.deepEqual(changesOf(await compress(root)), each(2))
+  for (const extension of WRITTEN) {
+    t.is(copy('app.css', extension), OTHER)
+    t.is(copy('old.css', extension), OTHER)
+  }
+})
+
+test('S55 a copy that is cut short, empty, of other bytes, or larger than its original is replaced', async t => {
+  for (const broken of [
+    (bytes: Buffer) => bytes.subarray(0, -1),
+    () => Buffer.alloc(0),
+    () => Buffer.from('no such coding'),
+    () => zlib.gzipSync(OTHER),
+    () => zlib.brotliCompressSync(OTHER),
+    () => zlib.gzipSync(TEXT.repeat(100_000)),
+    () => zlib.gzipSync(TEXT, { level: 0 })
+  ]) {
+    const { root, at, copy } = makeDirectory(t, { 'app.css': TEXT })
+    await compress(root)
+    for (const extension of WRITTEN) {
+      const path = at(`app.css${extension}`)
+      writeFileSync(path, broken(readFileSync(path)))
+    }
+    t.deepEqual(changesOf(await compress(root)), each(1))
+    for (const extension of WRITTEN) t.is(copy('app.css', extension), TEXT)
+  }
+})
+
+test('ANS-11a where compression no longer pays, the copies of previous bytes are removed', async t => {
+  const { root, names } = makeDirectory(t, { 'app.css': TEXT, 'data.json': TEXT })
+  await compress(root)
+  writeFiles(root, { 'app.css': 'a{}', 'data.json': randomBytes(5000) })
+  t.deepEqual(changesOf(await compress(root)), each(0, 2))
+  t.deepEqual(names(), ['app.css', 'data.json'])
+})
+
+test('a .zst that this Node cannot read is removed when it is older than its original, else kept', async t => {
+  if (zstdDecompressSync) {
+    t.true(WRITTEN.includes('.zst'), 'this Node reads all of them')
+    return
+  }
+  const { root, at } = makeDirectory(t, { 'app.css': TEXT, 'app.css.zst': 'from a newer Node' })
+  t.is((await compress(root)).codings[1]?.removed, 0)
+  t.true(existsSync(at('app.css.zst')))
+  utimesSync(at('app.css.zst'), 1e9, 1e9)
+  t.is((await compress(root)).codings[1]?.removed, 1)
+  t.false(existsSync(at('app.css.zst')))
+})
+
+test('compress keeps its hands off copies without an original, which may be downloads', async t => {
+  const files = {
+    'index.html': TEXT,
+    'sitemap.xml.gz': zlib.gzipSync(TEXT),
+    'game.wasm.br': zlib.brotliCompressSync(TEXT)
+  }
+  const { root, names, at } = makeDirectory(t, files)
+  await compress(root)
+  t.deepEqual(names(), [...withCopies('index.html'), 'game.wasm.br', 'sitemap.xml.gz'].toSorted())
+  t.deepEqual(readFileSync(at('sitemap.xml.gz')), files['sitemap.xml.gz'])
+})
+
+test('S24 no link is followed: neither to an original, nor to a folder, nor to a copy', async t => {
+  const outside = makeDirectory(t, { 'secret.css': TEXT, 'folder/secret.css': TEXT, copy: 'kept' })
+  const { root, names, at } = makeDirectory(t, { 'app.css': TEXT })
+  symlinkSync(outside.at('secret.css'), at('link.css'))
+  symlinkSync(outside.at('folder'), at('folder'))
+  symlinkSync(root, at('again'))
+  for (const extension of WRITTEN) symlinkSync(outside.at('copy'), at(`app.css${extension}`))
+  t.deepEqual(changesOf(await compress(root)), each(1))
+  t.deepEqual(outside.names(), ['copy', 'folder/secret.css', 'secret.css'])
+  t.is(readFileSync(outside.at('copy'), 'utf8'), 'kept')
+  t.deepEqual(names(), [...withCopies('app.css'), 'again', 'folder', 'link.css'].toSorted())
+  for (const extension of WRITTEN) t.true(lstatSync(at(`app.css${extension}`)).isFile())
+})
+
+test('a directory may be named through a link, as in a deployment', async t => {
+  const { names, at } = makeDirectory(t, { 'v2/app.css': TEXT })
+  symlinkSync('v2', at('current'))
+  t.is((await compress(at('current'))).directory, at('v2'))
+  t.deepEqual(names(), ['current', ...withCopies('v2/app.css')].toSorted())
+})
+
+test('a web server can read every copy, whatever the mode of the original and the umask', async t => {
+  const { root, at } = makeDirectory(t, { 'app.css': TEXT })
+  chmodSync(at('app.css'), 0o600)
+  const before = process.umask(0o077)
+  t.teardown(() => process.umask(before))
+  await compress(root)
+  for (const extension of WRITTEN) t.is(statSync(at(`app.css${extension}`)).mode & 0o777, 0o644)
+})
+
+test('an aborted run keeps the copies that were finished, and leaves nothing half written', async t => {
+  const files = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}.css`, TEXT + at]))
+  const { root, names } = makeDirectory(t, files)
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  const onProgress = () => controller.abort(reason)
+  const { signal } = controller
+  t.is(await t.throwsAsync(compress(root, { onProgress, signal })), reason)
+  const left = names()
+  t.true(left.length > 20 && left.length < 20 * (1 + WRITTEN.length))
+  t.deepEqual(
+    left.filter(name => name.startsWith('.')),
+    []
+  )
+  t.deepEqual((await verifyCopies(root)).problems, [])
+  t.deepEqual(changesOf(await compress(root))[0], { written: 20 - copiesIn(left), removed: 0 })
+  await t.throwsAsync(compress(root, { signal: AbortSignal.abort(reason) }), { message: 'enough' })
+})
+
+const copiesIn = (names: readonly string[]) =>
+  names.filter(name => name.endsWith(WRITTEN[0] ?? '')).length
+
+test('what a killed run left is swept by the next one, even when it has nothing to write', async t => {
+  const { pid } = spawnSync(process.execPath, ['-e', ''])
+  const temporary = `.koa-fresh-assets-${formatOwner({ ...SELF, pid, start: '1' })}-cafecafe-0.tmp`
+  const { root, names } = makeDirectory(t, { 'a/small.css': 'a{}', [`a/${temporary}`]: 'half' })
+  await compress(root)
+  t.deepEqual(names(), ['a/small.css'])
+})
+
+test('a file that is edited while it is compressed is an error, and gets no copy of what it was', async t => {
+  const { root, at, names } = makeDirectory(t, { 'app.css': CSS })
+  const editing = setInterval(() => appendFileSync(at('app.css'), 'a {}'), 1)
+  t.teardown(() => clearInterval(editing))
+  await t.throwsAsync(compress(root), {
+    code: 'compress-failed',
+    message: `${at('app.css')} was edited while it was compressed: run again`
+  })
+  clearInterval(editing)
+  t.deepEqual(names(), ['app.css'])
+  await compress(root)
+  t.deepEqual((await verifyCopies(root)).problems, [])
+})
+
+test('a file that does not fit into memory is named and not compressed', async t => {
+  const { root, at, names } = makeDirectory(t, { 'app.css': TEXT, 'dump.txt': '' })
+  truncateSync(at('dump.txt'), 128 * 1024 * 1024 + 1)
+  t.deepEqual((await compress(root)).tooLarge, ['dump.txt'])
+  t.deepEqual(names(), [...withCopies('app.css'), 'dump.txt'].toSorted())
+})
+
+test('a copy that cannot be written is an error that names the file and the reason', async t => {
+  const { root, at } = makeDirectory(t, { 'app.css': TEXT })
+  mkdirSync(at('app.css.br'))
+  await t.throwsAsync(compress(root), {
+    code: 'compress-failed',
+    message: /^cannot compress app\.css: EISDIR: .*app\.css\.br'$/
+  })
+  rmSync(at('app.css.br'), { recursive: true })
+  await compress(root)
+  t.deepEqual((await verifyCopies(root)).problems, [])
+})
+
+for (const [title, files, path, message] of [
+  ['does not exist', {}, 'dist', /\/dist does not exist: build it first$/],
+  ['is a file', { dist: '' }, 'dist', /\/dist is not a directory: name the one that is served$/],
+  [
+    'is a project',
+    { 'package.json': '{}', 'a.css': TEXT },
+    '.',
+    / contains a package\.json, so it is not served: name the directory that a build wrote, such as dist$/
+  ],
+  ['is empty', { '.env': TEXT, '.git/a.css': TEXT }, '.', / contains no file to serve: build it/]
+] as const) {
+  test(`S53 a directory that ${title} is an error of compress and of verify`, async t => {
+    const { root, names } = makeDirectory(t, files)
+    const before = names()
+    const expected = { code: 'directory-unusable', message }
+    await t.throwsAsync(compress(join(root, path)), expected)
+    await t.throwsAsync(verifyCopies(join(root, path)), expected)
+    t.deepEqual(names(), before)
+  })
+}
+
+test('wrong arguments are TypeErrors that say what was expected', async t => {
+  const expected = { instanceOf: TypeError }
+  for (const wrong of ['', 42, undefined, { root: '.' }]) {
+    await t.throwsAsync(compress(wrong as string), {
+      ...expected,
+      message: /^directory must be the path of a directory, got /
+    })
+  }
+  await t.throwsAsync(compress('dist', { onprogress: () => undefined } as object), {
+    ...expected,
+    message: "unknown option 'onprogress': did you mean 'onProgress'?"
+  })
+  await t.throwsAsync(compress('dist', { signal: {} as AbortSignal }), {
+    ...expected,
+    message: 'signal must be an AbortSignal, got {}'
+  })
+})

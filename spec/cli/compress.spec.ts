@@ -1,0 +1,161 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { WRITABLE_CODINGS } from '../../lib/files/codings.ts'
+import type { CompressReport, VerifyCopiesReport } from '../../lib/index.ts'
+import { makeProject } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { run, start } from './run.ts'
+
+const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css')
+const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js')
+const TEXT = 'body { color: red }\n'.repeat(200)
+const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
+const withoutTime = (text: string) => text.replace(/\d+\.\d+ s/, '0.12 s')
+
+test.serial(
+  'compress prints a line in a log, then a table, and what this Node cannot write',
+  async t => {
+    const root = makeProject(t, { 'dist/a.css': TEXT, 'dist/b/c.js': TEXT, 'dist/photo.png': '' })
+    const { status, stdout, stderr } = await run(root, 'compress dist')
+    t.is(status, 0)
+    t.is(stderr, 'Compressing 2 files\n')
+    const sizes = (extension: string) => {
+      const bytes = readFileSync(join(root, `dist/a.css${extension}`)).length * 2
+      return `     2  8.0 kB  ${String(bytes).padStart(3)} B        2        0`
+    }
+    const unwritable = `Node ${process.versions.node} cannot write .zst; 22.15 and newer can.\n`
+    t.is(
+      withoutTime(stdout),
+      `      copies  before  after  written  removed
+.br   ${sizes('.br')}
+.zst  ${HAS_ZSTD ? sizes('.zst') : '     -       -      -        -        0'}
+.gz   ${sizes('.gz')}
+${HAS_ZSTD ? '' : unwritable}2 files, 8.0 kB, in 0.12 s
+`
+    )
+  }
+)
+
+test.serial(
+  'compress --json prints the report, --quiet nothing, --verbose a line for each file',
+  async t => {
+    const root = makeProject(t, { 'dist/a.css': TEXT, 'dist/b/c.js': TEXT })
+    const json = await run(root, 'compress dist --json')
+    t.deepEqual([json.status, json.stderr], [0, ''])
+    const report = JSON.parse(json.stdout) as CompressReport
+    t.is(report.directory, join(root, 'dist'))
+    t.is(report.codings[0]?.written, 2)
+    t.deepEqual(await run(root, 'compress dist -q'), { status: 0, stdout: '', stderr: '' })
+    const { stderr } = await run(root, 'compress dist --verbose')
+    t.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
+      'Compressing a.css',
+      'Compressing b/c.js'
+    ])
+  }
+)
+
+test.serial('neither compress nor verify <dir> loads a configuration', async t => {
+  const root = makeProject(t, {
+    'dist/a.css': TEXT,
+    'package.json': '{}',
+    'assets.config.mjs': 'throw new Error("loaded")'
+  })
+  t.is((await run(root, 'compress dist -q')).status, 0)
+  t.is((await run(root, 'verify dist -q')).status, 0)
+  t.regex((await run(root, 'verify')).stderr, /loaded/)
+  t.is((await run(join(root, 'dist'), `verify dist -q --root ${root}`)).status, 0)
+})
+
+test.serial('verify <dir> names each copy that is not one, and exits with 1', async t => {
+  const root = makeProject(t, { 'dist/a.css': TEXT, 'dist/gone.css': TEXT })
+  await run(root, 'compress dist -q')
+  const copies = 2 * WRITABLE_CODINGS.length
+  t.deepEqual(await run(root, 'verify dist'), {
+    status: 0,
+    stdout: `${copies} copies, no problems\n`,
+    stderr: ''
+  })
+  truncateSync(join(root, 'dist/a.css.br'), 20)
+  rmSync(join(root, 'dist/gone.css'))
+  const { status, stdout, stderr } = await run(root, 'verify dist')
+  t.is(status, 1)
+  t.is(stdout, `${copies} copies, ${1 + WRITABLE_CODINGS.length} problems\n`)
+  t.deepEqual(stderr.trimEnd().split('\n'), [
+    'dist/a.css.br cannot be decompressed',
+    ...WRITABLE_CODINGS.map(
+      ({ extension }) => `dist/gone.css${extension} has no original, so nobody needs it: remove it`
+    ).toSorted()
+  ])
+  const json = await run(root, 'verify dist --json')
+  t.deepEqual([json.status, json.stderr], [1, ''])
+  t.is((JSON.parse(json.stdout) as VerifyCopiesReport).problems[0]?.path, 'a.css.br')
+})
+
+test.serial('verify <dir> says so when this Node cannot read a copy', async t => {
+  const root = makeProject(t, { 'dist/a.css': TEXT, 'dist/a.css.zst': 'no zstd' })
+  const { status, stdout } = await run(root, 'verify dist')
+  const expected = HAS_ZSTD
+    ? [1, '1 copy, 1 problem\n']
+    : [0, `1 copy (1 not read, as Node ${process.versions.node} lacks the coding), no problems\n`]
+  t.deepEqual([status, stdout], expected)
+})
+
+test.serial('compress and verify of a directory that is none exit with 1 and one line', async t => {
+  const root = makeProject(t, { file: TEXT })
+  mkdirSync(join(root, 'empty'))
+  for (const [dir, message] of [
+    ['dist', 'does not exist: build it first'],
+    ['file', 'is not a directory: name the one that is served'],
+    ['empty', 'contains no file to serve: build it first']
+  ]) {
+    for (const command of ['compress', 'verify']) {
+      t.deepEqual(await run(root, `${command} ${dir}`), {
+        status: 1,
+        stdout: '',
+        stderr: `koa-fresh-assets: ${root}/${dir} ${message}\n`
+      })
+    }
+  }
+  t.deepEqual(readdirSync(join(root, 'empty')), [])
+})
+
+test.serial('two runs of compress at once do no harm', async t => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`${at}.css`, TEXT + at]))
+  const root = makeProject(t, { ...files, 'app.css': CSS })
+  const runs = [1, 2, 3].map(() => start(root, ['compress', '.', '-q']).outcome)
+  for (const outcome of await Promise.all(runs)) {
+    t.deepEqual(outcome, { status: 0, stdout: '', stderr: '' })
+  }
+  t.is((await run(root, 'verify . -q')).status, 0)
+  t.is(readdirSync(root).length, 31 * (1 + WRITABLE_CODINGS.length))
+})
+
+for (const [signal, status] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143]
+] as const) {
+  test.serial(`compress stops cleanly on ${signal}, and the next run completes it`, async t => {
+    const root = makeProject(t)
+    for (let at = 0; at < 40; at++) {
+      writeFileSync(join(root, `${at}.js`), Buffer.concat([Buffer.from(`${at}`), JS]))
+    }
+    const { child, outcome } = start(root, ['compress', '.'])
+    t.teardown(() => child.kill('SIGKILL'))
+    const copies = () => readdirSync(root).filter(name => name.endsWith('.gz')).length
+    await until(() => copies() > 0, 'a copy is written')
+    child.kill(signal)
+    const ended = await outcome
+    t.is(ended.status, status)
+    t.is(ended.stdout, '')
+    t.true(ended.stderr.endsWith(`Stopped by ${signal}; the copies that were finished stay.\n`))
+    t.true(copies() < 40)
+    t.deepEqual(
+      readdirSync(root).filter(name => name.startsWith('.')),
+      []
+    )
+    t.is((await run(root, 'verify . -q')).status, 0)
+    t.is((await run(root, 'compress . -q')).status, 0)
+    t.is(copies(), 40)
+  })
+}
