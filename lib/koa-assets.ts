@@ -2,10 +2,10 @@
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
+import { provideContext } from './assets/context/provide-context.ts'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
-import { announceLinks } from './assets/serving/early-hints.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import {
@@ -13,21 +13,21 @@ import {
   isUntouched,
   passOnUnstored,
   redirectToFolder,
-  reportDisconnects,
   respondBadRequest,
-  respondMethodNotAllowed,
+  respondMethodNotAllowed
+} from './assets/serving/koa/no-file.ts'
+import {
+  reportDisconnects,
   serve,
+  serveCurrent,
   suppressDisconnects,
   TO_KOA,
-  TO_SOCKET
-} from './assets/serving/serve.ts'
-import { appOfPage } from './assets/settings/app-settings.ts'
+  TO_SOCKET,
+  type Lookup
+} from './assets/serving/koa/serve.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
-import { splitArguments } from './assets/views/arguments.ts'
-import type { NamesThenPreloadOptions } from './assets/views/preload.ts'
-import type { ViewHelpers } from './assets/views/view-helpers.ts'
 import { AssetError } from './errors.ts'
 import type { OpenFile } from './files/disk.ts'
 import { warnOnce } from './warn-once.ts'
@@ -46,52 +46,13 @@ export type {
 } from './assets/settings/options.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
-
-declare module 'koa' {
-  interface ExtendableContext {
-    /**
-     * The view helpers of the app that the request's path belongs to; templates read them from
-     * `ctx.state.assets`.
-     *
-     * @example
-     * ctx.assets.stylesheet('app')
-     * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
-     * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
-     */
-    assets: ViewHelpers
-    /**
-     * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
-     *
-     * @example
-     * ctx.preload('app.css', 'inter-400.woff2')
-     */
-    preload: Preload
-  }
-}
-
-/**
- * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
- * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
- * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
- * already contains is not repeated, and nothing happens once the header has been sent.
- *
- * @example
- * ctx.preload('app.css', 'inter-400.woff2')
- * // Link: </assets/app.css>; rel=preload; as=style
- * // Link: </assets/inter-400.woff2>; rel=preload; as=font; crossorigin
- * @example
- * ctx.preload('app', { as: 'module' })
- * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
- * unchanged
- */
-export type Preload = (
-  this: Pick<Context, 'assets' | 'req' | 'res'>,
-  ...names: NamesThenPreloadOptions
-) => void
+export type { Preload } from './assets/context/preload.ts'
+export type { SendFile } from './assets/context/send-file.ts'
+export type { SendFileOptions } from './assets/serving/one-file/send-file-options.ts'
 
 /**
  * Keeps web assets up to date, serves them, and provides `ctx.assets`, the view helpers that emit their
- * URLs, and `ctx.preload`. Use it before the router.
+ * URLs, `ctx.preload`, and `ctx.sendFile`. Use it before the router.
  *
  * @example
  * const app = new Koa()
@@ -104,39 +65,8 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settle(options)
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
-  const helpers = provideHelpers(pipeline)
+  const helpers = provideContext(pipeline)
   return settings.serve ? new AssetServer(pipeline, helpers).middleware : helpers
-}
-
-function provideHelpers(pipeline: Pipeline): Middleware {
-  const { settings } = pipeline
-  const preload = makePreload(settings.earlyHints)
-  return function assetHelpers(ctx, next) {
-    const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))
-    ctx.assets = pipeline.viewHelpers(app?.name ?? '')
-    ctx.state.assets = ctx.assets
-    ctx.preload = preload
-    const refreshed = pipeline.beforePage()
-    return refreshed ? nextAfter(refreshed, next) : next()
-  }
-}
-
-function makePreload(sendsHints: boolean): Preload {
-  return function preload(...args) {
-    if (!(this as Partial<Context> | undefined)?.res)
-      throw new TypeError("preload() is a method: call it on Koa's context")
-    const { names, options } = splitArguments('preload', args)
-    announceLinks(
-      this,
-      names.map(name => this.assets.preload(name, options)),
-      sendsHints
-    )
-  }
-}
-
-async function nextAfter(work: Promise<void>, next: Next): Promise<void> {
-  await work
-  await next()
 }
 
 class AssetServer {
@@ -191,19 +121,22 @@ class AssetServer {
   /** @returns false when there is no such file */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const { directories } = this.#pipeline
-    // A file may be replaced, or written to, between being found and being opened.
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const file = await this.#fileFor(ctx, wanted)
-      if (file === 'explained') return true
-      if (!file) return false
-      if (await this.#serve(ctx, file)) return true
-      directories.forget(wanted)
+    const respondWith = (find: Lookup['find']) =>
+      serveCurrent({
+        find,
+        forget: () => directories.forget(wanted),
+        withOpened: use => directories.withOpened(wanted, use),
+        serve: (file, opened) => this.#serve(ctx, file, opened)
+      })
+    try {
+      return await respondWith(() => this.#pipeline.current(wanted))
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      if (this.#pipeline.settings.env === 'development') await this.#explain(ctx, error)
+      else if (!(await respondWith(() => this.#pipeline.lastGood(wanted)))) throw error
+      ctx.app.emit('error', error, ctx)
+      return true
     }
-    // One that changes all the time is described while it is open.
-    const done = await directories.withOpened(wanted, (file, opened) =>
-      this.#serve(ctx, file, opened)
-    )
-    return done ?? false
   }
 
   #serve(ctx: Context, file: ServedFile, opened?: OpenFile): boolean | Promise<boolean> {
@@ -213,27 +146,13 @@ class AssetServer {
     return serve(ctx, file, opened, isFirst ? TO_SOCKET : TO_KOA)
   }
 
-  /** For a source that cannot be published: in development an error page, else the last good target. */
-  async #fileFor(ctx: Context, wanted: Wanted): Promise<ServedFile | 'explained' | undefined> {
-    try {
-      return await this.#pipeline.current(wanted)
-    } catch (error) {
-      if (!(error instanceof AssetError)) throw error
-      const isDevelopment = this.#pipeline.settings.env === 'development'
-      const lastGood = isDevelopment ? undefined : await this.#pipeline.lastGood(wanted)
-      if (!isDevelopment && !lastGood) throw error
-      ctx.app.emit('error', error, ctx)
-      return lastGood ?? this.#explain(ctx, error)
-    }
-  }
-
-  async #explain(ctx: Context, error: AssetError): Promise<'explained'> {
+  /** The page about a source that cannot be published. */
+  async #explain(ctx: Context, error: AssetError): Promise<void> {
     const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
     ctx.status = error.status
     ctx.type = type
     ctx.set('Cache-Control', 'no-store')
     ctx.body = await errorPage(error, this.#pipeline.settings, type)
-    return 'explained'
   }
 }
 

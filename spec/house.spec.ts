@@ -28,7 +28,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   bundles: [...LOW, 'urls', 'settings', 'views'],
   inspecting: ALL,
   pipeline: ALL,
-  'koa-assets': [...ALL, 'pipeline'],
+  context: [...ALL, 'pipeline'],
+  'koa-assets': [...ALL, 'pipeline', 'context'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
   cli: ALL,
@@ -39,6 +40,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   '@csstools/css-tokenizer': ['assets/rendering/references.ts'],
   '@jridgewell/sourcemap-codec': ['assets/rendering/shift-map.ts'],
+  'content-disposition': ['http/content-disposition.ts'],
   'koa-compose': ['koa-assets.ts'],
   'lru-cache': ['assets/publishing/mtime-index.ts', 'assets/serving/files/served-files.ts'],
   'mime-types': ['http/media-type.ts'],
@@ -46,7 +48,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Where Koa's context may be known, under whatever name. */
-const RIM = ['koa-assets', 'koa-http-cache', 'http-cache']
+const RIM = ['koa-assets', 'context', 'koa-http-cache', 'http-cache']
 
 const files = new Map(
   readdirSync('lib', { recursive: true, encoding: 'utf8' })
@@ -146,7 +148,8 @@ test('peers are imported as types alone: they are loaded when they are needed', 
 })
 
 test("Koa's context is known to the middleware and to serve.ts alone, under whatever name", t => {
-  const mayKnow = (file: string) => file === 'assets/serving/serve.ts' || RIM.includes(roomOf(file))
+  const mayKnow = (file: string) =>
+    file.startsWith('assets/serving/koa/') || RIM.includes(roomOf(file))
   const importers = imports.filter(({ to }) => to === 'koa').map(({ from }) => from)
   const talkers = filesWith(/\bctx\b|\bExtendableContext\b|\(this: /)
   t.deepEqual(

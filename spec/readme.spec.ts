@@ -5,6 +5,7 @@ import Router from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
+import { MOUNT } from '../lib/assets/settings/mount-options.ts'
 import { APP, LAYERED, TOP } from '../lib/assets/settings/option-table.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { makeProject } from './support/site.ts'
@@ -22,7 +23,11 @@ function section(title: string): string {
 
 /** The cells of each row of the tables of a section. */
 function rows(title: string): string[][] {
-  return section(title)
+  return rowsOf(section(title))
+}
+
+function rowsOf(text: string): string[][] {
+  return text
     .split('\n')
     .filter(line => line.startsWith('| ') && !line.includes('---'))
     .map(line =>
@@ -93,6 +98,11 @@ test('the tables name every option of koaAssets, and no other', t => {
   const perApp = Object.keys(APP).filter(key => !(key in TOP))
   t.deepEqual(perApp, ['dir', 'path'])
   for (const key of Object.keys(LAYERED)) t.true(named.includes(key), key)
+})
+
+test('docs/mounts.md names every option of a mount, and no other', t => {
+  const named = rowsOf(readFileSync('docs/mounts.md', 'utf8')).map(([option]) => code(option) ?? '')
+  t.deepEqual(new Set(named), new Set(Object.keys(MOUNT)))
 })
 
 test('the table names every option of koaHttpCache, and no other', t => {

@@ -33,6 +33,11 @@ export function canonicalSegments(raw: string): string[] | typeof MALFORMED | un
   return parsed === REJECTIONS.malformed ? MALFORMED : undefined
 }
 
+/** Whether each segment of a decoded relative path, such as `reports/may.pdf`, may be part of a canonical path. */
+export function isCanonicalBelow(path: string): boolean {
+  return path.split('/').every(segment => rejectionOf(segment, false) === undefined)
+}
+
 /** Why a raw path is not canonical; undefined when it is. */
 export function whyNotCanonical(raw: string): string | undefined {
   const parsed = parsePath(raw)

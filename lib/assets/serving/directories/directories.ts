@@ -6,7 +6,8 @@ import type { OpenFile } from '../../../files/disk.ts'
 import { isNavigation } from '../../../http/navigation.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ServedFile } from '../files/served-file.ts'
-import { makeMemory, ServedFiles } from '../files/served-files.ts'
+import { makeMemory, ServedFiles, type Memory } from '../files/served-files.ts'
+import { fileRoot } from '../one-file/file-root.ts'
 import { folded, hasOneSpelling, rawPath, wantedAt, type Wanted } from '../request-path.ts'
 import { navigatedPath } from './fallback.ts'
 import { mountDirectory, type IsHashed } from './mount.ts'
@@ -28,9 +29,13 @@ interface Place {
   readonly wanted: Wanted
 }
 
+const MAX_ROOTS = 100
+
 export class Directories {
   readonly public: ServedFiles
   readonly #settings: Settings
+  readonly #memory: Memory
+  readonly #roots = new Map<string, ServedFiles>()
   readonly #mounts: readonly Mount[]
 
   constructor(
@@ -39,17 +44,15 @@ export class Directories {
   ) {
     const { memory, mounts } = settings
     this.#settings = settings
-    const held = makeMemory(memory)
+    this.#memory = makeMemory(memory)
     const isHidden = hides(mounts.map(({ manifest }) => manifest ?? ''))
-    const filesOf = (directory: ServedDirectory) =>
-      new ServedFiles(directory, held, memory.maxFileBytes)
-    this.public = filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
+    this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
     this.#mounts = mounts
       // The dev server has the current files.
       .filter(({ dev }) => dev === undefined)
       .map(mount => ({
         ...mount,
-        files: filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
+        files: this.#filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
       }))
   }
 
@@ -104,6 +107,14 @@ export class Directories {
     return mount && wantedAt(`${mount.urlPath}/${mount.fallback}`, this.#settings)
   }
 
+  /** The files that routes send from a directory. @param root absolute */
+  rootAt(root: string): ServedFiles {
+    const files = this.#roots.get(root) ?? this.#filesOf(fileRoot(this.#settings, root))
+    if (this.#roots.size >= MAX_ROOTS && !this.#roots.has(root)) this.#roots.clear()
+    this.#roots.set(root, files)
+    return files
+  }
+
   /** Makes the next `find` read the disk. */
   forget(wanted: Wanted): void {
     for (const { files, wanted: placed } of this.#placesOf(wanted)) files.forget(placed.path)
@@ -119,6 +130,10 @@ export class Directories {
       if (used !== undefined) return used
     }
     return undefined
+  }
+
+  #filesOf(directory: ServedDirectory): ServedFiles {
+    return new ServedFiles(directory, this.#memory, this.#settings.memory.maxFileBytes)
   }
 
   #placesOf(wanted: Wanted): Place[] {

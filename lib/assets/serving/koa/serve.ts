@@ -1,32 +1,16 @@
-// The part of serving that knows Koa: compares a path with `ctx.path`, and responds.
+// The part of serving that knows Koa: responds with a file.
 import type { Readable } from 'node:stream'
-import type { Context, Next } from 'koa'
-import { chooseCoding } from '../../http/content-coding.ts'
-import { evaluatePreconditions } from '../../http/preconditions.ts'
-import { chooseRange, type ByteRange } from '../../http/ranges.ts'
-import { canonicalSegments } from '../urls/canonical-path.ts'
-import { sameStamp, withFile, type OpenFile } from '../../files/disk.ts'
-import { connected, isOfConnection, isAwaited } from './connection.ts'
-import { removeContentFields, setFields } from './fields.ts'
-import type { ServedFile } from './files/served-file.ts'
-import type { Representation } from './files/representation.ts'
-import { hasOneSpelling, rawPath } from './request-path.ts'
-import { bodyOf, sendFile, type FilePart } from './send-file.ts'
-import { prepareResponse, writeResponse, type PreparedResponse } from './write-response.ts'
-
-/** Whether `ctx.path`, which a guard in front compares, is the same path. */
-export function isPathForKoa(ctx: Context, path: string): boolean {
-  // Koa stores the parsed URL on the request, and requests of two shapes slow down what follows.
-  if (hasOneSpelling(path) && path === ctx.req.url) return true
-  try {
-    return ctx.path === path
-  } catch (error) {
-    // Node rejects some authorities of an absolute request target. By name: of any realm.
-    const { code, name } = error as NodeJS.ErrnoException
-    if (code === 'ERR_INVALID_URL' || name === 'URIError') return false
-    throw error
-  }
-}
+import type { Context } from 'koa'
+import { chooseCoding } from '../../../http/content-coding.ts'
+import { evaluatePreconditions } from '../../../http/preconditions.ts'
+import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
+import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'
+import { connected, isOfConnection, isAwaited } from '../connection.ts'
+import { removeContentFields, setFields } from '../fields.ts'
+import type { ServedFile } from '../files/served-file.ts'
+import type { Representation } from '../files/representation.ts'
+import { bodyOf, sendFile, type FilePart } from '../send-file.ts'
+import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
 
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
@@ -78,16 +62,69 @@ export function serve(
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
-  const chosen = chooseCoding(headers['accept-encoding'], representations) ?? representations[0]
+  const chosen = choose(ctx, representations)
   const outcome = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
   if (outcome === 'not-modified') return way.write(ctx, chosen.notModified)
   if (outcome === 'failed') return way.write(ctx, chosen.failed)
   const range = chooseRange(method, headers, chosen, chosen.size)
   if (range === 'unsatisfiable') return way.write(ctx, rangeNotSatisfiable(chosen))
-  if (method === 'HEAD') return way.write(ctx, chosen.ok)
-  if (!chosen.body) return stream(ctx, way, chosen, range === 'whole' ? undefined : range, opened)
-  if (range === 'whole') return way.write(ctx, chosen.ok, chosen.body)
+  if (range === 'whole') return writeWhole(ctx, way, chosen, opened)
+  if (!chosen.body) return stream(ctx, way, chosen, range, opened)
   return way.write(ctx, partial(chosen, range), chosen.body.subarray(range.start, range.end + 1))
+}
+
+/** Responds with a whole file under another status than 200: preconditions and ranges do not apply then. */
+export function serveWhole(
+  ctx: Context,
+  { representations }: ServedFile,
+  status: number,
+  opened?: OpenFile
+): boolean | Promise<boolean> {
+  const chosen = choose(ctx, representations)
+  const ok = prepareResponse(status, chosen.ok.fields)
+  return writeWhole(ctx, TO_KOA, { ...chosen, ok }, opened)
+}
+
+function choose({ req }: Context, representations: ServedFile['representations']): Representation {
+  return chooseCoding(req.headers['accept-encoding'], representations) ?? representations[0]
+}
+
+function writeWhole(
+  ctx: Context,
+  way: Way,
+  chosen: Representation,
+  opened: OpenFile | undefined
+): boolean | Promise<boolean> {
+  if (ctx.req.method === 'HEAD') return way.write(ctx, chosen.ok)
+  return chosen.body
+    ? way.write(ctx, chosen.ok, chosen.body)
+    : stream(ctx, way, chosen, undefined, opened)
+}
+
+/** How a file is found, and found again. */
+export interface Lookup {
+  readonly find: () => Promise<ServedFile | undefined> | ServedFile | undefined
+  readonly forget: () => void
+  /** Uses the file while it is open; undefined for a miss. */
+  readonly withOpened: (use: Serve) => Promise<boolean | undefined>
+  readonly serve: Serve
+}
+
+type Serve = (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
+
+/**
+ * Responds with a file that may be replaced, or written to, between being found and being opened.
+ * @returns false when there is no such file
+ */
+export async function serveCurrent(lookup: Lookup): Promise<boolean> {
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const file = await lookup.find()
+    if (!file) return false
+    if (await lookup.serve(file)) return true
+    lookup.forget()
+  }
+  // One that changes all the time is described while it is open.
+  return (await lookup.withOpened(lookup.serve)) ?? false
 }
 
 function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {
@@ -157,56 +194,4 @@ async function stream(
   if (!(await connected(ctx.res))) return way.write(ctx, response)
   if (opened?.path === chosen.file) return streamFrom(opened)
   return (await withFile(chosen.file, streamFrom)) ?? false
-}
-
-/** For a path that cannot be decoded. */
-export function respondBadRequest(ctx: Context): void {
-  ctx.status = 400
-  ctx.set('Cache-Control', 'no-store')
-  ctx.body = 'Bad Request'
-}
-
-/** Whether nothing has responded: the 404 that Koa starts with. */
-export function isUntouched(ctx: Context): boolean {
-  return ctx.status === 404 && ctx.body == null && !ctx.headerSent
-}
-
-/** To the URL of a folder, which ends in a slash; relative links of its index file start there. */
-export function redirectToFolder(ctx: Context): void {
-  const path = rawPath(ctx.req.url ?? '')
-  const asSent = rawPath(ctx.originalUrl)
-  // A middleware in front may have cut off what an application is mounted at.
-  const isCut = asSent.endsWith(path) && Array.isArray(canonicalSegments(asSent))
-  const query = /\?.*/s.exec(ctx.req.url ?? '')?.[0] ?? ''
-  ctx.status = 301
-  ctx.set('Location', `${isCut ? asSent : path}/${query}`)
-  ctx.set('Cache-Control', 'no-cache')
-  ctx.body = 'Moved Permanently'
-}
-
-/** RFC 9110 section 15.5.6: an asset can be read, and nothing else. */
-export function respondMethodNotAllowed(ctx: Context): void {
-  ctx.set('Allow', 'GET, HEAD, OPTIONS')
-  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
-}
-
-/** Runs the rest of the stack. A 404 may be the gap of a rolling deploy, so no cache may store it. */
-export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
-  try {
-    await next()
-  } catch (error) {
-    forbidStoring(error)
-    throw error
-  }
-  if (ctx.status !== 404 || ctx.headerSent) return
-  ctx.set('Cache-Control', 'no-store')
-  ctx.remove('Expires')
-}
-
-/** Koa's error handling drops every field that is not among the error's own `headers`. */
-function forbidStoring(error: unknown): void {
-  const thrown = error as { status?: number; headers?: object } | undefined
-  if (thrown?.status !== 404) return
-  // A frozen error stays as it is.
-  Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
 }

@@ -1,0 +1,57 @@
+// What koaAssets adds to Koa's context.
+import type { Middleware, Next } from 'koa'
+import type { Pipeline } from '../pipeline.ts'
+import { rawPath } from '../serving/request-path.ts'
+import { appOfPage } from '../settings/app-settings.ts'
+import type { ViewHelpers } from '../views/view-helpers.ts'
+import { makePreload, type Preload } from './preload.ts'
+import { makeSendFile, type SendFile } from './send-file.ts'
+
+declare module 'koa' {
+  interface ExtendableContext {
+    /**
+     * The view helpers of the app that the request's path belongs to; templates read them from
+     * `ctx.state.assets`.
+     *
+     * @example
+     * ctx.assets.stylesheet('app')
+     * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
+     * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
+     */
+    assets: ViewHelpers
+    /**
+     * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
+     *
+     * @example
+     * ctx.preload('app.css', 'inter-400.woff2')
+     */
+    preload: Preload
+    /**
+     * Responds with one file: see {@link SendFile}.
+     *
+     * @example
+     * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
+     */
+    sendFile: SendFile
+  }
+}
+
+export function provideContext(pipeline: Pipeline): Middleware {
+  const { settings } = pipeline
+  const preload = makePreload(settings.earlyHints)
+  const sendFile = makeSendFile(pipeline)
+  return function assetContext(ctx, next) {
+    const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))
+    ctx.assets = pipeline.viewHelpers(app?.name ?? '')
+    ctx.state.assets = ctx.assets
+    ctx.preload = preload
+    ctx.sendFile = sendFile
+    const refreshed = pipeline.beforePage()
+    return refreshed ? nextAfter(refreshed, next) : next()
+  }
+}
+
+async function nextAfter(work: Promise<void>, next: Next): Promise<void> {
+  await work
+  await next()
+}

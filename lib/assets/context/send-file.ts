@@ -1,0 +1,59 @@
+// `ctx.sendFile`: one file from a route.
+import { resolve } from 'node:path'
+import type { Context } from 'koa'
+import type { Pipeline } from '../pipeline.ts'
+import {
+  checkSendFile,
+  described,
+  fieldsOfOptions,
+  type SendFileOptions
+} from '../serving/one-file/send-file-options.ts'
+import { setFields } from '../serving/fields.ts'
+import { wantedAt } from '../serving/request-path.ts'
+import { serve, serveCurrent, serveWhole } from '../serving/koa/serve.ts'
+import { isCanonicalBelow } from '../urls/canonical-path.ts'
+
+/**
+ * Responds with one file, as files of `public` are responded to: validators, preconditions, ranges,
+ * compressed copies. Authorization and the status stay the route's: with another status than 200, set
+ * before, the whole file is sent. Fields that were set before stay, Cache-Control included.
+ *
+ * @param path decoded, relative to `root`: `2024/May report.pdf`
+ * @example
+ * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
+ * @throws an error with status 404 for a file that does not exist, a directory, a dotfile, and a path or a
+ *   symbolic link that leads out of `root`
+ * @throws {TypeError} for a wrong option
+ */
+export type SendFile = (this: Context, path: string, options: SendFileOptions) => Promise<void>
+
+export function makeSendFile({ settings, directories }: Pipeline): SendFile {
+  return async function sendFile(path, options) {
+    if (!(this as Partial<Context> | undefined)?.res) {
+      throw new TypeError("sendFile() is a method: call it on Koa's context")
+    }
+    checkSendFile(path, options)
+    if (!isCanonicalBelow(path)) this.throw(404)
+    const files = directories.rootAt(resolve(settings.root, options.root))
+    const wanted = wantedAt(`/${path}`, settings)
+    const status = statusOf(this)
+    const isSent = await serveCurrent({
+      find: () => files.find(wanted),
+      forget: () => files.forget(wanted.path),
+      withOpened: use => files.withOpened(wanted, use),
+      serve: (file, opened) => {
+        setFields(this.res, fieldsOfOptions(path, options))
+        const own = described(file, options)
+        return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
+      }
+    })
+    if (!isSent) this.throw(404)
+  }
+}
+
+/** The status that the route has set, else 200. */
+function statusOf(ctx: Context): number {
+  // Koa starts at 404, and has no other sign of whether that was set.
+  const isSet = Reflect.get(ctx.response, '_explicitStatus') === true
+  return isSet ? ctx.status : 200
+}

@@ -1,0 +1,70 @@
+// The part of serving that knows Koa, where there is no file to send.
+import type { Context, Next } from 'koa'
+import { canonicalSegments } from '../../urls/canonical-path.ts'
+import { hasOneSpelling, rawPath } from '../request-path.ts'
+
+/** Whether `ctx.path`, which a guard in front compares, is the same path. */
+export function isPathForKoa(ctx: Context, path: string): boolean {
+  // Koa stores the parsed URL on the request, and requests of two shapes slow down what follows.
+  if (hasOneSpelling(path) && path === ctx.req.url) return true
+  try {
+    return ctx.path === path
+  } catch (error) {
+    // Node rejects some authorities of an absolute request target. By name: of any realm.
+    const { code, name } = error as NodeJS.ErrnoException
+    if (code === 'ERR_INVALID_URL' || name === 'URIError') return false
+    throw error
+  }
+}
+
+/** For a path that cannot be decoded. */
+export function respondBadRequest(ctx: Context): void {
+  ctx.status = 400
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = 'Bad Request'
+}
+
+/** Whether nothing has responded: the 404 that Koa starts with. */
+export function isUntouched(ctx: Context): boolean {
+  return ctx.status === 404 && ctx.body == null && !ctx.headerSent
+}
+
+/** To the URL of a folder, which ends in a slash; relative links of its index file start there. */
+export function redirectToFolder(ctx: Context): void {
+  const path = rawPath(ctx.req.url ?? '')
+  const asSent = rawPath(ctx.originalUrl)
+  // A middleware in front may have cut off what an application is mounted at.
+  const isCut = asSent.endsWith(path) && Array.isArray(canonicalSegments(asSent))
+  const query = /\?.*/s.exec(ctx.req.url ?? '')?.[0] ?? ''
+  ctx.status = 301
+  ctx.set('Location', `${isCut ? asSent : path}/${query}`)
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.body = 'Moved Permanently'
+}
+
+/** RFC 9110 section 15.5.6: an asset can be read, and nothing else. */
+export function respondMethodNotAllowed(ctx: Context): void {
+  ctx.set('Allow', 'GET, HEAD, OPTIONS')
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
+}
+
+/** Runs the rest of the stack. A 404 may be the gap of a rolling deploy, so no cache may store it. */
+export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    forbidStoring(error)
+    throw error
+  }
+  if (ctx.status !== 404 || ctx.headerSent) return
+  ctx.set('Cache-Control', 'no-store')
+  ctx.remove('Expires')
+}
+
+/** Koa's error handling drops every field that is not among the error's own `headers`. */
+function forbidStoring(error: unknown): void {
+  const thrown = error as { status?: number; headers?: object } | undefined
+  if (thrown?.status !== 404) return
+  // A frozen error stays as it is.
+  Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
+}

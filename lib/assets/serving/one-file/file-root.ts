@@ -1,0 +1,29 @@
+// A directory from which routes send single files.
+import { contentType } from '../../../http/media-type.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { ServedDirectory } from '../directories/served-directory.ts'
+
+/** @param root absolute */
+export function fileRoot(settings: Settings, root: string): ServedDirectory {
+  const { root: project, symlinks } = settings
+  return {
+    place: { root: project, publicDir: root, symlinks },
+    urlPath: '',
+    // No path contains a NUL.
+    memoryKey: `${root}\0`,
+    publishedFolder: undefined,
+    // A route may just have written the file.
+    revalidate: () => 0,
+    isPublishedOnRequest: () => false,
+    isHidden: () => false,
+    fingerprintOf: () => undefined,
+    isOrdinary: () => Promise.resolve(true),
+    fieldsOf: ({ path }) => ({
+      type: contentType(path),
+      // The route may have checked who asks.
+      cacheControl: 'private, no-cache',
+      crossOrigin: false,
+      more: []
+    })
+  }
+}

@@ -1,0 +1,102 @@
+// The options of `ctx.sendFile`, and what they change in a response.
+import { basename } from 'node:path'
+import { attachment } from '../../../http/content-disposition.ts'
+import { formatHttpDate } from '../../../http/dates.ts'
+import { check, flag, isText, optionError, text, type Expectation } from '../../../options.ts'
+import type { Fields } from '../fields.ts'
+import type { Representation } from '../files/representation.ts'
+import type { ServedFile } from '../files/served-file.ts'
+import { withMore, without } from '../more-fields.ts'
+import { prepareResponse } from '../write-response.ts'
+
+/** The options of `ctx.sendFile`. `undefined` means "not set". */
+export interface SendFileOptions {
+  /** The directory at which the path starts and which it may not leave, relative to the project's `root`. */
+  readonly root: string
+  /** The value of Content-Type. Default: by the path's extension. */
+  readonly type?: string | undefined
+  /**
+   * Makes the browser save the file instead of showing it (RFC 6266): `true` under its own name, else under
+   * the name given. Default: `false`.
+   */
+  readonly download?: boolean | string | undefined
+  /** The value of Cache-Control, unless one was set before. Default: `private, no-cache`. */
+  readonly cacheControl?: string | undefined
+  /**
+   * The bytes at this URL never change (RFC 8246): the default of Cache-Control is then
+   * `private, max-age=31536000, immutable`. Default: `false`.
+   */
+  readonly immutable?: boolean | undefined
+  /** The value of Last-Modified, or `false` for none. Default: the file's mtime. */
+  readonly lastModified?: Date | false | undefined
+}
+
+const OPTIONS = {
+  root: text,
+  type: text,
+  download: {
+    expected: 'true, false or a file name',
+    holds: value => typeof value === 'boolean' || isText(value)
+  },
+  cacheControl: text,
+  immutable: flag,
+  lastModified: {
+    expected: 'a valid Date or false',
+    holds: value => value === false || (isDate(value) && !Number.isNaN(Number(value)))
+  }
+} satisfies Record<keyof SendFileOptions, Expectation>
+
+/** @throws TypeError for an unknown option and for a wrong value */
+export function checkSendFile(path: unknown, options: SendFileOptions): void {
+  if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
+  check(options, OPTIONS, 'sendFile.')
+  if (options.root === undefined) throw optionError('root', text.expected, undefined, 'sendFile.')
+}
+
+/** Of any realm. */
+function isDate(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object Date]'
+}
+
+/** The fields that do not describe the content. */
+export function fieldsOfOptions(path: string, options: SendFileOptions): Fields {
+  const { download = false, immutable = false } = options
+  const name = download === true ? basename(path) : download
+  const fallback = immutable ? 'private, max-age=31536000, immutable' : undefined
+  const cacheControl = options.cacheControl ?? fallback
+  return [
+    ...(name === false ? [] : ['Content-Disposition', attachment(name)]),
+    ...(cacheControl === undefined ? [] : ['Cache-Control', cacheControl])
+  ]
+}
+
+/** The file with the type and the date that the options say. */
+export function described(file: ServedFile, options: SendFileOptions): ServedFile {
+  const { type, lastModified } = options
+  if (type === undefined && lastModified === undefined) return file
+  const [identity, ...rest] = file.representations
+  const change = (each: Representation) => describedAs(each, type, lastModified)
+  return { ...file, representations: [change(identity), ...rest.map(change)] }
+}
+
+function describedAs(
+  representation: Representation,
+  type: string | undefined,
+  lastModified: Date | false | undefined
+): Representation {
+  const { ok, notModified } = representation
+  const seconds = lastModified ? Math.floor(lastModified.getTime() / 1000) * 1000 : undefined
+  const dated = (fields: Fields): Fields => {
+    if (lastModified === undefined) return fields
+    if (seconds === undefined) return without(fields, 'Last-Modified')
+    return withMore(['Last-Modified', formatHttpDate(seconds)], without(fields, 'Last-Modified'))
+  }
+  const typed = (fields: Fields): Fields =>
+    type === undefined ? fields : withMore(fields, ['Content-Type', type])
+  return {
+    ...representation,
+    ...(lastModified === undefined ? {} : { lastModified: seconds }),
+    ok: prepareResponse(200, typed(dated(ok.fields))),
+    notModified: prepareResponse(304, dated(notModified.fields))
+  }
+}

@@ -1,0 +1,342 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import type { ExecutionContext } from 'ava'
+import test from 'ava'
+import Koa from 'koa'
+import Koa2 from 'koa2'
+import { koaAssets, koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
+import { ask, type Question } from '../../support/ask.ts'
+import { makeProject, makeSite, type Files, type SiteOptions } from '../../support/site.ts'
+
+const PDF = 'the bytes of a report'
+const LARGE = Buffer.alloc(2 * 1024 * 1024, 'film')
+
+async function listening(t: ExecutionContext, app: Koa) {
+  const server = app.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { ask: (path: string, question?: Question) => ask(port, path, question) }
+}
+
+interface Sending extends SiteOptions {
+  readonly send?: Partial<SendFileOptions>
+}
+
+/** A site whose route sends the file that the query names, from `data`. */
+function makeSender(t: ExecutionContext, files: Files, { send, ...options }: Sending = {}) {
+  const placed = Object.entries(files).map(([path, content]) => [`/data/${path}`, content])
+  return makeSite(t, Object.fromEntries(placed), {
+    env: 'production',
+    fingerprint: false,
+    routes: ctx => ctx.sendFile(String(ctx.query['file']), { root: 'data', ...send }),
+    ...options
+  })
+}
+
+/** What Koa's own log passes over. */
+const isNotFound = (error: Error) => 'status' in error && error.status === 404
+
+const asked = (file: string) => `/download?file=${encodeURIComponent(file)}`
+
+for (const [name, koa] of [
+  ['Koa 3', Koa],
+  ['Koa 2', Koa2]
+] as const) {
+  for (const [size, bytes] of [
+    ['small', Buffer.from(PDF)],
+    ['large', LARGE]
+  ] as const) {
+    test(`SND-01 a ${size} file has validators, conditional responses and ranges (${name})`, async t => {
+      const site = await makeSender(t, { 'a.pdf': bytes }, { koa })
+      const whole = await site.ask(asked('a.pdf'))
+      t.is(whole.status, 200)
+      t.deepEqual(whole.bytes, bytes)
+      t.is(whole.headers['content-type'], 'application/pdf')
+      t.is(whole.headers['content-length'], String(bytes.length))
+      t.is(whole.headers['accept-ranges'], 'bytes')
+      t.is(whole.headers['cache-control'], 'private, no-cache')
+      t.is(whole.headers['x-content-type-options'], 'nosniff')
+      t.truthy(whole.headers['last-modified'])
+      const etag = String(whole.headers['etag'])
+      const again = await site.ask(asked('a.pdf'), { headers: { 'if-none-match': etag } })
+      t.is(again.status, 304)
+      t.is(again.headers['etag'], etag)
+      t.is(again.headers['cache-control'], 'private, no-cache')
+      t.is((await site.ask(asked('a.pdf'), { headers: { 'if-match': '"x"' } })).status, 412)
+      const part = await site.ask(asked('a.pdf'), { headers: { range: 'bytes=4-8' } })
+      t.is(part.status, 206)
+      t.is(part.headers['content-range'], `bytes 4-8/${bytes.length}`)
+      t.deepEqual(part.bytes, bytes.subarray(4, 9))
+      const suffix = await site.ask(asked('a.pdf'), { headers: { range: 'bytes=-6' } })
+      t.deepEqual(suffix.bytes, bytes.subarray(-6))
+      const beyond = await site.ask(asked('a.pdf'), { headers: { range: 'bytes=9999999-' } })
+      t.is(beyond.status, 416)
+      t.is(beyond.headers['content-range'], `bytes */${bytes.length}`)
+      const head = await site.ask(asked('a.pdf'), { method: 'HEAD' })
+      t.is(head.headers['content-length'], String(bytes.length))
+      t.is(head.bytes.length, 0)
+      t.deepEqual(site.errors, [])
+    })
+  }
+}
+
+test('SND-01 a status that the route has set stays, and the whole file is sent with it', async t => {
+  for (const bytes of [Buffer.from(PDF), LARGE]) {
+    const site = await makeSender(
+      t,
+      { 'gone.html': bytes },
+      {
+        routes: async ctx => {
+          ctx.status = 410
+          await ctx.sendFile('gone.html', { root: 'data' })
+        }
+      }
+    )
+    const first = await site.ask('/')
+    const headers = { range: 'bytes=0-3', 'if-none-match': String(first.headers['etag']) }
+    const page = await site.ask('/', { headers })
+    t.is(page.status, 410)
+    t.deepEqual(page.bytes, bytes)
+    const head = await site.ask('/', { method: 'HEAD', headers })
+    t.is(head.status, 410)
+    t.is(head.headers['content-length'], String(bytes.length))
+  }
+})
+
+test('SND-01 a compressed copy beside the file is negotiated', async t => {
+  const css = 'a { color: red }\n'.repeat(200)
+  const site = await makeSender(t, { 'a.css': css })
+  writeFileSync(join(site.root, 'data/a.css.br'), brotliCompressSync(css))
+  const answer = await site.ask(asked('a.css'), { headers: { 'accept-encoding': 'br' } })
+  t.is(answer.headers['content-encoding'], 'br')
+  t.is(answer.headers['vary'], 'Accept-Encoding')
+  t.deepEqual(answer.bytes, brotliCompressSync(css))
+})
+
+test('SND-01 a file that the route has just replaced is sent as it is now', async t => {
+  const site = await makeSender(t, { 'a.txt': '0' })
+  for (let at = 1; at < 20; at++) {
+    writeFileSync(join(site.root, 'data/a.txt'), String(at))
+    t.is((await site.ask(asked('a.txt'))).text, String(at))
+  }
+})
+
+test('SND-01 it works where koaAssets does not serve, and below a mount or public of the same files', async t => {
+  const site = await makeSender(t, { 'a.txt': PDF }, { serve: false })
+  t.is((await site.ask(asked('a.txt'))).text, PDF)
+  const mounted = await makeSender(t, { 'a.txt': PDF }, { public: 'data' })
+  t.is((await mounted.ask('/a.txt')).headers['cache-control'], 'public, max-age=0, must-revalidate')
+  t.is((await mounted.ask(asked('a.txt'))).headers['cache-control'], 'private, no-cache')
+  t.is((await mounted.ask('/a.txt')).headers['cache-control'], 'public, max-age=0, must-revalidate')
+})
+
+const REFUSED = [
+  ...['../secret.txt', '..', '.', '', 'sub/../../secret.txt', './a.txt', 'sub//a.txt', 'a.txt/'],
+  ...[
+    '/etc/passwd',
+    '/a.txt',
+    '%2e%2e/secret.txt',
+    '..%2fsecret.txt',
+    'a.txt\0',
+    '\0',
+    '..\\secret.txt'
+  ],
+  ...['C:/secret.txt', 'C:secret.txt', 'CON', 'aux.txt', 'a.txt::$DATA', 'a.txt.', 'a.txt '],
+  ...['.env', 'sub/.env', '.well-known/x', 'out.txt', 'outside/secret.txt', 'sub', 'fifo'],
+  ...['none.txt', 'none/none.txt', 'a.txt/b', 'x'.repeat(64 * 1024), `${'x/'.repeat(8 * 1024)}x`]
+]
+
+test('SND-02 S59 what leads out, is hidden or is no file is a 404 like any missing file', async t => {
+  const site = await makeSender(
+    t,
+    {
+      'a.txt': PDF,
+      'sub/a.txt': PDF,
+      '.env': 'secret',
+      'sub/.env': 'secret',
+      '.well-known/x': 'x'
+    },
+    { routes: ctx => ctx.sendFile(decodeURIComponent(ctx.get('x-file')), { root: 'data' }) }
+  )
+  const at = (path: string) => join(site.root, path)
+  writeFileSync(at('secret.txt'), 'secret')
+  mkdirSync(at('outside'))
+  writeFileSync(at('outside/secret.txt'), 'secret')
+  symlinkSync(at('secret.txt'), at('data/out.txt'))
+  symlinkSync(at('outside'), at('data/outside'))
+  execFileSync('mkfifo', [at('data/fifo')])
+  const send = (file: string) => {
+    // Longer than a header may be.
+    const short = encodeURIComponent(file).slice(0, 14_000)
+    return site.ask('/download', { headers: { 'x-file': short } })
+  }
+  t.is((await send('sub/a.txt')).text, PDF)
+  const missing = await send('none.txt')
+  t.is(missing.status, 404)
+  for (const file of REFUSED) {
+    const answer = await send(file)
+    const told = [answer.status, answer.text, answer.headers['content-type']]
+    t.deepEqual(told, [404, 'Not Found', 'text/plain; charset=utf-8'], file.slice(0, 40))
+    t.deepEqual(Object.keys(answer.headers).toSorted(), Object.keys(missing.headers).toSorted())
+  }
+  t.true(site.errors.every(isNotFound))
+})
+
+test('SND-02 S59 a path of 64 KiB is a 404', async t => {
+  const site = await makeSender(
+    t,
+    { 'a.txt': PDF },
+    {
+      routes: ctx => ctx.sendFile('x'.repeat(64 * 1024), { root: 'data' })
+    }
+  )
+  t.is((await site.ask('/')).status, 404)
+  t.true(site.errors.every(isNotFound))
+})
+
+test('SND-02 symlinks: follow sends what a link leads to', async t => {
+  const site = await makeSender(t, { 'a.txt': PDF }, { symlinks: 'follow' })
+  symlinkSync('/etc/hostname', join(site.root, 'data/out.txt'))
+  t.is((await site.ask(asked('out.txt'))).status, 200)
+})
+
+test('SND-03 a missing file is an error with status 404 that the route can catch', async t => {
+  const site = await makeSender(
+    t,
+    {},
+    {
+      routes: async ctx => {
+        try {
+          await ctx.sendFile('none.pdf', { root: 'data', download: true, cacheControl: 'public' })
+        } catch (error) {
+          const { status, expose } = error as { status: number; expose: boolean }
+          ctx.body = { status, expose, fields: Object.keys(ctx.response.headers) }
+        }
+      }
+    }
+  )
+  t.deepEqual(JSON.parse((await site.ask('/')).text), { status: 404, expose: true, fields: [] })
+})
+
+const DISPOSITIONS: [download: boolean | string, expected: string | undefined][] = [
+  [false, undefined],
+  [true, 'attachment; filename="a.txt"'],
+  ['Bericht.pdf', 'attachment; filename="Bericht.pdf"'],
+  ['Größe 1.pdf', `attachment; filename="Gr__e 1.pdf"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%201.pdf`],
+  ['a"b.txt', 'attachment; filename="a\\"b.txt"'],
+  ['..\\c.txt', 'attachment; filename="c.txt"'],
+  ['../../etc/passwd', 'attachment; filename="passwd"'],
+  ['a\r\nSet-Cookie: x', 'attachment; filename="a__Set-Cookie: x"'],
+  ['😀.txt', `attachment; filename="_.txt"; filename*=UTF-8''%F0%9F%98%80.txt`],
+  ['50%20.txt', `attachment; filename="50%20.txt"; filename*=UTF-8''50%2520.txt`]
+]
+
+for (const [download, expected] of DISPOSITIONS) {
+  test(`SND-04 download: ${JSON.stringify(download)} gives ${expected}`, async t => {
+    const site = await makeSender(t, { 'sub/a.txt': PDF }, { send: { download } })
+    const answer = await site.ask(asked('sub/a.txt'))
+    t.is(answer.status, 200)
+    t.is(answer.headers['content-disposition'], expected)
+    t.is(answer.headers['set-cookie'], undefined)
+  })
+}
+
+test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh needs no file', async t => {
+  let version = 'a'
+  const root = makeProject(t, { 'data/a.pdf': PDF })
+  const app = new Koa()
+  app.use(koaAssets({ root, serve: true, env: 'production', fingerprint: false }))
+  app.use(koaHttpCache({ cacheControl: 'public', autoEtag: true }))
+  app.use(async ctx => {
+    if (ctx.path === '/said') ctx.cacheControl('private', { maxAge: 60 })
+    if (ctx.path === '/fresh') await ctx.fresh(version)
+    await ctx.sendFile('a.pdf', { root: 'data', cacheControl: 'no-store' })
+  })
+  const { ask } = await listening(t, app)
+  t.is((await ask('/silent')).headers['cache-control'], 'no-store')
+  const said = await ask('/said')
+  t.is(said.headers['cache-control'], 'private, max-age=60')
+  t.regex(String(said.headers['etag']), /^"[0-9a-f]{32}"$/)
+  const headers = { 'if-none-match': '"a"' }
+  t.is((await ask('/fresh', { headers })).status, 304)
+  version = 'b'
+  rmSync(join(root, 'data/a.pdf'))
+  t.is((await ask('/fresh', { headers })).status, 404)
+})
+
+test('the options say type, caching and date', async t => {
+  const lastModified = new Date('2020-02-02T02:02:02.345Z')
+  const send = { type: 'text/x-log', cacheControl: 'public, max-age=60', lastModified }
+  const site = await makeSender(t, { 'a.bin': PDF, 'b.bin': LARGE }, { send })
+  for (const file of ['a.bin', 'b.bin']) {
+    const { status, headers } = await site.ask(asked(file))
+    t.is(status, 200)
+    t.is(headers['content-type'], 'text/x-log')
+    t.is(headers['cache-control'], 'public, max-age=60')
+    t.is(headers['last-modified'], 'Sun, 02 Feb 2020 02:02:02 GMT')
+    const since = { 'if-modified-since': 'Sun, 02 Feb 2020 02:02:02 GMT' }
+    const unchanged = await site.ask(asked(file), { headers: since })
+    t.is(unchanged.status, 304)
+    t.is(unchanged.headers['last-modified'], 'Sun, 02 Feb 2020 02:02:02 GMT')
+    t.is(unchanged.headers['content-type'], undefined)
+    const part = await site.ask(asked(file), { headers: { range: 'bytes=0-0' } })
+    t.is(part.headers['content-type'], 'text/x-log')
+    t.is(part.headers['content-length'], '1')
+  }
+  const undated = await makeSender(
+    t,
+    { 'a.bin': PDF },
+    {
+      send: { lastModified: false, immutable: true }
+    }
+  )
+  const { headers } = await undated.ask(asked('a.bin'))
+  t.is(headers['last-modified'], undefined)
+  t.is(headers['cache-control'], 'private, max-age=31536000, immutable')
+})
+
+const MISTAKES: [options: object, message: RegExp][] = [
+  [{}, /^root must be a string, got undefined \(sendFile\.root\)$/],
+  [
+    { root: 'data', dowload: true },
+    /unknown option 'sendFile\.dowload': did you mean 'download'\?/
+  ],
+  [{ root: 'data', download: 1 }, /^download must be true, false or a file name, got 1/],
+  [{ root: 'data', lastModified: new Date(NaN) }, /^lastModified must be a valid Date or false/],
+  [{ root: 42 }, /^root must be a string, got 42/]
+]
+
+for (const [options, message] of MISTAKES) {
+  test(`a wrong option is a TypeError: ${message}`, async t => {
+    const site = await makeSender(
+      t,
+      { 'a.txt': PDF },
+      {
+        routes: ctx => ctx.sendFile('a.txt', options as SendFileOptions)
+      }
+    )
+    t.is((await site.ask('/')).status, 500)
+    t.is(site.errors[0]?.name, 'TypeError')
+    t.regex(site.errors[0]?.message ?? '', message)
+  })
+}
+
+test('sendFile taken off the context says so', async t => {
+  const site = await makeSender(
+    t,
+    { 'a.txt': PDF },
+    {
+      routes: ctx => {
+        const { sendFile } = ctx
+        return sendFile.call(undefined as never, 'a.txt', { root: 'data' })
+      }
+    }
+  )
+  t.is((await site.ask('/')).status, 500)
+  t.is(site.errors[0]?.message, "sendFile() is a method: call it on Koa's context")
+})
