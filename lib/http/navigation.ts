@@ -13,7 +13,13 @@ export function isNavigation({ method, headers }: Request): boolean {
 }
 
 function namesHtml(accept: string): boolean {
-  return accept
-    .split(',')
-    .some(range => /^\s*text\/html\s*(?:;(?!\s*q=0(?:\.0*)?\s*$)|$)/i.test(range))
+  return accept.split(',').some(range => {
+    const [type = '', ...parameters] = range.split(';')
+    return type.trim().toLowerCase() === 'text/html' && !parameters.some(isWeightOfZero)
+  })
+}
+
+// RFC 9110 section 12.4.2: not acceptable.
+function isWeightOfZero(parameter: string): boolean {
+  return /^q=0(?:\.0*)?$/i.test(parameter.trim())
 }
