@@ -1,13 +1,14 @@
 // The manifest in use: read at start, and again in the background of a request when it has changed.
 import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
-import { readIfThere } from '../../../files/at-start.ts'
+import { isDirectory, readIfThere } from '../../../files/at-start.ts'
 import { statOf } from '../../../files/disk.ts'
 import { FileInForce } from '../../../files/reading/file-in-force.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { assetSources } from '../../sources/third-party.ts'
 import { forEachInSlices, type Entry } from './entries.ts'
-import type { Manifest } from './manifest.ts'
+import { Manifest } from './manifest.ts'
 import { manifestMissing, parsing } from './read-manifest.ts'
 
 /** Parsing this many bytes without a pause takes under 50 ms. */
@@ -29,8 +30,8 @@ export class ManifestInForce {
       take: bytes => this.#take(bytes)
     })
     const bytes = readIfThere(path)
-    if (bytes === undefined) throw manifestMissing(path)
-    this.current = atOnce(parsing(bytes, path))
+    if (bytes === undefined && !hasMountsAlone(settings)) throw manifestMissing(path)
+    this.current = bytes ? atOnce(parsing(bytes, path)) : new Manifest(new Map(), path)
     atOnce(this.current.preparing(settings.apps))
   }
 
@@ -54,6 +55,12 @@ export class ManifestInForce {
     })
     return found.flat()
   }
+}
+
+/** A site without assets of its own has nothing to precompile. */
+function hasMountsAlone({ mounts, apps }: Settings): boolean {
+  const sources = [...apps.flatMap(({ sources }) => sources), ...assetSources.list()]
+  return mounts.length > 0 && !sources.some(isDirectory)
 }
 
 /** Entries that a precompile for the next release dropped: pages of the running release need them. */

@@ -8,7 +8,7 @@ import { AssetError } from '../../../../lib/errors.ts'
 import { koaAssets } from '../../../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
 import { digestOf, makeFingerprinted, MODES, placed, run } from '../../../support/fingerprinted.ts'
-import { makeProject, makeSite } from '../../../support/site.ts'
+import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
 
 for (const mode of MODES) {
@@ -45,6 +45,27 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
     code: 'manifest-missing',
     message: `there is no manifest ${root}/public/assets.json: run koa-fresh-assets precompile`
   })
+})
+
+test('FPR-04 a site of mounts alone needs no manifest; an asset of its own is an error that names it', async t => {
+  const root = makeProject(t, { 'dist/app.js': 'go()' })
+  const options = { root, env: 'production', mounts: { '/static': 'dist' } }
+  const site = await makeSite(
+    t,
+    {},
+    {
+      ...options,
+      routes: ctx => {
+        ctx.body = ctx.assets.javascript('app')
+      }
+    }
+  )
+  t.is((await site.ask('/static/app.js')).text, 'go()')
+  t.is((await site.ask('/')).status, 500)
+  t.is(site.errors[0]?.message, `/assets/app.js is not in ${root}/public/assets.json`)
+
+  writeFiles(root, { 'apps/web/assets/app.js': 'go()' })
+  t.throws(() => koaAssets(options), { code: 'manifest-missing' })
 })
 
 for (const [what, text] of Object.entries({
