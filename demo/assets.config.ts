@@ -3,5 +3,21 @@ import type { KoaAssetsOptions } from 'koa-fresh-assets'
 // oxlint-disable-next-line import/no-unassigned-import -- importing it adds the package's assets
 import './packages/confetti/index.ts'
 
+/** Set by `npm run demo:vite` and `npm run demo:production`. Without it there is no page /vite. */
+const { DEMO_VITE } = process.env
+
+/** Where Vite's own server listens, if that is used. */
+export const viteOrigin = DEMO_VITE?.startsWith('http') ? DEMO_VITE : undefined
+
+const viteApp = {
+  dir: 'vite/dist',
+  manifest: 'vite/dist/.vite/manifest.json',
+  // In development: Vite as middleware of this process, or on another port.
+  dev: viteOrigin ?? true
+} as const
+
 // The apps are found: apps/web and apps/admin.
-export default { root: import.meta.dirname } satisfies KoaAssetsOptions
+export default {
+  root: import.meta.dirname,
+  mounts: DEMO_VITE ? { '/vite-app': viteApp } : undefined
+} satisfies KoaAssetsOptions

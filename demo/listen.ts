@@ -1,21 +1,15 @@
 /** Listens on the port, explains why if it cannot, and exits at once on Ctrl-C. */
-import type { AddressInfo } from 'node:net'
-import type Koa from 'koa'
+import type { AddressInfo, Server } from 'node:net'
 
-export function listen(app: Koa, onListening: (address: string) => void): void {
+export function listen(server: Server, onListening: (address: string) => void): void {
   const host = process.env.HOST || '127.0.0.1'
   const port = portFrom(process.env.PORT || '3000')
-  const server = app.listen(port, host, () => onListening(urlOf(server.address())))
+  server.listen(port, host, () => onListening(urlOf(server.address())))
 
   server.once('error', error => fail(whyNot(error, host, port)))
 
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      server.close(() => process.exit(0))
-      // close() alone would wait for browsers that keep their connections open.
-      server.closeAllConnections()
-    })
-  }
+  // Closing the server first would wait for browsers that keep their connections open.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(0))
 }
 
 function portFrom(text: string): number {

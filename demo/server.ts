@@ -1,13 +1,18 @@
 /** A small site that uses both middleware. Start it with `npm run demo`. */
+import { createServer } from 'node:http'
+import { join } from 'node:path'
 import Koa from 'koa'
 import { koaAssets, koaHttpCache } from 'koa-fresh-assets'
-import assetOptions from './assets.config.ts'
+import assetOptions, { viteOrigin } from './assets.config.ts'
 import { cachingRoutes } from './caching-routes.ts'
 import { listen } from './listen.ts'
 import { pageRoutes } from './page-routes.ts'
+import { viteInKoa } from './vite-in-koa.ts'
+import { vitePage } from './vite-page.ts'
 import { welcome } from './welcome.ts'
 
 const app = new Koa()
+const server = createServer()
 
 // Serves the assets of apps/web and apps/admin, and adds the view helpers: ctx.assets.
 app.use(koaAssets(assetOptions))
@@ -18,8 +23,22 @@ app.use(koaHttpCache())
 app.use(pageRoutes.routes())
 app.use(cachingRoutes.routes())
 
-listen(app, address => {
-  console.log(welcome(address, app.env === 'production'))
+if (assetOptions.mounts) app.use(vitePage.routes())
+
+if (assetOptions.mounts && app.env === 'development' && !viteOrigin) {
+  const vite = await import('vite')
+  const { middlewares } = await vite.createServer({
+    configFile: join(import.meta.dirname, 'vite/vite.config.ts'),
+    appType: 'custom',
+    // The WebSocket that announces edits uses the port of the site.
+    server: { middlewareMode: true, ws: { server } }
+  })
+  app.use(viteInKoa(middlewares))
+}
+
+server.on('request', app.callback())
+listen(server, address => {
+  console.log(welcome(address, app.env === 'production', assetOptions.mounts !== undefined))
 
   if (process.env.SERVE_STATIC_ASSETS !== 'true') {
     console.log(

@@ -1,11 +1,12 @@
 /** The text that the server prints once it listens: where to look, and what to try. */
 
-export function welcome(address: string, production: boolean): string {
+/** @param hasVite whether there is a page /vite */
+export function welcome(address: string, production: boolean, hasVite: boolean): string {
   return `
 The koa-fresh-assets demo is running at ${address}
 
 ${production ? inProduction(address) : inDevelopment(address)}
-
+${hasVite ? `\n  ${address}/vite     a React application, bundled by Vite: demo/vite\n` : ''}
   curl -i ${address}/caching/article       200 with an ETag; with that ETag, 304:
   curl -i ${address}/caching/article -H 'If-None-Match: "article-1"'
   curl -i ${address}/caching/note -X PUT -d 'Hello' -H 'If-Match: "outdated"'  # 412
