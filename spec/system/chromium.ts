@@ -24,6 +24,8 @@ const FLAGS = [
 
 interface Message {
   readonly id?: number
+  /** Of the page that the message is about. */
+  readonly sessionId?: string
   readonly method?: string
   readonly params?: Record<string, unknown>
   readonly result?: Record<string, unknown>
@@ -39,10 +41,14 @@ type Send = (
 export interface Page {
   /** Everything that the console, the network or a script complained of. */
   readonly complaints: readonly string[]
+  /** Everything else that the console shows. */
+  readonly remarks: readonly string[]
   /** Every URL that was answered, with the status. */
   readonly answers: ReadonlyMap<string, number>
   /** The value of an expression, awaited. */
   evaluate<T>(expression: string): Promise<T>
+  /** Leads elsewhere in the same tab, by a link of the page: what is cached need not be asked for again. */
+  follow(url: string): Promise<void>
 }
 
 export interface Browser {
@@ -111,33 +117,37 @@ async function openPage(
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true })
   const session = String(sessionId)
   const complaints: string[] = []
+  const remarks: string[] = []
   const answers = new Map<string, number>()
-  const loaded = new Promise<void>(resolve => {
-    listen(({ method, params = {} }) => {
-      const complaint = complaintOf(method, params)
-      if (complaint) complaints.push(complaint)
-      if (method === 'Network.responseReceived') {
-        const { url, status } = params['response'] as { url: string; status: number }
-        answers.set(url, status)
-      }
-      if (method === 'Page.loadEventFired') resolve()
-    })
+  let onLoad: () => void = () => undefined
+  const load = async (begin: () => Promise<unknown>) => {
+    const loaded = new Promise<void>(resolve => (onLoad = resolve))
+    await begin()
+    await loaded
+  }
+  listen(({ sessionId, method, params = {} }) => {
+    if (sessionId !== session) return
+    const complaint = complaintOf(method, params)
+    if (complaint) complaints.push(complaint)
+    else remarks.push(...remarkOf(method, params))
+    if (method === 'Network.responseReceived') {
+      const { url, status } = params['response'] as { url: string; status: number }
+      answers.set(url, status)
+    }
+    if (method === 'Page.loadEventFired') onLoad()
   })
   for (const domain of ['Page', 'Network', 'Runtime', 'Log']) {
     await send(`${domain}.enable`, {}, session)
   }
-  await send('Page.navigate', { url }, session)
-  await loaded
-  return {
-    complaints,
-    answers,
-    async evaluate<T>(expression: string) {
-      const params = { expression, awaitPromise: true, returnByValue: true }
-      const { result, exceptionDetails } = await send('Runtime.evaluate', params, session)
-      if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
-      return (result as { value: T }).value
-    }
+  await load(() => send('Page.navigate', { url }, session))
+  const evaluate = async <T>(expression: string) => {
+    const params = { expression, awaitPromise: true, returnByValue: true }
+    const { result, exceptionDetails } = await send('Runtime.evaluate', params, session)
+    if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails))
+    return (result as { value: T }).value
   }
+  const follow = (url: string) => load(() => evaluate(`location.assign(${JSON.stringify(url)})`))
+  return { complaints, remarks, answers, evaluate, follow }
 }
 
 function complaintOf(method: string | undefined, params: Record<string, unknown>) {
@@ -149,4 +159,9 @@ function complaintOf(method: string | undefined, params: Record<string, unknown>
   if (method !== 'Log.entryAdded') return undefined
   const { level, text, url } = params['entry'] as Record<string, string>
   return level === 'error' ? `${text} ${url ?? ''}` : undefined
+}
+
+function remarkOf(method: string | undefined, params: Record<string, unknown>): string[] {
+  if (method === 'Runtime.consoleAPICalled') return [JSON.stringify(params['args'])]
+  return method === 'Log.entryAdded' ? [JSON.stringify(params['entry'])] : []
 }

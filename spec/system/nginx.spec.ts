@@ -3,23 +3,14 @@ import test, { type ExecutionContext } from 'ava'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { ask, type Answer } from '../support/ask.ts'
 import { placed, readManifest, run } from '../support/fingerprinted.ts'
+import { freePort } from '../support/free-port.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { program } from './program.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** nginx over a public directory; its port. */
 async function serveWithNginx(t: ExecutionContext, root: string): Promise<number> {
