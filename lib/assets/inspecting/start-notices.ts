@@ -24,11 +24,11 @@ export function noticesAtStart(
 }
 
 function noApp(settings: Settings, { apps }: KoaAssetsOptions): string | undefined {
-  const { root, publicDir, serve } = settings
+  const { root, publicDir, serve, mounts } = settings
   const isNeeded = settings.apps.some(app => app.compile) && !settings.apps.some(hasSources)
   if (apps || !isNeeded || assetSources.list().length > 0) return undefined
   // Serving files that need no source is a valid use.
-  if (serve && readDirectory(publicDir).length > 0) return undefined
+  if (mounts.length > 0 || (serve && readDirectory(publicDir).length > 0)) return undefined
   return `no app was found: ${root} contains neither apps/<name>/assets nor assets. Create apps/web/assets, or set the option root or apps`
 }
 

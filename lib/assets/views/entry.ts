@@ -3,7 +3,7 @@
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
 import { splitArguments, type NamesThen } from './arguments.ts'
 import type { AssetUrl } from './asset-url.ts'
-import { escapeInScript, NUNJUCKS_KEY, openTag, type Attributes } from './html.ts'
+import { escapeHtml, escapeInScript, NUNJUCKS_KEY, openTag, type Attributes } from './html.ts'
 import { guarded, scriptTag, stylesheetTag } from './tags.ts'
 
 export interface EntryOptions {
@@ -91,8 +91,12 @@ export function entryHelpers(find: FindEntry, page: Page) {
     entry: (...args: NamesThenEntryOptions): string => {
       const { names, options = {} } = splitArguments('entry', args)
       check(options, OPTIONS, 'entry.')
-      const entries = names.map(name => find(name, options.mount))
-      return writeEntries(entries, options, page).join('\n')
+      const tags = names.flatMap(name => tagsOf(find(name, options.mount), options))
+      const nonce = options.nonce === undefined ? '' : ` nonce="${escapeHtml(options.nonce)}"`
+      return ORDER.flatMap(rank => tags.filter(tag => tag.rank === rank))
+        .filter(tag => isNewOn(page, tag))
+        .map(({ start, end }) => start + nonce + end)
+        .join('\n')
     }
   } as const
 }
@@ -104,46 +108,72 @@ export const findNone: FindEntry = () => {
   )
 }
 
-function writeEntries(entries: readonly Entry[], options: EntryOptions, page: Page): string[] {
-  const { nonce, type } = options
-  const written: string[] = []
-  const write = (key: string, tag: string): void => {
-    if (!page.has(key)) written.push(tag)
-    page.add(key)
-  }
-  for (const css of entries.flatMap(({ stylesheets }) => stylesheets)) {
-    write(`stylesheet ${css.url}`, stylesheetTag(css, { nonce }))
-  }
-  for (const { reactRefresh: url } of entries) {
-    if (options.reactRefresh && url !== undefined) write('preamble', preamble(url, nonce))
-  }
-  for (const script of entries.flatMap(({ scripts }) => scripts)) {
-    const kind = isFixed(script.kind) ? script.kind : (type ?? script.kind)
-    write(`script ${script.url}`, scriptTag(script, { ...KINDS[kind], nonce }))
-  }
-  for (const module of type === 'classic' ? [] : entries.flatMap(({ preloads }) => preloads)) {
-    if (!page.has(`script ${module.url}`)) write(`preload ${module.url}`, preloadTag(module, nonce))
-  }
-  return written
+/** The order of tags in a page. Links to stylesheets come before what blocks on scripts. */
+const ORDER = ['stylesheet', 'preamble', 'script', 'modulepreload'] as const
+
+interface Tag {
+  readonly rank: (typeof ORDER)[number]
+  readonly url: string
+  /** The nonce goes between the two. */
+  readonly start: string
+  readonly end: string
 }
 
-/** A browser that supports modules must not run a script for those that do not. */
-function isFixed(kind: ScriptKind): boolean {
+function isNewOn(page: Page, { rank, url }: Tag): boolean {
+  // A script that is already in the page needs no preload.
+  if (page.has(`${rank} ${url}`) || (rank === 'modulepreload' && page.has(`script ${url}`)))
+    return false
+  page.add(`${rank} ${url}`)
+  return true
+}
+
+/** The tags of the entries of a build, which are the same objects until the next build. */
+const written = new WeakMap<Entry, Map<EntryOptions['type'], readonly Tag[]>>()
+
+function tagsOf(entry: Entry, { type, reactRefresh }: EntryOptions): readonly Tag[] {
+  const byType = written.get(entry) ?? new Map<EntryOptions['type'], readonly Tag[]>()
+  const tags = byType.get(type) ?? writeTags(entry, type)
+  written.set(entry, byType.set(type, tags))
+  const runtime = reactRefresh ? entry.reactRefresh : undefined
+  return runtime === undefined ? tags : [...tags, preamble(runtime)]
+}
+
+function writeTags({ stylesheets, scripts, preloads }: Entry, type: EntryOptions['type']): Tag[] {
+  return [
+    ...stylesheets.map(css => tagOf('stylesheet', css.url, stylesheetTag(css, {}))),
+    ...scripts.map(script => {
+      const kind = type === undefined || isForSome(script.kind) ? script.kind : type
+      return tagOf('script', script.url, scriptTag(script, KINDS[kind]))
+    }),
+    ...(type === 'classic' ? [] : preloads).map(each =>
+      tagOf('modulepreload', each.url, preloadTag(each))
+    )
+  ]
+}
+
+/** No attribute contains a `>` that is not escaped. */
+function tagOf(rank: Tag['rank'], url: string, html: string): Tag {
+  const end = html.indexOf('>')
+  return { rank, url, start: html.slice(0, end), end: html.slice(end) }
+}
+
+/** Of plugin-legacy: browsers that support modules must not run them as well. */
+function isForSome(kind: ScriptKind): boolean {
   return kind === 'blocking' || kind === 'nomodule'
 }
 
 // In the mode of the module's own request: a browser fetches it twice if they differ.
-function preloadTag({ url, integrity }: AssetUrl, nonce: string | undefined): string {
-  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, { nonce }))
+function preloadTag({ url, integrity }: AssetUrl): string {
+  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, {}))
 }
 
 // What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").
-function preamble(url: string, nonce: string | undefined): string {
+function preamble(url: string): Tag {
   const lines = [
     `import { injectIntoGlobalHook } from ${escapeInScript(JSON.stringify(url))}`,
     'injectIntoGlobalHook(window)',
     'window.$RefreshReg$ = () => {}',
     'window.$RefreshSig$ = () => type => type'
   ]
-  return `${openTag('script', { type: 'module', nonce })}${lines.join(';')}</script>`
+  return tagOf('preamble', url, `<script type="module">${lines.join(';')}</script>`)
 }

@@ -45,6 +45,9 @@ export interface ViewHelpers
   readonly app: (name: string) => ViewHelpers
 }
 
+/** `entry` throws before it adds anything. */
+const NO_PAGE: Page = new Set()
+
 interface App {
   readonly name: string
   readonly path: string
@@ -58,7 +61,7 @@ export interface ViewHelperSettings<A extends App = App> {
 
 /**
  * The helpers of an app, made once, so a request only looks them up. With `findEntry` they are made for each
- * page, as it determines which tags `entry` has to write.
+ * page, because what a page has already determines which tags `entry` writes.
  */
 export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
@@ -71,10 +74,10 @@ export function makeViewHelpers<A extends App>(
     (byApp.get(app) ?? throwUnknownApp(app, settings.apps))(page)
   for (const app of settings.apps) {
     const make = helpersFor(host, assetsOf(app), findEntry ?? findNone, pick)
-    const shared = make(new Set())
+    const shared = Object.freeze(make(NO_PAGE))
     byApp.set(app.name, findEntry ? make : () => shared)
   }
-  return app => pick(app, new Set())
+  return findEntry ? app => pick(app, new Set()) : app => pick(app, NO_PAGE)
 }
 
 function helpersFor(
@@ -91,14 +94,16 @@ function helpersFor(
     ...importMapHelpers(host, assets, urlOf),
     ...preloadHelpers(urlOf)
   }
+  // Inherited: to define an accessor on the helpers of each page would cost it a microsecond.
+  const versioned = {
+    get version() {
+      return assets.version()
+    }
+  }
   return page =>
-    Object.freeze<ViewHelpers>({
-      ...helpers,
+    Object.assign(Object.create(versioned) as typeof versioned, helpers, {
       ...entryHelpers(findEntry, page),
-      get version() {
-        return assets.version()
-      },
-      app: name => pick(name, page)
+      app: (name: string) => pick(name, page)
     })
 }
 
