@@ -95,6 +95,11 @@ export class Pipeline {
     return wanted.app.fingerprint ? this.#build(wanted) : this.#publish(wanted)
   }
 
+  /** Whether the helpers belong to one page, because `entry` writes each tag once. */
+  get hasBundles(): boolean {
+    return this.#bundles !== undefined
+  }
+
   /** Whether the path is an asset, published or not; nothing is written. */
   async has(wanted: Wanted): Promise<boolean> {
     const { app, name } = wanted

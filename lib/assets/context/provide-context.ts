@@ -1,5 +1,5 @@
 // What koaAssets adds to Koa's context.
-import type { Middleware, Next } from 'koa'
+import type { Context, Middleware, Next } from 'koa'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
 import { appOfPage } from '../settings/app-settings.ts'
@@ -41,14 +41,24 @@ export function provideContext(pipeline: Pipeline): Middleware {
   const preload = makePreload(settings.earlyHints)
   const sendFile = makeSendFile(pipeline)
   return function assetContext(ctx, next) {
-    const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))
-    ctx.assets = pipeline.viewHelpers(app?.name ?? '')
-    ctx.state.assets = ctx.assets
+    const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''
+    provide(ctx, pipeline.viewHelpers(app))
     ctx.preload = preload
     ctx.sendFile = sendFile
     const refreshed = pipeline.beforePage()
-    return refreshed ? nextAfter(refreshed, next) : next()
+    const responded = refreshed ? nextAfter(refreshed, next) : next()
+    if (!pipeline.hasBundles) return responded
+    return responded.catch((error: unknown) => {
+      // An error page starts anew: the tags that `entry` has written were for another.
+      provide(ctx, pipeline.viewHelpers(app))
+      throw error
+    })
   }
+}
+
+function provide(ctx: Context, helpers: ViewHelpers): void {
+  ctx.assets = helpers
+  ctx.state.assets = helpers
 }
 
 async function nextAfter(work: Promise<void>, next: Next): Promise<void> {
