@@ -88,7 +88,7 @@ function isAllowedAt(symlinks: Symlinks, directory: Directory, path: string, rea
 const DELETED = ' (deleted)'
 
 /** The real path of an open file; undefined when it cannot be determined. */
-async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
+export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path =
     process.platform === 'linux' ? await ifThere(readlink(`/proc/self/fd/${file.fd}`)) : undefined
   // Some Linux systems lack /proc.

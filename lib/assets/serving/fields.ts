@@ -17,7 +17,7 @@ export function setFields(res: ServerResponse, fields: Fields): void {
   }
 }
 
-function mergeVary(earlier: string, value: string): string {
+export function mergeVary(earlier: string, value: string): string {
   const known = new Set(earlier.toLowerCase().split(/\s*,\s*/))
   if (known.has('*')) return earlier
   const added = value.split(/\s*,\s*/).filter(member => !known.has(member.toLowerCase()))

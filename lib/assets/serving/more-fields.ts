@@ -1,31 +1,9 @@
 // Fields that the application adds to the responses of files.
-import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { isRecord, optionError } from '../../options.ts'
-import type { HeaderValues } from '../settings/mount-options.ts'
-import type { Fields } from './fields.ts'
+import type { HeaderValues } from '../settings/values-by-path.ts'
+import { mergeVary, type Fields } from './fields.ts'
 
-// They are computed from the file, the request or the connection.
-const OURS = new Set([
-  ...['content-length', 'content-encoding', 'content-range', 'accept-ranges', 'etag'],
-  ...['last-modified', 'transfer-encoding', 'connection', 'date', 'trailer', 'keep-alive']
-])
-
-/**
- * @param option that the values come from
- * @throws TypeError for a field that is not the application's, and for what a field cannot contain
- */
-export function moreFields(values: HeaderValues | undefined, option: string): Fields {
-  if (values === undefined) return []
-  if (!isRecord(values)) throw optionError(option, 'an object of fields', values)
-  return Object.entries(values).flatMap(([name, value]) => {
-    if (OURS.has(name.toLowerCase())) {
-      throw new TypeError(`${option} sets ${name}, which is computed for each response: remove it`)
-    }
-    validateHeaderName(name)
-    if (typeof value !== 'string') throw optionError(name, 'a string', value, `${option}.`)
-    validateHeaderValue(name, value)
-    return [name, value]
-  })
+export function moreFields(values: HeaderValues = {}): Fields {
+  return Object.entries(values).flat()
 }
 
 /** Fields with others in place of those of the same name; `Vary` has the members of both. */
@@ -35,8 +13,8 @@ export function withMore(fields: Fields, more: Fields): Fields {
   for (const [name, value] of pairs([...fields, ...more])) {
     const key = name.toLowerCase()
     const earlier = byName.get(key)
-    const isMerged = key === 'vary' && earlier !== undefined
-    byName.set(key, [earlier?.[0] ?? name, isMerged ? `${earlier[1]}, ${value}` : value])
+    const merged = key === 'vary' && earlier ? mergeVary(earlier[1], value) : value
+    byName.set(key, [earlier?.[0] ?? name, merged])
   }
   return [...byName.values()].flat()
 }

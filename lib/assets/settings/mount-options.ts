@@ -1,11 +1,6 @@
 // The options of a mount as a person writes them, and what each one must be.
-import { isRecord, isText, oneOf, text, type Expectation } from '../../options.ts'
-
-/** Fields of a response, by name. */
-export type HeaderValues = Readonly<Record<string, string>>
-
-/** The same value for every file, or chosen by its decoded URL path, such as `/static/app.js`. */
-export type ByPath<Value> = Value | ((path: string) => Value | undefined)
+import { isText, oneOf, text, type Expectation } from '../../options.ts'
+import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 
 /** A directory that something else filled, served under a URL path. */
 export interface MountOptions {
@@ -32,11 +27,17 @@ export interface MountOptions {
    * Which files never change at their URL, and are sent as `public, max-age=31536000, immutable`
    * (RFC 8246): all, those whose decoded URL path matches, or none.
    * Default: those that the manifest names and whose URL contains a hash.
+   *
+   * `true` and the default leave out pages, service workers (`sw.js`) and web app manifests
+   * (`.webmanifest`), which browsers request again at the same URL; a RegExp or a function decides alone.
+   * The `fallback` is never immutable.
    */
-  immutable?: boolean | RegExp | ((path: string) => boolean) | undefined
+  immutable?: RegExp | ByPath<boolean> | undefined
   /**
    * The value of Cache-Control for files that are not immutable. Default: that of a plain file in `public`,
    * and `no-cache` for the `fallback`.
+   *
+   * A function that returns anything but such a value or undefined is a TypeError, and the response a 500.
    */
   cacheControl?: ByPath<string> | undefined
   /** More fields of the response; they replace the defaults, `Content-Type` included. Default: none. */
@@ -58,11 +59,6 @@ export interface MountOptions {
 
 const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>
   typeof value === 'function' || holds(value)
-
-export const headers: Expectation = {
-  expected: "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path",
-  holds: byPath(isRecord)
-}
 
 /** A name or a path below a directory, without dotfiles: `index.html`. */
 function fileBelow(isName: boolean): Expectation {

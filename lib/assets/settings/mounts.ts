@@ -5,12 +5,18 @@ import type { PublicPlace, Symlinks } from '../../files/containment.ts'
 import { entriesGiven, optionError } from '../../options.ts'
 import { AssetError } from '../../errors.ts'
 import { settlePath, type AppSettings } from './app-settings.ts'
-import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
+import { hasFixedUrl } from '../urls/fixed-url.ts'
+import type { MountOptions } from './mount-options.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { whyPrivate } from './public-directory.ts'
-
-/** By decoded URL path; undefined: the default. */
-export type ValueByPath<Value> = ((path: string) => Value | undefined) | undefined
+import {
+  cacheControlAt,
+  flagAt,
+  headersAt,
+  valueByPath,
+  type HeaderValues,
+  type ValueByPath
+} from './values-by-path.ts'
 
 export interface MountSettings {
   /** Decoded: `/static`; the empty string for `/`. */
@@ -23,8 +29,8 @@ export interface MountSettings {
   readonly manifest: string | undefined
   /** Without a trailing slash; undefined unless it is in force. */
   readonly dev: string | true | undefined
-  /** By decoded URL path; undefined: by the manifest. */
-  readonly isImmutable: ((path: string) => boolean) | undefined
+  /** Undefined: by the manifest. */
+  readonly isImmutable: ValueByPath<boolean>
   readonly cacheControl: ValueByPath<string>
   readonly headers: ValueByPath<HeaderValues>
   readonly index: string | undefined
@@ -63,6 +69,7 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
   const dir = resolve(root, options.dir)
   const dev = env === 'development' ? withoutSlash(options.dev) : undefined
   const { manifest, symlinks = project.symlinks } = options
+  const place = `mounts.${path}.`
   if (dev === undefined && !isPrecompile) checkDirectory(project, path, options.dir, dir)
   return Object.freeze({
     urlPath: settlePath(path, 'mounts'),
@@ -70,9 +77,9 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
     place: Object.freeze({ root, publicDir: dir, symlinks }),
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
     dev,
-    isImmutable: predicateOf(options.immutable),
-    cacheControl: valueByPath(options.cacheControl),
-    headers: valueByPath(options.headers),
+    isImmutable: immutableBy(options.immutable, place),
+    cacheControl: valueByPath(options.cacheControl, cacheControlAt(place)),
+    headers: valueByPath(options.headers, headersAt(place)),
     index: options.index,
     fallback: options.fallback
   })
@@ -95,17 +102,12 @@ function checkDirectory(project: Project, path: string, given: string, dir: stri
   )
 }
 
-function predicateOf(immutable: MountOptions['immutable']): MountSettings['isImmutable'] {
-  if (immutable === undefined || typeof immutable === 'function') return immutable
+function immutableBy(
+  immutable: MountOptions['immutable'],
+  place: string
+): MountSettings['isImmutable'] {
+  if (immutable === true) return path => !hasFixedUrl(path)
+  if (typeof immutable !== 'object') return valueByPath(immutable, flagAt('immutable', place))
   // `search` ignores `lastIndex`, which the flags g and y would carry from one path to the next.
-  return typeof immutable === 'object' ? path => path.search(immutable) !== -1 : () => immutable
-}
-
-/** Copies what is given, so later changes have no effect. */
-export function valueByPath<Value extends string | HeaderValues>(
-  given: ByPath<Value> | undefined
-): ValueByPath<Value> {
-  if (given === undefined || typeof given === 'function') return given
-  const value = typeof given === 'object' ? Object.freeze({ ...given }) : given
-  return () => value
+  return path => path.search(immutable) !== -1
 }

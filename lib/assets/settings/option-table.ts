@@ -15,8 +15,9 @@ import {
   withDefault,
   type Expectation
 } from '../../options.ts'
-import { headers, MOUNT } from './mount-options.ts'
+import { MOUNT } from './mount-options.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
+import { headers } from './values-by-path.ts'
 
 /** What a default may depend on. */
 export interface Situation {

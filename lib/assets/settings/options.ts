@@ -1,7 +1,8 @@
 // The options of koaAssets as a person writes them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
 import type { Compiler } from '../compilers/compiler.ts'
-import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
+import type { MountOptions } from './mount-options.ts'
+import type { ByPath, HeaderValues } from './values-by-path.ts'
 
 /**
  * Options that may be set at the top level, in an app, and in the `configure` of either. The later one in
@@ -114,7 +115,7 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * the defaults, `Content-Type` included. A field that was set in front stays. Default: none.
    *
    * Content-Length and other fields that are computed from the file, and values that a header cannot
-   * contain, are a TypeError.
+   * contain, are a TypeError: at start, or when a function returns them, with a 500.
    *
    * @example
    * path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)

@@ -4,11 +4,11 @@ import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { optionError, settleTable, type Settled } from '../../options.ts'
 import { settleApps, settlePath, type Apps } from './app-settings.ts'
-import type { HeaderValues } from './mount-options.ts'
-import { settleMounts, valueByPath, type MountSettings, type ValueByPath } from './mounts.ts'
+import { settleMounts, type MountSettings } from './mounts.ts'
 import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
+import { headersAt, valueByPath, type HeaderValues, type ValueByPath } from './values-by-path.ts'
 
 export type { AppSettings } from './app-settings.ts'
 export type { MountSettings } from './mounts.ts'
@@ -52,7 +52,7 @@ export function settle(
     ...plain,
     ...apps,
     mounts,
-    headers: valueByPath(options.headers),
+    headers: valueByPath(options.headers, headersAt('')),
     root,
     env,
     serve: options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true',

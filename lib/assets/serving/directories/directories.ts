@@ -1,6 +1,7 @@
 // All directories that are served. A path is looked for in the mounts, the longest URL path first, then in
 // public.
 import type { IncomingMessage } from 'node:http'
+import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { OpenFile } from '../../../files/disk.ts'
 import { isNavigation } from '../../../http/navigation.ts'
@@ -45,7 +46,7 @@ export class Directories {
     const { memory, mounts } = settings
     this.#settings = settings
     this.#memory = makeMemory(memory)
-    const isHidden = hides(mounts.map(({ manifest }) => manifest ?? ''))
+    const isHidden = hides(mounts.flatMap(({ manifest }) => manifest ?? []))
     this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
     this.#mounts = mounts
       // The dev server has the current files.
@@ -90,8 +91,9 @@ export class Directories {
     return false
   }
 
-  /** Whether the path is that of a folder with an index file. */
+  /** Whether the path, with a slash at its end, is that of a folder with an index file. */
   async hasIndex(wanted: Wanted): Promise<boolean> {
+    if (wanted.isFolder) return false
     const folder = { ...wanted, path: `${wanted.path}/`, isFolder: true }
     return (await this.findInMounts(folder)) !== undefined
   }
@@ -159,8 +161,9 @@ async function findFirst(places: readonly Place[]): Promise<Found> {
   return undefined
 }
 
-/** Whether a file is one of these, compressed or spelled otherwise as well. */
-function hides(files: readonly string[]): (file: string) => boolean {
-  const hidden = new Set(files.filter(Boolean).map(folded))
-  return file => hidden.size > 0 && hidden.has(folded(withoutCodingExtension(file)))
+/** Whether a file is one of these, compressed or spelled otherwise as well; undefined for none. */
+function hides(files: readonly string[]): ServedDirectory['isHidden'] {
+  if (files.length === 0) return undefined
+  const hidden = new Set(files.flatMap(file => [file, futureRealpath(file)]).map(folded))
+  return file => hidden.has(folded(withoutCodingExtension(file)))
 }

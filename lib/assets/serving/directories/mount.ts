@@ -1,6 +1,7 @@
 // A mount: a directory that something else filled.
 import { contentType } from '../../../http/media-type.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { hasFixedUrl } from '../../urls/fixed-url.ts'
 import { moreFields } from '../more-fields.ts'
 import { IMMUTABLE, revalidated } from './public.ts'
 import type { ServedDirectory } from './served-directory.ts'
@@ -16,10 +17,13 @@ export function mountDirectory(
   const { host, publicApp } = settings
   const { urlPath, place, fallback } = mount
   const shell = fallback === undefined ? undefined : `${urlPath}/${fallback}`
+  const isImmutable = (path: string): boolean =>
+    mount.isImmutable?.(path) ?? (!hasFixedUrl(path) && isHashed(mount, path))
   const cacheControlOf = (path: string): string => {
-    const isImmutable = mount.isImmutable?.(path) ?? isHashed(mount, path)
-    if (isImmutable) return IMMUTABLE
-    return mount.cacheControl?.(path) ?? revalidated(publicApp.compile || path === shell)
+    // The shell is sent for other URLs than its own.
+    const isShell = path === shell
+    if (!isShell && isImmutable(path)) return IMMUTABLE
+    return mount.cacheControl?.(path) ?? revalidated(publicApp.compile || isShell)
   }
   return {
     place,
@@ -37,10 +41,7 @@ export function mountDirectory(
       cacheControl: cacheControlOf(path),
       // Scripts and fonts of a CDN are fetched in CORS mode.
       crossOrigin: host !== undefined && mount.manifest !== undefined,
-      more: [
-        ...moreFields(settings.headers?.(path), 'headers'),
-        ...moreFields(mount.headers?.(path), `mounts.${urlPath || '/'}.headers`)
-      ]
+      more: [...moreFields(settings.headers?.(path)), ...moreFields(mount.headers?.(path))]
     })
   }
 }

@@ -32,7 +32,7 @@ export function publicDirectory(
       type: contentType(path),
       cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
       crossOrigin: host !== undefined && path.startsWith(`${prefix}/`),
-      more: moreFields(settings.headers?.(path), 'headers')
+      more: moreFields(settings.headers?.(path))
     })
   }
 }

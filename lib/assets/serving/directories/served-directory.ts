@@ -20,8 +20,8 @@ export interface ServedDirectory {
    * it may appear at any time.
    */
   readonly isPublishedOnRequest: (wanted: Wanted) => boolean
-  /** Whether a file is never served. @param file absolute */
-  readonly isHidden: (file: string) => boolean
+  /** Whether a file is never served; undefined when all are. @param file absolute, as named or real */
+  readonly isHidden: ((file: string) => boolean) | undefined
   /** The fingerprint in a name, which the bytes must have. */
   readonly fingerprintOf: (wanted: Wanted) => Fingerprinted | undefined
   /**

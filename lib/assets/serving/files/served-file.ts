@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { compareCopy } from '../../../files/compress.ts'
-import { isInPublic } from '../../../files/containment.ts'
+import { isInPublic, realPathOfOpen } from '../../../files/containment.ts'
 import {
   isSameInode,
   sameStamp,
@@ -62,8 +62,8 @@ async function prepare(
   maxFileBytes: number,
   opened: OpenFile
 ): Promise<ServedFile | undefined> {
-  if (directory.isHidden(opened.path) || !(await isInPublic(directory.place)(opened)))
-    return undefined
+  if (await isHidden(directory, opened)) return undefined
+  if (!(await isInPublic(directory.place)(opened))) return undefined
   const file = await readEncoded('identity', opened, maxFileBytes)
   const fingerprint = directory.fingerprintOf(wanted)
   const copies = await findCopies(directory, wanted, file)
@@ -85,6 +85,12 @@ async function prepare(
   const rest = compressed.map(copy => makeRepresentation(copy, shared))
   const representations = [makeRepresentation(identity, shared), ...rest] as const
   return { representations, copies, isVerified }
+}
+
+/** Whatever links lead to it. */
+async function isHidden({ isHidden: hides }: ServedDirectory, opened: OpenFile): Promise<boolean> {
+  if (!hides) return false
+  return hides(opened.path) || hides((await realPathOfOpen(opened)) ?? '')
 }
 
 /** The compressed files beside a file. One that is older is a copy of something else. */

@@ -91,7 +91,7 @@ export class ServedFiles {
   /** Whether there is a file that can be sent; it is not read. */
   async has({ path }: Pick<Wanted, 'path'>): Promise<boolean> {
     const file = fileIn(this.directory, path)
-    const stats = this.directory.isHidden(file) ? undefined : await statOf(file)
+    const stats = this.directory.isHidden?.(file) ? undefined : await statOf(file)
     return stats !== undefined && stats.isFile() && isPathInPublic(this.directory.place, file)
   }
 

@@ -1,0 +1,91 @@
+// Options that are a value or a function of a file's path.
+import { isFieldName, isFieldValue } from '../../http/field-syntax.ts'
+import { isRecord, optionError, type Expectation } from '../../options.ts'
+
+/** Fields of a response, by name. */
+export type HeaderValues = Readonly<Record<string, string>>
+
+/** The same value for every file, or chosen by its decoded URL path, such as `/static/app.js`. */
+export type ByPath<Value> = Value | ((path: string) => Value | undefined)
+
+/** By decoded URL path; undefined: the default. */
+export type ValueByPath<Value> = ((path: string) => Value | undefined) | undefined
+
+/**
+ * @param check returns the value, or throws a TypeError: at start, or for a function when it is called
+ */
+export function valueByPath<Value>(
+  given: ByPath<Value> | undefined,
+  check: (value: unknown) => Value
+): ValueByPath<Value> {
+  if (given === undefined) return undefined
+  if (!isFunction(given)) {
+    const value = check(given)
+    return () => value
+  }
+  return path => {
+    const value: unknown = given(path)
+    return value === undefined ? undefined : check(value)
+  }
+}
+
+function isFunction<Value>(
+  given: ByPath<Value>
+): given is Extract<ByPath<Value>, (path: string) => Value | undefined> {
+  return typeof given === 'function'
+}
+
+export const headers: Expectation = {
+  expected: "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path",
+  holds: value => typeof value === 'function' || isRecord(value)
+}
+
+// They are computed from the file, the request or the connection.
+const COMPUTED = new Set([
+  ...['content-length', 'content-encoding', 'content-range', 'accept-ranges', 'etag'],
+  ...['last-modified', 'transfer-encoding', 'connection', 'date', 'trailer', 'keep-alive'],
+  ...['upgrade', 'proxy-connection']
+])
+
+/**
+ * @param place of the option, such as `mounts./static.`
+ * @returns a check that copies what it is given, so later changes have no effect
+ */
+export function headersAt(place: string): (values: unknown) => HeaderValues {
+  const option = `${place}headers`
+  return values => {
+    if (!isPlain(values)) throw optionError('headers', headers.expected, values, place)
+    for (const [name, value] of Object.entries(values)) {
+      if (COMPUTED.has(name.toLowerCase())) {
+        throw new TypeError(
+          `${option} sets ${name}, which is computed for each response: remove it`
+        )
+      }
+      if (!isFieldName(name)) throw optionError('headers', 'an object of fields', values, place)
+      if (!isFieldValue(value))
+        throw optionError(name, 'text without line breaks', value, `${option}.`)
+    }
+    return Object.freeze({ ...(values as HeaderValues) })
+  }
+}
+
+/** Not a promise, a Map or an instance of Headers: their fields would be lost. Of any realm. */
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+export function cacheControlAt(place: string): (value: unknown) => string {
+  return value => {
+    if (value !== '' && isFieldValue(value)) return value
+    throw optionError('cacheControl', "a value such as 'public, max-age=3600'", value, place)
+  }
+}
+
+export function flagAt(name: string, place: string): (value: unknown) => boolean {
+  return value => {
+    if (typeof value === 'boolean') return value
+    throw optionError(name, 'true or false', value, place)
+  }
+}

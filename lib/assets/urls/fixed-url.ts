@@ -1,0 +1,16 @@
+// Files that browsers ask for again at the same URL, whatever is in them.
+import { basename } from 'node:path'
+import { mediaTypeOf } from '../../http/media-type.ts'
+
+const TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/manifest+json'])
+// `sw.js`, `service-worker.js`, `firebase-messaging-sw.js`, `ngsw-worker.js`; some apps call theirs `manifest.json`.
+const NAMES = /^(?:(?:.*[-_.])?(?:sw|service[-_.]?worker|ngsw-worker)\.[cm]?js|manifest\.json)$/i
+
+/**
+ * Whether a file is a page, a service worker or a web app manifest: cached for a year, it would keep a site
+ * from being updated.
+ * @param path decoded
+ */
+export function hasFixedUrl(path: string): boolean {
+  return TYPES.has(mediaTypeOf(path) ?? '') || NAMES.test(basename(path))
+}

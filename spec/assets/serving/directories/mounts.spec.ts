@@ -1,0 +1,331 @@
+// A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08.
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import * as zlib from 'node:zlib'
+import test from 'ava'
+import type { Context } from 'koa'
+import { COPIES } from '../../../support/copies.ts'
+import { makeMounted, WAYS } from '../../../support/mounted.ts'
+import { makeSite, type Files } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
+
+const SCRIPT = 'console.log("a mount is served as public is")\n'.repeat(50)
+const THEN = 1_700_000_000
+const LAST_MODIFIED = 'Tue, 14 Nov 2023 22:13:20 GMT'
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
+
+const { zstdCompressSync, zstdDecompressSync } = zlib as typeof zlib & {
+  zstdCompressSync?: (bytes: string) => Buffer
+  zstdDecompressSync?: (bytes: Buffer) => Buffer
+}
+
+const compress: Readonly<Record<string, ((bytes: string) => Buffer) | undefined>> = {
+  '.br': zlib.brotliCompressSync,
+  '.gz': zlib.gzipSync,
+  '.zst': zstdCompressSync
+}
+const decompress: Readonly<Record<string, ((bytes: Buffer) => Buffer) | undefined>> = {
+  br: zlib.brotliDecompressSync,
+  gzip: zlib.gunzipSync,
+  ...(zstdDecompressSync && { zstd: zstdDecompressSync })
+}
+
+const FILES: Files = {
+  '/build/app/logo.png': PNG,
+  '/build/app/js/deep/a b@2x.js': 'deep',
+  '/build/app/empty.txt': '',
+  '/build/app-secret/app.js': 'secret',
+  '/public/static/only-public.txt': 'only public',
+  '/public/static/logo.png': 'hidden by the mount'
+}
+const MOUNTS = { mounts: { '/static': 'build/app' } }
+
+for (const [way, options] of WAYS) {
+  const isDevelopment = options.env === 'development'
+  const plain = isDevelopment ? 'no-cache' : 'public, max-age=0, must-revalidate'
+  const makeBuild = async (t: Parameters<typeof makeSite>[0]) => {
+    const site = await makeMounted(t, options, FILES, MOUNTS)
+    site.write('/build/app/app.js', SCRIPT, THEN)
+    for (const extension of COPIES) {
+      site.write(`/build/app/app.js${extension}`, compress[extension]?.(SCRIPT) ?? '', THEN)
+    }
+    return site
+  }
+
+  test(`MNT-01 a file of a mount is served with its bytes and fields, ${way}`, async t => {
+    const site = await makeBuild(t)
+    const { status, bytes, headers } = await site.ask('/static/app.js')
+    t.is(status, 200)
+    t.is(bytes.toString(), SCRIPT)
+    const { date, etag, connection: _, 'keep-alive': __, ...rest } = headers
+    t.truthy(date)
+    t.regex(etag ?? '', /^"[^"]+"$/)
+    t.deepEqual(Object.fromEntries(Object.entries(rest)), {
+      'last-modified': LAST_MODIFIED,
+      'cache-control': plain,
+      vary: 'Accept-Encoding',
+      'x-content-type-options': 'nosniff',
+      'content-type': 'text/javascript; charset=utf-8',
+      'accept-ranges': 'bytes',
+      'content-length': String(SCRIPT.length)
+    })
+    const head = await site.ask('/static/app.js?v=1', { method: 'HEAD' })
+    t.deepEqual([head.status, head.text], [200, ''])
+    t.deepEqual({ ...head.headers, date: '' }, { ...headers, date: '' })
+    t.deepEqual((await site.ask('/static/logo.png')).bytes, PNG)
+    t.is((await site.ask('/static/js/deep/a%20b@2x.js')).text, 'deep')
+    t.deepEqual((await site.ask('/static/empty.txt')).headers['content-length'], '0')
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`MNT-01 nothing beside or above the mount is reached, ${way}`, async t => {
+    const site = await makeBuild(t)
+    for (const path of [
+      ...['/static/../app-secret/app.js', '/static%2f..%2fapp-secret%2fapp.js', '/static'],
+      ...['/static/%2e%2e/app-secret/app.js', '/static-secret/app.js', '/static/', '/static/js'],
+      ...['/statica/app.js', '/build/app/app.js', '//static/app.js', '/static//app.js', '/app.js'],
+      ...['/static/js/../app.js', '/static/app%2ejs', '/st%61tic/app.js', '/STATIC/app.js']
+    ]) {
+      t.is((await site.ask(path)).status, 404, path)
+    }
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`MNT-07 the compressed files beside one are negotiated, ${way}`, async t => {
+    const site = await makeBuild(t)
+    const etags = new Set<string | undefined>()
+    for (const [coding, decode] of Object.entries(decompress)) {
+      const { status, bytes, headers } = await site.ask('/static/app.js', {
+        headers: { 'accept-encoding': coding }
+      })
+      t.deepEqual([status, headers['content-encoding']], [200, coding])
+      t.is(headers.vary, 'Accept-Encoding')
+      t.is(decode?.(bytes).toString(), SCRIPT)
+      etags.add(headers.etag)
+      const again = await site.ask('/static/app.js', {
+        headers: { 'accept-encoding': coding, 'if-none-match': headers.etag ?? '' }
+      })
+      t.is(again.status, 304)
+    }
+    t.is(etags.size, Object.keys(decompress).length)
+    const logo = await site.ask('/static/logo.png', { headers: { 'accept-encoding': '*' } })
+    t.is(logo.headers.vary, undefined)
+  })
+
+  test(`MNT-07 conditions and ranges have their answers, ${way}`, async t => {
+    const site = await makeBuild(t)
+    const { headers } = await site.ask('/static/app.js')
+    const etag = headers.etag ?? ''
+    const answerTo = async (fields: Record<string, string>) =>
+      site.ask('/static/app.js', { headers: fields })
+    for (const fields of [
+      { 'if-none-match': etag },
+      { 'if-none-match': `"x", W/${etag}` },
+      { 'if-modified-since': LAST_MODIFIED }
+    ]) {
+      const answer = await answerTo(fields)
+      t.deepEqual([answer.status, answer.text], [304, ''])
+      t.deepEqual(
+        ['etag', 'cache-control', 'vary', 'last-modified'].map(name => answer.headers[name]),
+        [etag, plain, 'Accept-Encoding', LAST_MODIFIED]
+      )
+      t.is(answer.headers['content-type'], undefined)
+      t.is(answer.headers['content-length'], undefined)
+    }
+    const failed = await answerTo({ 'if-match': '"x"' })
+    t.deepEqual([failed.status, failed.text, failed.headers.vary], [412, '', 'Accept-Encoding'])
+    for (const [range, status, part] of [
+      ['bytes=0-6', 206, SCRIPT.slice(0, 7)],
+      ['bytes=-5', 206, SCRIPT.slice(-5)],
+      [`bytes=${SCRIPT.length - 3}-`, 206, SCRIPT.slice(-3)],
+      [`bytes=${SCRIPT.length}-`, 416, ''],
+      ['bytes=0-0,2-2', 200, SCRIPT]
+    ] as const) {
+      const answer = await answerTo({ range })
+      t.deepEqual([range, answer.status, answer.text], [range, status, part])
+      t.is(answer.headers.vary, 'Accept-Encoding', range)
+    }
+    t.is((await answerTo({ range: 'bytes=0-6', 'if-range': etag })).status, 206)
+    t.is((await answerTo({ range: 'bytes=0-6', 'if-range': '"x"' })).status, 200)
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`a path of a mount without a file is a 404 that is not stored, and 400 if malformed, ${way}`, async t => {
+    const site = await makeBuild(t)
+    const missing = await site.ask('/static/none.js')
+    const elsewhere = await site.ask('/elsewhere.js')
+    t.deepEqual([missing.status, missing.text], [404, elsewhere.text])
+    t.is(missing.headers['cache-control'], 'no-store')
+    t.is(elsewhere.headers['cache-control'], undefined)
+    const malformed = await site.ask('/static/%zz')
+    t.deepEqual([malformed.status, malformed.headers['cache-control']], [400, 'no-store'])
+    t.is((await site.ask('/elsewhere/%zz')).status, 404)
+  })
+
+  test(`another method on a file of a mount is 405, and OPTIONS 204, ${way}`, async t => {
+    const site = await makeBuild(t)
+    for (const [method, status] of [
+      ['POST', 405],
+      ['DELETE', 405],
+      ['OPTIONS', 204]
+    ] as const) {
+      const answer = await site.ask('/static/app.js', { method })
+      t.deepEqual([answer.status, answer.headers.allow], [status, 'GET, HEAD, OPTIONS'])
+      t.is((await site.ask('/static/none.js', { method })).status, 404)
+      t.is((await site.ask('/static/js', { method })).status, 404)
+    }
+  })
+
+  test(`MNT-02 what a mount lacks is looked for in the shorter one, in public, in the stack, ${way}`, async t => {
+    const files = {
+      '/long/a.txt': 'long a',
+      '/short/x/a.txt': 'short a',
+      '/short/x/b.txt': 'short b',
+      '/public/x/a.txt': 'public a',
+      '/public/x/b.txt': 'public b',
+      '/public/x/c.txt': 'public c'
+    }
+    const routes = (ctx: Context) => void (ctx.body = 'stack')
+    const paths = { '/x': 'long', '/': 'short', '/other': 'long' }
+    const orders = [Object.entries(paths), Object.entries(paths).toReversed()]
+    for (const order of orders) {
+      const site = await makeMounted(t, options, files, {
+        mounts: Object.fromEntries(order),
+        routes
+      })
+      const texts = ['/x/a.txt', '/x/b.txt', '/x/c.txt', '/x/d.txt', '/other/a.txt', '/other/b.txt']
+      for (let times = 0; times < 2; times++) {
+        const answers = await Promise.all(texts.map(path => site.ask(path)))
+        t.deepEqual(
+          answers.map(({ text }) => text),
+          ['long a', 'short b', 'public c', 'stack', 'long a', 'stack']
+        )
+      }
+      t.is((await site.ask('/x/a.txt', { method: 'POST' })).text, 'stack')
+    }
+  })
+
+  test(`MNT-08 a file that is added, replaced or deleted is seen by the next request, ${way}`, async t => {
+    const site = await makeMounted(t, options, FILES, MOUNTS)
+    const textOf = async (path: string) => {
+      const { status, text } = await site.ask(path)
+      return status === 200 ? text : status
+    }
+    t.is(await textOf('/static/new.js'), 404)
+    site.write('/build/app/new.js', 'one')
+    t.is(await textOf('/static/new.js'), 'one')
+    site.write('/build/app/new.js', 'two')
+    t.is(await textOf('/static/new.js'), 'two')
+    site.write('/build/next.js', 'older', THEN)
+    renameSync(site.at('/build/next.js'), site.at('/build/app/new.js'))
+    t.is(await textOf('/static/new.js'), 'older')
+    rmSync(site.at('/build/app/new.js'))
+    t.is(await textOf('/static/new.js'), 404)
+    t.is(await textOf('/static/logo.png'), PNG.toString())
+    rmSync(site.at('/build/app/logo.png'))
+    t.is(await textOf('/static/logo.png'), 'hidden by the mount')
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`MNT-08 a directory that is replaced as a whole is served anew, ${way}`, async t => {
+    const site = await makeMounted(t, options, FILES, MOUNTS)
+    const statuses = async () =>
+      Promise.all(
+        ['/static/logo.png', '/static/v2/app.js'].map(async p => (await site.ask(p)).text)
+      )
+    site.write('/public/static/v2/app.js', 'public')
+    t.deepEqual(await statuses(), [PNG.toString(), 'public'])
+    for (let deploy = 1; deploy < 4; deploy++) {
+      site.write('/build/next/v2/app.js', `deploy ${deploy}`)
+      renameSync(site.at('/build/app'), site.at(`/build/old-${deploy}`))
+      t.deepEqual(await statuses(), ['hidden by the mount', 'public'], 'while there is none')
+      renameSync(site.at('/build/next'), site.at('/build/app'))
+      t.deepEqual(await statuses(), ['hidden by the mount', `deploy ${deploy}`])
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('MNT-08 a new file is seen at once where a miss is trusted, and a changed one after `revalidate`', async t => {
+  const site = await makeSite(t, FILES, {
+    ...MOUNTS,
+    env: 'production',
+    fingerprint: false,
+    revalidate: 3600
+  })
+  t.is((await site.ask('/static/js/new.js')).status, 404)
+  t.is((await site.ask('/static/js/new.js')).status, 404)
+  site.write('/build/app/js/new.js', 'new')
+  await until(async () => (await site.ask('/static/js/new.js')).text === 'new', 'it is seen')
+  site.write('/build/app/js/new.js', 'newer')
+  t.is((await site.ask('/static/js/new.js')).text, 'new')
+})
+
+test('a link `current` above the root that is retargeted leads to the mount of the new release', async t => {
+  const site = await makeSite(t, {
+    '/releases/1/site/dist/app.js': 'one',
+    '/releases/2/site/dist/app.js': 'two'
+  })
+  symlinkSync('releases/1', site.at('/current'))
+  const options = { env: 'production', fingerprint: false, revalidate: 0 }
+  const root = site.at('/current/site')
+  const running = await makeSite(t, {}, { ...options, root, mounts: { '/': 'dist' } })
+  t.is((await running.ask('/app.js')).text, 'one')
+  symlinkSync('releases/2', site.at('/next'))
+  renameSync(site.at('/next'), site.at('/current'))
+  t.is((await running.ask('/app.js')).text, 'two')
+  t.deepEqual(running.errors, [])
+})
+
+test('two processes over one mount have the same ETag, whatever order they were asked in', async t => {
+  const one = await makeSite(t, FILES, MOUNTS)
+  const other = await makeSite(t, {}, { ...MOUNTS, root: one.root, env: 'test' })
+  const etag = async (site: typeof one) => (await site.ask('/static/logo.png')).headers.etag
+  t.is(await etag(one), await etag(other))
+  one.write('/build/app/logo.png', 'another')
+  t.is(await etag(other), await etag(one))
+})
+
+test('links in a mount are judged by its own `symlinks`, else by that of the top', async t => {
+  const site = await makeSite(t, FILES, { serve: false })
+  symlinkSync('logo.png', site.at('/build/app/inside.png'))
+  symlinkSync('../app-secret/app.js', site.at('/build/app/out.js'))
+  for (const [top, own, inside, out] of [
+    [undefined, undefined, 200, 404],
+    [undefined, 'deny', 404, 404],
+    ['deny', undefined, 404, 404],
+    ['deny', 'inside', 200, 404],
+    ['deny', 'follow', 200, 200],
+    ['follow', undefined, 200, 200]
+  ] as const) {
+    const mounts = { '/static': { dir: 'build/app', symlinks: own } }
+    const served = await makeSite(t, {}, { root: site.root, symlinks: top, mounts })
+    t.deepEqual(
+      [
+        (await served.ask('/static/inside.png')).status,
+        (await served.ask('/static/out.js')).status
+      ],
+      [inside, out],
+      `${top} ${own}`
+    )
+  }
+})
+
+test('a mount of names beyond ASCII is found under its encoded path', async t => {
+  const site = await makeSite(t, { '/dist/ü.js': 'ü' }, { mounts: { '/größe (1)': 'dist' } })
+  const path = '/gr%C3%B6%C3%9Fe%20(1)'
+  t.is((await site.ask(`${path}/%C3%BC.js`)).text, 'ü')
+  t.is((await site.ask(`${path}/none.js`)).headers['cache-control'], 'no-store')
+  t.is((await site.ask(`${path}/%zz`)).status, 400)
+})
+
+test('a mount serves nothing while `serve` is off, and nothing while `dev` is in force', async t => {
+  const off = await makeSite(t, FILES, { ...MOUNTS, serve: false })
+  t.is((await off.ask('/static/logo.png')).status, 404)
+  mkdirSync(off.at('/dist'))
+  const mounts = { '/static': { dir: 'build/app', dev: true as const } }
+  const developing = await makeSite(t, {}, { root: off.root, mounts })
+  t.is((await developing.ask('/static/logo.png')).text, 'hidden by the mount')
+  const routes = (ctx: Context) => void (ctx.body = 'the dev server')
+  const server = await makeSite(t, {}, { root: off.root, mounts, routes })
+  t.is((await server.ask('/static/js/deep/a.js')).text, 'the dev server')
+})

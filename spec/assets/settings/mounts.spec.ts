@@ -1,0 +1,306 @@
+// The options of mounts, and of `headers`: MNT-03, MNT-04, MNT-07, NBR-02, SET-10, SET-11.
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { runInNewContext } from 'node:vm'
+import { precompile } from '../../../lib/assets/building/precompile.ts'
+import { verify } from '../../../lib/assets/building/verify.ts'
+import type { MountOptions } from '../../../lib/assets/settings/mount-options.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
+import { AssetError } from '../../../lib/errors.ts'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { makeProject } from '../../support/site.ts'
+
+const start = (options: unknown) => () => settle(options as KoaAssetsOptions, {})
+
+const HEADERS = "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path"
+const PATHS = "an object with URL paths such as '/static'"
+const COMPUTED = 'which is computed for each response: remove it'
+
+const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
+  [{ mounts: 'dist' }, "mounts must be an object, got 'dist'"],
+  [{ mounts: ['dist'] }, "mounts must be an object, got [ 'dist' ]"],
+  [{ mounts: { '/a': 42 } }, '/a must be a directory or an object, got 42 (mounts./a)'],
+  [{ mounts: { '/a': '' } }, "/a must be a directory or an object, got '' (mounts./a)"],
+  [{ mounts: { '/a': null } }, '/a must be a directory or an object, got null (mounts./a)'],
+  [{ mounts: { '/a': {} } }, 'dir must be a string, got undefined (mounts./a.dir)'],
+  [{ mounts: { '/a': { dir: 1 } } }, 'dir must be a string, got 1 (mounts./a.dir)'],
+  [
+    { mounts: { '/a': { dir: '.', manifest: true } } },
+    'manifest must be a string, got true (mounts./a.manifest)'
+  ],
+  [
+    { mounts: { '/a': { dir: '.', index: true } } },
+    "index must be a file name such as 'index.html', got true (mounts./a.index)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', index: 'a/index.html' } } },
+    "index must be a file name such as 'index.html', got 'a/index.html' (mounts./a.index)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', index: '..' } } },
+    "index must be a file name such as 'index.html', got '..' (mounts./a.index)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', fallback: '../index.html' } } },
+    "fallback must be a path such as 'index.html', got '../index.html' (mounts./a.fallback)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', fallback: '/index.html' } } },
+    "fallback must be a path such as 'index.html', got '/index.html' (mounts./a.fallback)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', dev: 'localhost:5173' } } },
+    "dev must be an origin such as 'http://localhost:5173', or true, got 'localhost:5173' (mounts./a.dev)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', dev: 'http://localhost:5173/base' } } },
+    "dev must be an origin such as 'http://localhost:5173', or true, got 'http://localhost:5173/base' (mounts./a.dev)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', dev: false } } },
+    "dev must be an origin such as 'http://localhost:5173', or true, got false (mounts./a.dev)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', immutable: 'assets' } } },
+    "immutable must be true, false, a RegExp or a function of the path, got 'assets' (mounts./a.immutable)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', cacheControl: { maxAge: 1 } } } },
+    'cacheControl must be a string, or a function of the path, got { maxAge: 1 } (mounts./a.cacheControl)'
+  ],
+  [
+    { mounts: { '/a': { dir: '.', symlinks: true } } },
+    "symlinks must be 'inside', 'follow' or 'deny', got true (mounts./a.symlinks)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', headers: [] } } },
+    `headers must be ${HEADERS}, got [] (mounts./a.headers)`
+  ],
+  [{ headers: 'no' }, `headers must be ${HEADERS}, got 'no'`],
+  [{ headers: new Map([['X-A', 'b']]) }, `headers must be ${HEADERS}, got Map(1) { 'X-A' => 'b' }`],
+  [{ headers: { 'X A': 'b' } }, "headers must be an object of fields, got { 'X A': 'b' }"],
+  [{ headers: { 'X-A': 1 } }, 'X-A must be text without line breaks, got 1 (headers.X-A)'],
+  [
+    { headers: { 'X-A': 'a\r\nX-B: c' } },
+    "X-A must be text without line breaks, got 'a\\r\\nX-B: c' (headers.X-A)"
+  ],
+  [{ headers: { 'X-A': '€' } }, "X-A must be text without line breaks, got '€' (headers.X-A)"],
+  [{ headers: { ETag: '"a"' } }, `headers sets ETag, ${COMPUTED}`],
+  [{ headers: { 'content-length': '1' } }, `headers sets content-length, ${COMPUTED}`]
+]
+
+for (const [options, message] of WRONG) {
+  test(`SET-11 at start: ${message}`, t => {
+    t.throws(start(options), { instanceOf: TypeError, message })
+  })
+}
+
+for (const [options, message] of [
+  [
+    { mounts: { '/a': { directory: 'x' } } },
+    "unknown option 'mounts./a.directory': known options: dir, manifest, dev, immutable, cacheControl, headers, index, fallback, symlinks"
+  ],
+  [
+    { mounts: { '/a': { dir: 'x', imutable: true } } },
+    "unknown option 'mounts./a.imutable': did you mean 'immutable'?"
+  ],
+  [{ mount: { '/a': 'x' } }, "unknown option 'mount': did you mean 'mounts'?"]
+] as const) {
+  test(`SET-10 ${JSON.stringify(options)} is rejected with the nearest known name`, t => {
+    t.throws(start(options), { instanceOf: TypeError, message })
+  })
+}
+
+const PROJECT = {
+  'package.json': '{}',
+  'apps/web/assets/css/app.css': '',
+  'dist/app.js': '',
+  'a file': '',
+  'other/package.json': '{}',
+  'library/css/x.css': ''
+}
+
+function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOptions = {}) {
+  const root = makeProject(t, PROJECT)
+  return start({ root, env: 'production', ...options, mounts })
+}
+
+for (const path of [
+  'static',
+  '',
+  '/a//b',
+  '/a/../b',
+  '/.hidden',
+  '/a\\b',
+  '/a\0b',
+  '/aux',
+  '//a'
+]) {
+  test(`MNT-03 ${JSON.stringify(path)} is no URL path of a mount`, t => {
+    t.throws(settleIn(t, { [path]: 'dist' }), {
+      instanceOf: TypeError,
+      message: `mounts must be ${PATHS}, got '${path.replace('\\', '\\\\').replace('\0', '\\x00')}'`
+    })
+  })
+}
+
+for (const [one, other] of [
+  ['/a', '/a/'],
+  ['/größe', '/größe/']
+] as const) {
+  test(`MNT-03 ${one} and ${other} are the same mount, and an error at start`, t => {
+    t.throws(settleIn(t, { [one]: 'dist', [other]: 'dist' }), {
+      instanceOf: TypeError,
+      message: `mounts must be an object with each URL path once, got '${other}'`
+    })
+  })
+}
+
+const USE_ANOTHER = 'everything in a mount is served: mount a directory of its own'
+const BUILD_FIRST = 'build it first, or correct the path'
+
+for (const [dir, reason, options] of [
+  ['none', `is not a directory: ${BUILD_FIRST}`],
+  ['a file', `is not a directory: ${BUILD_FIRST}`],
+  ['.', `is the project's root, or contains it: ${USE_ANOTHER}`],
+  ['..', `is the project's root, or contains it: ${USE_ANOTHER}`],
+  ['root-link', `is the project's root, or contains it: ${USE_ANOTHER}`],
+  ['other', `contains a package.json: ${USE_ANOTHER}`],
+  ['apps', `contains the source directory apps/web/assets: ${USE_ANOTHER}`],
+  ['apps/web/assets', `contains the source directory apps/web/assets: ${USE_ANOTHER}`],
+  ['apps/web/assets/css', `is inside the source directory apps/web/assets: ${USE_ANOTHER}`],
+  ['css-link', `is inside the source directory apps/web/assets: ${USE_ANOTHER}`],
+  ['library', `contains the source directory library: ${USE_ANOTHER}`, { sources: '../../library' }]
+] as ReadonlyArray<readonly [dir: string, reason: string, options?: KoaAssetsOptions]>) {
+  test(`MNT-03 the mount ${dir} is an error at start: it ${reason.split(':')[0]}`, t => {
+    const root = makeProject(t, PROJECT)
+    symlinkSync('.', join(root, 'root-link'))
+    symlinkSync('apps/web/assets/css', join(root, 'css-link'))
+    const message = `the mount /x is ${dir}, which ${reason}`
+    for (const mount of [dir, { dir }, { dir: join(root, dir) }]) {
+      const given = typeof mount === 'string' ? mount : mount.dir
+      t.throws(start({ root, env: 'production', ...options, mounts: { '/x': mount } }), {
+        instanceOf: AssetError,
+        code: 'mount-unusable',
+        message: message.replace(`is ${dir},`, `is ${given},`)
+      })
+    }
+  })
+}
+
+test('MNT-03 while `dev` is in force the directory need not exist, and only then', t => {
+  const root = makeProject(t)
+  for (const dev of [true, 'http://localhost:5173/'] as const) {
+    const mounts = { '/x': { dir: 'dist', manifest: 'dist/m.json', dev } }
+    const [mount] = settle({ root, env: 'development', mounts }, {}).mounts
+    t.is(mount?.dev, dev === true ? true : 'http://localhost:5173')
+    t.is(mount?.manifest, undefined, 'it is not read')
+    for (const env of ['production', 'test']) {
+      t.throws(start({ root, env, mounts }), { code: 'mount-unusable' })
+    }
+  }
+})
+
+test('MNT-03 precompile and verify run before the directory of a mount is made', async t => {
+  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
+  const options = { root, mounts: { '/x': { dir: 'later', manifest: 'later/m.json' } } }
+  await precompile(options)
+  t.deepEqual((await verify(options)).problems, [])
+  t.throws(() => koaAssets({ ...options, env: 'production' }), { code: 'mount-unusable' })
+})
+
+test('a mount may be outside of the project, in public, public itself, and around public', t => {
+  const outside = makeProject(t, { 'a.js': '' })
+  const root = makeProject(t, { ...PROJECT, 'site/public/robots.txt': '' })
+  mkdirSync(join(root, 'site/public/build'))
+  const dirs = [outside, 'site/public/build', 'site/public', 'site', 'dist']
+  for (const dir of dirs) {
+    t.notThrows(start({ root, public: 'site/public', env: 'production', mounts: { '/x': dir } }))
+  }
+})
+
+test('MNT-02 the longest URL path comes first, in whatever order mounts are declared', t => {
+  const paths = ['/', '/a/b', '/a', '/longer']
+  for (const order of [paths, paths.toReversed()]) {
+    const mounts = Object.fromEntries(order.map(path => [path, 'dist']))
+    const { mounts: settled } = settleIn(t, mounts)()
+    t.deepEqual(
+      settled.map(({ urlPath }) => urlPath),
+      ['/longer', '/a/b', '/a', '']
+    )
+  }
+})
+
+test('SET-12 settings of a mount are frozen, and what was given is neither written to nor read again', t => {
+  const headers = { 'X-A': 'a' }
+  const given = Object.freeze({ dir: 'dist', headers })
+  const { mounts } = settleIn(t, Object.freeze({ '/x': given, '/y': undefined }))()
+  headers['X-A'] = 'b'
+  t.is(mounts.length, 1, 'undefined is not given')
+  t.true(Object.isFrozen(mounts) && mounts.every(Object.isFrozen))
+  t.deepEqual(mounts[0]?.headers?.('/x/a.js'), { 'X-A': 'a' })
+})
+
+function immutableOf(t: ExecutionContext, immutable: MountOptions['immutable']) {
+  const { mounts } = settleIn(t, { '/x': { dir: 'dist', immutable } })()
+  return (path: string) => mounts[0]?.isImmutable?.(path)
+}
+
+test('MNT-04 immutable: true is for all but pages, service workers and web app manifests', t => {
+  const isImmutable = immutableOf(t, true)
+  for (const name of ['a.js', 'a/b.css', 'logo.png', 'answer.js', 'swap.js', 'manifest.js', 'a']) {
+    t.true(isImmutable(`/x/${name}`), name)
+  }
+  const fixed = ['index.html', 'a/page.HTM', 'sw.js', 'service-worker.js', 'serviceworker.js']
+  fixed.push('firebase-messaging-sw.js', 'ngsw-worker.js', 'app.webmanifest', 'a/manifest.json')
+  for (const name of fixed) t.false(isImmutable(`/x/${name}`), name)
+})
+
+test('MNT-04 a RegExp or a function decides alone, and `false` is for none', t => {
+  t.true(immutableOf(t, /./)('/x/sw.js'))
+  t.true(immutableOf(t, () => true)('/x/index.html'))
+  t.false(immutableOf(t, false)('/x/a-0123abcd.js'))
+  t.is(immutableOf(t, undefined)('/x/a.js'), undefined, 'the manifest decides')
+  t.is(immutableOf(t, () => undefined)('/x/a.js'), undefined)
+})
+
+test('MNT-04 a RegExp matches each path from its beginning, with the flags g and y and of another realm', t => {
+  const foreign = runInNewContext('/-[0-9a-f]{8}\\./g') as RegExp
+  for (const pattern of [/-[0-9a-f]{8}\./, /-[0-9a-f]{8}\./g, /\/x\/.*-[0-9a-f]{8}\./y, foreign]) {
+    const isImmutable = immutableOf(t, pattern)
+    for (let times = 0; times < 3; times++) {
+      t.true(isImmutable('/x/a-0123abcd.js'), String(pattern))
+      t.false(isImmutable('/x/a.js'), String(pattern))
+    }
+    t.is(pattern.lastIndex, 0)
+  }
+})
+
+test('MNT-04 MNT-07 what a function returns is checked when it is called', t => {
+  const wrong = (options: object) => {
+    const { mounts } = settleIn(t, { '/x': { dir: 'dist', ...options } })()
+    const [mount] = mounts
+    return () => [mount?.isImmutable, mount?.cacheControl, mount?.headers].map(of => of?.('/x/a'))
+  }
+  for (const [options, message] of [
+    [{ immutable: async () => false }, /^immutable must be true or false, got Promise/],
+    [{ immutable: () => 1 }, 'immutable must be true or false, got 1 (mounts./x.immutable)'],
+    [{ cacheControl: () => 3600 }, /^cacheControl must be a value such as .*, got 3600/],
+    [{ cacheControl: () => 'a\nb' }, /^cacheControl must be a value such as .*, got 'a\\nb'/],
+    [{ cacheControl: () => '' }, /^cacheControl must be a value such as .*, got ''/],
+    [{ cacheControl: async () => 'no-cache' }, /^cacheControl must be a value such as .*Promise/],
+    [{ headers: () => ({ 'X-A': ['b'] }) }, /^X-A must be text .* \(mounts\.\/x\.headers\.X-A\)$/],
+    [{ headers: async () => ({ 'X-A': 'b' }) }, /^headers must be an object .*Promise/],
+    [{ headers: () => null }, /^headers must be an object .*, got null \(mounts\.\/x\.headers\)$/],
+    [{ headers: () => ({ Date: 'now' }) }, `mounts./x.headers sets Date, ${COMPUTED}`]
+  ] as const) {
+    t.throws(wrong(options), { instanceOf: TypeError, message })
+  }
+  t.deepEqual(wrong({ headers: () => undefined, cacheControl: () => undefined })(), [
+    undefined,
+    undefined,
+    undefined
+  ])
+})
