@@ -1,6 +1,7 @@
 // Which names contain a hash of what is in the file. A file that is wrongly taken for hashed is stale in
 // browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
 import { posix } from 'node:path'
+import { hasFixedUrl } from '../urls/fixed-url.ts'
 
 /** A file, and its name before the bundler added a hash, without extension; undefined when not known. */
 export type NamedFile = readonly [file: string, stem: string | undefined]
@@ -15,8 +16,6 @@ export const HASHES = {
   webpack: /^(?=.*\d)(?=.*[a-f])[0-9a-f]{8,64}$/
 } as const
 
-// What a worker or a page registers or links by its name must not be pinned to one state of it.
-const NEVER = /\.(?:html?|webmanifest)$|(?:^|\/)(?:sw|service-?worker)\b[^/]*\.m?js$/i
 // Words that people write into names: `DataTable`, `component`, `VERSION2`, `20240101`.
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
@@ -29,12 +28,7 @@ export function hashedAmong(files: Iterable<NamedFile>, hash: RegExp): Set<strin
   }
   // A suffix of several files is that of a release, such as a date or a commit.
   const single = [...bearers.values()].filter(({ size }) => size === 1)
-  return new Set(single.flatMap(each => [...each]).filter(mayBeImmutable))
-}
-
-/** Whether a file may be immutable if its name contains a hash. */
-export function mayBeImmutable(file: string): boolean {
-  return !NEVER.test(file)
+  return new Set(single.flatMap(each => [...each]).filter(file => !hasFixedUrl(file)))
 }
 
 /** `assets/main.tsx` -> `main` */

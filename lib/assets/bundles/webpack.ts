@@ -3,7 +3,8 @@
 import { isRecord } from '../../options.ts'
 import type { ScriptKind } from '../views/entry.ts'
 import type { Bundle, BundleEntry } from './bundle.ts'
-import { HASHES, hashedAmong, mayBeImmutable, type NamedFile } from './hashed-names.ts'
+import { hasFixedUrl } from '../urls/fixed-url.ts'
+import { HASHES, hashedAmong, type NamedFile } from './hashed-names.ts'
 import { fileBelow, isBelow, type Json } from './shapes.ts'
 
 /** What stats say of a file. */
@@ -84,7 +85,7 @@ function readInfo(file: string, info: Json): Asset {
   const isImmutable = info['immutable'] === true && inName.length > 0 && !file.includes('?')
   return {
     isModule: info['javascriptModule'] === true,
-    isHashed: isImmutable && mayBeImmutable(file)
+    isHashed: isImmutable && !hasFixedUrl(file)
   }
 }
 

@@ -1,7 +1,6 @@
 // A mount: a directory that something else filled.
 import { contentType } from '../../../http/media-type.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
-import { hasFixedUrl } from '../../urls/fixed-url.ts'
 import { moreFields } from '../more-fields.ts'
 import { IMMUTABLE, revalidated } from './public.ts'
 import type { ServedDirectory } from './served-directory.ts'
@@ -17,8 +16,7 @@ export function mountDirectory(
   const { host, publicApp } = settings
   const { urlPath, place, fallback } = mount
   const shell = fallback === undefined ? undefined : `${urlPath}/${fallback}`
-  const isImmutable = (path: string): boolean =>
-    mount.isImmutable?.(path) ?? (!hasFixedUrl(path) && isHashed(mount, path))
+  const isImmutable = (path: string): boolean => mount.isImmutable?.(path) ?? isHashed(mount, path)
   const cacheControlOf = (path: string): string => {
     // The shell is sent for other URLs than its own.
     const isShell = path === shell

@@ -15,7 +15,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
     // A route may just have written the file.
     revalidate: () => 0,
     isPublishedOnRequest: () => false,
-    isHidden: () => false,
+    isHidden: undefined,
     fingerprintOf: () => undefined,
     isOrdinary: () => Promise.resolve(true),
     fieldsOf: ({ path }) => ({
