@@ -74,8 +74,7 @@ test('MNT-07 compress writes copies that koaAssets sends, whatever the times of 
       {
         root,
         env: 'production',
-        apps: { web: { compile: false, fingerprint: false } },
-        public: 'dist',
+        mounts: { '/': 'dist' },
         memory: { maxFileBytes }
       }
     )
