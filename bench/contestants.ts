@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import express from 'express'
 import fastify from 'fastify'
-import Koa, { type Middleware } from 'koa'
+import Koa, { type Middleware, type Next } from 'koa'
 import koaStatic from 'koa-static'
 import koaStaticCache from 'koa-static-cache'
 import serveStatic from 'serve-static'
@@ -31,6 +31,7 @@ export const contestants: Readonly<Record<string, Contestant>> = {
     'koa-fresh-assets, before, memory off': before(MEMORY_OFF)
   }),
   'koa-fresh-assets': ours({ env: 'production', fingerprint: false }),
+  'koa-fresh-assets, given to Koa': ours({ env: 'production', fingerprint: false }, passOn),
   'koa-fresh-assets, development': ours({ env: 'development' }),
   'koa-fresh-assets, memory off': ours(MEMORY_OFF),
   'koa-fresh-assets, send only': ours({
@@ -91,13 +92,19 @@ function page(ctx: { body: unknown }): void {
   ctx.body = '<!doctype html><title>a page</title>'
 }
 
-function ours(options: KoaAssetsOptions): Contestant {
-  return ({ root }, port) => koa(port, koaAssets({ ...options, root, serve: true }))
+function ours(options: KoaAssetsOptions, ...inFront: Middleware[]): Contestant {
+  return ({ root }, port) => koa(port, ...inFront, koaAssets({ ...options, root, serve: true }))
+}
+
+/** In front of koaAssets, which then gives its responses to Koa. */
+function passOn(_: unknown, next: Next): Promise<unknown> {
+  return next()
 }
 
 /** The same from another checkout that has been built: `BENCH_BEFORE` is its folder. */
 function before(options: KoaAssetsOptions): Contestant {
-  return ({ root }, port) => koa(port, other?.koaAssets({ ...options, root, serve: true }))
+  return ({ root }, port) =>
+    koa(port, ...(other ? [other.koaAssets({ ...options, root, serve: true })] : []))
 }
 
 // Loaded in every contestant's process: V8 collects garbage less often when more code has grown the heap.
@@ -108,10 +115,10 @@ const other = process.env.BENCH_BEFORE
   : undefined
 
 /** An application with one page after the given middleware. */
-async function koa(port: number, middleware?: Middleware): Promise<void> {
+async function koa(port: number, ...middleware: Middleware[]): Promise<void> {
   const app = new Koa()
   app.silent = true
-  if (middleware) app.use(middleware)
+  for (const each of middleware) app.use(each)
   app.use(ctx => {
     if (ctx.path === '/page') page(ctx)
   })

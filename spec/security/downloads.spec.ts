@@ -12,6 +12,7 @@ import { ask, request } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
+import { SENDERS } from '../support/ways.ts'
 
 const MIB = 1024 * 1024
 const DROPS = cases(200, 1000)
@@ -112,93 +113,98 @@ function drop(port: number, at: number, path: string): Promise<void> {
 }
 
 for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
-  test.serial(
-    `S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}`,
-    async t => {
-      const root = makeProject(t, {
-        'public/big.bin': Buffer.alloc(8 * MIB, 1),
-        'apps/web/assets/films/film.mp4': Buffer.alloc(8 * MIB, 2),
-        'public/assets/film.mp4': Buffer.alloc(8 * MIB, 2)
-      })
-      const front = await makeFront(t, { root, ...environment })
-      await warmUp(front)
-      const files = ['public/big.bin', 'public/assets/film.mp4'].map(path => join(root, path))
-      const before = openDescriptors()
-      for (let at = 0; at < DROPS; at += 20) {
-        const paths = ['/big.bin', '/assets/film.mp4']
-        await Promise.all(
-          Array.from({ length: 20 }, (_, i) => drop(front.port, at + i, paths[i % 2] ?? ''))
-        )
+  for (const [sender, options] of SENDERS) {
+    test.serial(
+      `S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`,
+      async t => {
+        const root = makeProject(t, {
+          'public/big.bin': Buffer.alloc(8 * MIB, 1),
+          'apps/web/assets/films/film.mp4': Buffer.alloc(8 * MIB, 2),
+          'public/assets/film.mp4': Buffer.alloc(8 * MIB, 2)
+        })
+        const front = await makeFront(t, { root, ...environment, ...options })
+        await warmUp(front)
+        const files = ['public/big.bin', 'public/assets/film.mp4'].map(path => join(root, path))
+        const before = openDescriptors()
+        for (let at = 0; at < DROPS; at += 20) {
+          const paths = ['/big.bin', '/assets/film.mp4']
+          await Promise.all(
+            Array.from({ length: 20 }, (_, i) => drop(front.port, at + i, paths[i % 2] ?? ''))
+          )
+        }
+        for (const file of files)
+          await until(() => openDescriptors(file) === 0, `${file} is closed`)
+        await until(() => openDescriptors() <= before, 'as few descriptors as before')
+        t.deepEqual(front.errors, [])
+        const whole = await ask(front.port, 'GET', '/big.bin')
+        t.is(whole.body.length, 8 * MIB)
       }
-      for (const file of files) await until(() => openDescriptors(file) === 0, `${file} is closed`)
-      await until(() => openDescriptors() <= before, 'as few descriptors as before')
-      t.deepEqual(front.errors, [])
-      const whole = await ask(front.port, 'GET', '/big.bin')
-      t.is(whole.body.length, 8 * MIB)
-    }
-  )
+    )
+  }
 }
 
 async function warmUp({ port }: Front): Promise<void> {
   for (const path of ['/big.bin', '/assets/film.mp4']) await ask(port, 'HEAD', path)
 }
 
-test('S48 a client that stops reading and then leaves holds nothing open', async t => {
-  const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
-  const front = await makeFront(t, { root, env: 'production', fingerprint: false })
-  const file = join(root, 'public/big.bin')
-  const sockets = Array.from({ length: 50 }, () => {
-    const socket = connect(front.port, '127.0.0.1', () => {
-      socket.pause()
-      socket.write(request('GET', '/big.bin'))
+for (const [sender, options] of SENDERS) {
+  test(`S48 a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
+    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
+    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
+    const file = join(root, 'public/big.bin')
+    const sockets = Array.from({ length: 50 }, () => {
+      const socket = connect(front.port, '127.0.0.1', () => {
+        socket.pause()
+        socket.write(request('GET', '/big.bin'))
+      })
+      return socket
     })
-    return socket
+    await until(() => openDescriptors(file) === 50, 'every download has begun')
+    for (const socket of sockets) socket.destroy()
+    await until(() => openDescriptors(file) === 0, 'every download has ended')
+    t.deepEqual(front.errors, [])
   })
-  await until(() => openDescriptors(file) === 50, 'every download has begun')
-  for (const socket of sockets) socket.destroy()
-  await until(() => openDescriptors(file) === 0, 'every download has ended')
-  t.deepEqual(front.errors, [])
-})
 
-test('S48 an agent that aborts its requests is no error either', async t => {
-  const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1) })
-  const front = await makeFront(t, { root, env: 'production', fingerprint: false })
-  for (let at = 0; at < 50; at++) {
-    await new Promise<void>(resolve => {
-      const sent = httpRequest({ port: front.port, host: '127.0.0.1', path: '/big.bin' })
-      sent.on('response', response => response.once('data', () => sent.destroy()))
-      sent.on('close', resolve)
-      sent.on('error', () => resolve())
-      sent.end()
-    })
-  }
-  await until(() => openDescriptors(join(root, 'public/big.bin')) === 0, 'all is closed')
-  t.deepEqual(front.errors, [])
-})
+  test(`S48 an agent that aborts its requests is no error either, ${sender}`, async t => {
+    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1) })
+    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
+    for (let at = 0; at < 50; at++) {
+      await new Promise<void>(resolve => {
+        const sent = httpRequest({ port: front.port, host: '127.0.0.1', path: '/big.bin' })
+        sent.on('response', response => response.once('data', () => sent.destroy()))
+        sent.on('close', resolve)
+        sent.on('error', () => resolve())
+        sent.end()
+      })
+    }
+    await until(() => openDescriptors(join(root, 'public/big.bin')) === 0, 'all is closed')
+    t.deepEqual(front.errors, [])
+  })
 
-test('S48 a download that is dropped over HTTP/2 is closed as well', async t => {
-  const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1), 'public/a.txt': 'a' })
-  const front = await makeFront(t, { root, env: 'production', fingerprint: false })
-  const server = createHttp2((req, res) => void front.app.callback()(req, res))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  for (let at = 0; at < 100; at++) {
-    const session = connectHttp2(`http://127.0.0.1:${port}`)
-    const stream = session.request({ ':path': '/big.bin' })
-    stream.on('error', () => undefined)
-    session.on('error', () => undefined)
-    const status = await new Promise(resolve => {
-      stream.once('response', headers => resolve(headers[':status']))
-    })
-    t.is(status, 200)
-    await new Promise(resolve => stream.once('data', resolve))
-    if (at % 2 === 0) stream.close(8)
-    await new Promise<void>(resolve => {
-      session.once('close', resolve)
-      session.destroy()
-    })
-  }
-  await until(() => openDescriptors(join(root, 'public/big.bin')) === 0, 'all is closed')
-  t.deepEqual(front.errors, [])
-})
+  test(`S48 a download that is dropped over HTTP/2 is closed as well, ${sender}`, async t => {
+    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1), 'public/a.txt': 'a' })
+    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
+    const server = createHttp2((req, res) => void front.app.callback()(req, res))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    for (let at = 0; at < 100; at++) {
+      const session = connectHttp2(`http://127.0.0.1:${port}`)
+      const stream = session.request({ ':path': '/big.bin' })
+      stream.on('error', () => undefined)
+      session.on('error', () => undefined)
+      const status = await new Promise(resolve => {
+        stream.once('response', headers => resolve(headers[':status']))
+      })
+      t.is(status, 200)
+      await new Promise(resolve => stream.once('data', resolve))
+      if (at % 2 === 0) stream.close(8)
+      await new Promise<void>(resolve => {
+        session.once('close', resolve)
+        session.destroy()
+      })
+    }
+    await until(() => openDescriptors(join(root, 'public/big.bin')) === 0, 'all is closed')
+    t.deepEqual(front.errors, [])
+  })
+}

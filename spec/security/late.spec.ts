@@ -4,12 +4,14 @@ import { connect as connectHttp2, constants, createServer as createHttp2 } from 
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import { openDescriptors } from '../support/descriptors.ts'
-import { makeFront, type Front } from '../support/front.ts'
+import { listen, makeFront, type Front } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { until } from '../support/until.ts'
+import { SENDERS } from '../support/ways.ts'
 
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL } = constants
@@ -21,26 +23,30 @@ interface Counted extends Front {
   readonly http2Port: number
 }
 
-async function makeCounted(t: ExecutionContext, inFront: readonly Middleware[] = []) {
+interface CountedOptions {
+  readonly koa?: new () => Koa
+  readonly front?: Middleware
+}
+
+async function makeCounted(t: ExecutionContext, sender: CountedOptions) {
   const root = makeProject(t, { 'public/big.bin': BIG })
   const seen = { came: 0, left: 0 }
-  const count: Middleware = async (_, next) => {
-    seen.came++
-    try {
-      await next()
-    } finally {
-      seen.left++
-    }
-  }
   const options = { root, env: 'production', compile: false, fingerprint: false }
-  const front = await makeFront(t, { ...options, inFront: [...inFront, count] })
-  const server = createHttp2((req, res) => void front.app.callback()(req, res))
+  const front = await makeFront(t, { ...options, ...sender })
+  const callback = front.app.callback()
+  const handle: ReturnType<Koa['callback']> = async (req, res) => {
+    seen.came++
+    await callback(req, res)
+    seen.left++
+  }
+  const port = await listen(t, handle)
+  const server = createHttp2((req, res) => void handle(req, res))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   const http2Port = (server.address() as AddressInfo).port
   // What is needed once in the life of a process is open from here on.
-  await ask(front.port, 'HEAD', '/big.bin')
-  return { ...front, file: join(root, 'public/big.bin'), seen, http2Port } satisfies Counted
+  await ask(port, 'HEAD', '/big.bin')
+  return { ...front, port, file: join(root, 'public/big.bin'), seen, http2Port } satisfies Counted
 }
 
 /** A connection that asks, and reads nothing of what is sent. */
@@ -53,73 +59,81 @@ async function pipeline(port: number, requests: number): Promise<Socket> {
   return socket
 }
 
-test.serial(
-  'S51 64 KiB of pipelined requests open one file at a time, and none for ever',
-  async t => {
-    const warnings: string[] = []
-    const note = (warning: Error) => warnings.push(warning.name)
-    process.on('warning', note)
-    t.teardown(() => process.off('warning', note))
-    const { port, file, seen, errors } = await makeCounted(t)
-    const before = openDescriptors()
-    const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
-    const sockets = await Promise.all([1, 2, 3].map(() => pipeline(port, requests)))
-    await until(() => seen.came > 3 * requests, 'every request has come')
-    await until(() => openDescriptors(file) === 3, 'each connection has its first download')
-    for (const socket of sockets) socket.destroy()
-    await until(() => openDescriptors(file) === 0, 'the file is closed')
-    await until(() => openDescriptors() <= before, 'as few descriptors as before')
-    await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
-    t.deepEqual([errors, warnings], [[], []])
-  }
-)
+for (const [sender, options] of SENDERS) {
+  test.serial(
+    `S51 64 KiB of pipelined requests open one file at a time, and none for ever, ${sender}`,
+    async t => {
+      const warnings: string[] = []
+      const note = (warning: Error) => warnings.push(warning.name)
+      process.on('warning', note)
+      t.teardown(() => process.off('warning', note))
+      const { port, file, seen, errors } = await makeCounted(t, options)
+      const before = openDescriptors()
+      const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
+      const sockets = await Promise.all([1, 2, 3].map(() => pipeline(port, requests)))
+      await until(() => seen.came > 3 * requests, 'every request has come')
+      await until(() => openDescriptors(file) === 3, 'each connection has its first download')
+      for (const socket of sockets) socket.destroy()
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+      await until(() => openDescriptors() <= before, 'as few descriptors as before')
+      await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
+      t.deepEqual([errors, warnings], [[], []])
+    }
+  )
 
-test.serial('S51 pipelined downloads that are read arrive whole, one after the other', async t => {
-  const { port, file } = await makeCounted(t)
-  const socket = connect(port, '127.0.0.1')
-  const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
-  socket.write(`${requests}GET /big.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
-  let length = 0
-  let most = 0
-  for await (const chunk of socket) {
-    length += (chunk as Buffer).length
-    most = Math.max(most, openDescriptors(file))
-  }
-  t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
-  // One is opened while that before it is being closed.
-  t.true(most <= 2, `${most} at once`)
-  await until(() => openDescriptors(file) === 0, 'the file is closed')
-})
+  test.serial(
+    `S51 pipelined downloads that are read arrive whole, one after the other, ${sender}`,
+    async t => {
+      const { port, file } = await makeCounted(t, options)
+      const socket = connect(port, '127.0.0.1')
+      const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
+      socket.write(`${requests}GET /big.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      let length = 0
+      let most = 0
+      for await (const chunk of socket) {
+        length += (chunk as Buffer).length
+        most = Math.max(most, openDescriptors(file))
+      }
+      t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
+      // One is opened while that before it is being closed.
+      t.true(most <= 2, `${most} at once`)
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+    }
+  )
 
-test.serial('S51 HTTP/2 streams that are cancelled at any moment leave no descriptor', async t => {
-  const { http2Port, file, seen, errors } = await makeCounted(t)
-  const before = openDescriptors()
-  for (let batch = 0; batch < 30; batch++) {
-    // Node ends a session of too many resets.
-    const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
-    await once(session, 'connect')
-    await Promise.all(
-      Array.from({ length: 50 }, async (_, at) => {
-        const headers = at % 2 ? { range: 'bytes=1000-' } : {}
-        const stream = session.request({ ':path': '/big.bin', ...headers })
-        stream.on('error', () => undefined)
-        const closed = new Promise(resolve => stream.once('close', resolve))
-        // The request leaves with the next turn; its stages take a few.
-        for (let turn = 0; turn < at % 10; turn++) {
-          await new Promise(resolve => setImmediate(resolve))
-        }
-        stream.close(NGHTTP2_CANCEL)
-        await closed
-      })
-    )
-    await new Promise<void>(resolve => session.close(resolve))
-  }
-  await until(() => seen.left === seen.came, 'the application is done with every request')
-  await until(() => openDescriptors(file) === 0, 'the file is closed')
-  await until(() => openDescriptors() <= before, 'as few descriptors as before')
-  t.true(seen.came > 100)
-  t.deepEqual(errors, [])
-})
+  test.serial(
+    `S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`,
+    async t => {
+      const { http2Port, file, seen, errors } = await makeCounted(t, options)
+      const before = openDescriptors()
+      for (let batch = 0; batch < 30; batch++) {
+        // Node ends a session of too many resets.
+        const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+        await once(session, 'connect')
+        await Promise.all(
+          Array.from({ length: 50 }, async (_, at) => {
+            const headers = at % 2 ? { range: 'bytes=1000-' } : {}
+            const stream = session.request({ ':path': '/big.bin', ...headers })
+            stream.on('error', () => undefined)
+            const closed = new Promise(resolve => stream.once('close', resolve))
+            // The request leaves with the next turn; its stages take a few.
+            for (let turn = 0; turn < at % 10; turn++) {
+              await new Promise(resolve => setImmediate(resolve))
+            }
+            stream.close(NGHTTP2_CANCEL)
+            await closed
+          })
+        )
+        await new Promise<void>(resolve => session.close(resolve))
+      }
+      await until(() => seen.left === seen.came, 'the application is done with every request')
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+      await until(() => openDescriptors() <= before, 'as few descriptors as before')
+      t.true(seen.came > 100)
+      t.deepEqual(errors, [])
+    }
+  )
+}
 
 const late: Promise<unknown>[] = []
 
@@ -140,7 +154,7 @@ const endedInFront: Middleware = (ctx, next) => {
 
 for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
   test.serial(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
-    const { port, http2Port, file, errors } = await makeCounted(t, [front])
+    const { port, http2Port, file, errors } = await makeCounted(t, { front })
     const before = openDescriptors()
     for (let batch = 0; batch < 20; batch++) {
       const answers = Array.from({ length: 25 }, () => ask(port, 'GET', '/big.bin'))

@@ -19,6 +19,10 @@ export interface Front {
 export interface FrontOptions extends KoaAssetsOptions {
   readonly root: string
   readonly inFront?: readonly Middleware[]
+  /** One in front of all. */
+  readonly front?: Middleware
+  /** Another Koa than the newest. */
+  readonly koa?: new () => Koa
   readonly wrap?: (assets: Middleware) => Middleware
   /** Nothing behind koaAssets, not even what notes the URLs. */
   readonly alone?: boolean
@@ -32,12 +36,13 @@ export const ENVIRONMENTS = {
 } as const satisfies Record<string, KoaAssetsOptions>
 
 export async function makeFront(t: ExecutionContext, given: FrontOptions): Promise<Front> {
-  const { inFront = [], wrap = assets => assets, alone = false, maxHeaderSize, ...options } = given
-  const app = new Koa()
+  const { inFront = [], front, koa = Koa, wrap = assets => assets, ...rest } = given
+  const { alone = false, maxHeaderSize, ...options } = rest
+  const app = new koa()
   const passed: string[] = []
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
-  for (const middleware of inFront) app.use(middleware)
+  for (const middleware of [...(front ? [front] : []), ...inFront]) app.use(middleware)
   app.use(wrap(koaAssets({ serve: true, ...options })))
   if (!alone) {
     app.use((ctx, next) => {

@@ -8,10 +8,11 @@ export type Fields = readonly string[]
 export const VARY: Fields = ['Vary', 'Accept-Encoding']
 
 /** Sets our fields beside those that were set before: these stay, and `Vary` has the members of both. */
-export function setFields(res: ServerResponse, fields: Fields): void {
-  for (let at = 0; at < fields.length; at += 2) {
+export function setFields(res: ServerResponse, fields: Fields, end = fields.length): void {
+  const isBare = res.getHeaderNames().length === 0
+  for (let at = 0; at < end; at += 2) {
     const [name, value] = [fields[at] as string, fields[at + 1] as string]
-    const earlier = res.getHeader(name)
+    const earlier = isBare ? undefined : res.getHeader(name)
     if (earlier === undefined) res.setHeader(name, value)
     else if (name.toLowerCase() === 'vary') res.setHeader(name, mergeVary(String(earlier), value))
   }

@@ -2,21 +2,27 @@ import { connect as connectHttp2, constants, createServer } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
 import { EventEmitter, once } from 'node:events'
 import test from 'ava'
+import Koa2 from 'koa2'
 import type { Context, Middleware } from 'koa'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
-import { makeSite } from '../../support/site.ts'
+import { makeSite, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { passOn } from '../../support/ways.ts'
 
 const BIG = Buffer.alloc(8 * 1024 * 1024, 'x')
 
-for (const [way, maxFileBytes] of [
-  ['streamed', 1024],
-  ['from memory', 64 * 1024 * 1024]
-] as const) {
+const WAYS = {
+  streamed: { memory: { maxFileBytes: 1024 } },
+  'from memory': { memory: { maxFileBytes: 64 * 1024 * 1024 } },
+  'streamed, given to Koa': { memory: { maxFileBytes: 1024 }, front: passOn },
+  'streamed, given to Koa 2': { memory: { maxFileBytes: 1024 }, front: passOn, koa: Koa2 },
+  'from memory, given to Koa': { memory: { maxFileBytes: 64 * 1024 * 1024 }, front: passOn }
+} satisfies Record<string, SiteOptions>
+
+for (const [way, options] of Object.entries(WAYS)) {
   for (const leave of ['destroy', 'resetAndDestroy'] as const) {
     test(`ANS-12 a client that disconnects (${leave}) leaves no descriptor and no error, ${way}`, async t => {
-      const options = { memory: { maxFileBytes } }
       const site = await makeSite(t, { '/public/big.bin': BIG }, options)
       for (let download = 0; download < 20; download++) {
         const socket = connect(site.port, '127.0.0.1')

@@ -7,18 +7,22 @@ import test from 'ava'
 import Koa from 'koa'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { makeProject } from '../../support/site.ts'
+import { passOn } from '../../support/ways.ts'
 
 const TEXT = '0123456789'.repeat(1000)
 
-for (const [way, maxFileBytes] of [
+for (const [way, maxFileBytes, ...front] of [
   ['from memory', 100_000],
-  ['streamed', 100]
+  ['streamed', 100],
+  ['from memory, given to Koa', 100_000, passOn],
+  ['streamed, given to Koa', 100, passOn]
 ] as const) {
   test(`a response whose request has no connection is sent, ${way}`, async t => {
     const root = makeProject(t, { 'public/a.txt': TEXT })
     const app = new Koa()
     const errors: Error[] = []
     app.on('error', error => errors.push(error))
+    for (const middleware of front) app.use(middleware)
     app.use(koaAssets({ root, serve: true, env: 'development', memory: { maxFileBytes } }))
     const req = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/a.txt' })
     // As serverless-http makes it.

@@ -1,14 +1,15 @@
 // Files too big for memory that change while they are found, opened or sent.
 import { appendFileSync, closeSync, openSync, renameSync, utimesSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
 import test from 'ava'
-import type { Middleware } from 'koa'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeSite, type Site } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { SENDERS } from '../../support/ways.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 
 const MIB = 1024 * 1024
@@ -50,59 +51,60 @@ for (const [what, headers, length] of [
     ['', undefined],
     [', and gets its old mtime back', NPM]
   ] as const) {
-    test(`ANS-11 a file that is overwritten in place while it is sent ${what} does not arrive at full length${how}`, async t => {
-      const site = await makeSite(t, { '/public/big.bin': OLD }, PRODUCTION)
-      const path = site.at('/public/big.bin')
-      utimesSync(path, NPM, NPM)
-      const { head, body } = await download(site.port, headers, () => overwrite(path, mtime))
-      t.regex(head, new RegExp(`\\r\\nContent-Length: ${length}\\r\\n`))
-      t.true(body.length < length, `${body.length} bytes`)
-      t.deepEqual(site.errors, [])
-      await until(() => openDescriptors(site.root) === 0, 'the file is closed')
-    })
+    for (const [sender, options] of SENDERS) {
+      test(`ANS-11 a file that is overwritten in place while it is sent ${what} does not arrive at full length${how}, ${sender}`, async t => {
+        const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+        const path = site.at('/public/big.bin')
+        utimesSync(path, NPM, NPM)
+        const { head, body } = await download(site.port, headers, () => overwrite(path, mtime))
+        t.regex(head, new RegExp(`\\r\\nContent-Length: ${length}\\r\\n`))
+        t.true(body.length < length, `${body.length} bytes`)
+        t.deepEqual(site.errors, [])
+        await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+      })
+    }
   }
 }
 
-test('ANS-11 over HTTP/2 a file that is overwritten in place ends in a stream that is reset', async t => {
-  const site = await makeSite(t, { '/public/big.bin': OLD }, PRODUCTION)
-  const server = createHttp2((req, res) => void site.app.callback()(req, res))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  const stream = session.request({ ':path': '/big.bin' })
-  await once(stream, 'response')
-  overwrite(site.at('/public/big.bin'))
-  stream.resume()
-  const [error] = (await once(stream, 'error')) as [NodeJS.ErrnoException]
-  t.is(error.code, 'ERR_HTTP2_STREAM_ERROR')
-  session.close()
-  await until(() => openDescriptors(site.root) === 0, 'the file is closed')
-  t.deepEqual(site.errors, [])
-})
+for (const [sender, options] of SENDERS) {
+  test(`ANS-11 over HTTP/2 a file that is overwritten in place ends in a stream that is reset, ${sender}`, async t => {
+    const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+    const server = createHttp2((req, res) => void site.app.callback()(req, res))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const stream = session.request({ ':path': '/big.bin' })
+    await once(stream, 'response')
+    overwrite(site.at('/public/big.bin'))
+    stream.resume()
+    const [error] = (await once(stream, 'error')) as [NodeJS.ErrnoException]
+    t.is(error.code, 'ERR_HTTP2_STREAM_ERROR')
+    session.close()
+    await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+    t.deepEqual(site.errors, [])
+  })
+}
 
 for (const [what, change] of [
   ['grows', (path: string) => appendFileSync(path, 'more')],
   ['is replaced', replace]
 ] as const) {
-  test(`ANS-11 a file that ${what} whenever it is looked at is 200, of the size that it has when it is opened`, async t => {
-    const site = await makeSite(
-      t,
-      { '/public/big.bin': 'x'.repeat(5000) },
-      {
-        ...PRODUCTION,
-        revalidate: 0,
-        memory: { maxFileBytes: 100 },
-        front: changing(() => site.at('/public/big.bin'), change)
+  for (const [sender, options] of SENDERS) {
+    test(`ANS-11 a file that ${what} whenever it is looked at is 200, of the size that it has when it is opened, ${sender}`, async t => {
+      const unkept = { revalidate: 0, memory: { maxFileBytes: 100 } }
+      const files = { '/public/big.bin': 'x'.repeat(5000) }
+      const site = await makeSite(t, files, { ...PRODUCTION, ...unkept, ...options })
+      site.server.prependListener('request', changing(site.at('/public/big.bin'), change))
+      for (let round = 0; round < 20; round++) {
+        const { status, headers, bytes } = await site.ask('/big.bin')
+        t.is(status, 200)
+        t.is(Number(headers['content-length']), bytes.length)
+        t.true(bytes.length >= 5000)
       }
-    )
-    for (let round = 0; round < 20; round++) {
-      const { status, headers, bytes } = await site.ask('/big.bin')
-      t.is(status, 200)
-      t.is(Number(headers['content-length']), bytes.length)
-      t.true(bytes.length >= 5000)
-    }
-    t.deepEqual(site.errors, [])
-  })
+      await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+      t.deepEqual(site.errors, [])
+    })
+  }
 }
 
 function replace(path: string): void {
@@ -112,17 +114,14 @@ function replace(path: string): void {
 }
 
 /** Changes the file in every turn of the event loop until its download begins. */
-function changing(path: () => string, change: (path: string) => void): Middleware {
-  return async (ctx, next) => {
-    const state = { isOver: false }
+function changing(path: string, change: (path: string) => void): RequestListener {
+  return (_, res) => {
     const again = () => {
-      if (state.isOver || ctx.res.headersSent) return
-      change(path())
+      if (res.headersSent || res.destroyed) return
+      change(path)
       setImmediate(again)
     }
     again()
-    await next()
-    state.isOver = true
   }
 }
 

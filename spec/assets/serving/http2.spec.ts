@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import { askHttp2, type Question } from '../../support/ask.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
+import { WAYS } from '../../support/ways.ts'
 
 async function makeHttp2Site(t: ExecutionContext, options: SiteOptions) {
   const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '' }
@@ -15,10 +16,7 @@ async function makeHttp2Site(t: ExecutionContext, options: SiteOptions) {
   return { errors, ask: (path: string, question?: Question) => askHttp2(port, path, question) }
 }
 
-for (const [way, options] of [
-  ['from memory', {}],
-  ['streamed', { memory: { maxFileBytes: 0 } }]
-] as const) {
+for (const [way, options] of WAYS) {
   test(`HTTP/2 GET has the complete response, ${way}`, async t => {
     const { ask, errors } = await makeHttp2Site(t, options)
     const { status, text, headers } = await ask('/assets/a.css')
@@ -38,14 +36,17 @@ for (const [way, options] of [
     t.deepEqual(errors, [])
   })
 
-  test(`HTTP/2 HEAD has the headers of GET and no body, ${way}`, async t => {
-    const { ask } = await makeHttp2Site(t, options)
-    const get = await ask('/assets/a.css')
-    const head = await ask('/assets/a.css', { method: 'HEAD' })
-    t.is(head.status, 200)
-    t.is(head.text, '')
-    t.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' })
-  })
+  // Koa 2 takes the response to any HEAD over HTTP/2 for one that has ended, and never ends it.
+  if (!way.endsWith('given to Koa 2')) {
+    test(`HTTP/2 HEAD has the headers of GET and no body, ${way}`, async t => {
+      const { ask } = await makeHttp2Site(t, options)
+      const get = await ask('/assets/a.css')
+      const head = await ask('/assets/a.css', { method: 'HEAD' })
+      t.is(head.status, 200)
+      t.is(head.text, '')
+      t.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' })
+    })
+  }
 
   test(`HTTP/2 a client that has the current representation gets 304, ${way}`, async t => {
     const { ask } = await makeHttp2Site(t, options)

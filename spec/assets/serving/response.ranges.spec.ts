@@ -1,19 +1,13 @@
 import { utimesSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
-import Koa2 from 'koa2'
-import { makeSite, type SiteOptions } from '../../support/site.ts'
+import { makeSite } from '../../support/site.ts'
+import { WAYS } from '../../support/ways.ts'
 
 const TEXT = '0123456789'
 const THEN = 1_700_000_000
 const LAST_MODIFIED = 'Tue, 14 Nov 2023 22:13:20 GMT'
 const BEFORE = 'Tue, 14 Nov 2023 22:13:19 GMT'
 const LATER = 'Tue, 14 Nov 2023 22:13:21 GMT'
-
-const WAYS: ReadonlyArray<readonly [way: string, options: SiteOptions]> = [
-  ['from memory', {}],
-  ['streamed', { memory: { maxFileBytes: 0 } }],
-  ['streamed over Koa 2', { memory: { maxFileBytes: 0 }, koa: Koa2 }]
-]
 
 for (const [way, options] of WAYS) {
   const makeFile = async (t: ExecutionContext) => {

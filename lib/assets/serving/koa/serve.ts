@@ -138,16 +138,17 @@ function partial({ ok, size }: Representation, { start, end }: ByteRange): Prepa
 }
 
 function give(ctx: Context, { status, fields }: PreparedResponse, body?: Buffer | Readable): true {
-  const { res } = ctx
+  const { res, response } = ctx
   suppressDisconnects(ctx)
   // A timeout in front may have responded meanwhile.
   if (res.headersSent) return true
   removeContentFields(res)
   // Koa removes fields together with an earlier body, and makes a response without one a 204.
-  if (!body || ctx.body != null) ctx.body = null
-  ctx.status = status
-  setFields(res, fields)
-  if (body) ctx.body = body
+  if (!body || response.body != null) response.body = null
+  response.status = status
+  // Koa sets the length of a Buffer, which is the last of our fields.
+  setFields(res, fields, Buffer.isBuffer(body) ? fields.length - 2 : fields.length)
+  if (body) response.body = body
   return true
 }
 

@@ -1,0 +1,28 @@
+// The ways in which the bytes of a file and its response come about.
+import Koa2 from 'koa2'
+import type { Middleware } from 'koa'
+import type { SiteOptions } from './site.ts'
+
+/** In front of koaAssets, which then gives its responses to Koa instead of writing them. */
+export const passOn: Middleware = (_, next) => next()
+
+const STREAMED: SiteOptions = { memory: { maxFileBytes: 0 } }
+
+/** Who sends the response to a request. */
+export const SENDERS: ReadonlyArray<
+  readonly [sender: string, options: Pick<SiteOptions, 'front' | 'koa'>]
+> = [
+  ['written by koaAssets', {}],
+  ['given to Koa', { front: passOn }],
+  ['given to Koa 2', { front: passOn, koa: Koa2 }]
+]
+
+export const WAYS: ReadonlyArray<readonly [way: string, options: SiteOptions]> = [
+  ['from memory', {}],
+  ['streamed', STREAMED],
+  ['streamed over Koa 2', { ...STREAMED, koa: Koa2 }],
+  ['from memory, given to Koa', { front: passOn }],
+  ['streamed, given to Koa', { ...STREAMED, front: passOn }],
+  ['from memory, given to Koa 2', { front: passOn, koa: Koa2 }],
+  ['streamed, given to Koa 2', { ...STREAMED, front: passOn, koa: Koa2 }]
+]
