@@ -1,5 +1,5 @@
-// The caching middleware: gives routes ctx.cacheControl, ctx.expires and ctx.fresh, and sends the response
-// of a route that was halted.
+// The caching middleware: gives routes ctx.cacheControl, ctx.expires, ctx.fresh and cache groups, and sends
+// the response of a route that was halted.
 import type { Context, Middleware } from 'koa'
 import { digestOf } from './files/digest.ts'
 import { parseHttpDate } from './http/dates.ts'
@@ -26,7 +26,7 @@ export type { Fresh, FreshOptions } from './http-cache/fresh/fresh.ts'
 export { Halt } from './http-cache/fresh/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/fresh/identify.ts'
 export type { FreshOutcome } from './http-cache/fresh/pending-result.ts'
-export type { HttpCacheOptions } from './http-cache/settings.ts'
+export type { GroupOptions, HttpCacheOptions } from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
 // Also loads the types of ctx into a file that imports this one.
 export type { HttpCacheMethods } from './http-cache/context-methods.ts'
@@ -41,8 +41,8 @@ const CONTENT_FIELDS = new Set([
 ])
 
 /**
- * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires` and `ctx.fresh`, after
- * RFC 9110 and RFC 9111. Register it before the router, and behind middleware that reads Koa's own
+ * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and
+ * `ctx.cacheGroups`, after RFC 9110, RFC 9111 and RFC 9875. Register it before the router, and behind middleware that reads Koa's own
  * `ctx.fresh` (koa-conditional-get, koa-static-cache).
  *
  * @example
@@ -73,6 +73,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
       if (state.hasForgottenAwait && isLeftToKoa(ctx)) await state.awaitForgotten()
     } catch (error) {
       if (state.verdict === undefined) {
+        state.withdrawInvalidation()
         forbidStoringError(ctx, state, error)
         throw error
       }
@@ -99,6 +100,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     if (settings.autoEtag) evaluateContent(ctx, state, settings)
   }
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
+  if (ctx.status >= 400) state.withdrawInvalidation()
   forbidStoringFailure(ctx, state)
   const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
   if (problem !== undefined) settings.warn(`${requestLine(ctx)} ${problem}`)

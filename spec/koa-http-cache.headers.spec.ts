@@ -345,6 +345,8 @@ for (const [koa, Koa] of KOAS) {
     const methods: Record<string, (ctx: Koa3.Context) => unknown> = {
       cacheControl: ctx => ctx.cacheControl('public'),
       expires: ctx => ctx.expires(60),
+      cacheGroups: ctx => ctx.cacheGroups('books'),
+      invalidateCacheGroups: ctx => ctx.invalidateCacheGroups('books'),
       fresh: ctx => ctx.fresh('x')
     }
     for (const [name, call] of Object.entries(methods)) {

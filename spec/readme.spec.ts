@@ -119,6 +119,8 @@ test('each method of koaHttpCache writes what the table says', async t => {
   app.use(async ctx => {
     ctx.cacheControl('public', { maxAge: 600 })
     if (ctx.path === '/expires') ctx.expires(900, 'public')
+    if (ctx.method === 'POST') ctx.invalidateCacheGroups('books')
+    ctx.cacheGroups('book-7', 'books')
     await ctx.fresh('etag')
     ctx.body = 'fine'
   })
@@ -128,6 +130,10 @@ test('each method of koaHttpCache writes what the table says', async t => {
   t.true(section('HTTP caching').includes('`Cache-Control: public, max-age=900`'))
   t.is((await agent.get('/expires')).headers['cache-control'], 'public, max-age=900')
   t.is((await agent.get('/').set('If-None-Match', '"etag"')).status, 304)
+  t.true(section('HTTP caching').includes('`Cache-Groups: "book-7", "books"`'))
+  t.is((await agent.get('/')).headers['cache-groups'], '"book-7", "books"')
+  t.true(section('HTTP caching').includes('`Cache-Group-Invalidation: "books"`'))
+  t.is((await agent.post('/')).headers['cache-group-invalidation'], '"books"')
 })
 
 test('the table names every command, and no other', t => {

@@ -1,9 +1,10 @@
-// The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires and ctx.fresh.
+// The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and cache groups.
 import type { Context, ExtendableContext } from 'koa'
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
 import { cacheControlField, expiryFields, sharesCookies } from './directives.ts'
 import type { Fresh } from './fresh/fresh.ts'
 import { RequestState } from './request-state.ts'
+import type { HttpCacheSettings } from './settings.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */
 export interface HttpCacheMethods {
@@ -27,6 +28,31 @@ export interface HttpCacheMethods {
    * @throws TypeError as `cacheControl`, and for an invalid lifetime or a `target`
    */
   expires(lifetime: Lifetime | Date, ...directives: readonly CacheDirective[]): void
+  /**
+   * Adds the response to cache groups: sets `Cache-Groups` (RFC 9875 section 2). The groups of several calls
+   * are joined. A cache that supports them drops the stored response when `ctx.invalidateCacheGroups` names
+   * one of its groups. With the option `groups`, a CDN's own field gets the same groups.
+   *
+   * @example
+   * ctx.cacheGroups('book-7', 'books') // Cache-Groups: "book-7", "books"
+   *
+   * @param groups names of 1 to 32 printable ASCII characters, at most 32 in a response; with the option
+   *   `groups`, without blanks and commas
+   * @throws TypeError for any other name, and for more than 32
+   */
+  cacheGroups(...groups: readonly string[]): void
+  /**
+   * Makes caches drop what they stored of these groups, with the response to the change itself: sets
+   * `Cache-Group-Invalidation` (RFC 9875 section 3). The groups of several calls are joined. A response with a
+   * status of 400 or more does not have the field.
+   *
+   * @example
+   * ctx.invalidateCacheGroups('book-7') // Cache-Group-Invalidation: "book-7"
+   *
+   * @param groups as for `cacheGroups`
+   * @throws TypeError as `cacheGroups`; Error for a safe method such as GET, for which caches ignore the field
+   */
+  invalidateCacheGroups(...groups: readonly string[]): void
   /**
    * `await ctx.fresh({ etag, lastModified })` evaluates the request's preconditions and halts the route with
    * 304 Not Modified, or with 412 Precondition Failed if the client expects another state of the resource.
@@ -64,6 +90,8 @@ export function addContextMethods(context: object): void {
   Object.defineProperties(context, {
     cacheControl: { value: cacheControl, writable: true, configurable: true },
     expires: { value: expires, writable: true, configurable: true },
+    cacheGroups: { value: cacheGroups, writable: true, configurable: true },
+    invalidateCacheGroups: { value: invalidateCacheGroups, writable: true, configurable: true },
     fresh: {
       // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
       get(this: WithState): unknown {
@@ -90,9 +118,20 @@ function expires(
   state.write(expiryFields(lifetime, directives, Date.now()), sharesCookies(directives))
 }
 
-function requireState(ctx: WithState, method: string): RequestState {
+function cacheGroups(this: WithState, ...groups: readonly string[]): void {
+  const { groups: fields, settings } = requireState(this, 'cacheGroups')
+  fields.join(groups, settings.groups.header)
+}
+
+function invalidateCacheGroups(this: WithState, ...groups: readonly string[]): void {
+  requireState(this, 'invalidateCacheGroups').groups.invalidate(groups)
+}
+
+type InsideState = RequestState & { readonly settings: HttpCacheSettings }
+
+function requireState(ctx: WithState, method: string): InsideState {
   const state = ctx[STATE]
-  if (state?.settings !== undefined) return state
+  if (state?.settings !== undefined) return state as InsideState
   throw new Error(
     `ctx.${method} was called outside of koaHttpCache: register koaHttpCache before the middleware that ` +
       'calls it, and call it before that middleware returns'

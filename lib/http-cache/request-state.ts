@@ -15,6 +15,7 @@ import { halted, isHalt } from './fresh/halt.ts'
 import { type FreshValidators, identify } from './fresh/identify.ts'
 import { type FreshOutcome, PendingResult } from './fresh/pending-result.ts'
 import { reasonFor } from './fresh/trace.ts'
+import { GroupFields } from './group-fields.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
 /** The response that the preconditions determine, whatever the route does afterwards. */
@@ -49,6 +50,7 @@ export class RequestState {
   /** What the innermost koaHttpCache wrote in place of a route that wrote nothing. */
   appliedDefaults: AppliedDefaults | undefined = undefined
   private readonly ctx: Context
+  private groupFields: GroupFields | undefined = undefined
   private pending: PendingResult[] | undefined = undefined
   private written: HeaderField[] | undefined = undefined
   private idleReads = 0
@@ -92,6 +94,16 @@ export class RequestState {
   /** Drops the results, so a missing await is reported once. */
   clearPending(): void {
     this.pending = undefined
+  }
+
+  /** The response's cache groups. */
+  get groups(): GroupFields {
+    return (this.groupFields ??= new GroupFields(this.ctx))
+  }
+
+  /** Removes the invalidation of groups from the response to a request that failed. */
+  withdrawInvalidation(): void {
+    this.groupFields?.withdrawInvalidation()
   }
 
   /** Sets fields about caching, and remembers those of a response that has not failed yet. */

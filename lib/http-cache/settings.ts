@@ -1,11 +1,14 @@
 // Options of koaHttpCache in, frozen settings out.
 import type { Context } from 'koa'
 import { isDevelopment } from '../environment.ts'
+import { isToken } from '../http/cache-control.ts'
 import {
   check,
   flag,
+  isText,
   oneOf,
   optionError,
+  record,
   settleTable,
   withDefault,
   type Expectation,
@@ -52,9 +55,30 @@ export interface HttpCacheOptions {
    * with `ctx.fresh`. Default: `false`.
    */
   readonly autoEtag?: boolean | undefined
+  /**
+   * Write the groups of `ctx.cacheGroups` in a CDN's own field as well: `Surrogate-Key` (Fastly), `Cache-Tag`
+   * (Cloudflare), `xkey` (Varnish). A name that contains `tag` is separated by commas, any other by blanks.
+   * Default: none.
+   *
+   * @example
+   * koaHttpCache({ groups: { header: 'Surrogate-Key' } })
+   */
+  readonly groups?: GroupOptions | undefined
   /** Give the reason for the response in `X-Http-Cache`. Default: true in development (`NODE_ENV`). */
   readonly trace?: boolean | undefined
 }
+
+export interface GroupOptions {
+  /** The field's name. Default: none. */
+  readonly header?: string | undefined
+}
+
+const GROUPS = {
+  header: {
+    expected: "the name of a CDN's own field, such as 'Surrogate-Key'",
+    holds: value => isText(value) && isToken(value) && !/^cache-groups$/i.test(value)
+  }
+} satisfies Record<keyof GroupOptions, Expectation>
 
 const OPTIONS = {
   // Their directives and lifetimes are checked when they are formatted.
@@ -63,6 +87,7 @@ const OPTIONS = {
   version: { expected: 'a function of ctx', holds: value => typeof value === 'function' },
   ifModifiedSince: withDefault(oneOf('exact', 'before'), 'exact'),
   autoEtag: withDefault(flag, false),
+  groups: record,
   trace: withDefault(flag, isDevelopment)
 } satisfies Record<keyof HttpCacheOptions, Expectation>
 
@@ -79,6 +104,7 @@ export interface Defaults {
 export interface HttpCacheSettings extends Settled<typeof OPTIONS> {
   readonly defaults: Defaults | undefined
   readonly version: (ctx: Context) => string | undefined
+  readonly groups: GroupOptions
   readonly isDevelopment: boolean
   /** Logs each message once, in development; elsewhere nothing. */
   readonly warn: (message: string) => void
@@ -91,6 +117,7 @@ export function settle(options: HttpCacheOptions): HttpCacheSettings {
     ...settleTable(OPTIONS, options, undefined),
     defaults: settleDefaults(options),
     version: settleVersion(options.version),
+    groups: settleGroups(options.groups),
     isDevelopment: isDevelopment(),
     warn: isDevelopment() ? warnOnce() : () => undefined
   })
@@ -118,6 +145,11 @@ function settleFields(
   // A wrong directive throws at start instead of in every request.
   expiryFields(seconds, directives, Date.now())
   return now => expiryFields(seconds, directives, now)
+}
+
+function settleGroups({ ...groups }: GroupOptions = {}): GroupOptions {
+  check(groups, GROUPS, 'groups.')
+  return Object.freeze(groups)
 }
 
 function settleVersion(version: HttpCacheOptions['version']): HttpCacheSettings['version'] {

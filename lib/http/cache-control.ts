@@ -33,6 +33,11 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 const QUOTABLE = /^[ !\x23-\x2b\x2d-\x5b\x5d-\x7e]*$/
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 
+/** Whether it can be the name of a field (RFC 9110 section 5.6.2). */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text)
+}
+
 /**
  * The field's value, in the order of the map.
  *

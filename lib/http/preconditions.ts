@@ -27,6 +27,11 @@ export function isRetrieval(method: string | undefined): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'QUERY'
 }
 
+/** Whether the method only reads (RFC 9110 section 9.2.1, RFC 10008). */
+export function isSafe(method: string): boolean {
+  return isRetrieval(method) || method === 'OPTIONS' || method === 'TRACE'
+}
+
 /**
  * The outcome of a request's preconditions, for a resource whose current representation has these
  * validators. Without any validator there is no current representation.

@@ -11,6 +11,7 @@ test('nothing is written by default', t => {
   t.is(settings.version({} as never), undefined)
   t.is(settings.ifModifiedSince, 'exact')
   t.false(settings.autoEtag)
+  t.deepEqual(settings.groups, {})
   t.false(settings.trace)
   t.true(Object.isFrozen(settings))
 })
@@ -40,6 +41,10 @@ const WRONG: readonly [unknown, RegExp][] = [
   [{ autoEtag: 'yes' }, /autoEtag must be true or false, got 'yes'/],
   [{ trace: 1 }, /trace must be true or false, got 1/],
   [{ ifModifiedSince: 'after' }, /ifModifiedSince must be 'exact' or 'before', got 'after'/],
+  [{ groups: 'Surrogate-Key' }, /groups must be an object, got 'Surrogate-Key'/],
+  [{ groups: { headers: 'xkey' } }, /unknown option 'groups.headers': did you mean 'header'\?/],
+  [{ groups: { header: 'Surrogate Key' } }, /header must be .* CDN.*got 'Surrogate Key' \(groups/],
+  [{ groups: { header: 'Cache-Groups' } }, /header must be the name of a CDN's own field/],
   [{ version: '1' }, /version must be a function of ctx, got '1'/],
   [{ expires: -1 }, /expires must be whole seconds from 0 to 2147483647, got -1/],
   [{ expires: 'soon' }, /expires must be whole seconds, or a string with a unit .*got 'soon'/],

@@ -28,6 +28,10 @@ app.use(async ctx => {
   const halts: 304 = await ctx.fresh('x')
   ctx.body = halts
   ctx.cacheControl('public', { cookies: 'shared' })
+  ctx.cacheGroups('books', ...['book-7'])
+  ctx.invalidateCacheGroups('books')
+  // @ts-expect-error a group is a string
+  ctx.cacheGroups(7)
   await ctx.fresh({ etag: ['a', 1], lastModified: new Date(), weak: true })
   await ctx.fresh(Promise.resolve('x'))
   await ctx.fresh({ last_modified: new Date() })
@@ -93,3 +97,6 @@ koaHttpCache({ autoETag: true })
 // @ts-expect-error neither 'exact' nor 'before'
 koaHttpCache({ ifModifiedSince: 'after' })
 koaHttpCache({ version: () => undefined })
+koaHttpCache({ groups: { header: 'Surrogate-Key' } })
+// @ts-expect-error a typo in an option
+koaHttpCache({ groups: { name: 'Surrogate-Key' } })
