@@ -162,6 +162,38 @@ test.serial('a miss that is remembered costs nothing, under the prefix and elsew
   }
 })
 
+test.serial(
+  'a mount at `/` costs a page nothing once it is known, and its own files too',
+  async t => {
+    const routes: SiteOptions['routes'] = ctx => {
+      if (ctx.path !== '/deep/link') ctx.body = 'page'
+    }
+    const mount = { dir: 'dist', index: 'index.html', fallback: 'index.html' }
+    const mounts = { '/': mount, '/static': { ...mount, immutable: true } }
+    const files = { '/dist/index.html': 'index', '/dist/a.js': 'a', '/public/assets/b.css': 'b{}' }
+    const site = await makeSite(t, files, { ...REMEMBERING, mounts, routes })
+    await untilSettled()
+    const free = { calls: 0, stats: [], sync: [], status: 200 }
+    const own = ['/', '/a.js', '/static/a.js', '/static/', '/assets/b.css']
+    for (const path of [...own, '/books/23', '/books', '/static/none', '/assets/none.css']) {
+      for (let times = 0; times < 3; times++) await site.ask(path)
+      await untilSettled()
+      await site.ask(path)
+      t.deepEqual([path, await costOf(site, path)], [path, free])
+    }
+  }
+)
+
+test.serial('while compiling, a page behind two mounts costs one stat more for each', async t => {
+  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
+  const files = { 'css/a.css': 'a{}', '/dist/a.js': 'a' }
+  const mounts = { '/': 'dist', '/books': 'dist' }
+  const site = await makeSettledSite(t, files, { routes, mounts })
+  const cost = await costOf(site, '/books/23')
+  t.deepEqual(cost.stats, ['dist/23', 'dist/books/23', 'public/books/23'])
+  t.deepEqual([cost.calls, cost.sync, cost.status], [3, [], 200])
+})
+
 test.serial('who asks at once shares one look, where a look is trusted at all', async t => {
   const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { serve: false })
   const looksOf = async (options: SiteOptions, path: string) => {

@@ -1,0 +1,228 @@
+// The page of a single-page application: MNT-06, S57.
+import { rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import test from 'ava'
+import type { Context, Middleware } from 'koa'
+import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
+import { makeMounted, WAYS } from '../../../support/mounted.ts'
+import { request } from '../../../support/raw.ts'
+import { makeSite, type Files } from '../../../support/site.ts'
+
+const SHELL = '<!doctype html><title>shell</title>'
+const FILES: Files = {
+  '/dist/index.html': SHELL,
+  '/dist/app.js': 'app',
+  '/dist/about.html': 'about'
+}
+const ADMIN = { mounts: { '/admin': { dir: 'dist', fallback: 'index.html' } } }
+const ROOT = { mounts: { '/': { dir: 'dist', fallback: 'index.html' } } }
+
+const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' }
+const OLDER_BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+for (const [way, options] of WAYS) {
+  test(`MNT-06 a navigation that would be a 404 gets the shell, ${way}`, async t => {
+    const site = await makeMounted(t, options, FILES, ADMIN)
+    const paths = ['/admin', '/admin/', '/admin/users/23', '/admin/users/', '/admin/page.html']
+    paths.push('/admin/users?q=1', '/admin/a%20b', '/admin/v1.2/users', '/admin/missing.html')
+    for (const path of paths) {
+      for (const headers of [NAVIGATION, OLDER_BROWSER]) {
+        const { status, text, headers: fields } = await site.ask(path, { headers })
+        t.deepEqual([path, status, text], [path, 200, SHELL])
+        t.is(fields['cache-control'], 'no-cache')
+        t.is(fields['content-type'], 'text/html; charset=utf-8')
+        const conditional = { ...headers, 'if-none-match': fields.etag }
+        const again = await site.ask(path, { headers: conditional })
+        t.deepEqual([again.status, again.text], [304, ''])
+        t.is(again.headers['cache-control'], 'no-cache')
+        const head = await site.ask(path, { method: 'HEAD', headers })
+        t.deepEqual([head.status, head.headers.etag, head.text], [200, fields.etag, ''])
+      }
+    }
+    t.is((await site.ask('/admin/about.html', { headers: NAVIGATION })).text, 'about')
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`MNT-06 S57 nothing but a navigation gets the shell, ${way}`, async t => {
+    for (const [at, mounts] of [
+      ['/admin', ADMIN],
+      ['', ROOT]
+    ] as const) {
+      const site = await makeMounted(t, options, FILES, mounts)
+      for (const path of ['missing.js', 'assets/missing.css', 'missing.png', 'a.b', 'x.HTM']) {
+        const { status, text, headers } = await site.ask(`${at}/${path}`, { headers: NAVIGATION })
+        t.deepEqual([path, status, headers['cache-control']], [path, 404, 'no-store'])
+        t.not(text, SHELL)
+      }
+      for (const headers of [
+        {},
+        { accept: '*/*' },
+        { accept: 'application/json' },
+        { accept: 'text/html;q=0' },
+        { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors' },
+        { ...OLDER_BROWSER, 'sec-fetch-mode': 'no-cors' }
+      ]) {
+        const { status } = await site.ask(`${at}/users/23`, { headers })
+        t.is(status, 404, JSON.stringify(headers))
+      }
+      for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+        const { status, headers } = await site.ask(`${at}/users/23`, {
+          method,
+          headers: NAVIGATION
+        })
+        t.deepEqual([method, status, headers.allow], [method, 404, undefined])
+      }
+      t.deepEqual(site.errors, [])
+    }
+  })
+
+  test(`MNT-06 what the rest of the stack answers stays, its own 404 too, ${way}`, async t => {
+    const routes: Middleware = async (ctx, next) => {
+      if (ctx.path === '/admin/api') ctx.body = 'api'
+      else if (ctx.path === '/admin/gone') ctx.status = 410
+      else if (ctx.path === '/admin/empty') ctx.status = 204
+      else if (ctx.path === '/admin/not-found') {
+        ctx.status = 404
+        ctx.body = 'my own 404'
+      } else if (ctx.path === '/admin/thrown') ctx.throw(404, 'thrown')
+      else await next()
+    }
+    const site = await makeMounted(t, options, FILES, { ...ADMIN, routes })
+    for (const [path, status, text] of [
+      ['/admin/api', 200, 'api'],
+      ['/admin/gone', 410, undefined],
+      ['/admin/empty', 204, ''],
+      ['/admin/not-found', 404, 'my own 404'],
+      ['/admin/thrown', 404, 'thrown'],
+      ['/admin/users', 200, SHELL]
+    ] as const) {
+      const answer = await site.ask(path, { headers: NAVIGATION })
+      t.deepEqual([path, answer.status], [path, status])
+      if (text !== undefined) t.is(answer.text, text)
+      if (status === 404) t.is(answer.headers['cache-control'], 'no-store')
+    }
+  })
+}
+
+test('MNT-06 of two mounts the longer one with a fallback has the navigation', async t => {
+  const files = {
+    '/admin-dist/index.html': 'admin',
+    '/site-dist/shell/app.html': 'site',
+    '/files/x.txt': 'x'
+  }
+  const site = await makeSite(t, files, {
+    mounts: {
+      '/': { dir: 'site-dist', fallback: 'shell/app.html' },
+      '/admin/files': 'files',
+      '/admin': { dir: 'admin-dist', fallback: 'index.html' }
+    }
+  })
+  for (const [path, text] of [
+    ['/', 'site'],
+    ['/admins', 'site'],
+    ['/admin', 'admin'],
+    ['/admin/users', 'admin'],
+    ['/admin/files/none', 'admin'],
+    ['/admin/files/x.txt', 'x'],
+    ['/assets/deep/link', 'site']
+  ] as const) {
+    t.is((await site.ask(path, { headers: NAVIGATION })).text, text, path)
+  }
+})
+
+test('MNT-06 a path that is not canonical gets no shell', async t => {
+  const site = await makeSite(t, FILES, ROOT)
+  for (const path of [
+    '//users',
+    '/users//',
+    '/.env',
+    '/a/../b',
+    '/%61',
+    '/a%2fb',
+    '/a\\b',
+    '/con'
+  ]) {
+    t.is((await site.ask(path, { headers: NAVIGATION })).status, 404, path)
+  }
+})
+
+test('MNT-06 a shell that is being rebuilt is a 404 meanwhile, and then the new one', async t => {
+  const site = await makeSite(t, FILES, ADMIN)
+  const read = async () => (await site.ask('/admin/x', { headers: NAVIGATION })).text
+  t.is(await read(), SHELL)
+  rmSync(site.at('/dist/index.html'))
+  t.is(await read(), 'Not Found')
+  site.write('/dist/index.html', 'new')
+  t.is(await read(), 'new')
+  t.deepEqual(site.errors, [])
+})
+
+test('MNT-06 the shell is never immutable, and has the Cache-Control that the mount is given', async t => {
+  for (const [more, expected] of [
+    [{ immutable: true }, 'no-cache'],
+    [{ immutable: /./ }, 'no-cache'],
+    [{ immutable: () => true }, 'no-cache'],
+    [{ cacheControl: 'private, no-cache' }, 'private, no-cache'],
+    [{ cacheControl: (path: string) => `max-age=${path.length}` }, 'max-age=17'],
+    [{ cacheControl: () => undefined }, 'no-cache'],
+    [{ headers: { 'Cache-Control': 'no-store' } }, 'no-store']
+  ] as const) {
+    const mounts = { '/admin': { dir: 'dist', fallback: 'index.html', ...more } }
+    const site = await makeSite(t, FILES, { mounts, env: 'production', fingerprint: false })
+    for (const path of ['/admin/deep/link', '/admin/index.html']) {
+      const { headers } = await site.ask(path, { headers: NAVIGATION })
+      t.is(headers['cache-control'], expected)
+    }
+  }
+})
+
+test('MNT-06 a folder with an index file comes before the shell, and `/` has it too', async t => {
+  const mounts = { '/': { dir: 'dist', index: 'index.html', fallback: 'about.html' } }
+  const site = await makeSite(t, { ...FILES, '/dist/docs/index.html': 'docs' }, { mounts })
+  const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
+  t.is((await ask('/')).text, SHELL)
+  t.is((await ask('/docs/')).text, 'docs')
+  t.is((await ask('/docs')).headers.location, '/docs/')
+  t.is((await ask('/other/')).text, 'about')
+})
+
+test('MNT-06 the helpers and koaHttpCache behind koaAssets leave the shell as it is', async t => {
+  const cache = koaHttpCache({ cacheControl: ['public', { maxAge: 60 }] })
+  const site = await makeSite(t, FILES, { ...ADMIN, routes: cache })
+  const { status, headers } = await site.ask('/admin/x', { headers: NAVIGATION })
+  t.deepEqual([status, headers['cache-control']], [200, 'no-cache'])
+})
+
+test('MNT-06 what the stack set for its 404 does not describe the shell', async t => {
+  const routes = (ctx: Context) => {
+    ctx.set({ 'Content-Type': 'application/json', ETag: '"404"', 'X-Trace': 'kept' })
+  }
+  const site = await makeSite(t, FILES, { ...ADMIN, routes })
+  const { status, headers } = await site.ask('/admin/x', { headers: NAVIGATION })
+  t.is(status, 200)
+  t.is(headers['content-type'], 'text/html; charset=utf-8')
+  t.not(headers.etag, '"404"')
+  t.is(headers['x-trace'], 'kept')
+})
+
+test('MNT-06 a visitor who leaves while the stack works is no error', async t => {
+  let enter = () => {}
+  const entered = new Promise<void>(resolve => (enter = resolve))
+  let leave = () => {}
+  const left = new Promise<void>(resolve => (leave = resolve))
+  const routes: Middleware = async () => {
+    enter()
+    await left
+  }
+  const site = await makeSite(t, FILES, { ...ADMIN, routes, memory: { maxFileBytes: 0 } })
+  const socket = connect(site.port, '127.0.0.1')
+  socket.write(request('GET', '/admin/x', NAVIGATION))
+  await entered
+  const closed = once(site.server, 'connection').then(() => undefined)
+  socket.destroy()
+  leave()
+  t.is((await site.ask('/admin/app.js')).text, 'app')
+  await closed
+  t.deepEqual(site.errors, [])
+})

@@ -1,0 +1,177 @@
+// Fields that the application adds: NBR-02, MNT-04, MNT-07.
+import test from 'ava'
+import type { Middleware } from 'koa'
+import { valueOf, withMore, without } from '../../../lib/assets/serving/more-fields.ts'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import { makeMounted, WAYS } from '../../support/mounted.ts'
+import { makeSite, type Files } from '../../support/site.ts'
+
+test('fields of ours are replaced in place, whatever their case, and others come after them', t => {
+  const ours = ['ETag', '"a"', 'Cache-Control', 'no-cache']
+  t.deepEqual(withMore(ours, ['cache-control', 'no-store', 'X-A', 'a', 'x-a', 'b']), [
+    ...ours.slice(0, 2),
+    ...['Cache-Control', 'no-store', 'X-A', 'b']
+  ])
+  t.is(withMore(ours, []), ours)
+  t.is(valueOf(['X-A', 'a', 'x-a', 'b'], 'X-a'), 'b')
+  t.is(valueOf([], 'X-A'), undefined)
+  t.deepEqual(without(['X-A', 'a', 'X-B', 'b'], 'x-a'), ['X-B', 'b'])
+})
+
+for (const [ours, more, merged] of [
+  ['Accept-Encoding', 'Origin', 'Accept-Encoding, Origin'],
+  ['Accept-Encoding', 'accept-encoding', 'Accept-Encoding'],
+  ['Accept-Encoding', 'Origin, Accept-Encoding', 'Accept-Encoding, Origin']
+] as const) {
+  test(`Vary: ${ours} and Vary: ${more} are Vary: ${merged}`, t => {
+    t.deepEqual(withMore(['Vary', ours], ['vary', more]), ['Vary', merged])
+  })
+}
+
+const FILES: Files = {
+  '/dist/a.txt': 'a text',
+  '/dist/b.bin': 'binary',
+  '/public/c.txt': 'in public'
+}
+
+for (const [way, options] of WAYS) {
+  test(`NBR-02 headers are on 200, 206 and 304, without Content-Type on the last, ${way}`, async t => {
+    const site = await makeMounted(t, options, FILES, {
+      headers: { 'X-Both': 'top', 'X-Top': 'top', Vary: 'Origin' },
+      mounts: {
+        '/m': {
+          dir: 'dist',
+          headers: path => ({
+            'x-both': 'mount',
+            'Content-Type': 'text/plain; charset=iso-8859-1',
+            'X-Content-Type-Options': 'other',
+            'X-Path': path
+          })
+        }
+      }
+    })
+    const first = await site.ask('/m/a.txt')
+    const etag = first.headers.etag ?? ''
+    for (const [fields, status, type] of [
+      [{}, 200, 'text/plain; charset=iso-8859-1'],
+      [{ range: 'bytes=0-1' }, 206, 'text/plain; charset=iso-8859-1'],
+      [{ 'if-none-match': etag }, 304, undefined]
+    ] as const) {
+      const { headers, ...answer } = await site.ask('/m/a.txt', { headers: fields })
+      t.is(answer.status, status)
+      t.is(headers['content-type'], type)
+      const names = ['x-both', 'x-top', 'x-path', 'x-content-type-options', 'vary', 'etag']
+      t.deepEqual(
+        names.map(name => headers[name]),
+        ['mount', 'top', '/m/a.txt', 'other', 'Origin', etag]
+      )
+    }
+    const inPublic = await site.ask('/c.txt')
+    t.deepEqual([inPublic.headers['x-both'], inPublic.headers['x-path']], ['top', undefined])
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`NBR-02 what was set in front stays, and a wrong value is a 500 that is told, ${way}`, async t => {
+    const { isHttp2: _, ...plain } = options
+    const front: Middleware = (ctx, next) => {
+      ctx.set({ 'X-A': 'front', 'Cache-Control': 'private' })
+      return next()
+    }
+    const headers = (path: string) =>
+      path.endsWith('.bin') ? { 'X-A': 'a\r\nX-B: c' } : { 'X-A': 'ours', 'X-B': 'ours' }
+    const mounts = { '/m': { dir: 'dist', cacheControl: 'public, max-age=60', headers } }
+    const site = await makeMounted(t, options, FILES, { ...plain, front, mounts })
+    const good = await site.ask('/m/a.txt')
+    t.deepEqual(
+      ['x-a', 'x-b', 'cache-control'].map(name => good.headers[name]),
+      ['front', 'ours', 'private']
+    )
+    for (let times = 1; times < 3; times++) {
+      const bad = await site.ask('/m/b.bin')
+      t.deepEqual(
+        [bad.status, bad.text, bad.headers['x-b']],
+        [500, 'Internal Server Error', undefined]
+      )
+      t.is(site.errors.length, times)
+      t.true(site.errors[0] instanceof TypeError)
+      t.regex(
+        String(site.errors[0]),
+        /X-A must be text without line breaks.* \(mounts\.\/m\.headers\.X-A\)/
+      )
+    }
+  })
+}
+
+test('NBR-02 headers are on what is published, compiled and fingerprinted too', async t => {
+  const headers = (path: string) => ({ 'X-Path': path, 'Content-Type': 'text/x' })
+  const site = await makeSite(t, { 'css/a.css': 'a{}' }, { headers })
+  const plain = await site.ask('/assets/a.css')
+  t.deepEqual([plain.headers['x-path'], plain.headers['content-type']], ['/assets/a.css', 'text/x'])
+  const path = withFingerprint('/assets/a.css', digestOf(Buffer.from('a{}')))
+  const production = await makeSite(
+    t,
+    { [`/public${path}`]: 'a{}' },
+    { headers, root: site.root, env: 'production', apps: { web: { fingerprint: false } } }
+  )
+  const { headers: fields } = await production.ask(path)
+  t.is(fields['x-path'], path)
+  t.is(fields['cache-control'], 'public, max-age=31536000, immutable')
+})
+
+test('NBR-02 `cache-control` in headers replaces ours, that of an immutable file too', async t => {
+  const mounts = {
+    '/m': { dir: 'dist', immutable: true, headers: { 'cache-control': 'no-store' } }
+  }
+  const site = await makeSite(t, FILES, { mounts })
+  t.is((await site.ask('/m/a.txt')).headers['cache-control'], 'no-store')
+})
+
+for (const [title, mount, expected] of [
+  ['a value', { cacheControl: 'public, max-age=60' }, ['public, max-age=60', 'public, max-age=60']],
+  [
+    'a function, which may leave some to the default',
+    { cacheControl: (path: string) => (path === '/m/a.txt' ? 'max-age=5' : undefined) },
+    ['max-age=5', 'no-cache']
+  ],
+  [
+    'immutable first',
+    { immutable: /a\.txt$/g, cacheControl: 'max-age=5' },
+    ['public, max-age=31536000, immutable', 'max-age=5']
+  ],
+  ['immutable: false', { immutable: false }, ['no-cache', 'no-cache']]
+] as const) {
+  test(`MNT-07 MNT-04 Cache-Control by ${title}`, async t => {
+    const site = await makeSite(t, FILES, { mounts: { '/m': { dir: 'dist', ...mount } } })
+    for (let times = 0; times < 2; times++) {
+      const answers = await Promise.all(['/m/a.txt', '/m/b.bin'].map(path => site.ask(path)))
+      t.deepEqual(
+        answers.map(({ headers }) => headers['cache-control']),
+        expected
+      )
+    }
+  })
+}
+
+for (const [title, mount, message] of [
+  ['cacheControl', { cacheControl: () => 60 as never }, /^cacheControl must be a value such as/],
+  ['immutable', { immutable: () => 'yes' as never }, /^immutable must be true or false, got 'yes'/],
+  ['headers', { headers: () => ({ ETag: '"mine"' }) }, /^mounts\.\/m\.headers sets ETag, which is/],
+  ['a function that throws', { headers: () => raise('mine') }, /^mine$/]
+] as const) {
+  test(`MNT-07 a wrong result of ${title} is a 500, and the other files are served`, async t => {
+    const site = await makeSite(t, FILES, { mounts: { '/m': { dir: 'dist', ...mount } } })
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await site.ask('/m/a.txt', { method })
+      t.deepEqual([status, headers.etag, headers['cache-control']], [500, undefined, undefined])
+    }
+    t.is(site.errors.length, 2)
+    t.regex(site.errors[0]?.message ?? '', message)
+    t.is((await site.ask('/c.txt')).status, 200)
+    t.is((await site.ask('/m/none.txt')).status, 404)
+  })
+}
+
+function raise(message: string): never {
+  throw new Error(message)
+}
