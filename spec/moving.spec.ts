@@ -1,0 +1,264 @@
+// docs/moving-from-koa-static.md: its examples run, and its tables say what these packages and ours do.
+import { readFileSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import Router from '@koa/router'
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Middleware } from 'koa'
+import compress from 'koa-compress'
+import conditional from 'koa-conditional-get'
+import etag from 'koa-etag'
+import mount from 'koa-mount'
+import serve from 'koa-static'
+import staticCache from 'koa-static-cache'
+import { MOUNT } from '../lib/assets/settings/mount-options.ts'
+import { TOP } from '../lib/assets/settings/option-table.ts'
+import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
+import { koaHttpCache } from '../lib/koa-http-cache.ts'
+import { ask, type Question } from './support/ask.ts'
+import { makeProject, type Files } from './support/site.ts'
+
+const guide = readFileSync('docs/moving-from-koa-static.md', 'utf8')
+const TEXT = 'body { color: red }\n'.repeat(50)
+
+/** The examples that a section contains. */
+function examples(title: string): string[] {
+  const start = guide.indexOf(`## ${title}\n`)
+  if (start === -1) throw new Error(`there is no section ${title}`)
+  const end = guide.indexOf('\n## ', start)
+  return Array.from(
+    guide.slice(start, end === -1 ? undefined : end).matchAll(/```js\n([^]*?)```/g),
+    ([, code = '']) => code.replaceAll(/^import .*$/gm, '')
+  )
+}
+
+async function listen(t: ExecutionContext, app: Koa) {
+  app.silent = true
+  const server = createServer(app.callback())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return (path: string, question?: Question) => ask(port, path, question)
+}
+
+/** An application that consists of these middleware. */
+function site(t: ExecutionContext, ...middleware: readonly Middleware[]) {
+  const app = new Koa()
+  for (const each of middleware) app.use(each)
+  return listen(t, app)
+}
+
+/** An application with the code of an example, whose directories are below `root`. */
+function siteOf(t: ExecutionContext, root: string, example: string, more: object = {}) {
+  const [app, router] = [new Koa(), new Router()]
+  router.get('/hello', ctx => {
+    ctx.body = 'hello'
+  })
+  const names = {
+    app,
+    router,
+    mount,
+    conditional,
+    etag: quietEtag,
+    koaHttpCache,
+    serve: (dir: string, options: object) => serve(join(root, dir), options),
+    koaAssets: (options: KoaAssetsOptions) => koaAssets({ ...options, root, env: 'production' }),
+    ...more
+  }
+  // oxlint-disable-next-line typescript/no-implied-eval -- the guide's own words
+  new Function(...Object.keys(names), example)(...Object.values(names))
+  app.use(router.routes())
+  return listen(t, app)
+}
+
+/** It warns that it is deprecated in favour of @koa/etag. */
+function quietEtag(options?: object): Middleware {
+  const { warn } = console
+  console.warn = () => undefined
+  try {
+    return etag(options)
+  } finally {
+    console.warn = warn
+  }
+}
+
+test('before and after, the example sends the same files with the same lifetimes, and the same page', async t => {
+  const root = makeProject(t, {
+    'public/index.html': TEXT,
+    'public/docs/index.html': 'docs',
+    'public/robots.txt': 'robots',
+    'build/app-1a2b3c4d.js': 'go()'
+  })
+  const [before = '', after = ''] = examples('In ten minutes')
+  const [old, ours] = [await siteOf(t, root, before), await siteOf(t, root, after)]
+  for (const path of ['/', '/docs/', '/robots.txt', '/static/app-1a2b3c4d.js', '/hello']) {
+    const [expected, actual] = [await old(path), await ours(path)]
+    t.is(actual.status, 200, path)
+    t.is(actual.text, expected.text, path)
+    const agesOf = ({ headers }: typeof actual) =>
+      /max-age=\d+/.exec(headers['cache-control'] ?? '')?.[0]
+    t.is(agesOf(actual), agesOf(expected), path)
+    for (const [each, answer] of [
+      [old, expected],
+      [ours, actual]
+    ] as const) {
+      const headers = { 'if-none-match': answer.headers.etag }
+      t.is((await each(path, { headers })).status, 304, path)
+    }
+  }
+  const hashed = await ours('/static/app-1a2b3c4d.js')
+  t.is(hashed.headers['cache-control'], 'public, max-age=31536000, immutable')
+})
+
+test('the first table says what koa-static and koaAssets do', async t => {
+  const root = makeProject(t, {
+    'public/app.js': 'go()',
+    'public/docs/index.html': 'docs',
+    'public/app.css': TEXT,
+    'public/app.css.br': brotliCompressSync(TEXT),
+    'public/old.css': TEXT,
+    'public/old.css.br': 'of other bytes',
+    'package.json': '{}',
+    'outside.txt': 'outside'
+  })
+  symlinkSync('../outside.txt', join(root, 'public/link.txt'))
+  const options = { root, env: 'production', serve: true }
+  const ours = await site(
+    t,
+    koaAssets({ ...options, mounts: { '/': { dir: 'public', index: 'index.html' } } })
+  )
+  const theirs = await site(t, serve(join(root, 'public')))
+  const both = async (path: string, question?: Question) => {
+    const answers = [await theirs(path, question), await ours(path, question)]
+    return { answers, statuses: answers.map(({ status }) => status) }
+  }
+  const fieldOf = async (name: string, path: string, question?: Question) =>
+    (await both(path, question)).answers.map(({ headers }) => headers[name])
+
+  t.deepEqual((await both('/%61pp.js')).statuses, [200, 404])
+  t.deepEqual((await both('/docs/../app.js')).statuses, [200, 404])
+  t.deepEqual((await both('/docs')).statuses, [200, 301])
+  t.is((await ours('/docs')).headers.location, '/docs/')
+  t.deepEqual((await both('/app.js', { headers: { 'if-none-match': '*' } })).statuses, [200, 304])
+  t.deepEqual((await both('/app.js', { headers: { 'if-match': '"a"' } })).statuses, [200, 412])
+  t.deepEqual((await both('/app.js', { headers: { range: 'bytes=0-1' } })).statuses, [200, 206])
+  t.deepEqual((await both('/app.js', { headers: { range: 'bytes=9-' } })).statuses, [200, 416])
+  const br = { headers: { 'accept-encoding': 'br' } }
+  t.deepEqual(await fieldOf('content-encoding', '/app.css', br), ['br', 'br'])
+  t.deepEqual(await fieldOf('content-encoding', '/old.css', br), ['br', undefined])
+  t.deepEqual(await fieldOf('vary', '/app.css', br), [undefined, 'Accept-Encoding'])
+  t.deepEqual(await fieldOf('cache-control', '/app.js'), [
+    'max-age=0',
+    'public, max-age=0, must-revalidate'
+  ])
+  t.deepEqual(await fieldOf('cache-control', '/missing.js'), [undefined, 'no-store'])
+  t.deepEqual((await both('/app.js', { method: 'POST' })).statuses, [404, 405])
+  t.deepEqual((await both('/link.txt')).statuses, [200, 404])
+  t.deepEqual(await fieldOf('x-content-type-options', '/app.js'), [undefined, 'nosniff'])
+
+  t.notThrows(() => serve(join(root, 'nowhere')))
+  t.throws(() => koaAssets({ ...options, mounts: { '/': 'nowhere' } }), { code: 'mount-unusable' })
+  t.is((await (await site(t, serve(root)))('/package.json')).status, 200)
+  t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
+})
+
+test('every option that the tables give for an old one exists', t => {
+  const known = new Set([...Object.keys(TOP), ...Object.keys(MOUNT)])
+  const named = Array.from(guide.matchAll(/`([a-z]\w*): (?!\/)/g), ([, name = '']) => name)
+  const theirs = ['maxage', 'extensions', 'weak', 'autoEtag', 'ifModifiedSince', 'maxBytes']
+  t.true(named.length > 10)
+  t.deepEqual(
+    named.filter(name => !known.has(name) && !theirs.includes(name)),
+    []
+  )
+})
+
+test('where koa-static deferred, koaAssets behind the router lets a route win', async t => {
+  const root = makeProject(t, { 'public/hello': 'file', 'public/app.js': 'go()' })
+  const [app, router] = [new Koa(), new Router()]
+  router.get('/hello', ctx => {
+    ctx.body = 'route'
+  })
+  app.use(router.routes())
+  app.use(koaAssets({ root, env: 'production', serve: true, mounts: { '/': 'public' } }))
+  const ours = await listen(t, app)
+  t.is((await ours('/hello')).text, 'route')
+  t.is((await ours('/app.js')).text, 'go()')
+})
+
+test('the example for koa-send sends a report to who may have it', async t => {
+  const root = makeProject(t, { 'data/reports/may 5.pdf': 'report' })
+  const [example = ''] = examples('koa-send')
+  const assets = "app.use(koaAssets({ mounts: { '/static': 'data' } }))"
+  const ours = await siteOf(t, root, `${assets}\n${example}`)
+  t.is((await ours('/reports/may%205')).status, 401)
+  const headers = { authorization: 'let me in' }
+  const report = await ours('/reports/may%205', { headers })
+  t.is(report.text, 'report')
+  t.is(report.headers['content-disposition'], 'attachment; filename="Report.pdf"')
+  t.is(report.headers['cache-control'], 'private, no-cache')
+  t.is((await ours('/reports/none', { headers })).status, 404)
+  t.is((await ours('/reports/may%205', { headers: { ...headers, range: 'bytes=-2' } })).text, 'rt')
+})
+
+test('the example for routes responds 304 without rendering', async t => {
+  let rendered = 0
+  const [example = ''] = examples('koa-conditional-get and koa-etag')
+  const ours = await siteOf(t, makeProject(t), example, {
+    books: { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) },
+    render: () => `book ${++rendered}`
+  })
+  const { headers } = await ours('/books/1')
+  const again = { headers: { 'if-modified-since': headers['last-modified'] } }
+  t.is((await ours('/books/1', again)).status, 304)
+  t.is(rendered, 1)
+})
+
+test('the example for aliases sends one file under two paths', async t => {
+  const files: Files = { 'public/favicon-32.png': 'icon', 'public/about.html': 'about' }
+  const [example = ''] = examples('Aliases and names without extension')
+  const ours = await siteOf(t, makeProject(t, files), example)
+  for (const [path, text] of [
+    ['/favicon.png', 'icon'],
+    ['/favicon-32.png', 'icon'],
+    ['/about', 'about']
+  ] as const) {
+    t.is((await ours(path)).text, text)
+  }
+})
+
+test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', async t => {
+  const root = makeProject(t, {
+    'mounted/app.css': TEXT,
+    'mounted/copied.css': TEXT,
+    'mounted/copied.css.br': brotliCompressSync(TEXT),
+    'static/static.css': TEXT,
+    'cached/cached.css': TEXT
+  })
+  const ours = await site(
+    t,
+    compress({ threshold: 0, br: false }),
+    serve(join(root, 'static')),
+    staticCache(join(root, 'cached')),
+    koaAssets({ root, env: 'production', serve: true, mounts: { '/': 'mounted' } }),
+    koaHttpCache()
+  )
+  const headers = { 'accept-encoding': 'br, gzip' }
+  for (const [path, coding] of [
+    ['/app.css', 'gzip'],
+    ['/copied.css', 'br'],
+    ['/static.css', 'gzip'],
+    ['/cached.css', 'gzip']
+  ] as const) {
+    const answer = await ours(path, { headers })
+    t.deepEqual([answer.status, answer.headers['content-encoding']], [200, coding], path)
+  }
+  const cached = await ours('/cached.css')
+  const again = { headers: { 'if-none-match': cached.headers.etag } }
+  t.is((await ours('/cached.css', again)).status, 304)
+})
