@@ -17,7 +17,7 @@ function policy(nonce: string): string {
   const vite = viteOrigin ? ` ${viteOrigin}` : ''
   return [
     `default-src 'self'${vite}`,
-    `connect-src 'self'${vite}${vite.replace('http', 'ws')}`,
+    `connect-src 'self'${vite.replace('http', 'ws')}`,
     `script-src 'self' 'nonce-${nonce}'`,
     `style-src 'self' 'nonce-${nonce}'`,
     "base-uri 'none'",

@@ -45,13 +45,13 @@ function build(root: string) {
 }
 
 /** A page with a policy that allows no script or style without its nonce. */
-function pageWith(sources: string): Middleware {
+function pageWith({ images = '', connections = '' } = {}): Middleware {
   return (ctx, next) => {
     if (ctx.path !== '/') return next()
     const nonce = randomBytes(16).toString('base64')
     ctx.set(
       'Content-Security-Policy',
-      `default-src 'none'; img-src 'self' data: ${sources}; connect-src 'self' ${sources};
+      `default-src 'none'; img-src 'self' data: ${images}; connect-src 'self' ${connections};
        script-src 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'`.replaceAll(/\s+/g, ' ')
     )
     ctx.type = 'html'
@@ -63,7 +63,7 @@ function pageWith(sources: string): Middleware {
   }
 }
 
-test('a built page is fetched with integrity, without a word in the console, and once', async t => {
+test('BND-02 a built page is fetched with integrity, without a word in the console, and once', async t => {
   const { root } = copyApp(t)
   await build(root)
   const paths: string[] = []
@@ -78,7 +78,7 @@ test('a built page is fetched with integrity, without a word in the console, and
         paths.push(ctx.path)
         return next()
       },
-      routes: pageWith('')
+      routes: pageWith()
     }
   )
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
@@ -111,7 +111,7 @@ test('a built page is fetched with integrity, without a word in the console, and
   t.deepEqual(page.remarks, [])
 })
 
-test('an edit is swapped in while Vite is middleware of the process', async t => {
+test('BND-06 an edit is swapped in while Vite is middleware of the process', async t => {
   const { root, config } = copyApp(t)
   let vite: Middleware | undefined
   const site = await makeSite(
@@ -120,7 +120,7 @@ test('an edit is swapped in while Vite is middleware of the process', async t =>
     {
       root,
       mounts: { [URL_PATH]: development(true) },
-      routes: (ctx, next) => pageWith('')(ctx, () => vite?.(ctx, next) ?? next())
+      routes: (ctx, next) => pageWith()(ctx, () => vite?.(ctx, next) ?? next())
     }
   )
   const server = await createServer({
@@ -135,7 +135,7 @@ test('an edit is swapped in while Vite is middleware of the process', async t =>
   t.deepEqual(site.errors, [])
 })
 
-test("an edit is swapped in from Vite's own server", async t => {
+test("BND-06 an edit is swapped in from Vite's own server", async t => {
   const { root, config } = copyApp(t)
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
@@ -148,7 +148,7 @@ test("an edit is swapped in from Vite's own server", async t => {
     {
       root,
       mounts: { [URL_PATH]: development(origin) },
-      routes: pageWith(`${origin} ${origin.replace('http', 'ws')}`)
+      routes: pageWith({ images: origin, connections: origin.replace('http', 'ws') })
     }
   )
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)

@@ -1,0 +1,369 @@
+// docs/bundlers.md: each of its programs is run, over an application that it fits.
+import test, { type ExecutionContext } from 'ava'
+import { execFile } from 'node:child_process'
+import { readFileSync, symlinkSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import type Koa from 'koa'
+import type { ViteDevServer } from 'vite'
+import type { NamesThenEntryOptions } from '../lib/assets/views/entry.ts'
+import { ask } from './support/ask.ts'
+import { makeProject, makeSite, writeFiles, type Files, type SiteOptions } from './support/site.ts'
+import { moduleFile } from './support/typescript.ts'
+
+const page = readFileSync('docs/bundlers.md', 'utf8')
+
+/** The programs of the page, by the name in their first line. */
+const programs = new Map(
+  Array.from(
+    page.matchAll(/^```js\n\/\/ ([\w.-]+).*\n([^]*?)^```/gm),
+    ([, name = '', text = '']) => [name, text]
+  )
+)
+
+const SOURCES: Files = {
+  'src/main.jsx': `import { createRoot } from 'react-dom/client'
+    import { shared } from './shared.js'
+    import './main.css'
+    import('./later.js')
+    createRoot(document.querySelector('#root')).render(<p>{shared('page')}</p>)`,
+  'src/chart.jsx': "import { shared } from './shared.js'; shared('chart')",
+  'src/main.js': "import { shared } from './shared.js'; shared('main')",
+  'src/shared.js': 'export function shared(what) { console.log(what); return what }',
+  'src/later.js': "console.log('later')",
+  'src/main.css': 'p { color: green }'
+}
+
+/** An application with the page's programs, and with what is installed here. */
+function makeApp(t: ExecutionContext): string {
+  const root = makeProject(t, { 'package.json': '{ "type": "module" }', ...SOURCES })
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'dir')
+  const library = pathToFileURL(moduleFile('lib/index.ts')).href
+  for (const [name, text] of programs) {
+    const runnable = text
+      .replace("'koa-fresh-assets'", `'${library}'`)
+      .replace(/^(app|server)\.listen\(3000\)/m, 'export { app }')
+      .replace('app.use(viteInKoa(vite))', 'app.use(viteInKoa((app.context.vite = vite)))')
+      .replace("base: '/static/',", "base: '/static/', cacheDir: '.cache',")
+      .replace('ws: { server }', 'ws: { server: (app.context.server = server) }')
+    writeFiles(root, { [name]: runnable })
+  }
+  return root
+}
+
+/** A command in the application's directory, outside of AVA's environment. */
+function run(root: string, ...words: string[]) {
+  const env = { ...process.env, NODE_ENV: 'production' }
+  return promisify(execFile)(process.execPath, words, { cwd: root, env })
+}
+
+function buildWithVite(root: string) {
+  return run(root, resolve('node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'error')
+}
+
+interface Example extends Koa {
+  readonly context: Koa['context'] & { readonly vite?: ViteDevServer; readonly server?: Server }
+}
+
+function importProgram(root: string, name: string): Promise<unknown> {
+  return import(pathToFileURL(join(root, name)).href)
+}
+
+/** The port of a program's application in an environment. */
+async function start(
+  t: ExecutionContext,
+  root: string,
+  program: string,
+  env: 'production' | 'development'
+): Promise<number> {
+  const before = process.env['NODE_ENV']
+  process.env['NODE_ENV'] = env
+  const { app } = (await importProgram(root, program)) as { app: Example }
+  process.env['NODE_ENV'] = before
+  const { vite, server = createServer(app.callback()) } = app.context
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(async () => {
+    await vite?.close()
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** What `entry` writes for these names, without what differs from build to build. */
+async function tagsOf(
+  t: ExecutionContext,
+  options: SiteOptions,
+  ...names: NamesThenEntryOptions
+): Promise<{ tags: string[]; urls: string[]; port: number }> {
+  const site = await makeSite(
+    t,
+    {},
+    {
+      env: 'production',
+      ...options,
+      routes: ctx => {
+        if (ctx.path === '/') ctx.body = ctx.assets.entry(...names)
+      }
+    }
+  )
+  const { text } = await site.ask('/')
+  const urls = Array.from(text.matchAll(/(?:src|href)="([^"]+)"/g), ([, url = '']) => url)
+  return { tags: withoutHashes(text), urls, port: site.port }
+}
+
+function withoutHashes(html: string): string[] {
+  return html
+    .replaceAll(/sha384-[^"]+/g, '…')
+    .replaceAll(/[-.](?:[\w-]{8}|[0-9a-f]{16,20})(?=\.(?:js|css))/g, '-<hash>')
+    .split('\n')
+    .map(line => line.trim())
+}
+
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const GUARD = 'integrity="…" crossorigin="anonymous"'
+const STYLESHEET = `<link href="/static/assets/main-<hash>.css" type="text/css" rel="stylesheet" ${GUARD}>`
+const SCRIPT = `<script src="/static/assets/main-<hash>.js" type="module" ${GUARD}></script>`
+
+test('every program of the page is run here', t => {
+  t.deepEqual(
+    [...programs.keys()],
+    [
+      'vite.config.js',
+      'server.js',
+      'vite-in-koa.js',
+      'server-with-vite.js',
+      'build.js',
+      'esbuild-mount.js',
+      'webpack.config.js',
+      'legacy-page.js',
+      'single-page.js'
+    ]
+  )
+})
+
+test.serial(
+  "BND-01 Vite's build: the tags of an entry, and files that are cached for a year",
+  async t => {
+    const root = makeApp(t)
+    await buildWithVite(root)
+    const port = await start(t, root, 'server.js', 'production')
+    const { text } = await ask(port, '/')
+    const lines = withoutHashes(text)
+    t.deepEqual(
+      lines.filter(line => /^<(?:link|script)/.test(line)),
+      [STYLESHEET, SCRIPT]
+    )
+    for (const [, url = ''] of text.matchAll(/(?:src|href)="([^"]+)"/g)) {
+      t.is((await ask(port, url)).headers['cache-control'], IMMUTABLE, url)
+    }
+    t.is((await ask(port, '/static/.vite/manifest.json')).status, 404)
+    t.is((await ask(port, '/static/assets/gone.js')).headers['cache-control'], 'no-store')
+  }
+)
+
+test.serial("BND-06 Vite's own server: the tags lead to it, and no build is needed", async t => {
+  const port = await start(t, makeApp(t), 'server.js', 'development')
+  const { text } = await ask(port, '/')
+  const scripts = Array.from(text.matchAll(/ src="([^"]+)"/g), ([, url]) => url)
+  t.deepEqual(scripts, [
+    'http://localhost:5173/static/@vite/client',
+    'http://localhost:5173/static/src/main.jsx'
+  ])
+  t.true(text.includes('http://localhost:5173/static/@react-refresh'))
+})
+
+test.serial('BND-06 Vite as middleware: its modules, and for the rest the application', async t => {
+  const root = makeApp(t)
+  configure(root, /server: .*/, '')
+  const port = await start(t, root, 'server-with-vite.js', 'development')
+  const { text, headers } = await ask(port, '/')
+  const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? ''
+  const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag)
+  t.is(scripts.length, 3)
+  for (const tag of scripts) t.true(tag.includes(`nonce="${nonce}"`), tag)
+  for (const path of ['@vite/client', '@react-refresh', 'src/main.jsx', 'src/main.css']) {
+    const answer = await ask(port, `/static/${path}`)
+    t.is(answer.status, 200, path)
+    t.is(answer.headers['content-type'], 'text/javascript', path)
+  }
+  t.is((await ask(port, '/static/missing.js')).status, 404)
+  t.is((await ask(port, '/other')).status, 404)
+})
+
+test.serial('the same server in production does without Vite', async t => {
+  const root = makeApp(t)
+  await buildWithVite(root)
+  const port = await start(t, root, 'server-with-vite.js', 'production')
+  t.regex((await ask(port, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
+})
+
+test.serial(
+  'what Vite passes on reaches the application under the path of the request',
+  async t => {
+    const root = makeApp(t)
+    const program = String(readFileSync(join(root, 'server-with-vite.js')))
+    const behind = "server.on('request', app.callback())"
+    writeFiles(root, {
+      'server-with-vite.js': program.replace(
+        behind,
+        `app.use(ctx => { ctx.body = ctx.path })\n${behind}`
+      )
+    })
+    const port = await start(t, root, 'server-with-vite.js', 'development')
+    t.is((await ask(port, '/static/admin')).text, '/static/admin')
+    t.is((await ask(port, '/admin')).text, '/admin')
+  }
+)
+
+test.serial('BND-07 esbuild: the tags of an entry, and what it shares preloaded', async t => {
+  const root = makeApp(t)
+  const build = (programs.get('build.js') ?? '').replace(
+    "['src/main.jsx']",
+    "['src/main.jsx', 'src/chart.jsx']"
+  )
+  writeFiles(root, { 'build.js': build })
+  await run(root, 'build.js')
+  const { mounts } = (await importProgram(root, 'esbuild-mount.js')) as SiteOptions
+  const { tags, urls, port } = await tagsOf(t, { root, mounts }, 'src/main.jsx')
+  t.deepEqual(tags, [
+    `<link href="/static/main-<hash>.css" type="text/css" rel="stylesheet" ${GUARD}>`,
+    `<script src="/static/main-<hash>.js" type="module" ${GUARD}></script>`,
+    `<link href="/static/chunk-<hash>.js" rel="modulepreload" ${GUARD}>`
+  ])
+  for (const url of urls) t.is((await ask(port, url)).headers['cache-control'], IMMUTABLE, url)
+  const classic = await tagsOf(t, { root, mounts }, 'src/chart.jsx', { type: 'classic' })
+  t.deepEqual(classic.tags, [
+    `<script src="/static/chart-<hash>.js" type="text/javascript" ${GUARD} defer="defer"></script>`
+  ])
+})
+
+for (const [bundler, load] of Object.entries({
+  webpack: "import bundle from 'webpack'",
+  Rspack: "import { rspack as bundle } from '@rspack/core'"
+})) {
+  test.serial(`BND-07 ${bundler}: the tags of an entrypoint`, async t => {
+    const root = makeApp(t)
+    writeFiles(root, {
+      'run.js': `${load}
+        import config from './webpack.config.js'
+        bundle(config, (error, stats) => {
+          if (error ?? stats.hasErrors()) throw error ?? new Error(stats.toString())
+        })`
+    })
+    await run(root, 'run.js')
+    const mounts = { '/static': { dir: 'dist', manifest: 'dist/stats.json' } }
+    const { tags, urls, port } = await tagsOf(t, { root, mounts }, 'main')
+    t.deepEqual(tags, [
+      `<script src="/static/main-<hash>.js" type="text/javascript" ${GUARD} defer="defer"></script>`
+    ])
+    for (const url of urls) t.is((await ask(port, url)).headers['cache-control'], IMMUTABLE, url)
+    t.is((await ask(port, '/static/stats.json')).status, 404)
+  })
+}
+
+test.serial('BND-03 several entries: what both import is written once', async t => {
+  const root = makeApp(t)
+  configure(
+    root,
+    "input: 'src/main.jsx'",
+    "input: ['src/main.jsx', 'src/chart.jsx', 'src/main.css']"
+  )
+  await buildWithVite(root)
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  const { tags } = await tagsOf(t, { root, mounts }, 'src/main.jsx', 'src/chart.jsx')
+  t.is(new Set(tags).size, tags.length)
+  t.is(tags.filter(tag => tag.includes('modulepreload')).length, 1)
+  t.deepEqual((await tagsOf(t, { root, mounts }, 'src/main.css')).tags, [STYLESHEET])
+})
+
+test.serial(
+  'BND-07 a legacy build: a module for new browsers, polyfills and a script for old ones',
+  async t => {
+    const root = makeApp(t)
+    configure(root, '[react()]', '[react(), legacy()]')
+    configure(root, /^/, "import legacy from '@vitejs/plugin-legacy'\n")
+    await buildWithVite(root)
+    const { page } = (await importProgram(root, 'legacy-page.js')) as {
+      page: (ctx: Koa.Context) => string
+    }
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root,
+        env: 'production',
+        mounts: { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } },
+        routes: ctx => {
+          ctx.body = page(ctx)
+        }
+      }
+    )
+    const [head = '', body = ''] = (await site.ask('/')).text.split('<div id="root">')
+    t.true(head.includes('type="module"'))
+    t.false(head.includes('nomodule'))
+    t.deepEqual(
+      Array.from(
+        body.matchAll(/assets\/([\w-]+)-[\w-]{8}\.js".* nomodule="nomodule"/g),
+        ([, name]) => name
+      ),
+      ['polyfills-legacy', 'main-legacy']
+    )
+  }
+)
+
+test.serial('a CDN: the tags and the files that scripts refer to are there', async t => {
+  const root = makeApp(t)
+  const host = 'https://cdn.example.com'
+  configure(root, "'/static/'", `'${host}/static/'`)
+  configure(root, 'manifest: true', 'manifest: true, assetsInlineLimit: 0')
+  writeFiles(root, {
+    'src/leaf.svg': '<svg/>',
+    'src/main.jsx': "import leaf from './leaf.svg'; console.log(leaf)"
+  })
+  await buildWithVite(root)
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  const { urls, port } = await tagsOf(t, { root, host, mounts }, 'src/main.jsx')
+  t.is(urls.length, 1)
+  t.true(urls[0]?.startsWith(`${host}/static/assets/main-`))
+  const script = await ask(port, urls[0]?.slice(host.length) ?? '')
+  t.is(script.headers['access-control-allow-origin'], '*')
+  t.regex(script.text, /https:\/\/cdn\.example\.com\/static\/assets\/leaf-/)
+})
+
+test.serial(
+  'MNT-06 a single-page application: its page for navigations, 404 for files',
+  async t => {
+    const root = makeApp(t)
+    configure(root, "input: 'src/main.jsx'", "input: 'index.html'")
+    configure(root, "'/static/'", "'/'")
+    writeFiles(root, {
+      'index.html': '<div id="root"></div><script type="module" src="/src/main.jsx"></script>'
+    })
+    await buildWithVite(root)
+    const { options } = (await importProgram(root, 'single-page.js')) as {
+      options: SiteOptions
+    }
+    const site = await makeSite(t, {}, { root, env: 'production', ...options })
+    const headers = { 'Sec-Fetch-Mode': 'navigate' }
+    for (const path of ['/', '/orders/7']) {
+      const answer = await site.ask(path, { headers })
+      t.is(answer.status, 200, path)
+      t.true(answer.text.includes('<div id="root">'))
+      t.is(answer.headers['cache-control'], 'no-cache')
+    }
+    t.is((await site.ask('/missing.js', { headers })).status, 404)
+    t.is((await site.ask('/missing')).status, 404)
+  }
+)
+
+/** Changes the page's configuration of Vite. */
+function configure(root: string, before: string | RegExp, after: string): void {
+  const config = readFileSync(join(root, 'vite.config.js'), 'utf8')
+  const changed = config.replace(before, after)
+  if (changed === config) throw new Error(`vite.config.js has no ${String(before)}`)
+  writeFiles(root, { 'vite.config.js': changed })
+}
