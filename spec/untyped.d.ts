@@ -7,3 +7,8 @@ declare module 'koa-conditional-get' {
   import type { Middleware } from 'koa'
   export default function conditional(): Middleware
 }
+
+declare module 'koa-response-time' {
+  import type { Middleware } from 'koa'
+  export default function responseTime(options?: { readonly hrtime?: boolean }): Middleware
+}

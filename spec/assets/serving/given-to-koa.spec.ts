@@ -1,0 +1,246 @@
+// Who sends a response, and what middleware in front can do with one that is given to Koa.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Context, type Middleware } from 'koa'
+import compose from 'koa-compose'
+import compress from 'koa-compress'
+import mount from 'koa-mount'
+import session from 'koa-session'
+import { koaAssets } from '../../../lib/koa-assets.ts'
+import { ask } from '../../support/ask.ts'
+import { openDescriptors } from '../../support/descriptors.ts'
+import { makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
+import { passOn, WAYS } from '../../support/ways.ts'
+
+const TEXT = '0123456789'
+const FILES = { 'public/a.txt': TEXT }
+const PRODUCTION = { env: 'production', compile: false, fingerprint: false } as const
+
+/** A site with something in front that looks at the context once koaAssets has returned. */
+async function makeWatched(
+  t: ExecutionContext,
+  options: SiteOptions,
+  after: (ctx: Context) => void,
+  files: Record<string, string | Buffer> = { '/public/a.txt': TEXT }
+) {
+  const front: Middleware = async (ctx, next) => {
+    await next()
+    after(ctx)
+  }
+  return makeSite(t, files, { ...PRODUCTION, ...options, front })
+}
+
+async function listen(t: ExecutionContext, app: Koa): Promise<number> {
+  const server = createServer(app.callback())
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+for (const [way, options] of WAYS.filter(([, { front }]) => front)) {
+  test(`a middleware in front sees status, type, length, validators and body, ${way}`, async t => {
+    const seen: unknown[] = []
+    const site = await makeWatched(t, options, ctx => {
+      const { status, type, length, etag, lastModified, body } = ctx.response
+      const kind = Buffer.isBuffer(body) ? 'buffer' : (body && 'stream') || body
+      seen.push([status, type, length, etag !== '' && lastModified !== undefined, kind])
+    })
+    const content = way.startsWith('from memory') ? 'buffer' : 'stream'
+    const headers = [{}, { range: 'bytes=0-3' }, { 'if-none-match': '*' }, { 'if-match': '"x"' }]
+    for (const each of headers) await site.ask('/a.txt', { headers: each })
+    await site.ask('/a.txt', { headers: { range: 'bytes=10-' } })
+    await site.ask('/a.txt', { method: 'HEAD' })
+    t.deepEqual(seen, [
+      [200, 'text/plain', 10, true, content],
+      [206, 'text/plain', 4, true, content],
+      [304, '', undefined, true, null],
+      [412, '', 0, false, null],
+      [416, '', 0, false, null],
+      [200, 'text/plain', 10, true, null]
+    ])
+  })
+
+  test(`NBR-01 what was set in front stays unless it describes the content, ${way}`, async t => {
+    const kept = {
+      'cache-control': 'private, max-age=60',
+      expires: 'Thu, 01 Jan 2026 00:00:00 GMT',
+      pragma: 'no-cache',
+      'content-security-policy': "default-src 'none'",
+      'content-disposition': 'attachment',
+      'content-location': '/b.txt',
+      'x-content-type-options': 'nosniff, nosniff',
+      link: '</a.css>; rel=preload',
+      'cdn-cache-control': 'max-age=5'
+    }
+    const dropped = {
+      'content-type': 'text/x-default',
+      'content-language': 'x-default',
+      'content-encoding': 'x-default',
+      'content-digest': 'sha-256=:AAAA:',
+      'repr-digest': 'sha-256=:AAAA:',
+      'accept-ranges': 'none',
+      etag: '"default"',
+      'last-modified': 'Sat, 01 Jan 2000 00:00:00 GMT'
+    }
+    const front: Middleware = (ctx, next) => {
+      ctx.set({ ...kept, ...dropped, Vary: 'Origin' })
+      return next()
+    }
+    const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, ...options, front })
+    for (const headers of [
+      {},
+      { range: 'bytes=0-3' },
+      { 'if-none-match': '*' },
+      { 'if-match': '"x"' }
+    ]) {
+      const answer = await site.ask('/a.txt', { headers })
+      for (const [name, value] of Object.entries(kept)) t.is(answer.headers[name], value)
+      for (const [name, value] of Object.entries(dropped)) t.not(answer.headers[name], value)
+      t.is(answer.headers.vary, 'Origin')
+    }
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`a body that is replaced in front is sent instead, and its file is closed, ${way}`, async t => {
+    const bodies: unknown[] = ['replaced', null, { a: 1 }]
+    const site = await makeWatched(t, options, ctx => (ctx.body = bodies.shift()))
+    t.is((await site.ask('/a.txt')).text, 'replaced')
+    t.is((await site.ask('/a.txt')).status, 204)
+    t.is((await site.ask('/a.txt')).text, '{"a":1}')
+    await until(() => openDescriptors(site.root) === 0, 'every file is closed')
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`an error in front is the response and reaches the application, and the file is closed, ${way}`, async t => {
+    const mine = Object.assign(new Error('mine'), { status: 503, expose: true })
+    const site = await makeWatched(t, options, () => {
+      throw mine
+    })
+    const { status, text, headers } = await site.ask('/a.txt')
+    t.deepEqual([status, text, headers.etag], [503, 'mine', undefined])
+    await until(() => openDescriptors(site.root) === 0, 'every file is closed')
+    t.deepEqual(site.errors, [mine])
+  })
+
+  test(`a middleware in front may send something itself, and the file is closed, ${way}`, async t => {
+    const site = await makeWatched(t, options, ctx => {
+      ctx.respond = false
+      ctx.res.removeHeader('Content-Length')
+      ctx.res.end('mine')
+    })
+    t.is((await site.ask('/a.txt')).text, 'mine')
+    await until(() => openDescriptors(site.root) === 0, 'every file is closed')
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`a default body that is a stream is not sent, and is closed, ${way}`, async t => {
+    const front: Middleware = async (ctx, next) => {
+      const { createReadStream } = await import('node:fs')
+      ctx.body = createReadStream(import.meta.filename)
+      await next()
+    }
+    const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, ...options, front })
+    const { text, headers } = await site.ask('/a.txt')
+    t.deepEqual([text, headers['content-length']], [TEXT, '10'])
+    await until(() => openDescriptors(import.meta.filename) === 0, 'the default body is closed')
+    t.deepEqual(site.errors, [])
+  })
+}
+
+/** Whether a middleware in front can still set a field when koaAssets has returned. */
+async function reachesFront(t: ExecutionContext, app: Koa, path = '/a.txt'): Promise<boolean> {
+  const { status, text, headers } = await ask(await listen(t, app), path)
+  t.deepEqual([status, text], [200, TEXT])
+  return headers['x-after'] === 'yes'
+}
+
+const setAfter: Middleware = async (ctx, next) => {
+  await next()
+  ctx.set('X-After', 'yes')
+}
+
+test('a middleware in front is heard wherever it stands: used, composed, wrapped, joined, mounted', async t => {
+  const options = { ...PRODUCTION, root: makeProject(t, FILES), serve: true }
+  const apps: Record<string, (app: Koa) => Koa> = {
+    used: app => app.use(setAfter).use(koaAssets(options)),
+    composed: app => app.use(compose([setAfter, koaAssets(options)])),
+    wrapped(app) {
+      const assets = koaAssets(options)
+      return app.use((ctx, next) => setAfter(ctx, () => Promise.resolve(assets(ctx, next))))
+    },
+    'mounted as an application': app =>
+      app.use(setAfter).use(mount(new Koa().use(koaAssets(options)))),
+    'mounted in front of itself'(app) {
+      const assets = koaAssets(options)
+      return app.use(assets).use(mount('/again', compose([setAfter, assets])))
+    }
+  }
+  for (const [how, use] of Object.entries(apps)) {
+    const path = how.endsWith('itself') ? '/again/a.txt' : '/a.txt'
+    t.true(await reachesFront(t, use(new Koa()), path), how)
+  }
+  const join = (stack: Middleware[]) => compose([setAfter, ...stack])
+  const joined = new (Koa as new (options: object) => Koa)({ compose: join })
+  t.true(await reachesFront(t, joined.use(koaAssets(options))), 'joined')
+  t.false(await reachesFront(t, new Koa().use(koaAssets(options)).use(setAfter)), 'behind')
+})
+
+test('a file is served below the path at which koaAssets is mounted', async t => {
+  const options = { ...PRODUCTION, root: makeProject(t, FILES), serve: true }
+  for (const mounted of [koaAssets(options), new Koa().use(koaAssets(options))]) {
+    const port = await listen(t, new Koa().use(mount('/static', mounted as Middleware)))
+    t.is((await ask(port, '/static/a.txt')).text, TEXT)
+    t.is((await ask(port, '/a.txt')).status, 404)
+  }
+})
+
+test('middleware behind koaAssets sees pages and no files', async t => {
+  const seen: string[] = []
+  const root = makeProject(t, FILES)
+  const app = new Koa()
+  app.use(koaAssets({ ...PRODUCTION, root, serve: true }))
+  app.use((ctx, next) => {
+    seen.push(ctx.path)
+    return next()
+  })
+  app.use(session({ signed: false, rolling: true }, app))
+  app.use(compress({ threshold: 0 }))
+  app.use(ctx => {
+    Object.assign(ctx.session ?? {}, { visited: true })
+    ctx.body = 'page'
+  })
+  const port = await listen(t, app)
+  const headers = { 'accept-encoding': 'gzip' }
+  const file = await ask(port, '/a.txt', { headers })
+  t.deepEqual([file.text, file.headers['set-cookie']], [TEXT, undefined])
+  const page = await ask(port, '/page', { headers })
+  t.is(page.headers['content-encoding'], 'gzip')
+  t.truthy(page.headers['set-cookie'])
+  t.deepEqual(seen, ['/page'])
+})
+
+test('a status that a route sets after a file was found is its own', async t => {
+  const front: Middleware = async (ctx, next) => {
+    await next()
+    if (ctx.status === 200) ctx.status = 203
+  }
+  const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, front })
+  const { status, text } = await site.ask('/a.txt')
+  t.deepEqual([status, text], [203, TEXT])
+})
+
+test('a client that has left before the file is opened is logged with the status of the file', async t => {
+  const seen: unknown[] = []
+  const front: Middleware = async (ctx, next) => {
+    ctx.req.socket.destroy()
+    await passOn(ctx, next)
+    seen.push([ctx.status, ctx.body])
+  }
+  const memory = { maxFileBytes: 0 }
+  const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, memory, front })
+  await t.throwsAsync(site.ask('/a.txt'))
+  await until(() => seen.length > 0, 'koaAssets has returned')
+  t.deepEqual([seen, site.errors, openDescriptors(site.root)], [[[200, null]], [], 0])
+})
