@@ -19,7 +19,7 @@ interface Entry {
   readonly mtime: string
   /** The size of the smallest representation, in bytes. */
   readonly smallest: number
-  /** The stamp of each of its files, by path. */
+  /** The stamp of each of its files and of each possible copy, by path. */
   readonly stamps: Readonly<Record<string, string>>
 }
 
@@ -30,7 +30,9 @@ interface State {
 }
 
 // Changes with the format of this file and with the content of compressed copies.
-const FORMAT = 4
+const FORMAT = 5
+/** In place of a stamp: a compressed copy that appears later is of unknown bytes. */
+const ABSENT = ''
 const CONCURRENCY = 16
 
 export class LastBuild {
@@ -61,7 +63,7 @@ export class LastBuild {
     if (entry?.digest !== digest || entry.mtime !== String(mtimeNs)) return undefined
     const stamps = Object.entries(entry.stamps)
     const now = await Promise.all(stamps.map(([file]) => statOf(file)))
-    if (!now.every((stamp, at) => stamp && formatStamp(stamp) === stamps[at]?.[1])) return undefined
+    if (!now.every((stamp, at) => formatStamp(stamp) === stamps[at]?.[1])) return undefined
     this.#entries[path] = entry
     return entry.smallest
   }
@@ -85,7 +87,7 @@ export class LastBuild {
     for (const file of filesOf(this.#settings, built)) {
       const stamp = await statOf(file)
       if (stamp && !isUnchangedSince(stamp, now)) return
-      if (stamp) stamps[file] = formatStamp(stamp)
+      stamps[file] = formatStamp(stamp)
     }
     const { path, digest, mtimeNs } = built
     this.#entries[path] = { digest, mtime: String(mtimeNs), smallest, stamps }
@@ -111,7 +113,9 @@ function keyOf({ apps, symlinks }: Settings): string {
 }
 
 /** Inode and change time cannot be set back, as an mtime can. */
-function formatStamp({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): string {
+function formatStamp(stamp: Stamp | undefined): string {
+  if (!stamp) return ABSENT
+  const { dev, ino, size, mtimeNs, ctimeNs } = stamp
   return `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
 }
 

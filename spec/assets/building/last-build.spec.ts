@@ -1,7 +1,15 @@
 // What the last precompile wrote is remembered, and never trusted too far: every second run makes what a
 // run without the cache makes.
 import test, { type ExecutionContext } from 'ava'
-import { readFileSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import {
@@ -64,6 +72,18 @@ test('unchanged files are not written again, and the result is the same', async 
   t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
   t.is(report.assets, 6)
   await checkLikeAnew(t, root)
+})
+
+test('a compressed copy that appears beside an untouched file is made again, or removed', async t => {
+  const root = makeProject(t, { ...placed({ 'a.txt': 'a' }), 'node_modules/.keep': '' })
+  await untilSettled()
+  await run({ root })
+  const copies = ['.br', '.gz', '.zst'].map(extension =>
+    join(root, `public/assets/a.txt${extension}`)
+  )
+  for (const copy of copies) writeFileSync(copy, 'of other bytes')
+  await run({ root })
+  for (const copy of copies) t.false(existsSync(copy), copy)
 })
 
 test('nothing is remembered without a node_modules directory', async t => {
