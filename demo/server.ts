@@ -27,13 +27,13 @@ if (assetOptions.mounts) app.use(vitePage.routes())
 
 if (assetOptions.mounts && app.env === 'development' && !viteOrigin) {
   const vite = await import('vite')
-  const { middlewares } = await vite.createServer({
+  const devServer = await vite.createServer({
     configFile: join(import.meta.dirname, 'vite/vite.config.ts'),
     appType: 'custom',
     // The WebSocket that announces edits uses the port of the site.
     server: { middlewareMode: true, ws: { server } }
   })
-  app.use(viteInKoa(middlewares))
+  app.use(viteInKoa(devServer))
 }
 
 server.on('request', app.callback())

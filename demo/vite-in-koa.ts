@@ -1,18 +1,26 @@
 /** Vite's development server as middleware of this process. */
-import type { Middleware } from 'koa'
-import type { Connect } from 'vite'
+import type { Context, Middleware } from 'koa'
+import type { ViteDevServer } from 'vite'
 
-/** @param middlewares those of a Vite server that was created with `middlewareMode` */
-export function viteInKoa(middlewares: Connect.Server): Middleware {
+/** For a server that was created with `middlewareMode`. */
+export function viteInKoa({ config, middlewares }: ViteDevServer): Middleware {
   return async function vite(ctx, next) {
-    const isPassedOn = await new Promise<boolean>((resolve, reject) => {
+    // Vite would also respond to the same paths without its base.
+    if (ctx.path.startsWith(config.base) && (await responds(ctx))) ctx.respond = false
+    else await next()
+  }
+
+  function responds({ req, res }: Context): Promise<boolean> {
+    const { url } = req
+    return new Promise((resolve, reject) => {
       // Vite has responded, or the client has gone away.
-      ctx.res.once('close', () => resolve(false))
-      middlewares(ctx.req, ctx.res, (error?: unknown) => (error ? reject(error) : resolve(true)))
+      res.once('close', () => resolve(true))
+      middlewares(req, res, (error?: unknown) => {
+        // Without Vite's base until now.
+        req.url = url
+        if (error) reject(error)
+        else resolve(false)
+      })
     })
-    // Vite removes its base from the URL.
-    ctx.req.url = ctx.originalUrl
-    if (isPassedOn) await next()
-    else ctx.respond = false
   }
 }

@@ -215,7 +215,7 @@ test.serial(
     })
     const port = await start(t, root, 'server-with-vite.js', 'development')
     t.is((await ask(port, '/static/admin')).text, '/static/admin')
-    t.is((await ask(port, '/admin')).text, '/admin')
+    t.is((await ask(port, '/src/main.jsx')).text, '/src/main.jsx')
   }
 )
 

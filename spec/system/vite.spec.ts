@@ -129,7 +129,7 @@ test('BND-06 an edit is swapped in while Vite is middleware of the process', asy
     server: { middlewareMode: true, origin: '', ws: { server: site.server } }
   })
   t.teardown(() => server.close())
-  vite = viteInKoa(server.middlewares)
+  vite = viteInKoa(server)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
   await edit(t, page, join(root, 'vite/src'))
   t.deepEqual(site.errors, [])
