@@ -1,0 +1,83 @@
+// A project that real bundlers build, and pages with the tags of what they built.
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Context } from 'koa'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import { koaAssets } from '../../lib/koa-assets.ts'
+import { writeFiles, type Files } from './site.ts'
+
+/**
+ * A directory in which bundlers find the packages that are installed here, for all specs of a file: call
+ * `remove` after them.
+ */
+export function makeBundlerProject(files: Files) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bundle-')))
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
+  writeFiles(root, { 'package.json': '{ "private": true, "type": "module" }', ...files })
+  return { root, remove: () => rmSync(root, { recursive: true, force: true }) }
+}
+
+/**
+ * Two pages share a chunk, which imports another one, each with a stylesheet; one loads a third page's
+ * stylesheet when it is clicked.
+ */
+export const PAGES: Files = {
+  'src/main.ts':
+    "import './main.css'\nimport { shared } from './shared.ts'\nimport logo from './logo.svg'\n" +
+    "document.body.append(shared(), logo)\nonclick = () => import('./lazy.ts')",
+  'src/admin.ts':
+    "import './admin.css'\nimport { shared } from './shared.ts'\ndocument.title = shared()",
+  'src/shared.ts':
+    "import './shared.css'\nimport { deep } from './deep.ts'\nexport const shared = () => 'shared ' + deep()",
+  'src/deep.ts': "import './deep.css'\nexport const deep = () => 'deep ' + location.href",
+  'src/other.ts': "import './other.css'\nimport { deep } from './deep.ts'\nconsole.log(deep())",
+  'src/lazy.ts': "import './lazy.css'\nimport { shared } from './shared.ts'\nconsole.log(shared())",
+  'src/main.css': '.main { color: red; background: url(./logo.svg) }',
+  'src/admin.css': '.admin { color: red }',
+  'src/shared.css': '.shared { color: red }',
+  'src/deep.css': '.deep { color: red }',
+  'src/other.css': '.other { color: red }',
+  'src/lazy.css': '.lazy { color: red }',
+  'src/print.css': '@import "./deep.css"; .print { color: red }',
+  'src/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" height="1"/></svg>'
+}
+
+type Assets = (at?: string) => Promise<ViewHelpers>
+
+/** The helpers of one page of an application; a page each time. */
+export function pagesOf(options: KoaAssetsOptions): Assets {
+  const middleware = koaAssets({ env: 'production', ...options })
+  return async (url = '/') => {
+    const ctx = { req: { url }, state: {} } as unknown as Context
+    await middleware(ctx, () => Promise.resolve())
+    return ctx.assets
+  }
+}
+
+/** What a tag says, without what all of them say. */
+export function summary(tags: string): string[] {
+  return tags.split('\n').map(tag => {
+    const [, url = '<inline>'] = / (?:src|href)="([^"]*)"/.exec(tag) ?? []
+    const [, rel = ''] = / rel="([^"]*)"/.exec(tag) ?? []
+    const [, type = ''] = / type="([^"]*)"/.exec(tag) ?? []
+    const kind = tag.startsWith('<link') ? rel : type
+    const flags = ['defer', 'nomodule'].filter(flag => tag.includes(` ${flag}="${flag}"`))
+    return [kind, ...flags, url].join(' ')
+  })
+}
+
+/** Names without their hashes: `assets/main-CZTearZk.css` -> `assets/main.css`. */
+export function unhashed(tags: readonly string[]): string[] {
+  return tags.map(tag => tag.replace(/[-.](?:[\w-]{8}|[0-9a-f]{16,20})(?=\.(?:js|css)$)/, ''))
+}
+
+export function attribute(name: string, tag: string): string | undefined {
+  return new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]
+}
+
+export function sha384(file: string): string {
+  return `sha384-${createHash('sha384').update(readFileSync(file)).digest('base64')}`
+}
