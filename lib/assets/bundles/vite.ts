@@ -18,9 +18,10 @@ interface Chunk {
 
 type Chunks = ReadonlyMap<string, Chunk>
 
-// Written by @vitejs/plugin-legacy.
-const POLYFILLS = 'vite/legacy-polyfills'
-const LEGACY_POLYFILLS = 'vite/legacy-polyfills-legacy'
+// Keys that @vitejs/plugin-legacy writes. Those of polyfills are relative to Vite's root, as if they were
+// files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
+const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
+const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
 const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export function readVite(manifest: Json): Bundle | undefined {
@@ -85,9 +86,9 @@ function graphOf(chunks: Chunks, keys: Iterable<string>): Set<Chunk> {
 }
 
 function entryOf(chunks: Chunks, name: string, common: readonly string[]): BundleEntry {
-  if (chunks.has(LEGACY_POLYFILLS) && LEGACY.test(name)) return legacyEntry(chunks, name)
+  if (isLegacy(chunks.get(name))) return legacyEntry(chunks, name)
   const isScript = !isCss(chunks.get(name)?.file ?? '')
-  const starts = isScript && chunks.has(POLYFILLS) ? [POLYFILLS, name] : [name]
+  const starts = [...(isScript ? keysLike(chunks, POLYFILLS) : []), name]
   const graph = [...graphOf(chunks, starts)]
   const files = graph.filter(({ file }) => !isCss(file)).map(({ file }) => file)
   const scripts = starts.flatMap(key => chunks.get(key)?.file ?? []).filter(file => !isCss(file))
@@ -102,6 +103,12 @@ function entryOf(chunks: Chunks, name: string, common: readonly string[]): Bundl
   }
 }
 
+/** Both the key and the file of `src/main.ts` say it, but not the name: `src/main-legacy.ts`. */
+function isLegacy(chunk: Chunk | undefined): boolean {
+  if (!chunk || !LEGACY.test(chunk.key)) return false
+  return stemOf(chunk.file).startsWith(`${chunk.stem}-legacy`)
+}
+
 /**
  * The polyfills contain SystemJS, which imports an anonymous `System.register` of the script that the
  * parser is at: so neither script may be deferred. They have no stylesheets of their own. Without modern
@@ -109,8 +116,13 @@ function entryOf(chunks: Chunks, name: string, common: readonly string[]): Bundl
  */
 function legacyEntry(chunks: Chunks, name: string): BundleEntry {
   const kind = chunks.has(name.replace(LEGACY, '')) ? 'nomodule' : 'blocking'
-  const scripts = [...new Set([LEGACY_POLYFILLS, name])].flatMap(key => chunks.get(key)?.file ?? [])
+  const keys = new Set([...keysLike(chunks, LEGACY_POLYFILLS), name])
+  const scripts = [...keys].flatMap(key => chunks.get(key)?.file ?? [])
   return { stylesheets: [], scripts: scripts.map(file => ({ file, kind })), preloads: [] }
+}
+
+function keysLike(chunks: Chunks, pattern: RegExp): string[] {
+  return [...chunks.keys()].filter(key => pattern.test(key))
 }
 
 function isCss(file: string): boolean {
