@@ -9,6 +9,7 @@ interface Output {
   readonly file: string
   /** Keys of outputs. */
   readonly imports: readonly string[]
+  readonly dynamicImports: readonly string[]
   readonly entryPoint: string | undefined
   /** Key of an output. */
   readonly cssBundle: string | undefined
@@ -38,7 +39,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
     },
     tagged: new Set(reached.flatMap(output => [output.file, ...stylesheetsOf(outputs, output)])),
     files: new Set(Array.from(outputs.values(), ({ file }) => file)),
-    hashed: hashedAmong(namedFiles(outputs), HASHES.esbuild)
+    hashed: hashedIn(outputs)
   }
 }
 
@@ -58,14 +59,19 @@ function readOutput(path: string, output: Json): Output {
   if (!Array.isArray(imports)) throw new TypeError(`imports of ${path} is not a list`)
   return {
     file: fileBelow(path),
-    imports: imports.flatMap((each: unknown) => {
-      if (!isRecord(each) || each['kind'] !== 'import-statement' || each['external']) return []
-      return typeof each['path'] === 'string' ? [each['path']] : []
-    }),
+    imports: pathsOf(imports, 'import-statement'),
+    dynamicImports: pathsOf(imports, 'dynamic-import'),
     entryPoint: typeof entryPoint === 'string' ? entryPoint : undefined,
     cssBundle: typeof cssBundle === 'string' ? cssBundle : undefined,
     inputs: isRecord(inputs) ? Object.keys(inputs) : []
   }
+}
+
+function pathsOf(imports: readonly unknown[], kind: string): string[] {
+  return imports.flatMap(each => {
+    const { path, kind: actual, external } = isRecord(each) ? each : {}
+    return typeof path === 'string' && actual === kind && !external ? [path] : []
+  })
 }
 
 function graphOf(outputs: Outputs, paths: Iterable<string>): Set<Output> {
@@ -100,12 +106,24 @@ function entryOf(outputs: Outputs, path: string): BundleEntry {
   }
 }
 
-function namedFiles(outputs: Outputs): NamedFile[] {
-  return [...outputs.values()].flatMap(output => {
+/** entryNames, chunkNames and assetNames are patterns of their own; what is imported dynamically is a chunk. */
+function hashedIn(outputs: Outputs): Set<string> {
+  const entries: NamedFile[] = []
+  const chunks: NamedFile[] = []
+  const assets: NamedFile[] = []
+  const all = [...outputs.values()]
+  const dynamic = new Set(all.flatMap(({ dynamicImports }) => dynamicImports))
+  const bundles = new Set(all.map(({ cssBundle }) => cssBundle))
+  for (const [path, output] of outputs) {
     const { file, entryPoint, inputs } = output
-    if (entryPoint === undefined)
-      return inputs.length === 1 ? [[file, stemOf(inputs[0] ?? '')]] : [[file, 'chunk']]
-    const stem = stemOf(entryPoint)
-    return [[file, stem], ...stylesheetsOf(outputs, output).map((css): NamedFile => [css, stem])]
-  })
+    if (entryPoint !== undefined) {
+      const group = dynamic.has(path) ? chunks : entries
+      for (const each of [file, ...stylesheetsOf(outputs, output)]) {
+        group.push([each, stemOf(entryPoint)])
+      }
+    } else if (/\.m?js$/.test(file)) chunks.push([file, 'chunk'])
+    else if (!bundles.has(path)) assets.push([file, stemOf(inputs[0] ?? '')])
+  }
+  const groups = [entries, chunks, assets].map(each => hashedAmong(each, HASHES.esbuild))
+  return new Set(groups.flatMap(group => [...group]))
 }

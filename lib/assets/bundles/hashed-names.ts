@@ -19,16 +19,22 @@ export const HASHES = {
 // Words that people write into names: `DataTable`, `component`, `VERSION2`, `20240101`.
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
-export function hashedAmong(files: Iterable<NamedFile>, hash: RegExp): Set<string> {
+/** @param files those whose names follow one pattern: all have a hash, or none has */
+export function hashedAmong(files: readonly NamedFile[], hash: RegExp): Set<string> {
   const bearers = new Map<string, Set<string>>()
   for (const [file, stem] of files) {
     const suffix = suffixOf(file, stem)
-    if (suffix === undefined || !hash.test(suffix) || isWritten(suffix)) continue
+    if (suffix === undefined || !hash.test(suffix)) continue
     bearers.set(suffix, (bearers.get(suffix) ?? new Set()).add(file))
   }
   // A suffix of several files is that of a release, such as a date or a commit.
-  const single = [...bearers.values()].filter(({ size }) => size === 1)
-  return new Set(single.flatMap(each => [...each]).filter(file => !hasFixedUrl(file)))
+  const own = [...bearers].flatMap(([suffix, [file, ...others]]) =>
+    file !== undefined && others.length === 0 ? [{ file, suffix }] : []
+  )
+  // Nobody gives each file another word.
+  const isPattern = own.length > 1 && own.length === files.length
+  const hashed = own.filter(({ suffix }) => isPattern || !isWritten(suffix))
+  return new Set(hashed.map(({ file }) => file).filter(file => !hasFixedUrl(file)))
 }
 
 /** `assets/main.tsx` -> `main` */
