@@ -1,0 +1,270 @@
+// Entries by name and mount, and manifests that cannot be used.
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { build } from 'vite'
+import { AssetError } from '../../../lib/errors.ts'
+import { growsInProportion } from '../../support/cost.ts'
+import {
+  makeBundlerProject,
+  PAGES,
+  pagesOf,
+  summary,
+  unhashed
+} from '../../support/bundler-project.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const { root, remove } = makeBundlerProject(PAGES)
+test.after.always(remove)
+
+const run = (outDir: string, entries: string[]) =>
+  build({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    build: { outDir, manifest: true, rollupOptions: { input: entries } }
+  })
+const built = Promise.all([
+  run('app', ['src/main.ts', 'src/other.ts']),
+  run('back', ['src/admin.ts', 'src/other.ts'])
+])
+
+const mount = (dir: string) => ({ dir, manifest: `${dir}/.vite/manifest.json` })
+const two = () =>
+  pagesOf({ root, mounts: { '/': mount('app'), '/back': mount('back'), '/files': 'src' } })
+
+test('without mount an entry is that of the only mount that has it', async t => {
+  await built
+  const page = await two()()
+  t.regex(page.entry('src/main.ts'), /"\/assets\/main-/)
+  t.regex(page.entry('src/admin.ts'), /"\/back\/assets\/admin-/)
+})
+
+test('an entry that two mounts have needs { mount }, and the error says which there are', async t => {
+  await built
+  const page = await two()()
+  t.throws(() => page.entry('src/other.ts'), {
+    instanceOf: TypeError,
+    message:
+      "entry 'src/other.ts' may be of the mounts '/back/' and '/': name one, as in { mount: '/back/' }"
+  })
+  t.regex(page.entry('src/other.ts', { mount: '/' }), /"\/assets\/other-/)
+  for (const path of ['/back', '/back/']) {
+    t.regex((await two()()).entry('src/other.ts', { mount: path }), /"\/back\/assets\/other-/)
+  }
+  for (const path of ['/files', '/nothing', 'back']) {
+    t.throws(() => page.entry('src/other.ts', { mount: path }), {
+      instanceOf: TypeError,
+      message: `mount must be the URL path of a mount that has a manifest or dev, '/back', '/', got '${path}'`
+    })
+  }
+})
+
+test('BND-04 an unknown entry is an error with the nearest name, or with the entries there are', async t => {
+  await built
+  const page = await pagesOf({ root, mounts: { '/': mount('app') } })()
+  const file = join(root, 'app/.vite/manifest.json')
+  for (const [name, hint] of [
+    ['src/man.ts', "did you mean 'src/main.ts'?"],
+    ['main.ts', "did you mean 'src/main.ts'?"],
+    ['styles/everything.scss', 'its entries: src/main.ts, src/other.ts'],
+    ['src/lazy.ts', "did you mean 'src/main.ts'?"],
+    ['__proto__', 'its entries: src/main.ts, src/other.ts']
+  ]) {
+    t.throws(() => page.entry(name ?? ''), {
+      instanceOf: AssetError,
+      code: 'asset-unknown',
+      message: `'${name}' is not an entry of ${file}; ${hint}`
+    })
+  }
+})
+
+test('entry() without a mount that has a bundle says what to set', async t => {
+  await built
+  const page = await pagesOf({ root, mounts: { '/files': 'src' } })()
+  t.throws(() => page.entry('src/main.ts'), {
+    instanceOf: TypeError,
+    message: /^entry\(\) needs a mount with the option manifest, or dev in development/
+  })
+})
+
+test('wrong options of entry() are TypeErrors', async t => {
+  await built
+  const page = await two()()
+  for (const [options, message] of [
+    [{ nonse: 'x' }, "unknown option 'entry.nonse': did you mean 'nonce'?"],
+    [{ nonce: 42 }, 'nonce must be a string, got 42 (entry.nonce)'],
+    [{ type: 'defer' }, "type must be 'module' or 'classic', got 'defer' (entry.type)"],
+    [{ reactRefresh: 'yes' }, "reactRefresh must be true or false, got 'yes' (entry.reactRefresh)"]
+  ] as const) {
+    t.throws(() => Reflect.apply(page.entry, null, ['src/main.ts', options]), {
+      instanceOf: TypeError,
+      message
+    })
+  }
+  t.throws(() => Reflect.apply(page.entry, null, []), {
+    instanceOf: TypeError,
+    message: /needs the name/
+  })
+  // Nunjucks adds this key to the object that it makes of keyword arguments.
+  t.regex(
+    Reflect.apply(page.entry, null, ['src/main.ts', { nonce: 'x', __keywords: true }]) as string,
+    / nonce="x"/
+  )
+})
+
+const broken = (t: ExecutionContext, manifest: string | undefined, files = {}) => {
+  const project = makeProject(t, { 'dist/a.js': 'a', ...files })
+  if (manifest !== undefined) writeFiles(project, { 'manifest.json': manifest })
+  return { root: project, mounts: { '/static': { dir: 'dist', manifest: 'manifest.json' } } }
+}
+
+test('BND-04 a missing manifest is an error at start, with the commands that make one', t => {
+  const options = broken(t, undefined)
+  const error = t.throws(() => pagesOf(options), {
+    instanceOf: AssetError,
+    code: 'manifest-missing'
+  })
+  t.is(
+    error?.message,
+    `there is no manifest ${options.root}/manifest.json: build with Vite (\`vite build\` with build.manifest: true), or write to it what esbuild (metafile: true) or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return`
+  )
+})
+
+for (const [what, manifest, reason] of [
+  ['half a file', '{ "src/a.ts": { "file": "a.', /JSON/],
+  ['an empty file', '', /JSON/],
+  ['null', 'null', /its shape is of no bundler/],
+  ['a list', '[]', /its shape is of no bundler/],
+  ['an empty object', '{}', /its shape is of no bundler/],
+  [
+    'the manifest of webpack-manifest-plugin, without entrypoints',
+    '{ "a.js": "/static/a.js" }',
+    /its shape is of no bundler/
+  ],
+  ['chunks without an entry', '{ "_a.js": { "file": "a.js" } }', /it has no entry/],
+  [
+    'a file that leads up',
+    '{ "a": { "file": "../a.js", "isEntry": true } }',
+    /"\.\.\/a\.js" is not a path below/
+  ],
+  [
+    'a file with an absolute path',
+    '{ "a": { "file": "/a.js", "isEntry": true } }',
+    /"\/a\.js" is not a path below/
+  ],
+  [
+    'a file with a backslash',
+    String.raw`{ "a": { "file": "..\\a.js", "isEntry": true } }`,
+    /is not a path below/
+  ],
+  [
+    'a file with a lone surrogate',
+    String.raw`{ "a": { "file": "\ud800.js", "isEntry": true } }`,
+    /is not a path below/
+  ],
+  [
+    'a list of imports that is none',
+    '{ "a": { "file": "a.js", "isEntry": true, "imports": "b" } }',
+    /imports of a is not a list/
+  ],
+  [
+    'an import that is missing',
+    '{ "a": { "file": "a.js", "isEntry": true, "imports": ["b"] } }',
+    /b is imported but missing/
+  ],
+  ['an output that is no object', '{ "outputs": { "a.js": 1 } }', /output a\.js is not an object/]
+] as const) {
+  test(`BND-04 ${what} is an error at start that gives the reason`, t => {
+    const error = t.throws(() => pagesOf(broken(t, manifest)), {
+      instanceOf: AssetError,
+      code: 'manifest-broken'
+    })
+    t.regex(error?.message ?? '', /manifest\.json is not a bundler's manifest \(/)
+    t.regex(error?.message ?? '', reason)
+  })
+}
+
+test('BND-04 a manifest that names a file which is not there is an error at start', t => {
+  const options = broken(t, '{ "a": { "file": "b.js", "isEntry": true } }')
+  t.throws(() => pagesOf(options), {
+    code: 'manifest-broken',
+    message: `${options.root}/manifest.json names b.js, which is not in ${options.root}/dist: build again, and let the mount's dir be the bundler's output directory`
+  })
+})
+
+test('BND-01 imports in a cycle, and of themselves, end', async t => {
+  const chunk = (file: string, imports: string[], more = {}) => ({ file, imports, ...more })
+  const manifest = {
+    a: chunk('a.js', ['b', 'a'], { isEntry: true, css: ['a.css'] }),
+    b: chunk('b.js', ['c'], { css: ['b.css'] }),
+    c: chunk('c.js', ['a', 'b'], { css: ['c.css', 'a.css'] })
+  }
+  const files = Object.fromEntries(
+    ['b.js', 'c.js', 'a.css', 'b.css', 'c.css'].map(file => [`dist/${file}`, file])
+  )
+  const page = await pagesOf(broken(t, JSON.stringify(manifest), files))()
+  t.deepEqual(summary(page.entry('a')), [
+    'stylesheet /static/c.css',
+    'stylesheet /static/a.css',
+    'stylesheet /static/b.css',
+    'module /static/a.js',
+    'modulepreload /static/c.js',
+    'modulepreload /static/b.js'
+  ])
+})
+
+test('S50 entries named like object properties are entries like others', async t => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+  const chunks = names.map(name => `${JSON.stringify(name)}: { "file": "a.js", "isEntry": true }`)
+  const pages = pagesOf(broken(t, `{ ${chunks.join(', ')} }`))
+  for (const name of names)
+    t.deepEqual(summary((await pages()).entry(name)), ['module /static/a.js'])
+  t.is(({} as { file?: string }).file, undefined)
+  const entrypoints = pagesOf(
+    broken(t, '{ "entrypoints": { "__proto__": { "assets": ["a.js"] } } }')
+  )
+  t.deepEqual(summary((await entrypoints()).entry('__proto__')), [
+    'text/javascript defer /static/a.js'
+  ])
+  t.throws(
+    () =>
+      Reflect.apply(pagesOf, null, [
+        broken(t, '{ "__proto__": { "file": "a.js", "isEntry": 1 } }')
+      ]),
+    {
+      message: /it has no entry/
+    }
+  )
+})
+
+test('S61 a chain of imports costs in proportion to its length, and may be longer than the stack', t => {
+  const chain = (length: number) =>
+    JSON.stringify(
+      Object.fromEntries(
+        Array.from({ length }, (_, at) => [
+          `c${at}`,
+          { file: 'a.js', isEntry: at === 0, imports: at + 1 < length ? [`c${at + 1}`] : [] }
+        ])
+      )
+    )
+  const manifests = new Map([1000, 4000, 50_000].map(length => [length, broken(t, chain(length))]))
+  const start = (length: number) => pagesOf(manifests.get(length) ?? {})
+  t.notThrows(() => start(50_000))
+  t.true(growsInProportion(1000, start))
+})
+
+test('a project of mounts alone needs neither an app nor precompile', async t => {
+  await built
+  const project = makeProject(t)
+  symlinkSync(join(root, 'app'), join(project, 'dist'))
+  for (const env of ['production', 'development']) {
+    const site = await makeSite(t, {}, { root: project, env, mounts: { '/static': mount('dist') } })
+    t.is((await site.ask('/static/.vite/manifest.json')).status, 404)
+    const page = await pagesOf({ root: project, env, mounts: { '/static': mount('dist') } })()
+    t.true(unhashed(summary(page.entry('src/other.ts'))).includes('module /static/assets/other.js'))
+    t.is(page.entry('src/main.ts').includes('integrity='), env === 'production')
+  }
+  t.deepEqual(warningsAbout(project), [])
+})
