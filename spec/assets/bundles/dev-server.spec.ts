@@ -49,7 +49,7 @@ const options = (dev: string | true) => ({
 test('BND-06 in development no manifest is needed: the client, then the entry, at the dev server', async t => {
   const vite = await startVite(t, { port: 0, host: '127.0.0.1' })
   await vite.listen()
-  const { port } = vite.httpServer?.address() as AddressInfo
+  const port = (vite.httpServer?.address() as AddressInfo | undefined)?.port ?? 0
   const origin = `http://127.0.0.1:${port}`
   const page = await pagesOf(options(`${origin}/`))()
   const tags = page.entry('src/main.tsx', 'src/print.css', '/src/other.ts', {

@@ -11,8 +11,7 @@ import {
   PAGES,
   pagesOf,
   sha384,
-  summary,
-  unhashed
+  summary
 } from '../../support/bundler-project.ts'
 import { makeSite, writeFiles } from '../../support/site.ts'
 
@@ -46,7 +45,6 @@ function configure(dir: string, output: object = {}) {
       publicPath: '/static/',
       ...output
     },
-    experiments: { css: true, outputModule: 'module' in output },
     module: {
       rules: [
         { test: /\.css$/, type: 'css' },
@@ -69,16 +67,19 @@ async function write(
 
 const withWebpack = (dir: string, output?: object) =>
   new Promise<Stats>((resolve, reject) => {
-    webpack(configure(dir, output) as unknown as Configuration, (error, stats) => {
-      if (stats) resolve(write(dir, stats))
-      else reject(error ?? new Error('no stats'))
-    })
+    const experiments = { css: true, outputModule: output !== undefined && 'module' in output }
+    webpack(
+      { ...configure(dir, output), experiments } as unknown as Configuration,
+      (error, stats) => {
+        if (stats) resolve(write(dir, stats))
+        else reject(error ?? new Error('no stats'))
+      }
+    )
   })
 
 const withRspack = (dir: string) =>
   new Promise<Stats>((resolve, reject) => {
-    const { experiments, ...configuration } = configure(dir)
-    rspack(configuration as unknown as RspackConfiguration, (error, stats) => {
+    rspack(configure(dir) as unknown as RspackConfiguration, (error, stats) => {
       if (stats) resolve(write(dir, stats))
       else reject(error ?? new Error('no stats'))
     })
