@@ -12,6 +12,7 @@ import { ask } from '../support/raw.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 
 const MIB = 1024 * 1024
@@ -43,7 +44,13 @@ const ways: Readonly<Record<string, readonly [count: number, url: (at: number) =
   'missing files of public': [SMALL_FLOOD, at => `/${at}-${PADDING}/x.html`]
 }
 
-for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
+const environments = PLACES.filter(({ at }) => at === '').flatMap(({ where, options }) =>
+  Object.entries(ENVIRONMENTS).map(
+    ([name, environment]) => [name + where, { ...environment, ...options }] as const
+  )
+)
+
+for (const [name, environment] of environments) {
   for (const [what, [count, url]] of Object.entries(ways)) {
     test.serial(`S30 ${count} different ${what} leave nothing behind, in ${name}`, async t => {
       const root = makeStronghold(t)

@@ -9,6 +9,7 @@ import { compareCopy } from '../../lib/files/compress.ts'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { makeProject, makeSite, type Site, type SiteOptions } from '../support/site.ts'
 import { digestOf } from '../../lib/files/digest.ts'
+import { MOUNTED } from './places.ts'
 import { CODINGS, type Coding } from '../../lib/files/codings.ts'
 
 const TEXT = Buffer.from('body { color: red }\n'.repeat(200))
@@ -20,7 +21,8 @@ const NAMES = { '.br': 'br', '.gz': 'gzip', '.zst': 'zstd' } as const
 
 const WAYS: ReadonlyArray<readonly [way: string, options: SiteOptions]> = [
   ['from memory', {}],
-  ['streamed', { memory: { maxFileBytes: 0 } }]
+  ['streamed', { memory: { maxFileBytes: 0 } }],
+  ...MOUNTED
 ]
 
 const { zstdCompressSync } = zlib as { zstdCompressSync?: (bytes: Buffer) => Buffer }
@@ -44,8 +46,9 @@ const CORRUPT: Readonly<
 }
 
 async function place(t: ExecutionContext, options: SiteOptions, path: string) {
-  const site = await makeSite(t, {}, { env: 'production', ...options })
-  site.write(`/public${path}`, TEXT, THEN)
+  const file = `/public${path}`
+  const site = await makeSite(t, { [file]: TEXT }, { env: 'production', ...options })
+  site.write(file, TEXT, THEN)
   return site
 }
 

@@ -12,7 +12,7 @@ import { ask, request } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
-import { SENDERS } from '../support/ways.ts'
+import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
 
 const MIB = 1024 * 1024
 const DROPS = cases(200, 1000)
@@ -42,34 +42,41 @@ const ranges = {
   'no bytes at all': 'bytes=-0'
 }
 
-test('S27 no Range gets more bytes than the file has, whatever its size', async t => {
-  const sizes = { 'empty.bin': 0, 'one.bin': 1, 'small.bin': 1000, 'big.bin': MIB + 1000 }
-  const root = makeProject(
-    t,
-    Object.fromEntries(
-      Object.entries(sizes).map(([name, size]) => [`public/${name}`, Buffer.alloc(size, 7)])
+for (const { where, at, options } of PLACES) {
+  test(`S27 no Range gets more bytes than the file has, whatever its size${where}`, async t => {
+    const sizes = { 'empty.bin': 0, 'one.bin': 1, 'small.bin': 1000, 'big.bin': MIB + 1000 }
+    const root = makeProject(
+      t,
+      Object.fromEntries(
+        Object.entries(sizes).map(([name, size]) => [`public/${name}`, Buffer.alloc(size, 7)])
+      )
     )
-  )
-  for (const environment of Object.values(ENVIRONMENTS)) {
-    const front = await makeFront(t, { root, ...environment, maxHeaderSize: 100_000 })
-    for (const [name, size] of Object.entries(sizes)) {
-      for (const [what, range] of Object.entries(ranges)) {
-        for (const method of ['GET', 'HEAD']) {
-          const answer = await ask(front.port, method, `/${name}`, { Range: range })
-          const about = `${method} ${name}, ${what}: ${answer.head}`
-          t.true([200, 206, 416].includes(answer.status), about)
-          t.true(answer.body.length <= size, about)
-          const length = Number(answer.headers['content-length'])
-          t.is(answer.body.length, method === 'HEAD' ? 0 : length, about)
-          t.true(length <= size, about)
-          if (answer.status === 200) t.is(length, size, about)
-          if (method === 'HEAD') t.is(answer.status, 200, about)
+    for (const environment of Object.values(ENVIRONMENTS)) {
+      const front = await makeFront(t, {
+        root,
+        ...environment,
+        ...options,
+        maxHeaderSize: 100_000
+      })
+      for (const [name, size] of Object.entries(sizes)) {
+        for (const [what, range] of Object.entries(ranges)) {
+          for (const method of ['GET', 'HEAD']) {
+            const answer = await ask(front.port, method, `${at}/${name}`, { Range: range })
+            const about = `${method} ${name}, ${what}: ${answer.head}`
+            t.true([200, 206, 416].includes(answer.status), about)
+            t.true(answer.body.length <= size, about)
+            const length = Number(answer.headers['content-length'])
+            t.is(answer.body.length, method === 'HEAD' ? 0 : length, about)
+            t.true(length <= size, about)
+            if (answer.status === 200) t.is(length, size, about)
+            if (method === 'HEAD') t.is(answer.status, 200, about)
+          }
         }
       }
+      t.deepEqual(front.errors, [])
     }
-    t.deepEqual(front.errors, [])
-  }
-})
+  })
+}
 
 test('S27 reading a Range takes time in proportion to its length', t => {
   for (const [piece, end] of [
@@ -113,7 +120,7 @@ function drop(port: number, at: number, path: string): Promise<void> {
 }
 
 for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
-  for (const [sender, options] of SENDERS) {
+  for (const [sender, options] of SENDERS_AND_MOUNT) {
     test.serial(
       `S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`,
       async t => {
@@ -147,23 +154,26 @@ async function warmUp({ port }: Front): Promise<void> {
   for (const path of ['/big.bin', '/assets/film.mp4']) await ask(port, 'HEAD', path)
 }
 
-for (const [sender, options] of SENDERS) {
-  test(`S48 a client that stops reading and then leaves holds nothing open, ${sender}`, async t => {
-    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
-    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
-    const file = join(root, 'public/big.bin')
-    const sockets = Array.from({ length: 50 }, () => {
-      const socket = connect(front.port, '127.0.0.1', () => {
-        socket.pause()
-        socket.write(request('GET', '/big.bin'))
+for (const [sender, options] of SENDERS_AND_MOUNT) {
+  test.serial(
+    `S48 a client that stops reading and then leaves holds nothing open, ${sender}`,
+    async t => {
+      const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
+      const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
+      const file = join(root, 'public/big.bin')
+      const sockets = Array.from({ length: 50 }, () => {
+        const socket = connect(front.port, '127.0.0.1', () => {
+          socket.pause()
+          socket.write(request('GET', '/big.bin'))
+        })
+        return socket
       })
-      return socket
-    })
-    await until(() => openDescriptors(file) === 50, 'every download has begun')
-    for (const socket of sockets) socket.destroy()
-    await until(() => openDescriptors(file) === 0, 'every download has ended')
-    t.deepEqual(front.errors, [])
-  })
+      await until(() => openDescriptors(file) === 50, 'every download has begun')
+      for (const socket of sockets) socket.destroy()
+      await until(() => openDescriptors(file) === 0, 'every download has ended')
+      t.deepEqual(front.errors, [])
+    }
+  )
 
   test(`S48 an agent that aborts its requests is no error either, ${sender}`, async t => {
     const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1) })

@@ -7,6 +7,7 @@ import { CompileError } from '../../lib/errors.ts'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { assetSources } from '../../lib/assets/sources/third-party.ts'
@@ -175,8 +176,15 @@ test('S42 a source that breaks leaves the last good copy, in this process and in
   }
 })
 
-for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
-  test(`S43 an unknown asset is a 404 that nobody keeps, in ${name}`, async t => {
+const S43 = PLACES.flatMap(({ where, at, options }) =>
+  Object.entries(ENVIRONMENTS).map(
+    ([name, environment]) =>
+      [`in ${name}${where}`, at || '/assets', { ...environment, ...options }] as const
+  )
+)
+
+for (const [name, under, environment] of S43) {
+  test(`S43 an unknown asset is a 404 that nobody keeps, ${name}`, async t => {
     const root = makeStronghold(t)
     const silent = await makeFront(t, { root, ...environment, alone: true })
     const eager = await makeFront(t, {
@@ -202,14 +210,14 @@ for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
     for (const { port } of [silent, eager, thrown]) {
       for (const method of ['GET', 'HEAD', 'POST']) {
         for (const unknown of ['x.css', 'account/x.css', 'app.css/x.css', `app-${OTHER}.css`, '']) {
-          const answer = await ask(port, method, `/assets/${unknown}`)
+          const answer = await ask(port, method, `${under}/${unknown}`)
           t.is(answer.status, 404)
           t.is(answer.headers['cache-control'], 'no-store', `${method} ${unknown}`)
           t.is(answer.headers.expires, undefined)
         }
       }
     }
-    t.is((await ask(silent.port, 'GET', '/x.css')).headers['cache-control'], undefined)
+    t.is((await ask(silent.port, 'GET', '/x')).headers['cache-control'], undefined)
   })
 }
 

@@ -5,6 +5,7 @@ import type { Context, Middleware, Next } from 'koa'
 import mount from 'koa-mount'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
+import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 
@@ -115,12 +116,18 @@ const guarded: Readonly<Record<string, readonly string[]>> = {
   ]
 }
 
-for (const [title, targets] of Object.entries(guarded)) {
-  test(title, async t => {
+const guardedPlaces = PLACES.flatMap(place =>
+  Object.entries(guarded).map(([title, targets]) => ({ place, title, targets }))
+)
+
+for (const { place, title, targets } of guardedPlaces) {
+  test(`${title}${place.where}`, async t => {
     const root = makeStronghold(t)
     for (const environment of Object.values(ENVIRONMENTS)) {
-      const front = await makeFront(t, { root, ...environment, inFront: [guard('/admin')] })
-      for (const target of targets) {
+      const inFront = [guard(`${place.at}/admin`)]
+      const front = await makeFront(t, { root, ...environment, ...place.options, inFront })
+      for (const given of targets) {
+        const target = targetAt(place, given)
         for (const method of ['GET', 'HEAD', 'POST']) {
           const answer = await ask(front.port, method, target)
           t.true(refused(answer.status, target), `${method} ${target} ${answer.status}`)
@@ -190,27 +197,30 @@ test('S19 the guard itself sees an absolute target that is in order', async t =>
   t.is(await statusOf('http://[::1]:80/assets/app.css'), 200)
 })
 
-test('S19 a guard within koa-mount is not talked past either', async t => {
-  const root = makeStronghold(t)
-  for (const environment of Object.values(ENVIRONMENTS)) {
-    const front = await makeFront(t, {
-      root,
-      ...environment,
-      inFront: [guard('/site/admin')],
-      wrap: assets => mount('/site', assets)
-    })
-    t.is((await ask(front.port, 'GET', '/site/robots.txt')).text, 'robots')
-    t.is((await ask(front.port, 'GET', '/site/admin/secret.html')).status, 403)
-    for (const target of Object.values(guarded).flat()) {
-      const mounted = target.replace(/^((?:\w+:\/\/[^/\\?#]*)?)(?=[/\\?#])/, '$1/site')
-      for (const way of [target, mounted, mounted.replace('/site', '/site/site')]) {
-        const answer = await ask(front.port, 'GET', way)
-        t.true(refused(answer.status, way), `${way} ${answer.status}`)
-        t.false(answer.text.includes(SECRET), way)
+for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
+  test(`S19 a guard within koa-mount is not talked past either${where}`, async t => {
+    const root = makeStronghold(t)
+    for (const environment of Object.values(ENVIRONMENTS)) {
+      const front = await makeFront(t, {
+        root,
+        ...environment,
+        ...options,
+        inFront: [guard('/site/admin')],
+        wrap: assets => mount('/site', assets)
+      })
+      t.is((await ask(front.port, 'GET', '/site/robots.txt')).text, 'robots')
+      t.is((await ask(front.port, 'GET', '/site/admin/secret.html')).status, 403)
+      for (const target of Object.values(guarded).flat()) {
+        const mounted = target.replace(/^((?:\w+:\/\/[^/\\?#]*)?)(?=[/\\?#])/, '$1/site')
+        for (const way of [target, mounted, mounted.replace('/site', '/site/site')]) {
+          const answer = await ask(front.port, 'GET', way)
+          t.true(refused(answer.status, way), `${way} ${answer.status}`)
+          t.false(answer.text.includes(SECRET), way)
+        }
       }
     }
-  }
-})
+  })
+}
 
 test('S19 an app’s own prefix is as strict as its guard', async t => {
   const root = makeStronghold(t, { 'apps/admin/assets/javascripts/panel.js': SECRET })

@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { openDescriptors } from '../support/descriptors.ts'
 import { listen, makeFront, type Front } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { SENDERS } from '../support/ways.ts'
+import { SENDERS_AND_MOUNT } from './places.ts'
 
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL } = constants
@@ -23,7 +24,7 @@ interface Counted extends Front {
   readonly http2Port: number
 }
 
-interface CountedOptions {
+interface CountedOptions extends Pick<KoaAssetsOptions, 'public' | 'mounts'> {
   readonly koa?: new () => Koa
   readonly front?: Middleware
 }
@@ -59,7 +60,7 @@ async function pipeline(port: number, requests: number): Promise<Socket> {
   return socket
 }
 
-for (const [sender, options] of SENDERS) {
+for (const [sender, options] of SENDERS_AND_MOUNT) {
   test.serial(
     `S51 64 KiB of pipelined requests open one file at a time, and none for ever, ${sender}`,
     async t => {

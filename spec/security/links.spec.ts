@@ -9,6 +9,7 @@ import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { filesBelow, makeFingerprinted, run } from '../support/fingerprinted.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 
 /** Puts a link in the place of another without a moment in which there is none. */
@@ -17,29 +18,67 @@ function swapLink(to: string, at: string): void {
   renameSync(`${at}.new`, at)
 }
 
-test('S24 a link in public that leads out is not ours', async t => {
-  const root = makeStronghold(t)
-  const outside = makeProject(t, { secret: SECRET })
-  const link = (to: string, at: string) => symlinkSync(to, join(root, 'public', at))
-  link(join(outside, 'secret'), 'file.txt')
-  link(join(outside, 'secret'), 'assets/file.css')
-  link(outside, 'folder')
-  link(outside, 'assets/folder')
-  link('../package.json', 'relative.json')
-  link('../../.env', 'assets/environment.css')
-  link('../public-secret', 'sibling')
-  link('file.txt', 'link-to-link.txt')
-  link('/proc/self/environ', 'assets/environ.txt')
-  link('no-such-file', 'dangling.txt')
-  const fronts = await makeFronts(t, root)
-  const targets = [
-    ...['/file.txt', '/assets/file.css', '/folder/secret', '/assets/folder/secret'],
-    ...['/relative.json', '/assets/environment.css', '/sibling/x', '/link-to-link.txt'],
-    ...['/assets/environ.txt', '/dangling.txt', '/folder', '/sibling']
-  ]
-  for (const target of targets)
-    await isNotOurs(t, fronts, target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
-})
+for (const { where, at, options } of PLACES) {
+  test(`S24 a link in the folder that leads out is not ours${where}`, async t => {
+    const root = makeStronghold(t)
+    const outside = makeProject(t, { secret: SECRET })
+    const link = (to: string, at: string) => symlinkSync(to, join(root, 'public', at))
+    link(join(outside, 'secret'), 'file.txt')
+    link(join(outside, 'secret'), 'assets/file.css')
+    link(outside, 'folder')
+    link(outside, 'assets/folder')
+    link('../package.json', 'relative.json')
+    link('../../.env', 'assets/environment.css')
+    link('../public-secret', 'sibling')
+    link('file.txt', 'link-to-link.txt')
+    link('/proc/self/environ', 'assets/environ.txt')
+    link('no-such-file', 'dangling.txt')
+    const fronts = await makeFronts(t, root, options)
+    const targets = [
+      ...['/file.txt', '/assets/file.css', '/folder/secret', '/assets/folder/secret'],
+      ...['/relative.json', '/assets/environment.css', '/sibling/x', '/link-to-link.txt'],
+      ...['/assets/environ.txt', '/dangling.txt', '/folder', '/sibling']
+    ]
+    for (const target of targets)
+      await isNotOurs(t, fronts, at + target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+  })
+
+  test(`S24 links in the folder that lead in a circle are not ours, and hide nothing else${where}`, async t => {
+    const root = makeProject(t, { 'public/robots.txt': 'robots' })
+    symlinkSync('loop.txt', join(root, 'public/loop.txt'))
+    symlinkSync('.', join(root, 'public/self'))
+    const fronts = await makeFronts(t, root, { ...options, symlinks: 'deny' })
+    for (const target of ['/loop.txt', '/loop.txt/x', '/self', '/self/robots.txt']) {
+      await isNotOurs(t, fronts, at + target)
+    }
+    const [development] = fronts
+    t.is((await ask(development?.front.port ?? 0, 'GET', `${at}/robots.txt`)).text, 'robots')
+  })
+
+  test(`S47 what is no regular file in the folder is not ours, and nothing hangs${where}`, async t => {
+    const root = makeStronghold(t)
+    const names = await makeStrangers(t, join(root, 'public/assets'))
+    for (const symlinks of ['inside', 'follow', 'deny'] as const) {
+      const fronts = await makeFronts(t, root, { ...options, symlinks })
+      for (const name of names) await isNotOurs(t, fronts, `${at}/assets/${name}`)
+    }
+  })
+
+  test(`S24 a link in the folder that is swapped between two requests is judged anew${where}`, async t => {
+    const root = makeProject(t, { 'public/good.css': 'good' })
+    const outside = makeProject(t, { 'bad.css': SECRET })
+    const link = join(root, 'public/link.css')
+    swapLink('good.css', link)
+    const { port, errors } = await makeFront(t, { root, env: 'development', ...options })
+    for (let round = 0; round < 20; round++) {
+      t.is((await ask(port, 'GET', `${at}/link.css`)).text, 'good', `round ${round}`)
+      swapLink(join(outside, 'bad.css'), link)
+      t.is((await ask(port, 'GET', `${at}/link.css`)).status, 404, `round ${round}`)
+      swapLink('good.css', link)
+    }
+    t.deepEqual(errors, [])
+  })
+}
 
 test('S24 a link in a source that leads out is not ours, and nothing is published', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css': 'a{}' })
@@ -77,23 +116,21 @@ test('S24 links that stay inside are served, and none with `deny`', async t => {
   await isNotOurs(t, denied, '/link.txt')
 })
 
-for (const place of ['public', 'apps/web/assets/stylesheets']) {
-  test(`S24 a link in ${place} that is swapped between two requests is judged anew`, async t => {
-    const root = makeProject(t, { [`${place}/good.css`]: 'good', 'apps/web/assets/x/y': '' })
-    const outside = makeProject(t, { 'bad.css': SECRET })
-    const at = join(root, place, 'link.css')
-    const target = place === 'public' ? '/link.css' : '/assets/link.css'
-    swapLink('good.css', at)
-    const front = await makeFront(t, { root, env: 'development' })
-    for (let round = 0; round < 20; round++) {
-      t.is((await ask(front.port, 'GET', target)).text, 'good', `round ${round}`)
-      swapLink(join(outside, 'bad.css'), at)
-      t.is((await ask(front.port, 'GET', target)).status, 404, `round ${round}`)
-      swapLink('good.css', at)
-    }
-    t.deepEqual(front.errors, [])
-  })
-}
+test('S24 a link in a source that is swapped between two requests is judged anew', async t => {
+  const stylesheets = 'apps/web/assets/stylesheets'
+  const root = makeProject(t, { [`${stylesheets}/good.css`]: 'good' })
+  const outside = makeProject(t, { 'bad.css': SECRET })
+  const link = join(root, stylesheets, 'link.css')
+  swapLink('good.css', link)
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  for (let round = 0; round < 20; round++) {
+    t.is((await ask(port, 'GET', '/assets/link.css')).text, 'good', `round ${round}`)
+    swapLink(join(outside, 'bad.css'), link)
+    t.is((await ask(port, 'GET', '/assets/link.css')).status, 404, `round ${round}`)
+    swapLink('good.css', link)
+  }
+  t.deepEqual(errors, [])
+})
 
 test('S24 a folder of a source that becomes a link out is left at once', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/a/x.css': 'good' })
@@ -164,15 +201,6 @@ async function makeStrangers(t: ExecutionContext, directory: string): Promise<st
   }
   return [...names, 'link-to-device.css']
 }
-
-test('S47 what is no regular file in public is not ours, and nothing hangs', async t => {
-  const root = makeStronghold(t)
-  const names = await makeStrangers(t, join(root, 'public/assets'))
-  for (const symlinks of ['inside', 'follow', 'deny'] as const) {
-    const fronts = await makeFronts(t, root, { symlinks })
-    for (const name of names) await isNotOurs(t, fronts, `/assets/${name}`)
-  }
-})
 
 test('S47 what is no regular file in a source is not ours, and nothing hangs', async t => {
   const root = makeStronghold(t)

@@ -6,6 +6,7 @@ import { precompile } from '../../lib/index.ts'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 
 const keys = [
@@ -19,12 +20,17 @@ const keys = [
   ]
 ]
 
+for (const { where, at, options } of PLACES) {
+  test(`S50 names of object properties are not found where they are no files${where}`, async t => {
+    const fronts = await makeFronts(t, makeStronghold(t), options)
+    for (const key of keys) {
+      await isNotOurs(t, fronts, `${at}/assets/${key}`)
+      await isNotOurs(t, fronts, `${at}/${key}`)
+    }
+  })
+}
+
 test('S50 names of object properties are names like any other', async t => {
-  const fronts = await makeFronts(t, makeStronghold(t))
-  for (const key of keys) {
-    await isNotOurs(t, fronts, `/assets/${key}`)
-    await isNotOurs(t, fronts, `/${key}`)
-  }
   // What begins with an underscore is a partial, whatever else it is.
   const names = keys.filter(key => !key.includes('/') && !key.startsWith('_'))
   const root = makeProject(

@@ -6,6 +6,7 @@ import test from 'ava'
 import { ENVIRONMENTS, makeFront, makeFronts } from '../support/front.ts'
 import { ask, type Answer } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
+import { PLACES } from './places.ts'
 import { makeStronghold } from './stronghold.ts'
 
 function siteOf(text: string) {
@@ -140,22 +141,46 @@ test('S35 a root, a prefix and an app’s path are taken literally', async t => 
   t.is(missing.headers['cache-control'], 'no-store')
 })
 
-test('S36 a client cannot have a front server send a file', async t => {
-  for (const { front } of await makeFronts(t, makeStronghold(t))) {
-    const plain = await ask(front.port, 'GET', '/assets/app.css')
-    const asked = await ask(front.port, 'GET', '/assets/app.css', {
-      'X-Sendfile-Type': 'X-Accel-Redirect',
-      'X-Accel-Mapping': `${front.root}/=/private/`,
-      'X-Sendfile': '/etc/passwd',
-      'X-Accel-Redirect': '/private/x',
-      'X-Lighttpd-Send-File': '/etc/passwd',
-      'X-Original-URL': '/admin/secret.html',
-      'X-Rewrite-URL': '/admin/secret.html',
-      'X-HTTP-Method-Override': 'DELETE',
-      'X-Forwarded-Prefix': '/evil'
-    })
-    t.is(asked.text, plain.text)
-    t.deepEqual(Object.keys(asked.headers), Object.keys(plain.headers))
+for (const { where, at, options } of PLACES) {
+  test(`S36 a client cannot have a front server send a file${where}`, async t => {
+    for (const { front } of await makeFronts(t, makeStronghold(t), options)) {
+      const plain = await ask(front.port, 'GET', `${at}/assets/app.css`)
+      t.is(plain.status, 200)
+      const asked = await ask(front.port, 'GET', `${at}/assets/app.css`, {
+        'X-Sendfile-Type': 'X-Accel-Redirect',
+        'X-Accel-Mapping': `${front.root}/=/private/`,
+        'X-Sendfile': '/etc/passwd',
+        'X-Accel-Redirect': '/private/x',
+        'X-Lighttpd-Send-File': '/etc/passwd',
+        'X-Original-URL': '/admin/secret.html',
+        'X-Rewrite-URL': '/admin/secret.html',
+        'X-HTTP-Method-Override': 'DELETE',
+        'X-Forwarded-Prefix': '/evil'
+      })
+      t.is(asked.text, plain.text)
+      t.deepEqual(Object.keys(asked.headers), Object.keys(plain.headers))
+    }
+  })
+}
+
+test('S35 the URL path of a mount is taken literally, and its directory too', async t => {
+  const root = makeProject(t, { 'd+(i)[r]/a.css': 'odd', 'ddir/a.css': 'pattern' })
+  const mounts = { '/a+b(c)[d]': 'd+(i)[r]', '/x*': 'ddir' }
+  for (const environment of Object.values(ENVIRONMENTS)) {
+    const { port } = await makeFront(t, { root, ...environment, mounts, alone: true })
+    t.is((await ask(port, 'GET', '/a+b(c)[d]/a.css')).text, 'odd')
+    t.is((await ask(port, 'GET', '/a+b(c)%5Bd%5D/a.css')).text, 'odd')
+    for (const target of [
+      '/aab(c)d/a.css',
+      '/ab/a.css',
+      '/a+b(c)d/a.css',
+      '/xx/a.css',
+      '/x/a.css'
+    ]) {
+      t.is((await ask(port, 'GET', target)).status, 404, target)
+    }
+    const missing = await ask(port, 'GET', '/a+b(c)[d]/missing.css')
+    t.is(missing.headers['cache-control'], 'no-store')
   }
 })
 

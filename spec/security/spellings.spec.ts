@@ -5,6 +5,7 @@ import type { Middleware } from 'koa'
 import { ENVIRONMENTS, makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { cases } from '../support/soak.ts'
+import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 
 // Pieces of which every known trick is made, and some that are none yet.
@@ -69,24 +70,30 @@ function readPath(read: () => string): string | undefined {
   }
 }
 
-for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
-  test(`S19 ${REQUESTS} spellings: what is served is the request’s own path, in ${name}`, async t => {
+const placed = PLACES.flatMap(place =>
+  Object.entries(ENVIRONMENTS).map(([name, environment]) => ({ place, name, environment }))
+)
+
+for (const { place, name, environment } of placed) {
+  test(`S19 ${REQUESTS} spellings: what is served is the request’s own path, in ${name}${place.where}`, async t => {
     const root = makeStronghold(t)
     let path: string | undefined
     const guard: Middleware = (ctx, next) => {
       path = readPath(() => ctx.path)
-      return path?.startsWith('/admin') ? ctx.throw(403) : next()
+      return path?.startsWith(`${place.at}/admin`) ? ctx.throw(403) : next()
     }
-    const front = await makeFront(t, { root, ...environment, inFront: [guard] })
+    const front = await makeFront(t, { root, ...environment, ...place.options, inFront: [guard] })
     let served = 0
+    const expected = (asked: string) =>
+      asked.startsWith(`${place.at}/`) ? files[asked.slice(place.at.length)] : undefined
     await fc.assert(
       fc.asyncProperty(spelling, async target => {
         path = undefined
-        const answer = await ask(front.port, 'GET', target)
+        const answer = await ask(front.port, 'GET', targetAt(place, target))
         if (answer.status !== 200) return [400, 403, 404].includes(answer.status)
         served++
         // The very path that the guard compared, and the bytes that belong to it.
-        return path !== undefined && files[path] === answer.text
+        return path !== undefined && expected(path) === answer.text
       }),
       { numRuns: REQUESTS }
     )

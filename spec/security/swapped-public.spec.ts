@@ -6,6 +6,7 @@ import { makeFront, type Front } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
+import { PLACES } from './places.ts'
 import { SECRET } from './stronghold.ts'
 
 const SMALL = 1000
@@ -52,17 +53,22 @@ async function askAll(t: ExecutionContext, { port }: Front, paths: readonly stri
 // Nothing is held, so that every request looks, opens and judges.
 const ALWAYS_LOOK = { memory: { maxBytes: 1, maxFileBytes: 100_000 }, revalidate: 0 }
 
-for (const env of ['production', 'development'] as const) {
-  const options = { ...ALWAYS_LOOK, env, compile: env === 'development', fingerprint: false }
+const runs = PLACES.flatMap(place =>
+  (['production', 'development'] as const).map(env => ({ ...place, env }))
+)
 
-  test(`S52 a link to a file that is swapped while it is read serves nothing from outside, in ${env}`, async t => {
+for (const { where, at: mounted, env, options: placed } of runs) {
+  const compile = env === 'development'
+  const options = { ...ALWAYS_LOOK, env, compile, fingerprint: false, ...placed }
+
+  test(`S52 a link to a file that is swapped while it is read serves nothing from outside${where}, in ${env}`, async t => {
     const outside = makeProject(t, filesBelow('', BAD))
     const inside = makeProject(t, filesBelow('public/', GOOD))
     const front = await makeFront(t, { root: inside, ...options })
     for (const name of ['small', 'big']) {
       const at = join(inside, `public/${name}-link.txt`)
       const targets = [`${name}.txt`, join(outside, `${name}.txt`)]
-      const asking = askAll(t, front, [`/${name}-link.txt`])
+      const asking = askAll(t, front, [`${mounted}/${name}-link.txt`])
       await swapping(at, targets, asking)
       const { good, none } = await asking
       t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
@@ -70,25 +76,25 @@ for (const env of ['production', 'development'] as const) {
     t.deepEqual(front.errors, [])
   })
 
-  test(`S52 a folder that is swapped for a link while it is read serves nothing from outside, in ${env}`, async t => {
+  test(`S52 a folder that is swapped for a link while it is read serves nothing from outside${where}, in ${env}`, async t => {
     const inside = makeProject(t, filesBelow('public/real/', GOOD))
     const outside = makeProject(t, filesBelow('', BAD))
     const front = await makeFront(t, { root: inside, ...options })
-    const asking = askAll(t, front, ['/folder/small.txt', '/folder/big.txt'])
+    const asking = askAll(t, front, [`${mounted}/folder/small.txt`, `${mounted}/folder/big.txt`])
     await swapping(join(inside, 'public/folder'), ['real', outside], asking)
     const { good, none } = await asking
     t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
     t.deepEqual(front.errors, [])
   })
 
-  test(`S52 public itself, swapped for a link while it is read, serves nothing from outside, in ${env}`, async t => {
+  test(`S52 public itself, swapped for a link while it is read, serves nothing from outside${where}, in ${env}`, async t => {
     const inside = makeProject(t, filesBelow('real/', GOOD))
     const outside = makeProject(t, filesBelow('', BAD))
     symlinkSync('real', join(inside, 'public'))
     mkdirSync(join(outside, 'assets'))
     const front = await makeFront(t, { root: inside, ...options })
-    t.is((await ask(front.port, 'GET', '/small.txt')).status, 200)
-    const asking = askAll(t, front, ['/small.txt', '/big.txt'])
+    t.is((await ask(front.port, 'GET', `${mounted}/small.txt`)).status, 200)
+    const asking = askAll(t, front, [`${mounted}/small.txt`, `${mounted}/big.txt`])
     await swapping(join(inside, 'public'), ['real', outside], asking)
     const { good, none } = await asking
     t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)

@@ -74,6 +74,8 @@ export interface Fronts {
   readonly name: string
   readonly front: Front
   readonly alone: Front
+  /** A target of no file that is answered like this one, if that has no file either. */
+  readonly missingLike: (target: string) => string
 }
 
 export async function makeFronts(
@@ -85,7 +87,8 @@ export async function makeFronts(
     Object.entries(ENVIRONMENTS).map(async ([name, environment]) => ({
       name,
       front: await makeFront(t, { ...environment, ...options, root }),
-      alone: await makeFront(t, { ...environment, ...options, root, alone: true })
+      alone: await makeFront(t, { ...environment, ...options, root, alone: true }),
+      missingLike: target => missingFileLike(target, Object.keys(options.mounts ?? {}))
     }))
   )
 }
@@ -102,7 +105,7 @@ export async function isNotOurs(
   target: string,
   methods: readonly string[] = METHODS
 ): Promise<void> {
-  for (const { name, front, alone } of fronts) {
+  for (const { name, front, alone, missingLike } of fronts) {
     for (const method of methods) {
       const what = `${method} ${target.slice(0, 100)} in ${name}`
       front.passed.length = 0
@@ -110,7 +113,7 @@ export async function isNotOurs(
       t.deepEqual(front.passed, [target], `${what} goes on, its URL untouched`)
       const [answer, missing] = await Promise.all([
         ask(alone.port, method, target),
-        ask(alone.port, method, missingFileLike(target))
+        ask(alone.port, method, missingLike(target))
       ])
       t.is(answer.status, 404, what)
       t.is(signature(answer), signature(missing), `${what} is answered like any missing file`)
@@ -120,9 +123,10 @@ export async function isNotOurs(
   }
 }
 
-/** Under the prefix a 404 forbids its storing; that alone may differ. */
-function missingFileLike(target: string): string {
-  return target.replace(/^https?:\/\/[^/]*/i, '').startsWith('/assets/')
-    ? '/assets/no-such-file'
-    : '/no-such-file'
+/** Under the prefix and in a mount a 404 forbids its storing, at `/` for what has an extension. */
+function missingFileLike(target: string, mounts: readonly string[]): string {
+  const path = target.replace(/^https?:\/\/[^/]*/i, '').replace(/\?.*/s, '')
+  const at = ['/assets', ...mounts].find(each => each !== '/' && path.startsWith(`${each}/`))
+  if (at !== undefined) return `${at}/no-such-file`
+  return mounts.includes('/') && /\.[^./]+$/.test(path) ? '/no-such-file.x' : '/no-such-file'
 }

@@ -3,24 +3,20 @@ import { once } from 'node:events'
 import { createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import Koa2 from 'koa2'
 import { askHttp2 } from './ask.ts'
 import { makeSite, type Files, type Site, type SiteOptions } from './site.ts'
+import { WAYS as FILE_WAYS } from './ways.ts'
 
 interface Way extends SiteOptions {
   readonly isHttp2?: boolean
 }
 
-const ways: Readonly<Record<string, Way>> = {
-  'as the first middleware': {},
-  'given to Koa': { front: (_, next) => next() },
-  'over Koa 2': { koa: Koa2, front: (_, next) => next() },
-  streamed: { memory: { maxFileBytes: 0 } },
-  'streamed by Koa': { memory: { maxFileBytes: 0 }, front: (_, next) => next() },
-  'with memory off': { memory: { maxBytes: 0 } },
-  'over HTTP/2': { isHttp2: true },
-  'streamed over HTTP/2': { isHttp2: true, memory: { maxFileBytes: 0 } }
-}
+const ways: ReadonlyArray<readonly [title: string, way: Way]> = [
+  ...FILE_WAYS,
+  ['with memory off', { memory: { maxBytes: 0 } }],
+  ['from memory, over HTTP/2', { isHttp2: true }],
+  ['streamed over HTTP/2', { isHttp2: true, memory: { maxFileBytes: 0 } }]
+]
 
 const environments = {
   development: { env: 'development' },
@@ -28,7 +24,7 @@ const environments = {
 } satisfies Record<string, SiteOptions>
 
 /** By title. Every request looks at the disk, unless an option says otherwise. */
-export const WAYS: ReadonlyArray<readonly [title: string, way: Way]> = Object.entries(ways).flatMap(
+export const WAYS: ReadonlyArray<readonly [title: string, way: Way]> = ways.flatMap(
   ([title, way]) =>
     Object.entries(environments).map(
       ([name, environment]) =>

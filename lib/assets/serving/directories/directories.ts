@@ -5,6 +5,7 @@ import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { OpenFile } from '../../../files/disk.ts'
 import { isNavigation } from '../../../http/navigation.ts'
+import { manifestFile } from '../../settings/manifest-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import { makeMemory, ServedFiles, type Memory } from '../files/served-files.ts'
@@ -46,7 +47,9 @@ export class Directories {
     const { memory, mounts } = settings
     this.#settings = settings
     this.#memory = makeMemory(memory)
-    const isHidden = hides(mounts.flatMap(({ manifest }) => manifest ?? []))
+    const manifests = mounts.flatMap(({ manifest }) => manifest ?? [])
+    // By its URL path our own is hidden in `public`, but not where that is mounted as well.
+    const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])
     this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
     this.#mounts = mounts
       // The dev server has the current files.

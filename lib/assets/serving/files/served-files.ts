@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isPathInPublic } from '../../../files/containment.ts'
-import { sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
+import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { KnownMisses } from './known-misses.ts'
 import { isUnchanged, withServedFile, type ServedFile } from './served-file.ts'
@@ -90,9 +90,11 @@ export class ServedFiles {
 
   /** Whether there is a file that can be sent; it is not read. */
   async has({ path }: Pick<Wanted, 'path'>): Promise<boolean> {
+    const { place, isHidden } = this.directory
     const file = fileIn(this.directory, path)
-    const stats = this.directory.isHidden?.(file) ? undefined : await statOf(file)
-    return stats !== undefined && stats.isFile() && isPathInPublic(this.directory.place, file)
+    if (isHidden?.(file) || !(await statOf(file))?.isFile()) return false
+    if (isHidden?.((await realpathOf(file)) ?? file)) return false
+    return isPathInPublic(place, file)
   }
 
   /** Where a stat result may be reused, concurrent requests share one stat. */
