@@ -124,6 +124,5 @@ function hashedIn(outputs: Outputs): Set<string> {
     } else if (/\.m?js$/.test(file)) chunks.push([file, 'chunk'])
     else if (!bundles.has(path)) assets.push([file, stemOf(inputs[0] ?? '')])
   }
-  const groups = [entries, chunks, assets].map(each => hashedAmong(each, HASHES.esbuild))
-  return new Set(groups.flatMap(group => [...group]))
+  return hashedAmong([entries, chunks, assets], HASHES.esbuild)
 }

@@ -19,22 +19,29 @@ export const HASHES = {
 // Words that people write into names: `DataTable`, `component`, `VERSION2`, `20240101`.
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,})*|[A-Z]+)\d*$/
 
-/** @param files those whose names follow one pattern: all have a hash, or none has */
-export function hashedAmong(files: readonly NamedFile[], hash: RegExp): Set<string> {
+/** @param groups files whose names follow one pattern each: all of a group have a hash, or none has */
+export function hashedAmong(groups: readonly (readonly NamedFile[])[], hash: RegExp): Set<string> {
+  const suffixed = groups.map(files => ({ files, own: ownSuffixes(files, hash) }))
+  const count = suffixed.reduce((sum, { own }) => sum + own.length, 0)
+  const hashed = suffixed.flatMap(({ files, own }) => {
+    // Nobody gives each file another word.
+    const isPattern = count > 1 && own.length === files.length
+    return own.filter(({ suffix }) => isPattern || !isWritten(suffix))
+  })
+  return new Set(hashed.map(({ file }) => file).filter(file => !hasFixedUrl(file)))
+}
+
+/** A suffix of several files is that of a release, such as a date or a commit. */
+function ownSuffixes(files: readonly NamedFile[], hash: RegExp) {
   const bearers = new Map<string, Set<string>>()
   for (const [file, stem] of files) {
     const suffix = suffixOf(file, stem)
     if (suffix === undefined || !hash.test(suffix)) continue
     bearers.set(suffix, (bearers.get(suffix) ?? new Set()).add(file))
   }
-  // A suffix of several files is that of a release, such as a date or a commit.
-  const own = [...bearers].flatMap(([suffix, [file, ...others]]) =>
+  return [...bearers].flatMap(([suffix, [file, ...others]]) =>
     file !== undefined && others.length === 0 ? [{ file, suffix }] : []
   )
-  // Nobody gives each file another word.
-  const isPattern = own.length > 1 && own.length === files.length
-  const hashed = own.filter(({ suffix }) => isPattern || !isWritten(suffix))
-  return new Set(hashed.map(({ file }) => file).filter(file => !hasFixedUrl(file)))
 }
 
 /** `assets/main.tsx` -> `main` */

@@ -40,7 +40,7 @@ export function readVite(manifest: Json): Bundle | undefined {
     entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),
     tagged: new Set(reached.flatMap(chunk => [chunk.file, ...chunk.stylesheets]).concat(common)),
     files: new Set([...chunks.values()].flatMap(filesOf)),
-    hashed: hashedAmong([...chunks.values()].flatMap(namedFiles), HASHES.vite)
+    hashed: hashedAmong([[...chunks.values()].flatMap(namedFiles)], HASHES.vite)
   }
 }
 

@@ -37,7 +37,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
     entry: name => entryOf(entries.get(name), assets),
     tagged,
     files,
-    hashed: assets ? hashedBy(assets) : hashedAmong(unnamed(files), HASHES.webpack)
+    hashed: assets ? hashedBy(assets) : hashedAmong([unnamed(files)], HASHES.webpack)
   }
 }
 
