@@ -19,6 +19,11 @@ assets.video('a.mp4', { controls: true, poster: 'a.png' })
 assets.audio({ sources: ['a.ogg', { src: 'a.mp3', type: 'audio/mpeg' }], content: 'none' })
 assets.importMap({ nonce: 'r4nd0m', imports: { dial: 'dial.js' } }) satisfies string
 assets.preload('a', { as: 'style', fetchpriority: 'high' }) satisfies string
+assets.entry('src/main.tsx', 'src/print.css', {
+  mount: '/',
+  nonce: maybe ? 'n' : undefined
+}) satisfies string
+assets.entry('main', { type: 'classic', reactRefresh: maybe })
 assets.app('admin').version satisfies string
 
 // Helpers do not use `this`: linters accept one that is taken off its object.
@@ -42,6 +47,12 @@ assets.video()
 assets.video({ sources: [{ type: 'video/mp4' }] })
 // @ts-expect-error no destination of a preload
 assets.preload('a', { as: 'stile' })
+// @ts-expect-error an entry is needed
+assets.entry({ nonce: 'n' })
+// @ts-expect-error scripts are modules or classic
+assets.entry('main', { type: 'text/javascript' })
+// @ts-expect-error no such option
+assets.entry('main', { once: 'n' })
 // @ts-expect-error no such option
 assets.importMap({ once: 'r4nd0m' })
 // @ts-expect-error helpers are read only

@@ -1,7 +1,7 @@
 // The settings of each app. They come from layers of options; the last layer that sets an option wins.
 import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { futureRealpath, isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
+import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
 import { entriesGiven, optionError, settleTable, type Settled } from '../../options.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
@@ -172,16 +172,12 @@ export function settlePath(path: string, option: 'path' | 'prefix' | 'mounts', p
 
 /** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */
 function findApps(project: Project, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
-  const { root, options } = project
+  const { root } = project
   const names = readDirectory(join(root, 'apps'))
     .map(entry => entry.name)
     .filter(name => !name.startsWith('.') && isDirectory(join(root, 'apps', name, 'assets')))
     .toSorted()
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
   const published = needsManifest ? appsAtStart(manifestFile(project)) : undefined
-  if (published) return published
-  if (isDirectory(join(root, 'assets'))) return { web: { dir: root } }
-  // A project of mounts alone has nothing to precompile.
-  const lacksManifest = needsManifest && !statIfThere(manifestFile(project))
-  return { web: options.mounts && lacksManifest ? { fingerprint: false } : {} }
+  return published ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
 }

@@ -1,0 +1,125 @@
+import nunjucks from 'nunjucks'
+import test from 'ava'
+import type { Entry, ScriptKind } from '../../../lib/assets/views/entry.ts'
+import { makeViewHelpers, type ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import { makeSite } from '../../support/site.ts'
+import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
+
+const entryOf = (kind: ScriptKind, more: Partial<Entry> = {}): Entry => ({
+  stylesheets: [{ url: '/a.css', integrity: ['sha384-c'] }],
+  scripts: [{ url: '/a.js', integrity: ['sha384-a'], kind }],
+  preloads: [{ url: '/b.js', integrity: ['sha384-b'] }],
+  ...more
+})
+
+/** A page each time. */
+function pageOf(entries: Readonly<Record<string, Entry>>): ViewHelpers {
+  const assets = {
+    resolve: (name: string) => plainAddress('/assets', name),
+    modules: () => [],
+    version: () => 'v7'
+  }
+  const apps = ['web', 'admin'].map(name => ({ name, path: `/${name}` }))
+  const helpers = makeViewHelpers(
+    { apps },
+    () => assets,
+    name => entries[name] ?? entryOf('module')
+  )
+  return helpers('web')
+}
+
+test('entry() writes stylesheets, scripts, then preloads', t => {
+  t.is(
+    pageOf({}).entry('a'),
+    '<link href="/a.css" type="text/css" rel="stylesheet" integrity="sha384-c" crossorigin="anonymous">\n' +
+      '<script src="/a.js" type="module" integrity="sha384-a" crossorigin="anonymous"></script>\n' +
+      '<link href="/b.js" rel="modulepreload" integrity="sha384-b" crossorigin="anonymous">'
+  )
+})
+
+test('a script is a module, deferred, blocking or for browsers without modules', t => {
+  const scriptOf = (kind: ScriptKind) =>
+    pageOf({ a: entryOf(kind, { stylesheets: [], preloads: [] }) }).entry('a')
+  const guarded = 'integrity="sha384-a" crossorigin="anonymous"'
+  t.is(scriptOf('module'), `<script src="/a.js" type="module" ${guarded}></script>`)
+  t.is(
+    scriptOf('classic'),
+    `<script src="/a.js" type="text/javascript" ${guarded} defer="defer"></script>`
+  )
+  t.is(scriptOf('blocking'), `<script src="/a.js" type="text/javascript" ${guarded}></script>`)
+  t.is(
+    scriptOf('nomodule'),
+    `<script src="/a.js" type="text/javascript" ${guarded} nomodule="nomodule"></script>`
+  )
+})
+
+test('the option type decides between module and classic, and never for legacy scripts', t => {
+  const page = () => pageOf({ classic: entryOf('classic'), legacy: entryOf('nomodule') })
+  t.regex(
+    page().entry('a', { type: 'classic' }),
+    /src="\/a\.js" type="text\/javascript".* defer="defer"/
+  )
+  t.notRegex(page().entry('a', { type: 'classic' }), /modulepreload/)
+  t.regex(page().entry('classic', { type: 'module' }), /src="\/a\.js" type="module"/)
+  for (const type of ['module', 'classic'] as const) {
+    t.regex(page().entry('legacy', { type }), /type="text\/javascript".* nomodule="nomodule"/)
+  }
+})
+
+test('BND-02 the nonce is on every tag, the preamble included, and cannot end it', t => {
+  const page = pageOf({ a: entryOf('module', { reactRefresh: '/@react-refresh</script>"' }) })
+  const tags = page.entry('a', { nonce: '$&"><script>', reactRefresh: true }).split('\n')
+  t.is(tags.length, 4)
+  for (const tag of tags) t.true(tag.includes(' nonce="$&amp;&quot;&gt;&lt;script&gt;">'), tag)
+  const preamble = tags.find(tag => tag.includes('RefreshReg')) ?? ''
+  t.is(preamble.split('</script>').length, 2)
+  t.regex(preamble, /from "\/@react-refresh\\u003c\/script\\u003e\\"";/)
+})
+
+test('BND-03 what the page has is not written again, by whichever helpers of the page', t => {
+  const page = pageOf({})
+  t.not(page.entry('a'), '')
+  t.is(page.entry('a', { nonce: 'other', type: 'classic' }), '')
+  t.is(page.app('admin').entry('a'), '')
+  t.is(page.app('admin').app('web').entry('a'), '')
+  t.not(pageOf({}).entry('a'), '')
+})
+
+test('the helpers of a page have everything that those of an app have', t => {
+  const page = pageOf({})
+  const { path, entry } = page
+  t.is(path('app.js'), '/assets/app.js')
+  t.is(page.version, 'v7')
+  t.regex(entry('a'), /script/)
+  t.deepEqual(Object.keys(page.app('admin')), Object.keys(page))
+})
+
+test('entry() works in Nunjucks with keyword arguments', t => {
+  const template = "{{ assets.entry('a', nonce='r4nd0m') | safe }}"
+  const html = nunjucks.renderString(template, { assets: pageOf({}) })
+  t.is(html.split(' nonce="r4nd0m"').length, 4)
+})
+
+test('an error page has the tags of its entries, although another page has begun', async t => {
+  const site = await makeSite(
+    t,
+    { '/dist/a.js': 'a', '/manifest.json': '{ "a": { "file": "a.js", "isEntry": true } }' },
+    {
+      env: 'production',
+      mounts: { '/static': { dir: 'dist', manifest: 'manifest.json' } },
+      apps: { web: { fingerprint: false } },
+      front: async (ctx, next) => {
+        try {
+          await next()
+        } catch (error) {
+          ctx.body = `${(error as Error).message} ${ctx.assets.entry('a')} ${ctx.state['assets'] === ctx.assets}`
+        }
+      },
+      routes: ctx => {
+        throw new Error(ctx.assets.entry('a'))
+      }
+    }
+  )
+  const [, tag = ''] = /^(<script .*<\/script>) \1 true$/.exec((await site.ask('/')).text) ?? []
+  t.regex(tag, /src="\/static\/a\.js"/)
+})
