@@ -1,10 +1,13 @@
 // Files too big for memory that change while they are found, opened or sent.
 import { appendFileSync, closeSync, openSync, renameSync, utimesSync, writeSync } from 'node:fs'
 import { once } from 'node:events'
+import { randomBytes } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import test from 'ava'
+import compress from 'koa-compress'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeSite, type Site } from '../../support/site.ts'
@@ -84,6 +87,24 @@ for (const [sender, options] of SENDERS) {
     t.deepEqual(site.errors, [])
   })
 }
+
+test('ANS-11 a file that is overwritten while koa-compress compresses it does not arrive to its end', async t => {
+  const site = await makeSite(
+    t,
+    { '/public/big.txt': Buffer.concat(Array.from({ length: 32 }, () => randomBytes(MIB))) },
+    { ...PRODUCTION, front: compress() }
+  )
+  const socket = connect(site.port, '127.0.0.1')
+  socket.write('GET /big.txt HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')
+  await once(socket, 'readable')
+  overwrite(site.at('/public/big.txt'))
+  const bytes = await buffer(socket)
+  t.regex(bytes.toString('latin1', 0, 500), /\r\nContent-Encoding: gzip\r\n/i)
+  // The last chunk of a chunked body has no bytes (RFC 9112 section 7.1).
+  t.false(bytes.subarray(-5).equals(Buffer.from('0\r\n\r\n')))
+  await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+  t.deepEqual(site.errors, [])
+})
 
 for (const [what, change] of [
   ['grows', (path: string) => appendFileSync(path, 'more')],
