@@ -184,6 +184,17 @@ test.serial(
   }
 )
 
+test.serial('a page costs nothing either where there is no public directory', async t => {
+  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
+  const mounts = { '/static': 'dist' }
+  const site = await makeSite(t, { '/dist/a.js': 'a' }, { ...REMEMBERING, mounts, routes })
+  for (const path of ['/', '/books', '/books/23', '/static/none']) {
+    for (let times = 0; times < 3; times++) await site.ask(path)
+    const cost = await costOf(site, path)
+    t.deepEqual([path, cost], [path, { calls: 0, stats: [], sync: [], status: 200 }])
+  }
+})
+
 test.serial('while compiling, a page behind two mounts costs one stat more for each', async t => {
   const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
   const files = { 'css/a.css': 'a{}', '/dist/a.js': 'a' }

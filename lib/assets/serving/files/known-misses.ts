@@ -69,8 +69,8 @@ export class KnownMisses {
   }
 
   async #watch(at: string): Promise<void> {
-    const path = fileIn(this.#directory, at)
-    if (!(await statOf(path))?.isDirectory() || this.#folders.has(at)) return
+    const path = await this.#watchable(at)
+    if (path === undefined || this.#folders.has(at)) return
     try {
       const watcher = watch(path, { persistent: false })
       const folder = { watcher, isWatched: true }
@@ -84,6 +84,16 @@ export class KnownMisses {
       // Without file-system events (ENOSPC, some file systems) nothing is remembered.
       if (errorCode(error) === undefined) throw error
     }
+  }
+
+  /** The folder; for a directory that does not exist yet the one in which it would appear. */
+  async #watchable(at: string): Promise<string | undefined> {
+    const folder = fileIn(this.#directory, at)
+    const isTop = at === (this.#directory.urlPath || '/')
+    for (const path of isTop ? [folder, dirname(folder)] : [folder]) {
+      if ((await statOf(path))?.isDirectory()) return path
+    }
+    return undefined
   }
 
   #unwatch(at: string, folder: Folder): void {

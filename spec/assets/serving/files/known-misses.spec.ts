@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { makeSite, type Site } from '../../../support/site.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
+import { until } from '../../../support/until.ts'
 
 const FILES = {
   '/public/assets/there.css': 'there',
@@ -147,3 +148,23 @@ test('a fingerprint that was requested too early is served as soon as its bytes 
   site.write('a.css', 'new')
   t.is((await site.ask(early)).text, 'new')
 })
+
+for (const [way, appear] of Object.entries<(site: Site) => void>({
+  'is written': site => site.write('/public/new.css', 'new'),
+  'is moved there': site => renameSync(site.at('/elsewhere'), site.at('/public')),
+  'is a link': site => symlinkSync('elsewhere', site.at('/public'))
+})) {
+  test(`a public directory that ${way} while the server runs is served, and before it a miss is remembered`, async t => {
+    const site = await makeSite(
+      t,
+      { '/elsewhere/new.css': 'new' },
+      { compile: false, fingerprint: false, revalidate: 3600 }
+    )
+    for (const path of ['/new.css', '/page', '/deep/page']) {
+      t.is((await miss(site, path)).at(-1), 404)
+    }
+    appear(site)
+    await until(async () => (await site.ask('/new.css')).text === 'new', 'it is served')
+    t.is((await site.ask('/page')).status, 404)
+  })
+}
