@@ -74,8 +74,9 @@ export class Directories {
   /** Whether no directory has the file of a raw path, as far as is known without reading the disk. */
   lack(rawPath: string): boolean {
     if (this.#mounts.length === 0) return this.public.lacks(rawPath)
-    const isLacking = ({ files }: Mount) =>
-      !covers(files.directory, rawPath) || files.lacks(rawPath)
+    // A mount's own URL path may be redirected to its index file.
+    const isLacking = ({ files, urlPath }: Mount) =>
+      urlPath !== rawPath && (!covers(files.directory, rawPath) || files.lacks(rawPath))
     // A mount's path is decoded.
     return hasOneSpelling(rawPath) && this.public.lacks(rawPath) && this.#mounts.every(isLacking)
   }

@@ -107,6 +107,24 @@ test('MNT-05 of two mounts the longer one that has the index file responds', asy
   t.is((await site.ask('/x/b')).headers.location, '/x/b/')
 })
 
+test('MNT-05 folders are redirected where misses are remembered as well, that of the mount itself too', async t => {
+  const mounts = { '/site': { dir: 'html', index: 'index.html' } }
+  const site = await makeSite(t, FILES, {
+    mounts,
+    env: 'production',
+    fingerprint: false,
+    revalidate: 3600
+  })
+  for (let times = 0; times < 4; times++) {
+    for (const path of ['/site/none', '/site/docs/none', '/site/none/']) {
+      t.is((await site.ask(path)).status, 404)
+    }
+    t.is((await site.ask('/site')).headers.location, '/site/')
+    t.is((await site.ask('/site/docs')).headers.location, '/site/docs/')
+    t.is((await site.ask('/site/')).text, 'home')
+  }
+})
+
 test('MNT-05 without `index` nothing is redirected, and a route has the path', async t => {
   const routes = (ctx: Context) => void (ctx.body = ctx.path)
   const site = await makeSite(t, FILES, { mounts: { '/': 'html' }, routes })
