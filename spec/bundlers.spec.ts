@@ -137,7 +137,6 @@ test('every program of the page is run here', t => {
       'vite-in-koa.js',
       'server-with-vite.js',
       'build.js',
-      'esbuild-mount.js',
       'webpack.config.js',
       'legacy-page.js',
       'single-page.js'
@@ -227,7 +226,7 @@ test.serial('BND-07 esbuild: the tags of an entry, and what it shares preloaded'
   )
   writeFiles(root, { 'build.js': build })
   await run(root, 'build.js')
-  const { mounts } = (await importProgram(root, 'esbuild-mount.js')) as SiteOptions
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/metafile.json' } }
   const { tags, urls, port } = await tagsOf(t, { root, mounts }, 'src/main.jsx')
   t.deepEqual(tags, [
     `<link href="/static/main-<hash>.css" type="text/css" rel="stylesheet" ${GUARD}>`,
