@@ -2,25 +2,30 @@
 import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { digestOfFile } from '../../files/digest.ts'
-import { statOf } from '../../files/disk.ts'
+import { isInside, statOf } from '../../files/disk.ts'
+import { Bundles } from '../bundles/bundles.ts'
 import type { Manifest } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { isLive } from '../publishing/live-build.ts'
 import { ordinaryBy } from '../publishing/ordinary-names.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
 import { Directories } from '../serving/directories/directories.ts'
+import { covers } from '../serving/directories/served-directory.ts'
 import type { Fields } from '../serving/fields.ts'
-import type { Wanted } from '../serving/request-path.ts'
+import { isOurs, type Wanted } from '../serving/request-path.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
+import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import { step, type ExplainedRepresentation } from './explanation.ts'
 
 /** @param source what a request for that name would publish */
 export async function explainFile(settings: Settings, wanted: Wanted, source: Source | undefined) {
-  const file = await findFile(settings, wanted, source)
+  const directories = await directoriesFor(settings, wanted, source)
+  const mounted = await directories.findInMounts(wanted)
+  const file = mounted ?? (await directories.public.find(wanted))
   const found = file?.representations[0].file ?? publicFile(settings, wanted.path)
   const path = relative(settings.root, found)
   const finding = file ? 'exists' : await whyNoFile(settings, wanted)
@@ -29,7 +34,11 @@ export async function explainFile(settings: Settings, wanted: Wanted, source: So
     size,
     headers: asRecord(ok.fields)
   }))
-  const { outcome, isFound } = outcomeOf(settings, wanted, source, file)
+  const { outcome, isFound } =
+    (mounted && outcomeByFile(placeOf(settings, wanted, mounted))) ??
+    outcomeBySource(wanted, source, file) ??
+    (file && outcomeByFile('public')) ??
+    (await outcomeWithoutFile(settings, wanted, directories))
   const condition = settings.serve ? '' : 'with serving on: '
   return {
     step: step('file', `${path} ${finding}`, representations.flatMap(detailsOf)),
@@ -40,12 +49,13 @@ export async function explainFile(settings: Settings, wanted: Wanted, source: So
 }
 
 /** By the rules of a request, but without the state of a running process. */
-async function findFile(
+async function directoriesFor(
   settings: Settings,
   wanted: Wanted,
   source: Source | undefined
-): Promise<ServedFile | undefined> {
+): Promise<Directories> {
   const manifest = await manifestFor(settings, wanted)
+  const bundles = bundlesFor(settings)
   const isOrdinary = ordinaryBy({
     manifestOf: () => manifest,
     sourcedName: async (_, name) => {
@@ -54,8 +64,21 @@ async function findFile(
     },
     has: asked => directories.public.has(asked)
   })
-  const directories = new Directories(settings, { isOrdinary, isHashed: () => false })
-  return (await directories.findInMounts(wanted)) ?? directories.public.find(wanted)
+  const directories = new Directories(settings, {
+    isOrdinary,
+    isHashed: (mount, path) => bundles?.isHashed(mount, path) ?? false
+  })
+  return directories
+}
+
+/** Undefined where koaAssets would not start. */
+function bundlesFor(settings: Settings): Bundles | undefined {
+  try {
+    return new Bundles(settings, () => undefined)
+  } catch (error) {
+    if (error instanceof AssetError) return undefined
+    throw error
+  }
 }
 
 async function manifestFor(settings: Settings, { app }: Wanted): Promise<Manifest | undefined> {
@@ -102,25 +125,47 @@ async function whyNoFile(
   return 'is a symbolic link that may not be followed (option symlinks)'
 }
 
-function outcomeOf(
-  { publicApp }: Settings,
+interface Outcome {
+  readonly outcome: string
+  readonly isFound: boolean
+}
+
+/** Undefined where a request publishes nothing. */
+function outcomeBySource(
   { app, name }: Wanted,
   source: Source | undefined,
   file: ServedFile | undefined
-) {
-  if (app.compile && source) {
-    const isPlain = isNamed(source, name) || splitFingerprint(name) === undefined
-    if (isPlain || (isLive(app) && file)) {
-      return { outcome: '200, after publishing its source', isFound: true }
-    }
-    if (isLive(app)) {
-      return {
-        outcome: '200 if the source still yields these bytes, otherwise 404',
-        isFound: false
-      }
-    }
+): Outcome | undefined {
+  if (!app.compile || !source) return undefined
+  const isPlain = isNamed(source, name) || splitFingerprint(name) === undefined
+  if (isPlain || (isLive(app) && file)) {
+    return { outcome: '200, after publishing its source', isFound: true }
   }
-  if (file) return { outcome: '200, the file in public', isFound: true }
-  const storing = app === publicApp ? '' : '; a 404 gets Cache-Control: no-store'
-  return { outcome: `passed to the next middleware${storing}`, isFound: false }
+  if (!isLive(app)) return undefined
+  return { outcome: '200 if the source still yields these bytes, otherwise 404', isFound: false }
+}
+
+/** Where the file of a path is, in a mount if there is one that has it. */
+function placeOf({ mounts }: Settings, { path }: Wanted, { representations }: ServedFile): string {
+  const [{ file }] = representations
+  const mount = mounts.find(each => covers(each, path) && isInside(each.dir, file))
+  return `the mount ${mount?.urlPath || '/'}`
+}
+
+function outcomeByFile(place: string): Outcome {
+  return { outcome: `200, the file in ${place}`, isFound: true }
+}
+
+async function outcomeWithoutFile(
+  settings: Settings,
+  wanted: Wanted,
+  directories: Directories
+): Promise<Outcome> {
+  if (await directories.hasIndex(wanted)) {
+    return { outcome: `301 to ${wanted.path}/, for its index file`, isFound: false }
+  }
+  const storing = isOurs(wanted.path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
+  const shell = directories.fallbackAt(encodePath(wanted.path))
+  const falling = shell ? `; a navigation that remains a 404 gets ${shell.path}` : ''
+  return { outcome: `passed to the next middleware${storing}${falling}`, isFound: false }
 }

@@ -5,6 +5,7 @@ import { nearestPath } from '../../nearest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { withDot } from '../compilers/compiler.ts'
 import { isLive } from '../publishing/live-build.ts'
+import { covers } from '../serving/directories/served-directory.ts'
 import { isManifest, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -30,7 +31,7 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
   const settings = settle(options)
   const path = pathOf(asked, settings)
   const wanted = locate(path, settings)
-  const steps = [settingsStep(settings), pathStep(path, settings)]
+  const steps = [settingsStep(settings), pathStep(path, settings), ...mountsStep(settings, wanted)]
   if (wanted === undefined || wanted === MALFORMED) {
     const outcome = wanted
       ? '400 Bad Request: the path cannot be decoded'
@@ -68,9 +69,26 @@ function pathStep(path: string, settings: Settings): Step {
   return step('path', `${path} ${finding}`, [`prefix: ${settings.prefix}`])
 }
 
-function appStep({ apps, publicApp }: Settings, { app }: Wanted): Step {
+function mountsStep({ root, mounts }: Settings, wanted: ReturnType<typeof locate>): Step[] {
+  if (mounts.length === 0) return []
+  const path = typeof wanted === 'object' ? wanted.path : ''
+  const covering = mounts.filter(mount => mount.dev === undefined && covers(mount, path))
+  const places = covering.map(({ urlPath }) => `the mount ${urlPath || '/'}`)
+  const details = mounts.map(({ urlPath, dir, dev, index, fallback }) =>
+    [
+      `${urlPath}/…: ${dev === undefined ? relative(root, dir) : "the bundler's dev server"}`,
+      ...(index === undefined ? [] : [`index ${index}`]),
+      ...(fallback === undefined ? [] : [`fallback ${fallback}`])
+    ].join(', ')
+  )
+  const finding = places.length === 0 ? 'none' : `${places.join(', then ')}, then public`
+  return [step('mounts', finding, details)]
+}
+
+function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
+  const places = mounts.length === 0 ? 'public' : 'a mount or public'
   const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
-  if (app === publicApp) return step('app', 'none: a file in public, if it exists', details)
+  if (app === publicApp) return step('app', `none: a file in ${places}, if it exists`, details)
   const compile = app.compile ? 'compiles on request' : 'does not compile on request'
   const fingerprint = app.fingerprint ? 'fingerprinted names' : 'plain names'
   return step('app', `${app.name}: ${compile}, ${fingerprint}`, details)

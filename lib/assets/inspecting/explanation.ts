@@ -10,13 +10,14 @@ export interface Explanation {
   readonly isFound: boolean
   /** The source, relative to the project root. */
   readonly source?: string | undefined
-  /** The representations of the file in `public`; empty without a file. */
+  /** The representations of the file; empty without a file. */
   readonly representations: readonly ExplainedRepresentation[]
 }
 
 /** One step from the path to the response. */
 export interface Step {
-  readonly subject: 'settings' | 'path' | 'app' | 'name' | 'sources' | 'target' | 'helpers' | 'file'
+  readonly subject:
+    'settings' | 'path' | 'mounts' | 'app' | 'name' | 'sources' | 'target' | 'helpers' | 'file'
   readonly finding: string
   /** The facts behind the finding, one per line. */
   readonly details: readonly string[]

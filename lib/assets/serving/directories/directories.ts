@@ -104,10 +104,12 @@ export class Directories {
 
   /** The page of a single-page application, for a navigation to a path that has no file. */
   fallbackFor(req: IncomingMessage): Wanted | undefined {
-    if (!this.#mounts.some(({ fallback }) => fallback !== undefined) || !isNavigation(req)) {
-      return undefined
-    }
-    const path = navigatedPath(rawPath(req.url ?? ''))
+    if (!this.#mounts.some(({ fallback }) => fallback !== undefined)) return undefined
+    return isNavigation(req) ? this.fallbackAt(rawPath(req.url ?? '')) : undefined
+  }
+
+  fallbackAt(rawPath: string): Wanted | undefined {
+    const path = navigatedPath(rawPath)
     if (path === undefined) return undefined
     const mount = this.#mounts.find(each => each.fallback !== undefined && covers(each, `${path}/`))
     return mount && wantedAt(`${mount.urlPath}/${mount.fallback}`, this.#settings)
