@@ -1,0 +1,202 @@
+// npm run soak [-- --minutes 10] [--seed 1] [--no-disk]: mixed traffic over sites that change all the time. Exits
+// with 1 when a body was wrong, something was reported that nothing explains, or memory or descriptors grew.
+import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { LOADER } from '../../support/typescript.ts'
+import { hangUp } from './clients.ts'
+import { Dice } from './dice.ts'
+import { deploy, edit, precompile } from './editor.ts'
+import { Report } from './report.ts'
+import { Site, type SiteSetup } from './site.ts'
+import { Visitor } from './traffic.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    'own-mounts': { type: 'boolean', default: false }
+  }
+})
+const SETUPS: readonly SiteSetup[] = [
+  {
+    name: 'development',
+    number: 1,
+    options: { env: 'development' },
+    isPrecompiled: false,
+    trusted: 0
+  },
+  {
+    name: 'live',
+    number: 2,
+    options: { env: 'production', compile: true, memory: { maxFileBytes: 2000 } },
+    isPrecompiled: false,
+    trusted: 0
+  },
+  {
+    name: 'production',
+    number: 3,
+    options: { env: 'production' },
+    isPrecompiled: true,
+    // `revalidate` is a second; what was looked at is held from the end of that look on.
+    trusted: 1500
+  }
+]
+/** A shorter run warms up all the time. */
+const JUDGED_FROM_MS = 150_000
+const VISITORS = 12
+const PATIENT = ['HTTP/1', 'HTTP/1', 'HTTP/2', 'pipelined', 'leaving', 'page']
+
+/** In a mount namespace of its own, a disk can be filled: root may make one, others where the system lets them. */
+function enterNamespace(): number | undefined {
+  if (values['own-mounts']) return undefined
+  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
+  const probe = spawnSync('unshare', [
+    ...asRoot,
+    '--mount',
+    'mount',
+    '-t',
+    'tmpfs',
+    'tmpfs',
+    '/mnt'
+  ])
+  if (probe.status !== 0) return undefined
+  const words = [process.execPath, ...LOADER, ...process.argv.slice(1), '--own-mounts']
+  return spawnSync('unshare', [...asRoot, '--mount', ...words], { stdio: 'inherit' }).status ?? 1
+}
+
+async function soak(): Promise<number> {
+  const ms = Number(values.minutes) * 60_000
+  const dice = new Dice(Number(values.seed) * 7919 + 1)
+  const report = new Report()
+  const sites = SETUPS.map(setup => new Site(setup))
+  const steady = sites.flatMap(({ replicas: [first], setup }) => (first ? [{ first, setup }] : []))
+  try {
+    for (const site of sites) {
+      if (values['own-mounts']) mountDisk(join(site.root, 'public'))
+      site.populate()
+      if (site.setup.isPrecompiled) await precompile(site)
+      for (const replica of site.replicas) await replica.start()
+    }
+    const stop = AbortSignal.timeout(ms)
+    const visitor = () => new Visitor(sites, dice, report)
+    await Promise.all([
+      ...Array.from({ length: VISITORS }, () => visitor().visit(stop, PATIENT)),
+      visitor().visit(stop, ['slow']),
+      visitor().visit(stop, ['slow']),
+      ...sites.map(site => edit(site, dice, report, stop)),
+      ...sites
+        .filter(({ setup }) => setup.isPrecompiled)
+        .map(site => deploy(site, dice, report, stop)),
+      restart(sites, dice, report, stop),
+      fill(sites, report, stop),
+      sample(steady, report, stop, ms / 60)
+    ])
+    hangUp()
+    report.judgeSamples(ms >= JUDGED_FROM_MS)
+    await checkRest(sites, report)
+  } finally {
+    for (const site of sites) {
+      for (const replica of site.replicas) await replica.stop()
+      if (values['own-mounts']) run('umount', ['--lazy', join(site.root, 'public')])
+      rmSync(site.root, { recursive: true, force: true })
+    }
+  }
+  for (const site of sites) judgeErrors(site, report)
+  console.log(`${String(report)}\n${report.isClean ? 'nothing was wrong' : 'something was wrong'}`)
+  return report.isClean ? 0 : 1
+}
+
+function mountDisk(directory: string): void {
+  run('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', directory])
+}
+
+function run(command: string, words: readonly string[]): void {
+  const { status, stderr } = spawnSync(command, words)
+  if (status !== 0) throw new Error(`${command} ${words.join(' ')}: ${String(stderr)}`)
+}
+
+type Sites = readonly Site[]
+
+/** The second replica of a site, killed or asked to end. */
+async function restart(
+  sites: Sites,
+  dice: Dice,
+  report: Report,
+  signal: AbortSignal
+): Promise<void> {
+  while (!signal.aborted) {
+    await pause(4000, signal)
+    const signalName = dice.oneOf(['SIGKILL', 'SIGTERM'] as const)
+    await dice.oneOf(sites).replicas[1]?.restart(signalName)
+    report.count('replicas restarted', signalName)
+  }
+}
+
+async function fill(sites: Sites, report: Report, signal: AbortSignal): Promise<void> {
+  if (!values['own-mounts']) {
+    report.count('disks', 'not filled: that needs a mount namespace (run it as root)')
+    return
+  }
+  for (let turn = 0; !signal.aborted; turn++) {
+    await pause(5000, signal)
+    const site = sites[turn % sites.length] as Site
+    site.fill()
+    await pause(2000, signal)
+    site.free()
+    report.count('disks', `filled and freed in ${site.setup.name}`)
+  }
+}
+
+async function sample(
+  steady: readonly { first: Site['replicas'][number]; setup: SiteSetup }[],
+  report: Report,
+  signal: AbortSignal,
+  every: number
+): Promise<void> {
+  while (!signal.aborted) {
+    for (const { first, setup } of steady) {
+      report.sample({ site: setup.name, ...(await first.measure()) })
+    }
+    await pause(every, signal)
+  }
+}
+
+/** Once nobody asks any more, no file of a project is open. */
+async function checkRest(sites: Sites, report: Report): Promise<void> {
+  for (const { replicas, setup } of sites) {
+    for (const replica of replicas) {
+      let { files, descriptors } = await replica.measure()
+      for (let attempt = 0; files > 0 && attempt < 50; attempt++) {
+        await setTimeout(100)
+        ;({ files, descriptors } = await replica.measure())
+      }
+      report.count('at rest', `${setup.name}: ${files} files open, ${descriptors} descriptors`)
+      if (files > 0) report.violation('descriptors', `${files} files of ${setup.name} stay open`)
+    }
+  }
+}
+
+/** What an application may report: a source that the soak broke, and a disk that it filled. */
+function judgeErrors({ errors, setup, brokenNames, full }: Site, report: Report): void {
+  const isFilled = full.overlap(0, Infinity)
+  for (const error of errors) {
+    const isBroken = [...brokenNames].some(name => error.includes(`/${name}`))
+    const reason = isBroken
+      ? 'a broken source'
+      : isFilled && /ENOSPC/.test(error)
+        ? 'a full disk'
+        : undefined
+    report.count('reported by applications', `${setup.name}: ${reason ?? 'unexplained'}`)
+    if (reason === undefined) report.violation('error', `${setup.name} ${error}`)
+  }
+}
+
+/** In milliseconds. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined)
+}
+
+process.exitCode = enterNamespace() ?? (await soak())

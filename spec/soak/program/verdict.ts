@@ -1,0 +1,91 @@
+// Whether a response is one of those that the disk allowed while it was asked for.
+import type { Answer, Question } from './clients.ts'
+import type { Content, Subject } from './truth.ts'
+
+export interface Exchange {
+  readonly subject: Subject
+  readonly question: Question
+  /** What the client has a validator of. */
+  readonly known?: Content | undefined
+  readonly from: number
+  readonly to: number
+  /** A look at the disk may be this old, in milliseconds. */
+  readonly trusted: number
+  /** A source of this site may be unpublished: its last good version is sent, or an error. */
+  readonly isUnpublished: boolean
+  /** Whether sources are published here: one that is gone or broken may leave its last good version. */
+  readonly isSource: boolean
+}
+
+/** What is wrong with a response; undefined when nothing is. */
+export function faultOf(exchange: Exchange, answer: Answer): string | undefined {
+  const possible = possibleIn(exchange)
+  const { status } = answer
+  const isAllowed = ALLOWED[status]?.(exchange, answer, possible) ?? false
+  if (isAllowed) return undefined
+  const { subject, question, known } = exchange
+  const got = `${status}, ${answer.body.length} bytes ${JSON.stringify(answer.body.toString('latin1', 0, 60))}`
+  return `${question.method} ${subject.url} ${JSON.stringify(question.headers)} known ${known}: ${got}; on disk ${possible.join(', ')}, latest ${subject.latest}`
+}
+
+type Rule = (exchange: Exchange, answer: Answer, possible: readonly Content[]) => boolean
+
+const ALLOWED: Readonly<Record<number, Rule>> = {
+  200: isWhole,
+  206: isPart,
+  304: ({ known }, _, possible) => known !== undefined && possible.includes(known),
+  404: (_, __, possible) => possible.includes('absent'),
+  412: ({ known }, _, possible) => possible.some(each => each !== known),
+  416: ({ subject, question }, _, possible) => {
+    const [, start = ''] = /=(\d+)-/.exec(question.headers['range'] ?? '') ?? []
+    return start !== '' && possible.some(each => subject.bytesOf(each).length <= Number(start))
+  },
+  500: ({ isUnpublished, isSource }, _, possible) =>
+    isUnpublished || (isSource && possible.includes('broken'))
+}
+
+function possibleIn({ subject, from, to, trusted, ...rest }: Exchange): readonly Content[] {
+  const possible = subject.between(from - trusted, to)
+  const isLost = rest.isSource && possible.some(each => each === 'broken' || each === 'absent')
+  if (!isLost && !rest.isUnpublished) return possible
+  return [
+    ...possible,
+    'empty',
+    'absent',
+    ...Array.from({ length: subject.latest + 1 }, (_, at) => at)
+  ]
+}
+
+function isWhole(
+  { subject, question }: Exchange,
+  { headers, body }: Answer,
+  possible: readonly Content[]
+) {
+  if (question.method === 'HEAD') {
+    // The length of what a coding makes of it is not known here.
+    return (
+      headers['content-encoding'] !== undefined ||
+      possible.some(each => lengthOf(subject, each) === Number(headers['content-length']))
+    )
+  }
+  const content = subject.contentOf(body)
+  return content !== undefined && possible.includes(content)
+}
+
+function isPart(
+  { subject }: Exchange,
+  { headers, body }: Answer,
+  possible: readonly Content[]
+): boolean {
+  const [, start, end, size] = (
+    /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? []
+  ).map(Number)
+  return possible.some(each => {
+    const whole = subject.bytesOf(each)
+    return whole.length === size && whole.subarray(start, Number(end) + 1).equals(body)
+  })
+}
+
+function lengthOf(subject: Subject, content: Content): number {
+  return subject.bytesOf(content).length
+}

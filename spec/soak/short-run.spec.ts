@@ -1,0 +1,18 @@
+// npm run soak, for half a minute.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { LOADER, moduleFile } from '../support/typescript.ts'
+
+test('no body is wrong, and nothing is reported, while files change, disks fill up and replicas end', async t => {
+  t.timeout(300_000)
+  const words = [...LOADER, moduleFile('spec/soak/program/main.ts'), '--minutes', '0.5']
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [said, [status]] = await Promise.all([
+    text(child.stdout),
+    once(child, 'close') as Promise<[number | null]>
+  ])
+  t.is(status, 0, said)
+  t.regex(said, /^ +[1-9]\d* {2}checked$/m)
+})
