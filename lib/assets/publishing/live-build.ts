@@ -1,17 +1,17 @@
 // Fingerprints without precompiling: builds all assets and keeps their manifest in memory. Which names a
 // page will ask for is not known in advance, so every asset is brought up to date before it is rendered.
 import { inParallel, oneAtATime } from '../../concurrency.ts'
-import { AssetError } from '../../errors.ts'
+import { AssetError, CompileError } from '../../errors.ts'
 import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
-import { removeFile } from '../../files/disk.ts'
-import { asPublishError, rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { errorCode, removeFile } from '../../files/disk.ts'
+import { asPublishError } from '../../files/writing/publish-error.ts'
 import { writeIfChanged } from '../../files/writing/replacement.ts'
 import { build, type BuildResult } from '../building/build.ts'
 import type { Assets, Built } from '../building/built.ts'
 import { entriesOf } from '../building/manifest/entries.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
 import { plainContent } from '../building/writing/compressed-copies.ts'
-import { hasDigest, writeFingerprinted } from '../building/writing/write-asset.ts'
+import { hasDigest, SourceEdited, writeFingerprinted } from '../building/writing/write-asset.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -20,6 +20,8 @@ import { LiveDrafts } from './live-drafts.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16
+/** For a source that is edited while it is published. */
+const MAX_ATTEMPTS = 3
 
 export function isLive({ compile, fingerprint }: AppSettings): boolean {
   return compile && fingerprint
@@ -77,7 +79,13 @@ export class LiveBuild {
   /** Writes the files of an asset again if they were removed or changed. */
   async restore(path: string): Promise<void> {
     const asset = this.#assets.get(path)
-    if (asset) await this.#write(asset).catch(rethrowAsPublishError(this.#settings, path))
+    if (!asset) return
+    try {
+      await this.#write(asset)
+    } catch (error) {
+      if (!isOutdated(error)) throw asPublishError(this.#settings, path, error)
+      await this.refresh()
+    }
   }
 
   #generationNow(): number {
@@ -86,15 +94,24 @@ export class LiveBuild {
 
   async #refresh(): Promise<void> {
     const generation = this.#generationNow()
-    const options = { warn: this.#warn, only: isLive, drafts: this.#drafts }
-    const built = await build(this.#settings, this.#sources, options)
-    this.#problems = await this.#publish(built)
+    const built = await this.#buildCurrent()
     const assets = await this.#replace(built.assets)
     this.#drafts.keepOnly(assets)
     this.#generation = generation
     // An unchanged manifest keeps its version and its indexes.
     if (!isSame(this.#assets, assets)) this.#manifest = new Manifest(entriesOf(assets.values()))
     this.#assets = assets
+  }
+
+  /** Builds and writes again when a source was edited or removed in between. */
+  async #buildCurrent(): Promise<BuildResult> {
+    const options = { warn: this.#warn, only: isLive, drafts: this.#drafts }
+    for (let attempt = 1; ; attempt++) {
+      const built = await build(this.#settings, this.#sources, options)
+      this.#problems = await this.#publish(built)
+      const problems = [...this.#problems.values()]
+      if (attempt === MAX_ATTEMPTS || !problems.some(isOutdated)) return built
+    }
   }
 
   /** Writes the assets that have changed, and returns the problems of all. */
@@ -144,6 +161,13 @@ export class LiveBuild {
       checkLocation: requireInPublic(settings)
     })
   }
+}
+
+/** Whether an asset could not be written because its source is not what it was when it was built. */
+function isOutdated(error: unknown): boolean {
+  if (error instanceof CompileError) return false
+  const { cause } = error as { cause?: unknown }
+  return error instanceof SourceEdited || [error, cause].some(each => errorCode(each) === 'ENOENT')
 }
 
 /** Whether both have the same manifest. */

@@ -1,6 +1,7 @@
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 import test from 'ava'
-import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import { join } from 'node:path'
 import { LiveBuild } from '../../../lib/assets/publishing/live-build.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
@@ -38,6 +39,35 @@ test('a live site serves the other assets when one target cannot be written', as
   t.true(statSync(join(root, 'public/assets/bad.js')).isDirectory())
   t.deepEqual(readdirSync(join(root, 'public/assets/bad.js')), ['x'])
 })
+
+for (const [what, change] of Object.entries({
+  edited: (file: string) => writeFileSync(file, 'two'),
+  removed: (file: string) => unlinkSync(file)
+})) {
+  test(`a source that is ${what} while a live site is built is no error`, async t => {
+    const root = makeProject(t)
+    let isDue = false
+    const compiler: Compiler = {
+      extensions: ['.late'],
+      target: '.css',
+      compile({ code }) {
+        if (isDue) change(join(root, 'apps/web/assets/a.bin'))
+        isDue = false
+        return { code }
+      }
+    }
+    // Read long before the last one is compiled, and written afterwards.
+    const between = Array.from({ length: 60 }, (_, at) => [`b${at}.bin`, `${at}`])
+    const files = { 'a.bin': 'one', ...Object.fromEntries(between), 'z.css.late': 'z{}' }
+    const options = { root, compilers: [compiler] }
+    const site = await makeFingerprinted(t, 'live', files, options)
+    isDue = true
+    const { status, text } = await site.ask('/assets/a.bin')
+    t.deepEqual([status, status === 200 && text], what === 'edited' ? [200, 'two'] : [404, false])
+    t.false(isDue)
+    t.deepEqual(site.errors, [])
+  })
+}
 
 test('a deleted source of a live site is 404 at once, and its older fingerprints stay', async t => {
   const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/other.css': 'other' })

@@ -79,7 +79,7 @@ async function inMemory(settings: Settings, built: Built): Promise<Built> {
   const { content, size, digest } = built
   if (!('copyOf' in content) || size > MAX_BYTES_IN_MEMORY) return built
   const bytes = await readContent(content)
-  if (digestOf(bytes) !== digest) throw sourceEdited(settings, built)
+  if (digestOf(bytes) !== digest) throw new SourceEdited(settings, built)
   return { ...built, content: bytes }
 }
 
@@ -102,11 +102,14 @@ export function writeFingerprinted(settings: Settings, file: string, built: Buil
 function unlessEdited(settings: Settings, built: Built) {
   return async (temporary: string): Promise<void> => {
     if (!('copyOf' in built.content)) return
-    if ((await digestOfFile(temporary)) !== built.digest) throw sourceEdited(settings, built)
+    if ((await digestOfFile(temporary)) !== built.digest) throw new SourceEdited(settings, built)
   }
 }
 
-function sourceEdited({ root }: Settings, { source }: Built): AssetError {
-  const file = relative(root, source.file)
-  return new AssetError('publish-failed', `${file} was edited while it was published: run again`)
+/** A source that was edited after its digest was taken. */
+export class SourceEdited extends AssetError {
+  constructor({ root }: Settings, { source }: Built) {
+    const file = relative(root, source.file)
+    super('publish-failed', `${file} was edited while it was published: run again`)
+  }
 }
