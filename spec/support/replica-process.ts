@@ -63,6 +63,8 @@ app.use(koaHttpCache())
 app.use(routes)
 const respond = app.callback()
 const http1 = createServer((req, res) => void respond(req, res)).listen(0, '127.0.0.1')
+// An idle connection is the client's to close: no request crosses with the server's goodbye.
+http1.keepAliveTimeout = 0
 const http2 = createHttp2((req, res) => void respond(req, res)).listen(0, '127.0.0.1', () => {
   const [one, two] = [http1, http2].map(server => (server.address() as AddressInfo).port)
   process.send?.({ ports: { http1: one, http2: two } })

@@ -67,8 +67,8 @@ export interface StartedReplica {
   readonly ports: Ports
   /** What its application reported. */
   readonly errors: readonly string[]
-  ask(path: string, question?: Question): Promise<Answer>
-  measure(): Promise<Measured>
+  readonly ask: (path: string, question?: Question) => Promise<Answer>
+  readonly measure: () => Promise<Measured>
 }
 
 /** One that ends with its spec. */

@@ -20,25 +20,27 @@ const { values } = parseArgs({
     'own-mounts': { type: 'boolean', default: false }
   }
 })
+/** So little that it is full soon. */
+const maxBytes = 8 * 2 ** 20
 const SETUPS: readonly SiteSetup[] = [
   {
     name: 'development',
     number: 1,
-    options: { env: 'development' },
+    options: { env: 'development', memory: { maxBytes } },
     isPrecompiled: false,
     trusted: 0
   },
   {
     name: 'live',
     number: 2,
-    options: { env: 'production', compile: true, memory: { maxFileBytes: 2000 } },
+    options: { env: 'production', compile: true, memory: { maxBytes, maxFileBytes: 2000 } },
     isPrecompiled: false,
     trusted: 0
   },
   {
     name: 'production',
     number: 3,
-    options: { env: 'production' },
+    options: { env: 'production', memory: { maxBytes } },
     isPrecompiled: true,
     // `revalidate` is a second; what was looked at is held from the end of that look on.
     trusted: 1500

@@ -6,7 +6,8 @@ export interface Sample extends Measured {
 }
 
 const MIB = 2 ** 20
-const MAX_SHOWN = 20
+/** Of one kind. */
+const MAX_SHOWN = 8
 
 /** How much more than in the second quarter may be held in the last one. */
 const BOUNDS = {
@@ -27,7 +28,8 @@ export class Report {
 
   violation(kind: string, what: string): void {
     this.count('violations', kind)
-    if (this.#violations.length < MAX_SHOWN) this.#violations.push(`${kind}: ${what}`)
+    if ((this.#counts.get('violations')?.get(kind) ?? 0) <= MAX_SHOWN)
+      this.#violations.push(`${kind}: ${what}`)
   }
 
   sample(sample: Sample): void {

@@ -24,7 +24,7 @@ export function faultOf(exchange: Exchange, answer: Answer): string | undefined 
   const isAllowed = ALLOWED[status]?.(exchange, answer, possible) ?? false
   if (isAllowed) return undefined
   const { subject, question, known } = exchange
-  const got = `${status}, ${answer.body.length} bytes ${JSON.stringify(answer.body.toString('latin1', 0, 60))}`
+  const got = `${status}, ${answer.body.length} bytes ${JSON.stringify(answer.body.toString('latin1', 0, status === 500 ? 300 : 60))}`
   return `${question.method} ${subject.url} ${JSON.stringify(question.headers)} known ${known}: ${got}; on disk ${possible.join(', ')}, latest ${subject.latest}`
 }
 
