@@ -252,10 +252,9 @@ export class Visitor {
     }
   }
 
+  /** A replica that has just begun, and cannot write, has no last good version. */
   #pageFailed(site: Site, from: number, { status, body }: Answer): void {
-    this.#report.violation(
-      'page',
-      `${site.setup.name} /index: ${status} ${body.toString().slice(0, 200)}${site.full.overlap(from, now()) ? ' (disk full)' : ''}`
-    )
+    if (site.full.overlap(from, now())) return
+    this.#report.violation('page', `${site.setup.name} /index: ${status} ${body.toString()}`)
   }
 }
