@@ -190,7 +190,6 @@ function replace(file: string, before: string, after: string): void {
 function shows(page: Page, expression: string, expected: unknown): Promise<void> {
   return until(
     async () => (await page.evaluate(expression)) === expected,
-    `${expression} is ${String(expected)}`,
-    10_000
+    `${expression} is ${String(expected)}`
   )
 }
