@@ -1,6 +1,6 @@
 // The bundle of a mount: read at start, and behind a request once its manifest has changed.
 import { join } from 'node:path'
-import { inParallel } from '../../concurrency.ts'
+import { atOnce, inParallel, inSlices } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { readIfThere, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, checksumsOfBytes, type IntegrityAlgorithm } from '../../files/checksums.ts'
@@ -49,7 +49,7 @@ export class BundleInForce {
     })
     const bytes = readIfThere(mount.manifest)
     if (!bytes) throw bundleMissing(mount)
-    this.#bundle = readBundle(bytes, mount)
+    this.#bundle = atOnce(readBundle(bytes, mount))
     this.#hashes = this.#hashesAtStart(this.#bundle)
     this.#version = versionOf(bytes, this.#hashes)
   }
@@ -110,7 +110,7 @@ export class BundleInForce {
   /** Takes over a new build as a whole, once all its files are written. */
   async #take(bytes: Buffer): Promise<boolean> {
     if (bytes.length > MAX_UNSLICED_BYTES) throw tooLarge(this.#mount, bytes.length)
-    const bundle = readBundle(bytes, this.#mount)
+    const bundle = await inSlices(readBundle(bytes, this.#mount))
     const stats = await inParallel([...bundle.files], CONCURRENCY, async file => ({
       file,
       stats: await statOf(this.#pathOf(file))

@@ -1,6 +1,6 @@
 // What a page loads while Vite's dev server compiles the sources. Its `base` is the mount's URL path.
 import { posix } from 'node:path'
-import { encodePath } from '../urls/encode.ts'
+import { encodeAsImported } from '../urls/encode.ts'
 import type { Entry, EntryScript } from '../views/entry.ts'
 
 /** What Vite takes for a stylesheet. A link to one gets CSS, and is swapped by HMR. */
@@ -32,7 +32,7 @@ export function entryInDevelopment({ urlPath, dev }: DevServer, name: string): E
       `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
     )
   }
-  const urlOf = (path: string) => (dev === true ? '' : dev) + encodePath(`${urlPath}/${path}`)
+  const urlOf = (path: string) => (dev === true ? '' : dev) + encodeAsImported(`${urlPath}/${path}`)
   const module = (path: string): EntryScript => ({ url: urlOf(path), kind: 'module' })
   const isStylesheet = STYLESHEETS.has(posix.extname(name))
   if (LEGACY.test(name)) return { stylesheets: [], scripts: [], preloads: [] }

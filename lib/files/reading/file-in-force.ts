@@ -1,15 +1,15 @@
 // A file that is read at start, and again in the background of a request once it has changed.
 import { stampAtStart } from '../at-start.ts'
 import { showsChangesAfter } from '../clock.ts'
-import { readSnapshot, sameStamp, statOf, type Stamp } from '../disk.ts'
+import { errorCode, readSnapshot, sameStamp, statOf, type Stamp } from '../disk.ts'
 
 interface Reading {
   /** Completes the warning "…: <reason>" for a state of the file that cannot be used. */
   readonly failure: string
   readonly warn: (message: string) => void
   /**
-   * Takes over the new bytes. Resolves to false when it could not yet, so that the next check reads them
-   * again; rejects for bytes that have to change first.
+   * Takes over the new bytes. Resolves to false when it could not yet: the next check reads them again, as
+   * after every failure but that of code `manifest-broken`.
    */
   readonly take: (bytes: Buffer) => Promise<boolean>
 }
@@ -52,10 +52,15 @@ export class FileInForce {
     const readAt = Date.now()
     const snapshot = await readSnapshot(this.path)
     if (!snapshot) return
-    // Set now: bytes that cannot be used are not read again until they change.
-    const stamp = conclusive(snapshot.stamp, readAt)
-    this.#stamp = stamp
-    if (!(await this.#reading.take(snapshot.bytes))) this.distrust()
+    try {
+      const isTaken = await this.#reading.take(snapshot.bytes)
+      this.#stamp = isTaken ? conclusive(snapshot.stamp, readAt) : undefined
+    } catch (error) {
+      // Only what is wrong with the bytes themselves stays wrong until they change.
+      const isBroken = errorCode(error) === 'manifest-broken'
+      this.#stamp = isBroken ? conclusive(snapshot.stamp, readAt) : undefined
+      throw error
+    }
   }
 }
 
