@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
+import { longest, readText } from './read-text.ts'
 import { edit, records, type DemoRecord } from './records.ts'
 
 export const cachingRoutes = new Router({ prefix: '/caching' })
@@ -99,18 +100,4 @@ function isRecord(name: string): name is keyof typeof records {
 function reject(ctx: Context, status: number, reason: string): void {
   ctx.status = status
   ctx.body = reason
-}
-
-const longest = 500 // bytes
-
-async function readText(ctx: Context): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  // Leaving the loop early must not close the connection, which the response still needs.
-  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > longest) return undefined
-  }
-  return Buffer.concat(chunks).toString()
 }

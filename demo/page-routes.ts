@@ -5,6 +5,11 @@ import { render } from './views.ts'
 
 export const pageRoutes = new Router()
 
+// For what is in front: deploy/varnish/replicas.vcl.
+pageRoutes.get('/health', ctx => {
+  ctx.cacheControl('no-store')
+  ctx.body = 'ok'
+})
 pageRoutes.get('/', ctx => render(ctx, 'web/home', { assetsOfThePage }))
 pageRoutes.get('/caching', ctx => render(ctx, 'web/caching'))
 pageRoutes.get('/admin', ctx => render(ctx, 'admin/records', { records }))

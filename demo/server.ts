@@ -6,6 +6,7 @@ import { koaAssets, koaHttpCache } from 'koa-fresh-assets'
 import assetOptions, { viteOrigin } from './assets.config.ts'
 import { cachingRoutes } from './caching-routes.ts'
 import { listen } from './listen.ts'
+import { noteRoutes } from './note-routes.ts'
 import { pageRoutes } from './page-routes.ts'
 import { viteInKoa } from './vite-in-koa.ts'
 import { vitePage } from './vite-page.ts'
@@ -22,6 +23,7 @@ app.use(koaHttpCache())
 
 app.use(pageRoutes.routes())
 app.use(cachingRoutes.routes())
+app.use(noteRoutes.routes())
 
 if (assetOptions.mounts) app.use(vitePage.routes())
 

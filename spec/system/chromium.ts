@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { ExecutionContext } from 'ava'
-import { program } from './program.ts'
+import { program } from '../../demo/deploy/program.ts'
 
 const FLAGS = [
   '--headless',

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { makeProject } from '../support/site.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
-import { program } from './program.ts'
+import { program } from '../../demo/deploy/program.ts'
 
 const CHILD = moduleFile('spec/support/container-child.ts')
 

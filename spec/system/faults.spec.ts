@@ -11,7 +11,7 @@ import { CHANGING, seesEveryChange } from '../support/changes.ts'
 import { startReplica } from '../support/replica.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { program } from './program.ts'
+import { program } from '../../demo/deploy/program.ts'
 
 const isRoot = process.getuid?.() === 0
 const MOUNTS = { '/static': 'build' }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { placed, run } from '../support/fingerprinted.ts'
 import { bundle } from '../support/precompile-in-child.ts'
 import { makeProject } from '../support/site.ts'
-import { program } from './program.ts'
+import { program } from '../../demo/deploy/program.ts'
 
 /** Runs a script as the root of a mount namespace; `$precompile`, `$root` and `state` are known to it. */
 async function inNamespace(t: ExecutionContext, root: string, script: string): Promise<void> {

@@ -1,57 +1,12 @@
 // A front web server over what precompile wrote: the same names, the same bytes as in-process.
-import test, { type ExecutionContext } from 'ava'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chmodSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import test from 'ava'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { ask, type Answer } from '../support/ask.ts'
 import { placed, readManifest, run } from '../support/fingerprinted.ts'
-import { freePort } from '../support/free-port.ts'
 import { makeProject, makeSite } from '../support/site.ts'
-import { until } from '../support/until.ts'
-import { program } from './program.ts'
+import { nginxInFront } from './in-front.ts'
 
-/** nginx over a public directory; its port. */
-async function serveWithNginx(t: ExecutionContext, root: string): Promise<number> {
-  const home = makeProject(t)
-  for (const directory of [root, home]) chmodSync(directory, 0o755)
-  const port = await freePort()
-  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  writeFileSync(
-    join(home, 'nginx.conf'),
-    `daemon off; pid ${home}/pid; error_log ${home}/error.log;
-    events {}
-    http {
-      include /etc/nginx/mime.types;
-      access_log off;
-      ${folders.map(name => `${name}_temp_path ${home}/${name};`).join(' ')}
-      server {
-        listen 127.0.0.1:${port};
-        root ${root}/public;
-        gzip_static on;
-        location ~ "-[0-9a-f]{32}\\." { add_header Cache-Control "public, max-age=31536000, immutable"; }
-      }
-    }`
-  )
-  const nginx = spawn(
-    program('nginx', 'nginx-light'),
-    ['-p', home, '-c', join(home, 'nginx.conf')],
-    {
-      stdio: 'ignore'
-    }
-  )
-  const closed = once(nginx, 'close')
-  t.teardown(async () => {
-    nginx.kill()
-    await closed
-  })
-  const answers = () => ask(port, '/').then(Boolean, () => false)
-  await until(answers, 'nginx answers')
-  return port
-}
-
-test('nginx with gzip_static sends what the process itself sends, under the same names', async t => {
+test('nginx sends what the process itself sends, under the same names', async t => {
   const root = makeProject(
     t,
     placed({
@@ -63,13 +18,15 @@ test('nginx with gzip_static sends what the process itself sends, under the same
   )
   await run({ root })
   const site = await makeSite(t, {}, { root, env: 'production' })
-  const port = await serveWithNginx(t, root)
-  const plainly = (answer: Answer) =>
-    answer.headers['content-encoding'] === 'gzip' ? gunzipSync(answer.bytes) : answer.bytes
+  const port = await nginxInFront(t, root, site.port, site.port, site.port)
+  const plainly = ({ bytes, headers }: Answer) => {
+    if (headers['content-encoding'] === 'br') return brotliDecompressSync(bytes)
+    return headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes
+  }
   const entries = Object.entries(readManifest(root).assets)
   t.is(entries.length, 4)
   for (const path of entries.flatMap(([plain, { target }]) => [plain, target])) {
-    for (const accept of ['gzip', 'identity']) {
+    for (const accept of ['br', 'gzip', 'identity']) {
       const headers = { 'Accept-Encoding': accept }
       const [theirs, ours] = await Promise.all([
         ask(port, path, { headers }),
@@ -81,7 +38,69 @@ test('nginx with gzip_static sends what the process itself sends, under the same
       t.true(plainly(theirs).equals(plainly(ours)), path)
       t.true(theirs.bytes.equals(ours.bytes), path)
       t.is(theirs.headers['last-modified'], ours.headers['last-modified'], path)
-      if (path.includes('-')) t.is(theirs.headers['cache-control'], ours.headers['cache-control'])
+      t.is(theirs.headers['cache-control'], ours.headers['cache-control'])
+      t.is(theirs.headers['x-content-type-options'], 'nosniff')
     }
   }
 })
+
+test('nginx passes on what public does not have, and hides the manifest and dotfiles', async t => {
+  const root = makeProject(t, {
+    ...placed({ 'stylesheets/app.css': 'a {}' }),
+    'public/.env': 'secret',
+    'public/.well-known/security.txt': 'mailto:'
+  })
+  await run({ root })
+  const passed: string[] = []
+  const site = await makeSite(
+    t,
+    {},
+    {
+      root: makeProject(t),
+      env: 'production',
+      compile: false,
+      fingerprint: false,
+      routes: ctx => {
+        passed.push(`${ctx.method} ${ctx.host} ${ctx.url}`)
+        ctx.body = 'page'
+      }
+    }
+  )
+  const port = await nginxInFront(t, root, site.port, site.port, site.port)
+  for (const path of ['/assets.json', '/.env', '/assets/.x']) {
+    t.is((await ask(port, path)).status, 404, path)
+  }
+  t.is((await ask(port, '/.well-known/security.txt')).text, 'mailto:')
+  t.deepEqual(passed, [])
+  const headers = { host: 'a.example:8080' }
+  t.is((await ask(port, '/books/7?x=1', { headers })).text, 'page')
+  t.is((await ask(port, '/', { method: 'POST', headers })).text, 'page')
+  t.deepEqual(passed, ['GET a.example:8080 /books/7?x=1', 'POST a.example:8080 /'])
+})
+
+for (const kind of ['files', 'proxy'] as const) {
+  test(`nginx asks the next replica for a fingerprinted file (${kind})`, async t => {
+    const texts = ['one', 'two', 'three'].map(text => `a { content: "${text}" }`)
+    const roots = texts.map(text => makeProject(t, placed({ 'stylesheets/app.css': text })))
+    const sites = await Promise.all(
+      roots.map(async root => {
+        await run({ root })
+        return makeSite(t, {}, { root, env: 'production' })
+      })
+    )
+    const [one = 0, two = 0, three = 0] = sites.map(site => site.port)
+    const own = kind === 'files' ? roots[0] : undefined
+    const port = await nginxInFront(t, own, one, two, three)
+    for (const [at, text] of texts.entries()) {
+      const path = readManifest(roots[at] ?? '').assets['/assets/app.css']?.target ?? ''
+      for (let round = 0; round < 4; round++) {
+        const answer = await ask(port, path)
+        t.is(answer.text, text)
+        t.is(answer.headers['cache-control'], 'public, max-age=31536000, immutable')
+      }
+    }
+    const missing = await ask(port, `/assets/app-${'0'.repeat(32)}.css`)
+    t.is(missing.status, 404)
+    t.is(missing.headers['cache-control'], 'no-store')
+  })
+}

@@ -5,7 +5,7 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placed, readPublic, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
-import { program } from './program.ts'
+import { program } from '../../demo/deploy/program.ts'
 
 /** An empty directory on such a disk. */
 function mountDisk(t: ExecutionContext): string {

@@ -1,4 +1,4 @@
-// Programs that are not on every machine.
+/** Programs that are not on every machine. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
@@ -13,7 +13,7 @@ export function program(name: string, debianPackage: string): string {
   const directories = [...(process.env['PATH'] ?? '').split(delimiter), ...SBIN]
   const found = directories.map(directory => join(directory, name)).find(isExecutable)
   if (found) return found
-  throw new Error(`these specs need ${name}: apt-get install ${debianPackage}`)
+  throw new Error(`${name} was not found: apt-get install ${debianPackage}`)
 }
 
 function isExecutable(path: string): boolean {

@@ -1,0 +1,144 @@
+/** Starts nginx and Varnish with the configurations of this directory, on ports of one's choice. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { program } from './program.ts'
+
+/** One port for each replica that the configurations name. */
+export type ReplicaPorts = readonly [number, number, number]
+
+export interface Server {
+  readonly name: string
+  readonly port: number
+  readonly child: ChildProcess
+  /** Ends it, and waits until it has ended. */
+  readonly stop: () => Promise<void>
+}
+
+interface Placement {
+  /** A directory of its own, for files that it writes. */
+  readonly home: string
+  readonly port: number
+  /** In a group of processes of its own. Default: false. */
+  readonly detached?: boolean
+}
+
+const REPLICA_PORTS = ['3001', '3002', '3003']
+const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
+// Varnish compiles its configuration with a C compiler first.
+const START_LIMIT = 60_000 // ms
+
+/** Varnish with default.vcl in front of three replicas. */
+export async function startVarnish(
+  from: string,
+  { home, port, detached = false }: Placement,
+  replicas: ReplicaPorts
+): Promise<Server> {
+  await mkdir(home, { recursive: true })
+  await writeFile(
+    join(home, 'replicas.vcl'),
+    withPorts(await readFile(join(from, 'varnish/replicas.vcl'), 'utf8'), replicas)
+  )
+  const path = `vcl_path=${home}:${join(from, 'varnish')}`
+  const parameters = [path, 'http_gzip_support=off', 'vcc_allow_inline_c=on']
+  const words = [
+    ...['-F', '-j', 'none', '-n', join(home, 'varnish'), '-s', 'malloc,64m'],
+    ...['-a', `127.0.0.1:${port}`, '-f', join(from, 'varnish/default.vcl')],
+    ...parameters.flatMap(parameter => ['-p', parameter])
+  ]
+  const child = spawn(program('varnishd', 'varnish'), words, { detached })
+  return started('varnishd', child, port)
+}
+
+/** nginx with one of the sites: `files`, with `public`, or `proxy`, in front of replicas or of Varnish. */
+export async function startNginx(
+  from: string,
+  { home, port, detached = false }: Placement,
+  site: { readonly name: 'files' | 'proxy'; readonly public?: string; readonly app: ReplicaPorts }
+): Promise<Server> {
+  await mkdir(home, { recursive: true })
+  const text = await readFile(join(from, `nginx/${site.name}.conf`), 'utf8')
+  const placed = withPorts(text, site.app)
+    .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
+    .replace('/srv/app/public', site.public ?? '/srv/app/public')
+  await writeFile(join(home, 'site.conf'), placed)
+  const hasBrotli = existsSync(BROTLI)
+  if (hasBrotli) await copyFile(join(from, 'nginx/brotli.conf'), join(home, 'brotli.conf'))
+  await writeFile(join(home, 'nginx.conf'), nginxConfiguration(home, hasBrotli))
+  const words = ['-p', home, '-c', join(home, 'nginx.conf')]
+  const child = spawn(program('nginx', 'nginx-light'), words, { detached })
+  return started('nginx', child, port)
+}
+
+/** What a distribution's nginx.conf says, for a process that keeps all its files in one directory. */
+function nginxConfiguration(home: string, hasBrotli: boolean): string {
+  const folders = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  return `${hasBrotli ? `load_module ${BROTLI};` : ''}
+    daemon off; pid ${home}/pid; error_log stderr;
+    events {}
+    http {
+      include /etc/nginx/mime.types;
+      access_log off;
+      ${folders.map(name => `${name}_temp_path ${home}/${name};`).join(' ')}
+      include site.conf;
+    }`
+}
+
+function withPorts(text: string, ports: ReplicaPorts): string {
+  return text.replace(/\b300[123]\b/g, port => String(ports[REPLICA_PORTS.indexOf(port)]))
+}
+
+/**
+ * Waits until a program listens.
+ * @throws Error with what it wrote, if it ends instead
+ */
+export async function started(name: string, child: ChildProcess, port: number): Promise<Server> {
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (piece: Buffer) => {
+      said = (said + String(piece)).slice(-4000)
+    })
+  }
+  const ended = new Promise<void>(resolve => child.once('close', () => resolve()))
+  const stop = async () => {
+    child.kill()
+    await ended
+  }
+  const limit = Date.now() + START_LIMIT
+  while (!(await isListening(port))) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      await ended
+      throw new Error(`${name} did not start:\n${said}`)
+    }
+    if (Date.now() > limit) {
+      await stop()
+      throw new Error(`${name} did not listen on port ${port} within ${START_LIMIT} ms:\n${said}`)
+    }
+    await sleep(20)
+  }
+  return { name, port, child, stop }
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const connected = await once(socket, 'connect').then(
+    () => true,
+    () => false
+  )
+  socket.destroy()
+  return connected
+}
+
+/** A port on which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

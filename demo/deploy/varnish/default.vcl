@@ -1,0 +1,112 @@
+# Varnish as the shared cache in front of an application with koa-fresh-assets. Written for Varnish 7.1.
+#
+#   varnishd -f /srv/app/deploy/varnish/default.vcl -p vcl_path=/srv/app/deploy/varnish \
+#     -p http_gzip_support=off -p vcc_allow_inline_c=on -a 127.0.0.1:6081 -s malloc,256m
+#
+# http_gzip_support=off passes Brotli and Zstandard through; with it on, everybody gets gzip. For
+# vcc_allow_inline_c, see groups-in-flight.vcl.
+vcl 4.1;
+
+import std;
+
+include "replicas.vcl";
+include "groups.vcl";
+include "groups-in-flight.vcl";
+
+sub vcl_recv {
+  # A host is part of what is stored and of the groups. Cookies and ports are not.
+  set req.http.Host = std.tolower(req.http.Host);
+  if (req.http.Host !~ "^[a-z0-9.-]+(:\d+)?$" && req.http.Host !~ "^\[[0-9a-f:]+\](:\d+)?$") {
+    return (synth(400));
+  }
+  if (req.method != "GET" && req.method != "HEAD") {
+    return (pass);
+  }
+
+  # Vary makes a copy for each value, so only as many values are left as there are sets of codings. A value
+  # with a q of 0 or "*" is rare; it gets the identity.
+  if (req.http.Accept-Encoding) {
+    set req.http.X-Codings = "";
+    if (req.http.Accept-Encoding !~ "\*|;\s*q=0(\.0*)?\s*(,|$)") {
+      if (req.http.Accept-Encoding ~ "(^|[, ])br($|[,; ])") {
+        set req.http.X-Codings = req.http.X-Codings + ", br";
+      }
+      if (req.http.Accept-Encoding ~ "(^|[, ])zstd($|[,; ])") {
+        set req.http.X-Codings = req.http.X-Codings + ", zstd";
+      }
+      if (req.http.Accept-Encoding ~ "(^|[, ])gzip($|[,; ])") {
+        set req.http.X-Codings = req.http.X-Codings + ", gzip";
+      }
+      if (req.http.Accept-Encoding ~ "(^|[, ])dcz($|[,; ])" && req.http.Available-Dictionary) {
+        set req.http.X-Codings = req.http.X-Codings + ", dcz";
+      }
+    }
+    set req.http.Accept-Encoding = regsub(req.http.X-Codings, "^, ", "");
+    unset req.http.X-Codings;
+    if (req.http.Accept-Encoding == "") {
+      unset req.http.Accept-Encoding;
+    }
+  }
+  # A dictionary counts only with its coding (RFC 9842).
+  if (req.http.Accept-Encoding !~ "dcz" || req.http.Available-Dictionary !~ "^:[A-Za-z0-9+/]{43}=:$") {
+    unset req.http.Available-Dictionary;
+  }
+
+  # Cookies do not bypass the cache: only what says that it is public is stored.
+  return (hash);
+}
+
+sub vcl_hit {
+  # RFC 9111 section 3.5.
+  if (req.http.Authorization && obj.http.Cache-Control !~ "(^|[ ,])public($|[ ,])") {
+    return (pass);
+  }
+}
+
+sub vcl_backend_response {
+  # RFC 9213: a targeted field replaces Cache-Control for this cache.
+  if (beresp.http.CDN-Cache-Control) {
+    set beresp.http.X-Directives = std.tolower(beresp.http.CDN-Cache-Control);
+    set beresp.ttl = 0s;
+    if (beresp.http.X-Directives ~ "(^|[ ,])max-age=\d") {
+      set beresp.ttl = std.duration(regsub(beresp.http.X-Directives, "^.*\bmax-age=(\d+).*$", "\1s"), 0s);
+      set beresp.ttl = beresp.ttl - std.duration(beresp.http.Age + "s", 0s);
+    }
+  } else {
+    # Varnish itself has read s-maxage, max-age and Expires. Without any of them it would guess.
+    set beresp.http.X-Directives = std.tolower(beresp.http.Cache-Control);
+    if (beresp.http.X-Directives !~ "max-?age=\d" && !beresp.http.Expires) {
+      set beresp.ttl = 0s;
+    }
+  }
+  # RFC 5861: a stale response only for as long as the application allows.
+  set beresp.grace = 0s;
+  if (beresp.http.X-Directives ~ "(^|[ ,])stale-while-revalidate=\d") {
+    set beresp.grace = std.duration(
+      regsub(beresp.http.X-Directives, "^.*\bstale-while-revalidate=(\d+).*$", "\1s"), 0s);
+  }
+
+  # What does not say that everybody may have it, or says that it must be asked for, is not stored. The
+  # uncacheable marker keeps other requests for it from waiting for each other.
+  if (beresp.ttl <= 0s || beresp.http.Set-Cookie || beresp.http.Vary ~ "\*"
+      || beresp.http.X-Directives ~ "(^|[ ,])(private|no-store|no-cache)($|[ ,])"
+      || (!beresp.http.CDN-Cache-Control && beresp.http.X-Directives !~ "(^|[ ,])(public|s-maxage=\d+)($|[ ,])")
+      || (bereq.http.Authorization && beresp.http.Cache-Control !~ "(^|[ ,])public($|[ ,])")) {
+    set beresp.uncacheable = true;
+    set beresp.ttl = 120s;
+    set beresp.grace = 0s;
+  }
+  unset beresp.http.X-Directives;
+  return (deliver);
+}
+
+sub vcl_deliver {
+  # RFC 9211.
+  if (obj.hits > 0) {
+    set resp.http.Cache-Status = "varnish; hit";
+  } elsif (obj.uncacheable) {
+    set resp.http.Cache-Status = "varnish; fwd=bypass";
+  } else {
+    set resp.http.Cache-Status = "varnish; fwd=miss";
+  }
+}

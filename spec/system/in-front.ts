@@ -1,0 +1,43 @@
+// nginx and Varnish with the configurations of demo/deploy, in front of applications of a spec.
+import { chmodSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import {
+  freePort,
+  type ReplicaPorts,
+  type Server,
+  startNginx,
+  startVarnish
+} from '../../demo/deploy/stack.ts'
+import { makeProject } from '../support/site.ts'
+
+const DEPLOY = resolve('demo/deploy')
+
+/** The port of Varnish. Each replica has to answer /health. */
+export async function varnishInFront(
+  t: ExecutionContext,
+  ...replicas: ReplicaPorts
+): Promise<number> {
+  return portOf(t, startVarnish(DEPLOY, { home: makeProject(t), port: await freePort() }, replicas))
+}
+
+/** The port of nginx, as a proxy or over the public directory of a project. */
+export async function nginxInFront(
+  t: ExecutionContext,
+  root: string | undefined,
+  ...app: ReplicaPorts
+): Promise<number> {
+  const home = makeProject(t)
+  // Started by root, nginx reads files as another user.
+  for (const directory of [root ?? home, home]) chmodSync(directory, 0o755)
+  const site = root
+    ? ({ name: 'files', public: join(root, 'public'), app } as const)
+    : ({ name: 'proxy', app } as const)
+  return portOf(t, startNginx(DEPLOY, { home, port: await freePort() }, site))
+}
+
+async function portOf(t: ExecutionContext, starting: Promise<Server>): Promise<number> {
+  const { port, stop } = await starting
+  t.teardown(stop)
+  return port
+}

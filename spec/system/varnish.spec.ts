@@ -1,0 +1,258 @@
+// Varnish as the shared cache, with the VCL of demo/deploy.
+import { EventEmitter, once } from 'node:events'
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Context, type Middleware } from 'koa'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { ask, type Answer } from '../support/ask.ts'
+import { readManifest, run } from '../support/fingerprinted.ts'
+import { listen } from '../support/front.ts'
+import { makeProject, makeSite } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { varnishInFront } from './in-front.ts'
+
+const health: Middleware = (ctx, next) => {
+  if (ctx.path !== '/health') return next()
+  ctx.body = 'ok'
+  return undefined
+}
+
+/** Routes behind koaHttpCache behind Varnish; the port of Varnish. */
+async function cached(t: ExecutionContext, route: Middleware): Promise<number> {
+  const app = new Koa()
+  app.use(health)
+  app.use(koaHttpCache())
+  app.use(route)
+  const port = await listen(t, app.callback())
+  return varnishInFront(t, port, port, port)
+}
+
+const isHit = ({ headers }: Answer) => headers['cache-status'] === 'varnish; hit'
+
+/** Notes at /<name>, each in the group of its name; a POST edits what its query names. */
+function notes() {
+  const texts = new Map<string, number>()
+  return (ctx: Context): void => {
+    const { group = '' } = ctx.query as { group?: string }
+    if (ctx.method === 'POST') {
+      texts.set(group, (texts.get(group) ?? 0) + 1)
+      ctx.invalidateCacheGroups('unused', group)
+      if (ctx.path === '/denied') ctx.throw(403)
+      if (ctx.path === '/failed') ctx.status = 500
+      ctx.body = 'saved'
+      return
+    }
+    ctx.cacheControl('public', { maxAge: '1h' })
+    ctx.cacheGroups('all', group)
+    ctx.body = `${group} ${texts.get(group) ?? 0}`
+  }
+}
+
+const note = (
+  port: number,
+  group: string,
+  method = 'GET',
+  { host = 'a.example', path = '/' } = {}
+) => ask(port, `${path}?group=${encodeURIComponent(group)}`, { method, headers: { host } })
+
+test('GRP-02 an edit removes the pages of its group from Varnish with its own response', async t => {
+  const port = await cached(t, notes())
+  const groups = ['book-7', 'book-77', 'a.b', 'aXb', 'my books', 'x", "y', 'c\\', '(', '[^|]', '!*']
+  for (const group of groups) {
+    const others = groups.filter(other => other !== group)
+    for (const each of groups) await note(port, each)
+    const [before] = await Promise.all([
+      note(port, group),
+      note(port, group, 'GET', { host: 'b.example' })
+    ])
+    t.true(isHit(before), group)
+    t.is((await note(port, group, 'POST')).status, 200)
+    const after = await note(port, group)
+    t.false(isHit(after), group)
+    t.is(after.text, `${group} 1`)
+    for (const other of others) t.true(isHit(await note(port, other)), `${other} after ${group}`)
+    t.true(isHit(await note(port, group, 'GET', { host: 'b.example' })), 'another origin')
+  }
+  t.is((await note(port, 'all', 'POST')).status, 200)
+  for (const group of groups) t.false(isHit(await note(port, group)), `${group} after all`)
+})
+
+test('GRP-05 an edit that failed removes nothing from Varnish', async t => {
+  const port = await cached(t, notes())
+  await note(port, 'book-7')
+  for (const path of ['/denied', '/failed']) {
+    t.true((await note(port, 'book-7', 'POST', { path })).status >= 400)
+    t.true(isHit(await note(port, 'book-7')), path)
+  }
+})
+
+test('GRP-02 a page that was being rendered during an edit of its group is not kept', async t => {
+  const events = new EventEmitter()
+  let text = 'old'
+  let isSlow = true
+  const port = await cached(t, async ctx => {
+    if (ctx.method === 'POST') {
+      text = 'new'
+      ctx.invalidateCacheGroups('books')
+      ctx.body = 'saved'
+      return
+    }
+    ctx.cacheControl('public', { maxAge: '1h' })
+    ctx.cacheGroups('books')
+    const rendered = text
+    if (isSlow) {
+      isSlow = false
+      const released = once(events, 'release')
+      events.emit('rendering')
+      await released
+    }
+    ctx.body = rendered
+  })
+  const rendering = once(events, 'rendering')
+  const first = ask(port, '/')
+  await rendering
+  await ask(port, '/', { method: 'POST' })
+  // Varnish lets it wait for the response that is on its way.
+  const second = ask(port, '/')
+  events.emit('release')
+  t.is((await first).text, 'old', 'it was asked for before the edit')
+  t.is((await second).text, 'new')
+  const third = await ask(port, '/')
+  t.is(third.text, 'new')
+  t.true(isHit(third))
+})
+
+const STORED: Record<string, readonly [Record<string, string>, boolean]> = {
+  'public with a lifetime': [{ 'Cache-Control': 'public, max-age=60' }, true],
+  's-maxage': [{ 'Cache-Control': 'max-age=0, s-maxage=60' }, true],
+  'a lifetime alone': [{ 'Cache-Control': 'max-age=60' }, false],
+  'public without a lifetime': [{ 'Cache-Control': 'public' }, false],
+  private: [{ 'Cache-Control': 'private, max-age=60' }, false],
+  'no-store': [{ 'Cache-Control': 'no-store' }, false],
+  'no-cache': [{ 'Cache-Control': 'public, no-cache, max-age=60' }, false],
+  'no field': [{}, false],
+  'a cookie': [{ 'Cache-Control': 'public, max-age=60', 'Set-Cookie': 'a=b' }, false],
+  'Vary: *': [{ 'Cache-Control': 'public, max-age=60', Vary: '*' }, false],
+  'CDN-Cache-Control': [{ 'Cache-Control': 'no-store', 'CDN-Cache-Control': 'max-age=60' }, true],
+  'CDN-Cache-Control: no-store': [
+    { 'Cache-Control': 'public, max-age=60', 'CDN-Cache-Control': 'no-store' },
+    false
+  ],
+  'CDN-Cache-Control of another age': [{ Age: '60', 'CDN-Cache-Control': 'max-age=60' }, false],
+  'CDN-Cache-Control: max-age=0': [
+    { 'Cache-Control': 'public, max-age=60', 'CDN-Cache-Control': 'max-age=0' },
+    false
+  ]
+}
+
+test('Varnish stores what says that everybody may have it, and nothing else', async t => {
+  const cases = Object.entries(STORED)
+  const port = await cached(t, ctx => {
+    const [, [fields]] = cases[Number(ctx.path.slice(1))] ?? ['', [{}]]
+    ctx.set(fields)
+    ctx.body = 'page'
+  })
+  for (const [at, [what, [, isStored]]] of cases.entries()) {
+    for (const headers of [{}, { cookie: 'session=1' }]) {
+      const path = `/${at}?${JSON.stringify(Object.keys(headers))}`
+      await ask(port, encodeURI(path), { headers })
+      t.is(isHit(await ask(port, encodeURI(path), { headers })), isStored, what)
+    }
+  }
+})
+
+test('Varnish gives a request with Authorization a stored response only if it is public', async t => {
+  const port = await cached(t, ctx => {
+    ctx.set('Cache-Control', ctx.path === '/public' ? 'public, max-age=60' : 's-maxage=60')
+    ctx.body = ctx.get('Authorization') || 'nobody'
+  })
+  const headers = { authorization: 'Bearer x' }
+  for (const [path, mayShare] of [
+    ['/public', true],
+    ['/shared', false]
+  ] as const) {
+    t.is((await ask(port, path)).text, 'nobody')
+    t.true(isHit(await ask(port, path)))
+    t.is((await ask(port, path, { headers })).text, mayShare ? 'nobody' : 'Bearer x', path)
+  }
+  t.is((await ask(port, '/unseen', { headers })).text, 'Bearer x')
+  t.is((await ask(port, '/unseen')).text, 'nobody', 'what was sent to somebody is not stored')
+})
+
+test('Varnish sends a stale response only while stale-while-revalidate allows it', async t => {
+  let count = 0
+  const port = await cached(t, ctx => {
+    const whileRevalidate = ctx.path === '/stale' ? ', stale-while-revalidate=60' : ''
+    ctx.set('Cache-Control', `public, max-age=1${whileRevalidate}`)
+    ctx.body = String(count++)
+  })
+  const [stale, fresh] = await Promise.all([ask(port, '/stale'), ask(port, '/fresh')])
+  const start = Date.now()
+  await until(() => Date.now() - start > 1500, 'a second is over')
+  t.is((await ask(port, '/stale')).text, stale.text)
+  await until(async () => (await ask(port, '/stale')).text !== stale.text, 'it is revalidated')
+  t.not((await ask(port, '/fresh')).text, fresh.text)
+})
+
+test('Varnish stores each coding of a fingerprinted file, and the application sends it once', async t => {
+  const root = makeProject(t)
+  const source = 'a { color: red } '.repeat(200)
+  let reached = 0
+  const files = { '/apps/web/assets/stylesheets/app.css': source }
+  await makeSite(t, files, { root, serve: false, env: 'test' })
+  await run({ root })
+  const front: Middleware = (ctx, next) => {
+    if (ctx.path.startsWith('/assets/')) reached++
+    return health(ctx, next)
+  }
+  const site = await makeSite(t, {}, { root, env: 'production', front })
+  const port = await varnishInFront(t, site.port, site.port, site.port)
+  const path = readManifest(root).assets['/assets/app.css']?.target ?? ''
+  const accepted: Record<string, string | undefined> = {
+    'gzip, deflate, br': 'br',
+    'br;q=1.0, gzip;q=0.8': 'br',
+    gzip: 'gzip',
+    'gzip, deflate': 'gzip',
+    deflate: undefined,
+    'br;q=0': undefined
+  }
+  for (let round = 0; round < 3; round++) {
+    for (const [accept, coding] of Object.entries(accepted)) {
+      const answer = await ask(port, path, { headers: { 'accept-encoding': accept } })
+      t.is(answer.headers['content-encoding'], coding, accept)
+      const { bytes } = answer
+      const gunzipped = coding === 'gzip' ? gunzipSync(bytes) : bytes
+      t.is(String(coding === 'br' ? brotliDecompressSync(bytes) : gunzipped), source)
+      t.is(answer.headers.vary, 'Accept-Encoding')
+      t.regex(answer.headers['cache-control'] ?? '', /immutable/)
+    }
+  }
+  t.is(reached, 3, 'Brotli, gzip, identity')
+})
+
+test('Varnish asks every replica for a fingerprinted file before it believes that there is none', async t => {
+  const roots = ['old', 'old', 'new'].map(text => {
+    const root = makeProject(t, {
+      'apps/web/assets/stylesheets/app.css': `a { content: "${text}" }`
+    })
+    return { root, text }
+  })
+  const [one, two, three] = await Promise.all(
+    roots.map(async ({ root }) => {
+      await run({ root })
+      return makeSite(t, {}, { root, env: 'production', front: health })
+    })
+  )
+  if (!one || !two || !three) return t.fail()
+  const port = await varnishInFront(t, one.port, two.port, three.port)
+  for (const { root, text } of roots) {
+    const path = readManifest(root).assets['/assets/app.css']?.target ?? ''
+    const answer = await ask(port, path)
+    t.is(answer.status, 200)
+    t.is(answer.text, `a { content: "${text}" }`)
+  }
+  const missing = await ask(port, `/assets/app-${'0'.repeat(32)}.css`)
+  t.is(missing.status, 404)
+  t.is(missing.headers['cache-control'], 'no-store')
+  return undefined
+})
