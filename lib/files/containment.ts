@@ -1,8 +1,16 @@
 // Whether files are inside a directory, by their real paths: a link may lead out of it.
-import { lstat, readlink } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import { ifThere, isInside, isSameInode, realpathOf, removeFile, type OpenFile } from './disk.ts'
+import {
+  ifThere,
+  isInside,
+  isSameInode,
+  linkTargetOf,
+  realpathOf,
+  removeFile,
+  type OpenFile
+} from './disk.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
@@ -90,7 +98,7 @@ const DELETED = ' (deleted)'
 /** The real path of an open file; undefined when it cannot be determined. */
 export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path =
-    process.platform === 'linux' ? await ifThere(readlink(`/proc/self/fd/${file.fd}`)) : undefined
+    process.platform === 'linux' ? await linkTargetOf(`/proc/self/fd/${file.fd}`) : undefined
   // Some Linux systems lack /proc.
   if (path === undefined) return realPathByName(file)
   // Linux appends it once the name was removed or given to another file (proc_pid_fd(5)).

@@ -22,7 +22,7 @@ export function streamOf({ path, fd }: OpenFile, span: Span = { start: 0 }): Rea
 
 /** Whether an open file has not been written to since it was opened. */
 export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
-  const now = await statDescriptor(fd, { bigint: true })
+  const now = await statDescriptor(fd)
   // Removing or replacing the file's name changes its ctime, but not its bytes.
   const isTouched = now.ctimeNs !== stats.ctimeNs && now.nlink === stats.nlink
   return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched

@@ -57,9 +57,11 @@ export function isManifest(path: string, { prefix }: Settings): boolean {
   return name.startsWith(manifest) && withoutCodingExtension(name) === manifest
 }
 
+const ASCII = /^[ -~]*$/
+
 /** Some file systems ignore case and normalization; APFS also takes `\u017f` for `s`. */
 export function folded(path: string): string {
-  return path.normalize('NFD').toUpperCase().toLowerCase()
+  return ASCII.test(path) ? path.toLowerCase() : path.normalize('NFD').toUpperCase().toLowerCase()
 }
 
 /** Whether a raw path can only be that of a file: it is under the prefix, or in a mount. */

@@ -29,6 +29,7 @@ export function mountDirectory(
     // No canonical path contains a line break.
     memoryKey: `${urlPath}\n`,
     publishedFolder: undefined,
+    isPublishing: false,
     revalidate: () => publicApp.revalidate,
     isPublishedOnRequest: () => false,
     isHidden,

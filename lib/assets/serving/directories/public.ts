@@ -17,12 +17,13 @@ export function publicDirectory(
   settings: Settings,
   { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
 ): ServedDirectory {
-  const { host, prefix, publicApp } = settings
+  const { apps, host, prefix, publicApp } = settings
   return {
     place: settings,
     urlPath: '',
     memoryKey: '',
     publishedFolder: /^\/[^/]*/.exec(prefix)?.[0],
+    isPublishing: apps.some(({ compile }) => compile),
     revalidate: ({ app }) => app.revalidate,
     isPublishedOnRequest: ({ app }) => app.compile,
     isHidden,

@@ -11,8 +11,10 @@ export interface ServedDirectory {
   readonly urlPath: string
   /** Precedes a path in the memory that all directories share. */
   readonly memoryKey: string
-  /** The URL path of the folder in which files may be published by a request; undefined in a mount. */
+  /** The URL path of the top folder that contains the assets of all apps; undefined in a mount. */
   readonly publishedFolder: string | undefined
+  /** Whether files may be published there by a request. */
+  readonly isPublishing: boolean
   /** Seconds for which a stat result is reused. */
   readonly revalidate: (wanted: Wanted) => number
   /**

@@ -1,6 +1,6 @@
 // A served file with all its representations: opened, checked, then read or described.
 import { Readable } from 'node:stream'
-import { CODINGS, type Coding } from '../../../files/codings.ts'
+import type { Coding } from '../../../files/codings.ts'
 import { compareCopy } from '../../../files/compress.ts'
 import { isInPublic, realPathOfOpen } from '../../../files/containment.ts'
 import {
@@ -31,19 +31,21 @@ const ATTEMPTS = 3
 /**
  * Opens a file of a directory, and uses it while it is open. A file that is replaced before it is checked is
  * opened again: not every system knows the path of an open file whose name was given to another.
+ * @param codings of the compressed copies that may be beside it
  * @returns undefined for anything but a regular file, for a link that leads out of the directory, and for bytes
  *   that do not match the fingerprint
  */
 export async function withServedFile<T>(
   directory: ServedDirectory,
   wanted: Wanted,
+  codings: readonly Coding[],
   maxFileBytes: number,
   use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
 ): Promise<T | undefined> {
   const path = fileIn(directory, wanted.path)
   for (let attempt = 1; ; attempt++) {
     const result = await withFile(path, async opened => {
-      const file = await prepare(directory, wanted, maxFileBytes, opened)
+      const file = await prepare(directory, wanted, codings, maxFileBytes, opened)
       if (file) return { used: await use(file, opened), isReplaced: false }
       return { used: undefined, isReplaced: !(await isStillAt(path, opened)) }
     })
@@ -59,6 +61,7 @@ async function isStillAt(path: string, { stats }: OpenFile): Promise<boolean> {
 async function prepare(
   directory: ServedDirectory,
   wanted: Wanted,
+  codings: readonly Coding[],
   maxFileBytes: number,
   opened: OpenFile
 ): Promise<ServedFile | undefined> {
@@ -66,18 +69,15 @@ async function prepare(
   if (!(await isInPublic(directory.place)(opened))) return undefined
   const file = await readEncoded('identity', opened, maxFileBytes)
   const fingerprint = directory.fingerprintOf(wanted)
-  const copies = await findCopies(directory, wanted, file)
+  const copies = codings.length === 0 ? NO_COPIES : await findCopies(codings, file)
   const needsDigest = fingerprint !== undefined || copies.size > 0
   const identity = needsDigest ? await withDigest(file, opened) : file
   const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
   if (fingerprint && !isVerified && !(await directory.isOrdinary(wanted, fingerprint.name))) {
     return undefined
   }
-  const codings = [...copies.keys()]
-  const read = await Promise.all(
-    codings.map(coding => readCopy(directory, identity, coding, maxFileBytes))
-  )
-  const compressed = read.filter(copy => copy !== undefined)
+  const compressed =
+    copies.size === 0 ? [] : await readCopies(directory, identity, copies, maxFileBytes)
   const shared = {
     ...directory.fieldsOf(wanted, isVerified),
     varies: compressed.length > 0
@@ -93,22 +93,34 @@ async function isHidden({ isHidden: hides }: ServedDirectory, opened: OpenFile):
   return hides(opened.path) || hides((await realPathOfOpen(opened)) ?? '')
 }
 
+const NO_COPIES: ReadonlyMap<Coding, Stamp> = new Map()
+
 /** The compressed files beside a file. One that is older is a copy of something else. */
 async function findCopies(
-  directory: ServedDirectory,
-  wanted: Wanted,
+  codings: readonly Coding[],
   { file, stamp }: Pick<EncodedFile, 'file' | 'stamp'>
 ): Promise<ReadonlyMap<Coding, Stamp>> {
-  if (directory.isPublishedOnRequest(wanted)) return new Map()
-  const stats = await Promise.all(CODINGS.map(({ extension }) => statOf(file + extension)))
+  const stats = await Promise.all(codings.map(({ extension }) => statOf(file + extension)))
   const copies = new Map<Coding, Stamp>()
-  CODINGS.forEach((coding, at) => {
+  codings.forEach((coding, at) => {
     const copy = stats[at]
     if (copy?.isFile() && copy.size > 0n && copy.mtimeNs >= stamp.mtimeNs) {
       copies.set(coding, stampOf(copy))
     }
   })
   return copies
+}
+
+async function readCopies(
+  directory: ServedDirectory,
+  identity: EncodedFile,
+  copies: ReadonlyMap<Coding, Stamp>,
+  maxFileBytes: number
+): Promise<EncodedFile[]> {
+  const read = Array.from(copies.keys(), coding =>
+    readCopy(directory, identity, coding, maxFileBytes)
+  )
+  return (await Promise.all(read)).filter(copy => copy !== undefined)
 }
 
 /** A compressed copy, unless it expands to other bytes; it is compared each time that it is loaded. */
@@ -127,16 +139,18 @@ async function readCopy(
   })
 }
 
-/** @param stamp what the file's stat returns now */
+/**
+ * @param stamp what the file's stat returns now
+ * @param codings of the compressed copies that may be beside it
+ */
 export async function isUnchanged(
-  directory: ServedDirectory,
-  wanted: Wanted,
   { representations, copies }: ServedFile,
-  stamp: Stamp
+  stamp: Stamp,
+  codings: readonly Coding[]
 ): Promise<boolean> {
   const [identity] = representations
   if (!sameStamp(identity.stamp, stamp)) return false
-  const now = await findCopies(directory, wanted, identity)
+  const now = await findCopies(codings, identity)
   const isSame = ([coding, copy]: readonly [Coding, Stamp]) => {
     const known = copies.get(coding)
     return known !== undefined && sameStamp(known, copy)

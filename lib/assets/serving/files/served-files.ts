@@ -4,7 +4,9 @@ import { isUnchangedSince } from '../../../files/clock.ts'
 import { isPathInPublic } from '../../../files/containment.ts'
 import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { KnownMisses } from './known-misses.ts'
+import { CODINGS, type Coding } from '../../../files/codings.ts'
+import type { Kind } from './folder-names.ts'
+import { KnownFolders } from './known-folders.ts'
 import { isUnchanged, withServedFile, type ServedFile } from './served-file.ts'
 import type { Representation } from './representation.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
@@ -36,7 +38,7 @@ export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
   readonly #maxFileBytes: number
-  readonly #misses: KnownMisses
+  readonly #folders: KnownFolders
   readonly #loads = new Map<string, Promise<Found>>()
   readonly #lookups = new Map<string, Promise<Found>>()
   /** How often `forget` was called: a file that was being loaded meanwhile may be out of date. */
@@ -47,12 +49,12 @@ export class ServedFiles {
     this.directory = directory
     this.#memory = memory
     this.#maxFileBytes = maxFileBytes
-    this.#misses = new KnownMisses(directory)
+    this.#folders = new KnownFolders(directory)
   }
 
   /** Whether the directory is known, without reading the disk, to lack the file of a raw path. */
   lacks(rawPath: string): boolean {
-    return this.#misses.hasRaw(rawPath)
+    return this.#folders.lackRaw(rawPath)
   }
 
   /** The file of a raw path, if it is in memory and still trusted. */
@@ -70,7 +72,7 @@ export class ServedFiles {
     const known = this.#memory.get(this.#key(wanted.path))
     if (known && !stamp && known.trustedUntil > performance.now()) return known
     if (stamp || this.#trustOfMiss(wanted) === 0) return this.#lookUp(wanted, known, stamp)
-    return this.#misses.has(wanted.path) ? undefined : this.#lookUpOnce(wanted, known)
+    return isNoFile(this.#folders.kindOf(wanted.path)) ? undefined : this.#lookUpOnce(wanted, known)
   }
 
   /** Makes the next `find` read the disk. */
@@ -85,7 +87,7 @@ export class ServedFiles {
     wanted: Wanted,
     use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
   ): Promise<T | undefined> {
-    return withServedFile(this.directory, wanted, this.#maxFileBytes, use)
+    return withServedFile(this.directory, wanted, this.#copiesOf(wanted), this.#maxFileBytes, use)
   }
 
   /** Whether there is a file that can be sent; it is not read. */
@@ -102,18 +104,26 @@ export class ServedFiles {
     const { path } = wanted
     const lookup =
       this.#lookups.get(path) ??
-      this.#lookUp(wanted, known, undefined).finally(() => this.#lookups.delete(path))
+      this.#lookUpInFolder(wanted, known).finally(() => this.#lookups.delete(path))
     this.#lookups.set(path, lookup)
     return lookup
   }
 
-  async #lookUp(wanted: Wanted, known: Held | undefined, stamp: Stamp | undefined): Promise<Found> {
-    const now = stamp ?? (await this.#misses.lookUp(wanted.path, this.#trustOfMiss(wanted)))
-    if (!now) {
-      this.#memory.delete(this.#key(wanted.path))
-      return undefined
+  async #lookUpInFolder(wanted: Wanted, known: Held | undefined): Promise<Found> {
+    let kind = this.#folders.kindOf(wanted.path)
+    if (kind === 'unsure') {
+      await this.#folders.learn(wanted.path, this.#trustOfMiss(wanted))
+      kind = this.#folders.kindOf(wanted.path)
     }
-    if (!known?.hasRested || !(await isUnchanged(this.directory, wanted, known, now))) {
+    if (isNoFile(kind)) return this.#drop(wanted)
+    // Opening a file shows its stamp.
+    return kind === 'file' && !known ? this.#loadNow(wanted) : this.#lookUp(wanted, known)
+  }
+
+  async #lookUp(wanted: Wanted, known: Held | undefined, stamp?: Stamp): Promise<Found> {
+    const now = stamp ?? (await regularStamp(fileIn(this.directory, wanted.path)))
+    if (!now) return this.#drop(wanted)
+    if (!known?.hasRested || !(await isUnchanged(known, now, this.#copiesOf(wanted)))) {
       return this.#loadCurrent(wanted, now)
     }
     known.trustedUntil = this.#trustedUntil(wanted, known)
@@ -121,15 +131,22 @@ export class ServedFiles {
   }
 
   async #loadCurrent(wanted: Wanted, stamp: Stamp): Promise<Found> {
-    const { path } = wanted
-    const [loadedAt, forgottenBefore] = [Date.now(), this.#forgotten]
-    const joined = await this.#loads.get(path)
+    const joined = await this.#loads.get(wanted.path)
     // A load in progress may have opened the file before it was replaced.
     const isCurrent = joined && sameStamp(joined.representations[0].stamp, stamp)
-    const file = isCurrent ? joined : await this.#load(wanted)
-    if (!file) this.#memory.delete(this.#key(path))
-    else if (this.#forgotten === forgottenBefore) this.#hold(wanted, file, loadedAt)
+    return isCurrent ? joined : this.#loadNow(wanted)
+  }
+
+  async #loadNow(wanted: Wanted): Promise<Found> {
+    const [loadedAt, forgottenBefore] = [Date.now(), this.#forgotten]
+    const file = await this.#load(wanted)
+    if (!file) return this.#drop(wanted)
+    if (this.#forgotten === forgottenBefore) this.#hold(wanted, file, loadedAt)
     return file
+  }
+
+  #drop(wanted: Wanted): undefined {
+    this.#memory.delete(this.#key(wanted.path))
   }
 
   #load(wanted: Wanted): Promise<Found> {
@@ -149,6 +166,15 @@ export class ServedFiles {
     })
   }
 
+  /** The codings of which there may be a copy beside a file. */
+  #copiesOf(wanted: Wanted): readonly Coding[] {
+    if (this.directory.isPublishedOnRequest(wanted)) return []
+    if (this.#trustOfMiss(wanted) === 0) return CODINGS
+    return CODINGS.filter(
+      ({ extension }) => !isNoFile(this.#folders.kindOf(wanted.path + extension))
+    )
+  }
+
   #key(path: string): string {
     return this.directory.memoryKey + path
   }
@@ -162,6 +188,15 @@ export class ServedFiles {
   #trustOfMiss(wanted: Wanted): number {
     return this.directory.isPublishedOnRequest(wanted) ? 0 : this.directory.revalidate(wanted)
   }
+}
+
+function isNoFile(kind: Kind | 'missing'): boolean {
+  return kind === 'missing' || kind === 'other'
+}
+
+async function regularStamp(path: string): Promise<Stamp | undefined> {
+  const stats = await statOf(path)
+  return stats?.isFile() ? stats : undefined
 }
 
 // What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the

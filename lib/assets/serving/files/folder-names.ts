@@ -1,0 +1,47 @@
+// The names in a folder, and a watch that reports when they change.
+import { watch, type Dirent, type FSWatcher } from 'node:fs'
+import { opendir } from 'node:fs/promises'
+import { errorCode } from '../../../files/disk.ts'
+import { folded } from '../request-path.ts'
+
+/** `unsure`: a link, or several names that some file systems do not distinguish. */
+export type Kind = 'file' | 'other' | 'unsure'
+
+/** By folded name: one that is not here is on no file system the name of an entry. */
+export type Names = ReadonlyMap<string, Kind>
+
+/** Undefined for a folder that has more than `max` names, or that only lets its files be opened. */
+export async function readNames(path: string, max: number): Promise<Names | undefined> {
+  const names = new Map<string, Kind>()
+  try {
+    for await (const entry of await opendir(path, { bufferSize: 512 })) {
+      if (names.size >= max) return undefined
+      const name = folded(entry.name)
+      names.set(name, names.has(name) ? 'unsure' : kindOf(entry))
+    }
+    return names
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return undefined
+  }
+}
+
+function kindOf(entry: Dirent): Kind {
+  if (entry.isFile()) return 'file'
+  return entry.isSymbolicLink() ? 'unsure' : 'other'
+}
+
+/** Undefined where there are no file-system events, or no more watches (ENOSPC). */
+export function watchNames(path: string, onChange: () => void): FSWatcher | undefined {
+  try {
+    return (
+      watch(path, { persistent: false })
+        // The other type of event is about what is in a file.
+        .on('change', type => type === 'rename' && onChange())
+        .on('error', onChange)
+    )
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return undefined
+  }
+}
