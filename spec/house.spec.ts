@@ -42,7 +42,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   '@jridgewell/sourcemap-codec': ['assets/rendering/shift-map.ts'],
   'content-disposition': ['http/content-disposition.ts'],
   'koa-compose': ['koa-assets.ts'],
-  'lru-cache': ['assets/publishing/mtime-index.ts', 'assets/serving/files/served-files.ts'],
+  'lru-cache': ['assets/publishing/mtime-index.ts', 'assets/serving/files/memory.ts'],
   'mime-types': ['http/media-type.ts'],
   send: ['assets/serving/send-file.ts']
 }

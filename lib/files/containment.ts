@@ -42,8 +42,6 @@ const publicDirectories = new WeakMap<PublicPlace, PublicDirectory>()
  * until it exists.
  */
 async function publicDirectory(place: PublicPlace): Promise<PublicDirectory | undefined> {
-  const known = publicDirectories.get(place)
-  if (known) return known
   const [real, realRoot] = await Promise.all([place.publicDir, place.root].map(realpathOf))
   if (real === undefined) return undefined
   // Of two concurrent lookups the first one counts.
@@ -65,16 +63,17 @@ async function redeployed(place: PublicPlace, before: PublicDirectory) {
   return now
 }
 
-async function isAllowedInPublic(
+/** @param path the name of what has the real path: `deny` compares the two */
+async function isRealInPublic(
   place: PublicPlace,
-  isAllowed: (directory: Directory) => Promise<boolean>
+  path: string,
+  real: string | undefined
 ): Promise<boolean> {
-  if (place.symlinks === 'follow') return true
-  const directory = await publicDirectory(place)
-  if (!directory) return false
-  if (await isAllowed(directory)) return true
+  const directory = publicDirectories.get(place) ?? (await publicDirectory(place))
+  if (!directory || real === undefined) return false
+  if (isAllowedAt(place.symlinks, directory, path, real)) return true
   const now = await redeployed(place, directory)
-  return now !== undefined && isAllowed(now)
+  return now !== undefined && isAllowedAt(place.symlinks, now, path, real)
 }
 
 /**
@@ -120,10 +119,7 @@ async function isAt(path: string, { stats }: OpenFile): Promise<boolean> {
 
 /** Whether `symlinks` allows an existing file or directory in public. */
 export async function isPathInPublic(place: PublicPlace, path: string): Promise<boolean> {
-  return isAllowedInPublic(place, async directory => {
-    const real = await realpathOf(path)
-    return real !== undefined && isAllowedAt(place.symlinks, directory, path, real)
-  })
+  return place.symlinks === 'follow' || isRealInPublic(place, path, await realpathOf(path))
 }
 
 /** Whether a file would be in public once written, judged by its nearest existing directory. */
@@ -136,8 +132,8 @@ export async function wouldBeInPublic(place: PublicPlace, file: string): Promise
 
 /** For an open file: whether `symlinks` allows it in public. */
 export function isInPublic(place: PublicPlace): (file: OpenFile) => Promise<boolean> {
-  return file =>
-    isAllowedInPublic(place, directory => isInDirectory(place.symlinks, directory, file))
+  return async file =>
+    place.symlinks === 'follow' || isRealInPublic(place, file.path, await realPathOfOpen(file))
 }
 
 /**

@@ -2,13 +2,14 @@
 import type { HeaderValues } from '../settings/values-by-path.ts'
 import { mergeVary, type Fields } from './fields.ts'
 
-export function moreFields(values: HeaderValues = {}): Fields {
-  return Object.entries(values).flat()
+export function moreFields(values: HeaderValues | undefined): Fields {
+  return values ? Object.entries(values).flat() : NONE
 }
+
+const NONE: Fields = []
 
 /** Fields with others in place of those of the same name; `Vary` has the members of both. */
 export function withMore(fields: Fields, more: Fields): Fields {
-  if (more.length === 0) return fields
   const byName = new Map<string, readonly [name: string, value: string]>()
   for (const [name, value] of pairs([...fields, ...more])) {
     const key = name.toLowerCase()
@@ -21,6 +22,7 @@ export function withMore(fields: Fields, more: Fields): Fields {
 
 /** The last value of a field. */
 export function valueOf(fields: Fields, name: string): string | undefined {
+  if (fields.length === 0) return undefined
   return pairs(fields).findLast(([each]) => each.toLowerCase() === name.toLowerCase())?.[1]
 }
 

@@ -205,6 +205,58 @@ test.serial('while compiling, a page behind two mounts costs one stat more for e
   t.deepEqual([cost.calls, cost.sync, cost.status], [3, [], 200])
 })
 
+const named = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`/public/assets/${at}.css`, 'a{}']))
+
+test.serial(
+  'the first request for a file costs to open, describe, place, read, compare and close it, once its folder is known',
+  async t => {
+    const files = { ...named(3), '/public/assets/2.css.gz': 'not gzip' }
+    const site = await makeSite(t, files, REMEMBERING)
+    await site.ask('/assets/0.css')
+    t.deepEqual(await costOf(site, '/assets/1.css'), { calls: 6, stats: [], sync: [], status: 200 })
+    const { stats } = await costOf(site, '/assets/2.css')
+    t.deepEqual(stats, ['public/assets/2.css.gz'], 'a copy that is there is looked at')
+  }
+)
+
+test.serial('a folder with very many names is not read for each request', async t => {
+  const site = await makeSite(t, named(6000), REMEMBERING)
+  await site.ask('/assets/0.css')
+  for (const path of ['/assets/1.css', '/assets/2.css']) {
+    const { calls, status } = await costOf(site, path)
+    t.is(status, 200)
+    t.true(calls <= 10, `${calls}: as if nothing was known of the folder`)
+  }
+})
+
+test.serial('a folder that changes all the time is not read for each request', async t => {
+  const site = await makeSite(t, named(1000), REMEMBERING)
+  const costs: number[] = []
+  for (let at = 0; at < 20; at++) {
+    site.write(`/public/assets/new-${at}.css`, 'a{}')
+    costs.push((await costOf(site, `/assets/${at}.css`)).calls)
+  }
+  // Reading takes a second at least from one to the next.
+  t.true(costs.filter(calls => calls > 12).length <= 5, costs.join())
+})
+
+test.serial('of a network drive nothing is remembered: no event tells what others add', async t => {
+  const { statfs } = fs.promises
+  t.teardown(() => {
+    fs.promises.statfs = statfs
+    syncBuiltinESMExports()
+  })
+  // NFS_SUPER_MAGIC of statfs(2).
+  fs.promises.statfs = (async () => ({ type: 0x6969 })) as unknown as typeof statfs
+  syncBuiltinESMExports()
+  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, REMEMBERING)
+  for (let times = 0; times < 3; times++) await site.ask('/assets/none.css')
+  const { stats, status } = await costOf(site, '/assets/none.css')
+  t.deepEqual([stats, status], [['public/assets/none.css'], 404])
+  t.deepEqual(watchedBelow(site.root), [])
+})
+
 test.serial('who asks at once shares one look, where a look is trusted at all', async t => {
   const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { serve: false })
   const looksOf = async (options: SiteOptions, path: string) => {
@@ -217,7 +269,7 @@ test.serial('who asks at once shares one look, where a look is trusted at all', 
     t.is(new Set(found).size, 1)
     return stats.filter(looked => looked === site.at(`/public${path}`)).length
   }
-  t.is(await looksOf({}, '/assets/none.css'), 1)
+  t.is(await looksOf({}, '/assets/none.css'), 0, 'the names in its folder tell')
   t.is(await looksOf({ revalidate: 0 }, '/assets/none.css'), 20)
   const once = await looksOf({}, '/assets/a.css')
   t.true(once <= 2, `${once}`)
@@ -227,7 +279,7 @@ test.serial('a folder in which many files are missed at once is watched once', a
   const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, REMEMBERING)
   const missing = (folder: string) =>
     Array.from({ length: 50 }, (_, number) => `${folder}/${number}.css`)
-  const once = [site.at('/public/assets')]
+  const once = [site.at('/public'), site.at('/public/assets')]
   t.deepEqual([...(await drive(site.app, missing('/assets')))], [404])
   t.deepEqual(watchedBelow(site.root), once)
   await drive(site.app, [...missing('/assets/none'), ...missing('/assets/a.css')])

@@ -8,7 +8,9 @@ import { isNavigation } from '../../../http/navigation.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ServedFile } from '../files/served-file.ts'
-import { makeMemory, ServedFiles, type Memory } from '../files/served-files.ts'
+import { FolderMemory } from '../files/folder-memory.ts'
+import { makeMemory, type Memory } from '../files/memory.ts'
+import { ServedFiles } from '../files/served-files.ts'
 import { fileRoot } from '../one-file/file-root.ts'
 import { folded, hasOneSpelling, rawPath, wantedAt, type Wanted } from '../request-path.ts'
 import { navigatedPath } from './fallback.ts'
@@ -37,6 +39,7 @@ export class Directories {
   readonly public: ServedFiles
   readonly #settings: Settings
   readonly #memory: Memory
+  readonly #folders = new FolderMemory()
   readonly #roots = new Map<string, ServedFiles>()
   readonly #mounts: readonly Mount[]
 
@@ -141,7 +144,8 @@ export class Directories {
   }
 
   #filesOf(directory: ServedDirectory): ServedFiles {
-    return new ServedFiles(directory, this.#memory, this.#settings.memory.maxFileBytes)
+    const { maxFileBytes } = this.#settings.memory
+    return new ServedFiles(directory, this.#memory, this.#folders, maxFileBytes)
   }
 
   #placesOf(wanted: Wanted): Place[] {

@@ -32,7 +32,7 @@ export interface ServedDirectory {
    */
   readonly isOrdinary: (wanted: Wanted, plain: string) => Promise<boolean>
   /** @param isVerified whether the bytes have the digest in the name */
-  readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => Omit<SharedFields, 'varies'>
+  readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
 }
 
 /** The file for a decoded URL path under the directory's; absolute. */

@@ -1,6 +1,6 @@
 // The names in a folder, and a watch that reports when they change.
 import { watch, type Dirent, type FSWatcher } from 'node:fs'
-import { opendir } from 'node:fs/promises'
+import { opendir, statfs } from 'node:fs/promises'
 import { errorCode } from '../../../files/disk.ts'
 import { folded } from '../request-path.ts'
 
@@ -10,10 +10,14 @@ export type Kind = 'file' | 'other' | 'unsure'
 /** By folded name: one that is not here is on no file system the name of an entry. */
 export type Names = ReadonlyMap<string, Kind>
 
-/** Undefined for a folder that has more than `max` names, or that only lets its files be opened. */
+/**
+ * Undefined for a folder that has more than `max` names, that only lets its files be opened, or that other
+ * machines may write to: nothing reports what they add.
+ */
 export async function readNames(path: string, max: number): Promise<Names | undefined> {
   const names = new Map<string, Kind>()
   try {
+    if (!(await isLocal(path))) return undefined
     for await (const entry of await opendir(path, { bufferSize: 512 })) {
       if (names.size >= max) return undefined
       const name = folded(entry.name)
@@ -29,6 +33,17 @@ export async function readNames(path: string, max: number): Promise<Names | unde
 function kindOf(entry: Dirent): Kind {
   if (entry.isFile()) return 'file'
   return entry.isSymbolicLink() ? 'unsure' : 'other'
+}
+
+// By the magic numbers of statfs(2): ext2 to ext4, XFS, Btrfs, ZFS, F2FS, bcachefs, tmpfs, overlayfs.
+const LOCAL = new Set([
+  ...[0xef53, 0x58465342, 0x9123683e, 0x2fc12fc1, 0xf2f52010, 0xca451a4e],
+  ...[0x01021994, 0x794c7630]
+])
+
+/** Linux says nothing about changes that others make to a network drive or to a file system in user space. */
+async function isLocal(path: string): Promise<boolean> {
+  return process.platform !== 'linux' || LOCAL.has((await statfs(path)).type)
 }
 
 /** Undefined where there are no file-system events, or no more watches (ENOSPC). */

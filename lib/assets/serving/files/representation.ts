@@ -16,8 +16,6 @@ export interface Representation extends Omit<EncodedFile, 'digest'> {
 export interface SharedFields {
   readonly type: string
   readonly cacheControl: string
-  /** Whether there is more than one. */
-  readonly varies: boolean
   readonly crossOrigin: boolean
   /** Those that the application adds; they replace ours. */
   readonly more: Fields
@@ -27,29 +25,43 @@ export interface SharedFields {
 const FAILED = prepareResponse(412, ['Content-Length', '0'])
 const FAILED_VARYING = prepareResponse(412, [...VARY, 'Content-Length', '0'])
 
-export function makeRepresentation(file: EncodedFile, shared: SharedFields): Representation {
-  const { digest: _, ...kept } = file
-  const validators = validatorFields(file, shared)
-  const encoding = file.coding === 'identity' ? [] : ['Content-Encoding', file.coding]
+/** @param varies whether the file has several representations */
+export function makeRepresentation(
+  file: EncodedFile,
+  shared: SharedFields,
+  varies: boolean
+): Representation {
+  const { coding, stamp, size, etag, lastModified, body } = file
+  const validators = validatorFields(file, shared, varies)
   const type = valueOf(shared.more, 'Content-Type') ?? shared.type
-  const content = ['Content-Type', type, 'Accept-Ranges', 'bytes', ...encoding]
+  const fields = [...validators, 'Content-Type', type, 'Accept-Ranges', 'bytes']
+  if (coding !== 'identity') fields.push('Content-Encoding', coding)
+  fields.push('Content-Length', String(size))
   return {
-    ...kept,
-    ok: prepareResponse(200, [...validators, ...content, 'Content-Length', String(file.size)]),
+    coding,
+    file: file.file,
+    stamp,
+    size,
+    etag,
+    lastModified,
+    body,
+    ok: prepareResponse(200, fields),
     notModified: prepareResponse(304, validators),
-    failed: shared.varies ? FAILED_VARYING : FAILED
+    failed: varies ? FAILED_VARYING : FAILED
   }
 }
 
 /** What 200, 206 and 304 have in common (RFC 9110 section 15.4.5). */
-function validatorFields({ etag, lastModified }: EncodedFile, shared: SharedFields): Fields {
-  const fields = [
-    ...['ETag', etag],
-    ...(lastModified === undefined ? [] : ['Last-Modified', formatHttpDate(lastModified)]),
-    ...['Cache-Control', shared.cacheControl],
-    ...(shared.varies ? VARY : []),
-    ...(shared.crossOrigin ? ['Access-Control-Allow-Origin', '*'] : []),
-    ...['X-Content-Type-Options', 'nosniff']
-  ]
-  return withMore(fields, without(shared.more, 'Content-Type'))
+function validatorFields(
+  { etag, lastModified }: EncodedFile,
+  shared: SharedFields,
+  varies: boolean
+): Fields {
+  const fields = ['ETag', etag]
+  if (lastModified !== undefined) fields.push('Last-Modified', formatHttpDate(lastModified))
+  fields.push('Cache-Control', shared.cacheControl)
+  if (varies) fields.push(...VARY)
+  if (shared.crossOrigin) fields.push('Access-Control-Allow-Origin', '*')
+  fields.push('X-Content-Type-Options', 'nosniff')
+  return shared.more.length === 0 ? fields : withMore(fields, without(shared.more, 'Content-Type'))
 }

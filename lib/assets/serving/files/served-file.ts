@@ -76,14 +76,14 @@ async function prepare(
   if (fingerprint && !isVerified && !(await directory.isOrdinary(wanted, fingerprint.name))) {
     return undefined
   }
-  const compressed =
-    copies.size === 0 ? [] : await readCopies(directory, identity, copies, maxFileBytes)
-  const shared = {
-    ...directory.fieldsOf(wanted, isVerified),
-    varies: compressed.length > 0
+  const fields = directory.fieldsOf(wanted, isVerified)
+  if (copies.size === 0) {
+    return { representations: [makeRepresentation(identity, fields, false)], copies, isVerified }
   }
-  const rest = compressed.map(copy => makeRepresentation(copy, shared))
-  const representations = [makeRepresentation(identity, shared), ...rest] as const
+  const compressed = await readCopies(directory, identity, copies, maxFileBytes)
+  const varies = compressed.length > 0
+  const rest = compressed.map(copy => makeRepresentation(copy, fields, varies))
+  const representations = [makeRepresentation(identity, fields, varies), ...rest] as const
   return { representations, copies, isVerified }
 }
 

@@ -1,38 +1,17 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
-import { LRUCache } from 'lru-cache'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isPathInPublic } from '../../../files/containment.ts'
 import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
+import type { FolderMemory } from './folder-memory.ts'
 import type { Kind } from './folder-names.ts'
 import { KnownFolders } from './known-folders.ts'
+import type { Held, Memory } from './memory.ts'
 import { isUnchanged, withServedFile, type ServedFile } from './served-file.ts'
-import type { Representation } from './representation.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
-import { MAX_ONE_WRITE_BYTES } from '../write-response.ts'
 
 type Found = ServedFile | undefined
-
-export interface Held extends ServedFile {
-  readonly isInMemory: boolean
-  /** False for a file that changed so recently that it may change again without another stamp. */
-  readonly hasRested: boolean
-  /** Milliseconds of the monotonic clock; Infinity for a verified fingerprint. */
-  trustedUntil: number
-}
-
-/** The representations that all directories have in memory. */
-export type Memory = LRUCache<string, Held>
-
-/** @param maxBytes of all representations; 0 keeps none */
-export function makeMemory({ maxBytes }: { readonly maxBytes: number }): Memory {
-  return new LRUCache({
-    maxSize: Math.max(1, maxBytes),
-    sizeCalculation: ({ representations }) =>
-      representations.reduce((sum, representation) => sum + memoryCostOf(representation), 0)
-  })
-}
 
 export class ServedFiles {
   readonly directory: ServedDirectory
@@ -45,11 +24,16 @@ export class ServedFiles {
   #forgotten = 0
 
   /** @param maxFileBytes of a file that is kept in memory */
-  constructor(directory: ServedDirectory, memory: Memory, maxFileBytes: number) {
+  constructor(
+    directory: ServedDirectory,
+    memory: Memory,
+    folders: FolderMemory,
+    maxFileBytes: number
+  ) {
     this.directory = directory
     this.#memory = memory
     this.#maxFileBytes = maxFileBytes
-    this.#folders = new KnownFolders(directory)
+    this.#folders = new KnownFolders(directory, folders)
   }
 
   /** Whether the directory is known, without reading the disk, to lack the file of a raw path. */
@@ -72,7 +56,8 @@ export class ServedFiles {
     const known = this.#memory.get(this.#key(wanted.path))
     if (known && !stamp && known.trustedUntil > performance.now()) return known
     if (stamp || this.#trustOfMiss(wanted) === 0) return this.#lookUp(wanted, known, stamp)
-    return isNoFile(this.#folders.kindOf(wanted.path)) ? undefined : this.#lookUpOnce(wanted, known)
+    const kind = this.#folders.kindOf(wanted.path)
+    return isNoFile(kind) ? undefined : this.#lookUpOnce(wanted, known, kind)
   }
 
   /** Makes the next `find` read the disk. */
@@ -87,7 +72,13 @@ export class ServedFiles {
     wanted: Wanted,
     use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
   ): Promise<T | undefined> {
-    return withServedFile(this.directory, wanted, this.#copiesOf(wanted), this.#maxFileBytes, use)
+    return withServedFile(
+      this.directory,
+      wanted,
+      this.#codingsBeside(wanted),
+      this.#maxFileBytes,
+      use
+    )
   }
 
   /** Whether there is a file that can be sent; it is not read. */
@@ -100,30 +91,31 @@ export class ServedFiles {
   }
 
   /** Where a stat result may be reused, concurrent requests share one stat. */
-  #lookUpOnce(wanted: Wanted, known: Held | undefined): Promise<Found> {
+  #lookUpOnce(wanted: Wanted, known: Held | undefined, kind: Kind): Promise<Found> {
     const { path } = wanted
     const lookup =
       this.#lookups.get(path) ??
-      this.#lookUpInFolder(wanted, known).finally(() => this.#lookups.delete(path))
+      this.#lookUpInFolder(wanted, known, kind).finally(() => this.#lookups.delete(path))
     this.#lookups.set(path, lookup)
     return lookup
   }
 
-  async #lookUpInFolder(wanted: Wanted, known: Held | undefined): Promise<Found> {
-    let kind = this.#folders.kindOf(wanted.path)
-    if (kind === 'unsure') {
-      await this.#folders.learn(wanted.path, this.#trustOfMiss(wanted))
-      kind = this.#folders.kindOf(wanted.path)
-    }
+  async #lookUpInFolder(wanted: Wanted, known: Held | undefined, earlier: Kind): Promise<Found> {
+    const kind = earlier === 'unsure' ? await this.#learn(wanted) : earlier
     if (isNoFile(kind)) return this.#drop(wanted)
     // Opening a file shows its stamp.
     return kind === 'file' && !known ? this.#loadNow(wanted) : this.#lookUp(wanted, known)
   }
 
+  async #learn(wanted: Wanted): Promise<Kind | 'missing'> {
+    await this.#folders.learn(wanted.path, this.#trustOfMiss(wanted))
+    return this.#folders.kindOf(wanted.path)
+  }
+
   async #lookUp(wanted: Wanted, known: Held | undefined, stamp?: Stamp): Promise<Found> {
     const now = stamp ?? (await regularStamp(fileIn(this.directory, wanted.path)))
     if (!now) return this.#drop(wanted)
-    if (!known?.hasRested || !(await isUnchanged(known, now, this.#copiesOf(wanted)))) {
+    if (!known?.hasRested || !(await isUnchanged(known, now, this.#codingsBeside(wanted)))) {
       return this.#loadCurrent(wanted, now)
     }
     known.trustedUntil = this.#trustedUntil(wanted, known)
@@ -138,8 +130,11 @@ export class ServedFiles {
   }
 
   async #loadNow(wanted: Wanted): Promise<Found> {
+    const { path } = wanted
     const [loadedAt, forgottenBefore] = [Date.now(), this.#forgotten]
-    const file = await this.#load(wanted)
+    const load = this.withOpened(wanted, file => file).finally(() => this.#loads.delete(path))
+    this.#loads.set(path, load)
+    const file = await load
     if (!file) return this.#drop(wanted)
     if (this.#forgotten === forgottenBefore) this.#hold(wanted, file, loadedAt)
     return file
@@ -149,17 +144,12 @@ export class ServedFiles {
     this.#memory.delete(this.#key(wanted.path))
   }
 
-  #load(wanted: Wanted): Promise<Found> {
-    const { path } = wanted
-    const load = this.withOpened(wanted, file => file).finally(() => this.#loads.delete(path))
-    this.#loads.set(path, load)
-    return load
-  }
-
   #hold(wanted: Wanted, file: ServedFile, loadedAt: number): void {
-    const { representations } = file
+    const { representations, copies, isVerified } = file
     this.#memory.set(this.#key(wanted.path), {
-      ...file,
+      representations,
+      copies,
+      isVerified,
       isInMemory: representations.every(({ body }) => body !== undefined),
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, loadedAt)),
       trustedUntil: this.#trustedUntil(wanted, file)
@@ -167,12 +157,9 @@ export class ServedFiles {
   }
 
   /** The codings of which there may be a copy beside a file. */
-  #copiesOf(wanted: Wanted): readonly Coding[] {
+  #codingsBeside(wanted: Wanted): readonly Coding[] {
     if (this.directory.isPublishedOnRequest(wanted)) return []
-    if (this.#trustOfMiss(wanted) === 0) return CODINGS
-    return CODINGS.filter(
-      ({ extension }) => !isNoFile(this.#folders.kindOf(wanted.path + extension))
-    )
+    return this.#trustOfMiss(wanted) === 0 ? CODINGS : this.#folders.codingsBeside(wanted.path)
   }
 
   #key(path: string): string {
@@ -190,21 +177,11 @@ export class ServedFiles {
   }
 }
 
-function isNoFile(kind: Kind | 'missing'): boolean {
+function isNoFile(kind: Kind | 'missing'): kind is 'missing' | 'other' {
   return kind === 'missing' || kind === 'other'
 }
 
 async function regularStamp(path: string): Promise<Stamp | undefined> {
   const stats = await statOf(path)
   return stats?.isFile() ? stats : undefined
-}
-
-// What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the
-// buffer itself, and garbage that is not yet collected.
-const OVERHEAD_BYTES = 12 * 1024
-
-/** A small body is held twice: the second time it follows a kept head. */
-function memoryCostOf({ body }: Representation): number {
-  const length = body?.length ?? 0
-  return OVERHEAD_BYTES + (length < MAX_ONE_WRITE_BYTES ? 2 * length : length)
 }

@@ -12,6 +12,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
     // No path contains a NUL.
     memoryKey: `${root}\0`,
     publishedFolder: undefined,
+    isPublishing: false,
     // A route may just have written the file.
     revalidate: () => 0,
     isPublishedOnRequest: () => false,

@@ -1,5 +1,6 @@
-// Misses are remembered, and new files are served at once all the same.
-import { linkSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
+// What folders hold is remembered, and new files are served at once all the same.
+import { linkSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { makeSite, type Site } from '../../../support/site.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
@@ -168,3 +169,40 @@ for (const [way, appear] of Object.entries<(site: Site) => void>({
     t.is((await site.ask('/page')).status, 404)
   })
 }
+
+test('a compressed copy is sent as soon as it is beside its file, and no longer', async t => {
+  const site = await makeSite(t, FILES, {
+    // Nothing is kept in memory, so each request looks for copies.
+    memory: { maxBytes: 0 },
+    ...{ compile: false, fingerprint: false, revalidate: 3600 }
+  })
+  const headers = { 'accept-encoding': 'gzip' }
+  const coding = async () =>
+    (await site.ask('/assets/there.css', { headers })).headers['content-encoding']
+  site.write('/public/assets/there.css', 'there { color: red }\n'.repeat(100))
+  for (let times = 0; times < 2; times++) {
+    t.deepEqual([await coding(), await coding()], [undefined, undefined])
+    const bytes = gzipSync(site.read('/public/assets/there.css') ?? '')
+    site.write('/public/assets/there.css.gz', bytes)
+    t.deepEqual([await coding(), await coding()], ['gzip', 'gzip'])
+    unlinkSync(site.at('/public/assets/there.css.gz'))
+  }
+})
+
+test('a path with a slash too many, and a folder, are not found, however often', async t => {
+  const site = await makeRemembering(t)
+  for (const path of ['/assets/there.css/', '/assets/there.css/x', '/assets', '/assets/', '/']) {
+    t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
+  }
+  t.is((await site.ask('/assets/there.css')).text, 'there')
+})
+
+test('a file that takes the place of a folder is served, and the other way round', async t => {
+  const site = await makeRemembering(t)
+  t.is((await miss(site, '/assets/vendor')).at(-1), 404)
+  t.is((await site.ask('/assets/vendor/there.css')).text, 'there')
+  renameSync(site.at('/public/assets/vendor'), site.at('/public/assets/moved'))
+  site.write('/public/assets/vendor', 'file')
+  t.is((await site.ask('/assets/vendor')).text, 'file')
+  t.is((await site.ask('/assets/moved/there.css')).text, 'there')
+})

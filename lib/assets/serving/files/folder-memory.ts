@@ -1,0 +1,110 @@
+// The names in folders, kept while a watch reports what enters them. What no event reports (a folder above was
+// replaced, a link was retargeted) is noticed after `revalidate`, as with files.
+import type { FSWatcher } from 'node:fs'
+import { isUnchangedSince } from '../../../files/clock.ts'
+import { sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { readNames, watchNames, type Names } from './folder-names.ts'
+
+interface Folder {
+  readonly stamp: Stamp
+  /** False for a folder that changed so recently that it may change again without another stamp. */
+  readonly hasRested: boolean
+  /** Milliseconds of the monotonic clock, as the next one. */
+  readonly readAgainAt: number
+  trustedUntil: number
+  /** Undefined while the folder is read, once it has changed, and when it cannot be known. */
+  names: Names | undefined
+  /** How many names it may have. */
+  room: number
+  watcher: FSWatcher | undefined
+}
+
+const MAX_FOLDERS = 100
+/** Of all folders together; one may have a quarter of them. */
+const MAX_NAMES = 20_000
+/** A folder that changes all the time is not read for each request. */
+const READ_AGAIN_MS = 1000
+
+/** One for all directories that are served; a key tells their folders apart. */
+export class FolderMemory {
+  readonly #folders = new Map<string, Folder>()
+  readonly #reads = new Map<string, Promise<boolean>>()
+
+  /** The names in a folder, if they are known. @param now milliseconds of the monotonic clock */
+  recall(key: string, now: number): Names | undefined {
+    const folder = this.#folders.get(key)
+    return folder && folder.trustedUntil > now ? folder.names : undefined
+  }
+
+  /**
+   * Reads a folder, unless that was done lately.
+   * @param path absolute
+   * @returns whether it is a folder
+   */
+  learn(key: string, path: string, revalidate: number): Promise<boolean> | boolean {
+    const reading = this.#reads.get(key)
+    if (reading) return reading
+    const folder = this.#folders.get(key)
+    const settledUntil = folder?.names ? folder.trustedUntil : folder?.readAgainAt
+    if (settledUntil !== undefined && settledUntil > performance.now()) return true
+    const read = this.#read(key, path, revalidate).finally(() => this.#reads.delete(key))
+    this.#reads.set(key, read)
+    return read
+  }
+
+  async #read(key: string, path: string, revalidate: number): Promise<boolean> {
+    const [now, readAt] = [performance.now(), Date.now()]
+    const trustedUntil = now + revalidate * 1000
+    const known = this.#folders.get(key)
+    const stats = await statOf(path)
+    if (known?.names && known.hasRested && stats && sameStamp(known.stamp, stats)) {
+      known.trustedUntil = trustedUntil
+      return true
+    }
+    if (known) this.#forget(key, known)
+    if (!stats?.isDirectory()) return false
+    const room = this.#room(now)
+    if (room === 0) return true
+    const folder: Folder = {
+      stamp: stampOf(stats),
+      hasRested: isUnchangedSince(stats, readAt),
+      readAgainAt: now + READ_AGAIN_MS,
+      trustedUntil,
+      names: undefined,
+      room,
+      watcher: undefined
+    }
+    this.#folders.set(key, folder)
+    // Watched before it is read: otherwise what enters in between would not be reported.
+    folder.watcher = watchNames(path, () => close(folder))
+    const names = folder.watcher && (await readNames(path, room))
+    if (names && folder.watcher) Object.assign(folder, { names, room: names.size })
+    else close(folder)
+    return true
+  }
+
+  /** How many names one more folder may have. Folders that nobody asked about lately make room for it. */
+  #room(now: number): number {
+    if (this.#folders.size >= MAX_FOLDERS) {
+      for (const [key, folder] of this.#folders) {
+        if (Math.max(folder.trustedUntil, folder.readAgainAt) < now) this.#forget(key, folder)
+      }
+    }
+    if (this.#folders.size >= MAX_FOLDERS) return 0
+    let left = MAX_NAMES
+    for (const { room } of this.#folders.values()) left -= room
+    return Math.min(left, MAX_NAMES / 4)
+  }
+
+  #forget(key: string, folder: Folder): void {
+    close(folder)
+    this.#folders.delete(key)
+  }
+}
+
+function close(folder: Folder): void {
+  folder.names = undefined
+  folder.room = 0
+  folder.watcher?.close()
+  folder.watcher = undefined
+}
