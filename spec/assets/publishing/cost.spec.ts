@@ -233,12 +233,13 @@ test.serial('a folder with very many names is not read for each request', async 
 test.serial('a folder that changes all the time is not read for each request', async t => {
   const site = await makeSite(t, named(1000), REMEMBERING)
   const costs: number[] = []
+  const start = performance.now()
   for (let at = 0; at < 20; at++) {
     site.write(`/public/assets/new-${at}.css`, 'a{}')
     costs.push((await costOf(site, `/assets/${at}.css`)).calls)
   }
-  // Reading takes a second at least from one to the next.
-  t.true(costs.filter(calls => calls > 12).length <= 5, costs.join())
+  const seconds = (performance.now() - start) / 1000
+  t.true(costs.filter(calls => calls > 10).length <= 2 + seconds, costs.join())
 })
 
 test.serial('of a network drive nothing is remembered: no event tells what others add', async t => {

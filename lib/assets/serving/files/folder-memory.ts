@@ -10,7 +10,7 @@ interface Folder {
   /** False for a folder that changed so recently that it may change again without another stamp. */
   readonly hasRested: boolean
   /** Milliseconds of the monotonic clock, as the next one. */
-  readonly readAgainAt: number
+  readAgainAt: number
   trustedUntil: number
   /** Undefined while the folder is read, once it has changed, and when it cannot be known. */
   names: Names | undefined
@@ -24,6 +24,8 @@ const MAX_FOLDERS = 100
 const MAX_NAMES = 20_000
 /** A folder that changes all the time is not read for each request. */
 const READ_AGAIN_MS = 1000
+/** For one that could not be read: it has too many names, or no watch. */
+const TRY_AGAIN_MS = 60_000
 
 /** One for all directories that are served; a key tells their folders apart. */
 export class FolderMemory {
@@ -78,6 +80,7 @@ export class FolderMemory {
     // Watched before it is read: otherwise what enters in between would not be reported.
     folder.watcher = watchNames(path, () => close(folder))
     const names = folder.watcher && (await readNames(path, room))
+    if (!names) folder.readAgainAt = now + TRY_AGAIN_MS
     if (names && folder.watcher) Object.assign(folder, { names, room: names.size })
     else close(folder)
     return true
