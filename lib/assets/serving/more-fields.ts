@@ -10,6 +10,7 @@ const NONE: Fields = []
 
 /** Fields with others in place of those of the same name; `Vary` has the members of both. */
 export function withMore(fields: Fields, more: Fields): Fields {
+  if (more.length === 0) return fields
   const byName = new Map<string, readonly [name: string, value: string]>()
   for (const [name, value] of pairs([...fields, ...more])) {
     const key = name.toLowerCase()
@@ -27,6 +28,7 @@ export function valueOf(fields: Fields, name: string): string | undefined {
 }
 
 export function without(fields: Fields, name: string): Fields {
+  if (fields.length === 0) return fields
   return pairs(fields)
     .filter(([each]) => each.toLowerCase() !== name.toLowerCase())
     .flat()

@@ -63,5 +63,5 @@ function validatorFields(
   if (varies) fields.push(...VARY)
   if (shared.crossOrigin) fields.push('Access-Control-Allow-Origin', '*')
   fields.push('X-Content-Type-Options', 'nosniff')
-  return shared.more.length === 0 ? fields : withMore(fields, without(shared.more, 'Content-Type'))
+  return withMore(fields, without(shared.more, 'Content-Type'))
 }
