@@ -1,12 +1,14 @@
 // The names in folders, kept while a watch reports what enters them. What no event reports (a folder above was
 // replaced, a link was retargeted) is noticed after `revalidate`, as with files.
 import type { FSWatcher } from 'node:fs'
+import { dirname } from 'node:path'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
-import { readNames, watchNames, type Names } from './folder-names.ts'
+import { noNames, readNames, watchNames, type Names } from './folder-names.ts'
 
 interface Folder {
-  readonly stamp: Stamp
+  /** Undefined for a directory that does not exist yet. */
+  readonly stamp: Stamp | undefined
   /** False for a folder that changed so recently that it may change again without another stamp. */
   readonly hasRested: boolean
   /** Milliseconds of the monotonic clock, as the next one. */
@@ -41,35 +43,36 @@ export class FolderMemory {
   /**
    * Reads a folder, unless that was done lately.
    * @param path absolute
-   * @returns whether it is a folder
+   * @param isTop whether it is a directory that is served, which may not exist yet
+   * @returns whether it is a folder, or may become one
    */
-  learn(key: string, path: string, revalidate: number): Promise<boolean> | boolean {
+  learn(key: string, path: string, revalidate: number, isTop: boolean): Promise<boolean> | boolean {
     const reading = this.#reads.get(key)
     if (reading) return reading
     const folder = this.#folders.get(key)
     const settledUntil = folder?.names ? folder.trustedUntil : folder?.readAgainAt
     if (settledUntil !== undefined && settledUntil > performance.now()) return true
-    const read = this.#read(key, path, revalidate).finally(() => this.#reads.delete(key))
+    const read = this.#read(key, path, revalidate, isTop).finally(() => this.#reads.delete(key))
     this.#reads.set(key, read)
     return read
   }
 
-  async #read(key: string, path: string, revalidate: number): Promise<boolean> {
+  async #read(key: string, path: string, revalidate: number, isTop: boolean): Promise<boolean> {
     const [now, readAt] = [performance.now(), Date.now()]
     const trustedUntil = now + revalidate * 1000
     const known = this.#folders.get(key)
     const stats = await statOf(path)
-    if (known?.names && known.hasRested && stats && sameStamp(known.stamp, stats)) {
+    if (known?.names && known.hasRested && stats && known.stamp && sameStamp(known.stamp, stats)) {
       known.trustedUntil = trustedUntil
       return true
     }
     if (known) this.#forget(key, known)
-    if (!stats?.isDirectory()) return false
+    if (stats ? !stats.isDirectory() : !isTop) return false
     const room = this.#room(now)
     if (room === 0) return true
     const folder: Folder = {
-      stamp: stampOf(stats),
-      hasRested: isUnchangedSince(stats, readAt),
+      stamp: stats && stampOf(stats),
+      hasRested: stats !== undefined && isUnchangedSince(stats, readAt),
       readAgainAt: now + READ_AGAIN_MS,
       trustedUntil,
       names: undefined,
@@ -78,8 +81,8 @@ export class FolderMemory {
     }
     this.#folders.set(key, folder)
     // Watched before it is read: otherwise what enters in between would not be reported.
-    folder.watcher = watchNames(path, () => close(folder))
-    const names = folder.watcher && (await readNames(path, room))
+    folder.watcher = watchNames(stats ? path : dirname(path), () => close(folder))
+    const names = folder.watcher && (await (stats ? readNames(path, room) : noNames(path)))
     if (!names) folder.readAgainAt = now + TRY_AGAIN_MS
     if (names && folder.watcher) Object.assign(folder, { names, room: names.size })
     else close(folder)

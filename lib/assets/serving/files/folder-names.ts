@@ -1,7 +1,8 @@
 // The names in a folder, and a watch that reports when they change.
 import { watch, type Dirent, type FSWatcher } from 'node:fs'
 import { opendir, statfs } from 'node:fs/promises'
-import { errorCode } from '../../../files/disk.ts'
+import { dirname } from 'node:path'
+import { errorCode, statOf } from '../../../files/disk.ts'
 import { folded } from '../request-path.ts'
 
 /** `unsure`: a link, or several names that some file systems do not distinguish. */
@@ -28,6 +29,12 @@ export async function readNames(path: string, max: number): Promise<Names | unde
     if (errorCode(error) === undefined) throw error
     return undefined
   }
+}
+
+/** Those of a folder that does not exist, as long as the folder above reports no change. */
+export async function noNames(path: string): Promise<Names | undefined> {
+  const isMissing = (await statOf(path)) === undefined
+  return isMissing && (await isLocal(dirname(path))) ? new Map() : undefined
 }
 
 function kindOf(entry: Dirent): Kind {

@@ -59,11 +59,9 @@ export class KnownFolders {
   async learn(path: string, revalidate: number): Promise<void> {
     for (let at = this.#directory.urlPath.length; at !== -1;) {
       const folder = path.slice(0, at)
-      const isFolder = this.#memory.learn(
-        this.#key(folder),
-        fileIn(this.#directory, folder),
-        revalidate
-      )
+      const isTop = at === this.#directory.urlPath.length
+      const onDisk = fileIn(this.#directory, folder)
+      const isFolder = this.#memory.learn(this.#key(folder), onDisk, revalidate, isTop)
       const end = path.indexOf('/', at + 1)
       if (!(await isFolder)) return
       if (this.#kindAt(path, at, end === -1 ? path.length : end, performance.now()) === 'missing')
