@@ -47,7 +47,8 @@ export class BundleInForce {
       warn: project.warn,
       take: bytes => this.#take(bytes)
     })
-    const bytes = readIfThere(mount.manifest)
+    const isThere = statIfThere(mount.manifest)?.isFile() ?? false
+    const bytes = isThere ? readIfThere(mount.manifest) : undefined
     if (!bytes) throw bundleMissing(mount)
     this.#bundle = atOnce(readBundle(bytes, mount))
     this.#hashes = this.#hashesAtStart(this.#bundle)

@@ -1,6 +1,7 @@
 // Warnings at start about settings under which nothing is served: possibly intended, more often a mistake.
+import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
-import { isDirectory, readDirectory } from '../../files/at-start.ts'
+import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
 import { entriesGiven } from '../../options.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -18,7 +19,8 @@ export function noticesAtStart(
   const notices = [
     noApp(settings, options),
     neitherMode(settings, options),
-    notServing(settings, options, processEnv)
+    notServing(settings, options, processEnv),
+    ...missingFallbacks(settings)
   ]
   return notices.filter(notice => notice !== undefined)
 }
@@ -53,6 +55,15 @@ function notServing(
   }
   const reason = given ? `is ${inspect(given)}, not 'true'` : 'is not set'
   return `assets are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
+}
+
+function missingFallbacks({ root, serve, mounts }: Settings): string[] {
+  return mounts.flatMap(({ urlPath, dir, dev, fallback }) => {
+    if (!serve || dev !== undefined || fallback === undefined) return []
+    const file = join(dir, fallback)
+    if (statIfThere(file)?.isFile()) return []
+    return `the mount ${urlPath || '/'} has the fallback ${fallback}, but there is no file ${relative(root, file)}: until it is built, navigations end as 404`
+  })
 }
 
 function hasSources({ sources }: AppSettings): boolean {

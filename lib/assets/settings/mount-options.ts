@@ -6,6 +6,8 @@ import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 export interface MountOptions {
   /**
    * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest.
+   * A link is followed once: if it is retargeted while the server runs, nothing is served until a restart,
+   * unless it is a link above `root`, or `symlinks` is `follow`.
    *
    * An AssetError at start if it does not exist (unless `dev` is in force), is or contains `root`,
    * contains a `package.json` or a source directory, or is inside a source directory.

@@ -1,5 +1,6 @@
 // Entries by name and mount, and manifests that cannot be used.
-import { symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build } from 'vite'
@@ -131,6 +132,16 @@ test('BND-04 a missing manifest is an error at start, with the commands that mak
     error?.message,
     `there is no manifest ${options.root}/manifest.json: build with Vite (\`vite build\` with build.manifest: true), or write to it what esbuild (metafile: true) or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return`
   )
+})
+
+test('BND-04 a directory or a FIFO in place of the manifest is an error at start as well', t => {
+  const options = broken(t, undefined)
+  const manifest = join(options.root, 'manifest.json')
+  mkdirSync(manifest)
+  t.throws(() => pagesOf(options), { instanceOf: AssetError, code: 'manifest-missing' })
+  rmSync(manifest, { recursive: true })
+  execFileSync('mkfifo', [manifest])
+  t.throws(() => pagesOf(options), { instanceOf: AssetError, code: 'manifest-missing' })
 })
 
 for (const [what, manifest, reason] of [

@@ -77,6 +77,21 @@ for (const [given, reason] of [
   })
 }
 
+test('MNT-06 a fallback that is not there is reported with its mount, where it would be served', t => {
+  const root = makeProject(t, { ...FILES, 'dist/index.html': '' })
+  const mounts = {
+    '/admin': { dir: 'dist', fallback: 'app.html' },
+    '/site': { dir: 'dist', fallback: 'index.html' }
+  }
+  const options = { root, env: 'development', serve: true, mounts }
+  t.deepEqual(notices(options), [
+    'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end as 404'
+  ])
+  t.deepEqual(notices({ ...options, serve: false }), [])
+  const admin = { ...mounts['/admin'], dev: true as const }
+  t.deepEqual(notices({ ...options, mounts: { '/admin': admin } }), [])
+})
+
 test('koaAssets() prints the warning once', t => {
   const root = makeProject(t)
   koaAssets({ root, env: 'development', serve: true })

@@ -24,9 +24,14 @@ export function respondBadRequest(ctx: Context): void {
   ctx.body = 'Bad Request'
 }
 
-/** Whether nothing has responded: the 404 that Koa starts with. */
+/** Whether nothing has responded, or will: the 404 that Koa starts with. */
 export function isUntouched(ctx: Context): boolean {
-  return ctx.status === 404 && ctx.body == null && !ctx.headerSent
+  return isNotFound(ctx) && ctx.body == null
+}
+
+/** Whether the response is a 404. With `ctx.respond = false` it is made elsewhere, possibly later. */
+function isNotFound({ status, headerSent, respond }: Context): boolean {
+  return status === 404 && !headerSent && respond !== false
 }
 
 /** To the URL of a folder, which ends in a slash; relative links of its index file start there. */
@@ -56,7 +61,7 @@ export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
     forbidStoring(error)
     throw error
   }
-  if (ctx.status !== 404 || ctx.headerSent) return
+  if (!isNotFound(ctx)) return
   ctx.set('Cache-Control', 'no-store')
   ctx.remove('Expires')
 }

@@ -206,6 +206,25 @@ test('MNT-06 what the stack set for its 404 does not describe the shell', async 
   t.is(headers['x-trace'], 'kept')
 })
 
+for (const [what, path, method] of [
+  ['no shell and no field is added', '/admin/x', 'GET'],
+  ['no 405 is added', '/admin/app.js', 'POST']
+] as const) {
+  test(`MNT-06 a handler that responds by itself, and later: ${what}`, async t => {
+    const routes: Middleware = ctx => void (ctx.respond = false)
+    const front: Middleware = async (ctx, next) => {
+      await next()
+      ctx.res.statusCode = 200
+      ctx.res.end('later')
+    }
+    const site = await makeSite(t, FILES, { ...ADMIN, front, routes })
+    const { status, text, headers } = await site.ask(path, { method, headers: NAVIGATION })
+    t.deepEqual([status, text], [200, 'later'])
+    t.deepEqual([headers['cache-control'], headers.allow], [undefined, undefined])
+    t.deepEqual(site.errors, [])
+  })
+}
+
 test('MNT-06 a visitor who leaves while the stack works is no error', async t => {
   let enter = () => {}
   const entered = new Promise<void>(resolve => (enter = resolve))

@@ -276,6 +276,21 @@ test('a link `current` above the root that is retargeted leads to the mount of t
   t.deepEqual(running.errors, [])
 })
 
+test('a mount that is a link itself serves what it led to at first, or with `follow` what it leads to', async t => {
+  const site = await makeSite(t, { '/r1/a.txt': 'one', '/r2/a.txt': 'two' }, { serve: false })
+  symlinkSync('r1', site.at('/current'))
+  const options = { root: site.root, env: 'production', fingerprint: false, revalidate: 0 }
+  const mounts = { '/in': 'current', '/any': { dir: 'current', symlinks: 'follow' as const } }
+  const running = await makeSite(t, {}, { ...options, mounts })
+  const textsOf = async () =>
+    Promise.all(['/in/a.txt', '/any/a.txt'].map(async path => (await running.ask(path)).text))
+  t.deepEqual(await textsOf(), ['one', 'one'])
+  symlinkSync('r2', site.at('/next'))
+  renameSync(site.at('/next'), site.at('/current'))
+  t.deepEqual(await textsOf(), ['Not Found', 'two'])
+  t.deepEqual(running.errors, [])
+})
+
 test('two processes over one mount have the same ETag, whatever order they were asked in', async t => {
   const one = await makeSite(t, FILES, MOUNTS)
   const other = await makeSite(t, {}, { ...MOUNTS, root: one.root, env: 'test' })
