@@ -23,14 +23,14 @@ function setBack(t: ExecutionContext): void {
 const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0.2 }
 
 test.serial('with the clock set back a changed file is seen as soon as ever', async t => {
-  const root = makeProject(t, { 'public/a.txt': 'one' })
-  const { port } = await makeFront(t, { root, ...PRODUCTION })
-  const text = async () => (await ask(port, 'GET', '/a.txt')).text
-  t.is(await text(), 'one')
+  const root = makeProject(t, { 'public/a.txt': 'one', 'build/a.txt': 'one' })
+  const { port } = await makeFront(t, { root, ...PRODUCTION, mounts: { '/static': 'build' } })
+  const text = async (path: string) => (await ask(port, 'GET', path)).text
+  for (const path of ['/a.txt', '/static/a.txt']) t.is(await text(path), 'one')
   setBack(t)
-  writeFiles(root, { 'public/a.txt': 'two' })
-  await until(async () => (await text()) === 'two', 'the new bytes')
-  t.pass()
+  writeFiles(root, { 'public/a.txt': 'two', 'build/a.txt': 'two' })
+  await until(async () => (await text('/a.txt')) === 'two', 'the new bytes')
+  await until(async () => (await text('/static/a.txt')) === 'two', 'those of a mount')
 })
 
 test.serial(

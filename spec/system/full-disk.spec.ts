@@ -2,18 +2,23 @@
 // What needs no mount is in spec/assets/building/failures.spec.ts.
 import test, { type ExecutionContext } from 'ava'
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placed, run } from '../support/fingerprinted.ts'
 import { bundle } from '../support/precompile-in-child.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, writeFiles } from '../support/site.ts'
+import { LOADER, moduleFile } from '../support/typescript.ts'
 import { program } from '../../demo/deploy/program.ts'
 
 /** Runs a script as the root of a mount namespace; `$precompile`, `$root` and `state` are known to it. */
 async function inNamespace(t: ExecutionContext, root: string, script: string): Promise<void> {
+  const cli = [process.execPath, ...LOADER, moduleFile('lib/cli.ts')].map(word => `'${word}'`)
   const env = { ...process.env, root, node: process.execPath, program: await bundle(t) }
   const prologue = `
     precompile() { "$node" "$program" "$root"; }
+    compress() { ${cli.join(' ')} compress --quiet "$root/public"; }
+    verify() { ${cli.join(' ')} verify --quiet "$root/public"; }
     state() { (cd "$root/public" && find . -type f -exec sha256sum {} + | sort); }
   `
   const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
@@ -65,5 +70,44 @@ test('a read-only target is an error that says so', async t => {
   t.regex(
     readFileSync(join(root, 'said'), 'utf8'),
     /^cannot publish \/assets: open public\/assets\/\S+ failed with EROFS; /
+  )
+})
+
+test('a disk that is full stops compress with a clear message, and no copy is cut short', async t => {
+  const root = makeProject(t, { 'big.js': 'go();'.repeat(60_000), 'public/.keep': '' })
+  // Random bytes shrink by a quarter at most, so that not all copies fit.
+  writeFiles(root, { 'big.txt': randomBytes(300_000).toString('base64') })
+  await inNamespace(
+    t,
+    root,
+    `mount -t tmpfs -o size=1m tmpfs "$root/public"
+    cp "$root/big.js" "$root/big.txt" "$root/public"
+    ! compress 2> "$root/said"
+    ls -A "$root/public" > "$root/files"
+    verify
+    rm "$root/public/big.txt"
+    rm -f "$root"/public/big.txt.*
+    compress
+    verify
+    ls -A "$root/public" > "$root/repaired"`
+  )
+  const read = (name: string) => readFileSync(join(root, name), 'utf8')
+  t.regex(read('said'), /cannot compress big\.txt: ENOSPC: no space left on device/)
+  t.notRegex(read('files'), /\.tmp$/m)
+  t.regex(read('repaired'), /^big\.js\nbig\.js\.br\nbig\.js\.gz\n/)
+})
+
+test('a directory on a read-only disk stops compress with a message that says so', async t => {
+  const root = makeProject(t, { 'public/big.js': 'go();'.repeat(60_000) })
+  await inNamespace(
+    t,
+    root,
+    `mount --bind "$root/public" "$root/public"
+    mount -o remount,bind,ro "$root/public"
+    ! compress 2> "$root/said"`
+  )
+  t.regex(
+    readFileSync(join(root, 'said'), 'utf8'),
+    /cannot compress big\.js: EROFS: read-only file system/
   )
 })
