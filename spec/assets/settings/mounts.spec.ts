@@ -272,8 +272,9 @@ test('MNT-04 a RegExp matches each path from its beginning, with the flags g and
     const isImmutable = immutableOf(t, pattern)
     for (let times = 0; times < 3; times++) {
       t.true(isImmutable('/x/a-0123abcd.js'), String(pattern))
-      t.false(isImmutable('/x/a.js'), String(pattern))
+      t.true(isImmutable('/x/b-0123abcd.js'), String(pattern))
     }
+    t.false(isImmutable('/x/a.js'), String(pattern))
     t.is(pattern.lastIndex, 0)
   }
 })
