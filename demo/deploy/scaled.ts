@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { program } from './program.ts'
-import { freePort, type Server, started, startNginx, startVarnish } from './stack.ts'
+import { freePort, isListening, type Server, started, startNginx, startVarnish } from './stack.ts'
 
 const FROM = import.meta.dirname
 const launched: Promise<Server>[] = []
@@ -25,6 +25,7 @@ try {
 }
 
 async function start(): Promise<void> {
+  const port = await portOfNginx()
   home = await mkdtemp(join(tmpdir(), 'demo-scaled-'))
   const env = {
     ...process.env,
@@ -48,7 +49,6 @@ async function start(): Promise<void> {
   const varnishAt = { home: join(home, 'varnish'), port: await freePort(), detached }
   const varnish = await launch(() => startVarnish(FROM, varnishAt, ports))
   const app = [varnish.port, varnish.port, varnish.port] as const
-  const port = process.env.PORT ? Number(process.env.PORT) : await freePort()
   const nginxAt = { home: join(home, 'nginx'), port, detached }
   const nginx = await launch(() => startNginx(FROM, nginxAt, { name: 'proxy', app }))
   const address = `http://127.0.0.1:${nginx.port}`
@@ -61,6 +61,17 @@ nginx at ${address}, Varnish at port ${varnish.port}, three processes at ports $
 Press Ctrl-C to stop all of them.`)
 }
 
+async function portOfNginx(): Promise<number> {
+  const { PORT } = process.env
+  if (!PORT) return freePort()
+  const port = Number(PORT)
+  if (!/^\d+$/.test(PORT) || port < 1 || port > 65_535) {
+    throw new Error(`PORT must be a whole number from 1 to 65535, got "${PORT}". Try PORT=8080.`)
+  }
+  if (await isListening(port)) throw new Error(`Port ${port} is in use. Try another one.`)
+  return port
+}
+
 /** When one of them ends by itself, so do the others. */
 async function launch(begin: () => Promise<Server>): Promise<Server> {
   if (isStopping) throw new Error('stopped while starting')
@@ -69,7 +80,7 @@ async function launch(begin: () => Promise<Server>): Promise<Server> {
   const server = await starting
   server.child.once('exit', (code, signal) => {
     const how = signal ? `was ended by ${signal}` : `ended with status ${code}`
-    void stop(1, `${server.name} ${how}; stopping the others`)
+    void stop(1, `${server.output()}\n${server.name} ${how}; stopping the others`)
   })
   return server
 }

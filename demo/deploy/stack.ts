@@ -15,6 +15,8 @@ export interface Server {
   readonly name: string
   readonly port: number
   readonly child: ChildProcess
+  /** The end of what it wrote. */
+  readonly output: () => string
   /** Ends it, and waits until it has ended. */
   readonly stop: () => Promise<void>
 }
@@ -120,10 +122,11 @@ export async function started(name: string, child: ChildProcess, port: number): 
     }
     await sleep(20)
   }
-  return { name, port, child, stop }
+  return { name, port, child, output: () => said, stop }
 }
 
-async function isListening(port: number): Promise<boolean> {
+/** Whether something on this machine accepts connections at the port. */
+export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
   const connected = await once(socket, 'connect').then(
     () => true,

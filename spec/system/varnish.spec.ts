@@ -122,6 +122,20 @@ test('GRP-02 a page that was being rendered during an edit of its group is not k
   t.true(isHit(third))
 })
 
+test('a host that could be read as part of a ban is rejected by Varnish', async t => {
+  const port = await cached(t, notes())
+  await note(port, 'book-7')
+  for (const host of ['a.example && obj.status', 'a.example" || "', '.*|', 'a.example/']) {
+    t.is((await note(port, 'book-7', 'POST', { host })).status, 400, host)
+  }
+  t.true(isHit(await note(port, 'book-7', 'GET', { host: 'A.example' })))
+  const answer = await note(port, 'book-7')
+  t.deepEqual(
+    Object.keys(answer.headers).filter(name => /^x-(?:groups|pattern)/.test(name)),
+    []
+  )
+})
+
 const STORED: Record<string, readonly [Record<string, string>, boolean]> = {
   'public with a lifetime': [{ 'Cache-Control': 'public, max-age=60' }, true],
   's-maxage': [{ 'Cache-Control': 'max-age=0, s-maxage=60' }, true],
