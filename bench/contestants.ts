@@ -61,6 +61,14 @@ export const contestants: Readonly<Record<string, Contestant>> = {
     const serve = sirv(join(root, 'public'), { etag: true, gzip: true })
     await listen(port, (req, res) => serve(req, res))
   },
+  // What of the difference is Koa's.
+  'sirv, in Koa': ({ root }, port) => {
+    const serve = sirv(join(root, 'public'), { etag: true, gzip: true })
+    return koa(port, ctx => {
+      ctx.respond = false
+      serve(ctx.req, ctx.res)
+    })
+  },
   '@fastify/static': async ({ root }, port) => {
     const app = fastify()
     await app.register(fastifyStatic, { root: join(root, 'public'), preCompressed: true })

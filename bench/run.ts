@@ -61,7 +61,10 @@ const CASES: readonly Case[] = [
     conditional: true,
     status: 304,
     // koa-static never responds with 304 by itself.
-    contestants: [OURS, TO_KOA, ...PEERS.filter(name => name !== 'koa-static'), 'nginx']
+    contestants: [
+      ...[OURS, TO_KOA],
+      ...[...PEERS.filter(name => name !== 'koa-static'), 'sirv, in Koa', 'nginx']
+    ]
   },
   {
     title: '200 KiB',
@@ -98,7 +101,7 @@ const CASES: readonly Case[] = [
     passes: { before: 0, measured: 1 },
     connections: 8,
     status: 200,
-    contestants: [OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'nginx']
+    contestants: [OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'sirv, in Koa', 'nginx']
   },
   {
     title: 'memory off, 4 KiB',
