@@ -131,3 +131,28 @@ test('the manifest of a live site is replaced when something changed, and only t
   t.falsy(app && third.find(app, 'one/a.css'))
   t.is(third.version === second.version, false)
 })
+
+test('two processes that find sources removed at the same time withdraw their files', async t => {
+  const names = Array.from({ length: 60 }, (_, at) => `css/${at}.css`)
+  const files = Object.fromEntries([...names, 'css/kept.css'].map(name => [name, name]))
+  const root = makeProject(t, placed(files))
+  const settings = settle({ root, env: 'production', compile: true })
+  const ignore = () => undefined
+  const [one, other] = [1, 2].map(
+    () => new LiveBuild(settings, new Sources(settings, ignore), ignore, ignore)
+  )
+  for (let turns = 0; turns < 40; turns += 4) {
+    writeFiles(root, placed(files))
+    for (const build of [one, other]) await build?.refresh()
+    for (const name of names) unlinkSync(join(root, 'apps/web/assets', name))
+    await until(() => !one?.isCurrent && !other?.isCurrent, 'the events arrive')
+    const first = one?.refresh()
+    // The other is a few steps behind.
+    for (let turn = 0; turn < turns; turn++) await new Promise(resolve => setImmediate(resolve))
+    await Promise.all([first, other?.refresh()])
+    t.deepEqual(
+      filesBelow(join(root, 'public/assets')).map(file => file.replace(/-[0-9a-f]{32}/, '')),
+      ['kept.css', 'kept.css']
+    )
+  }
+})

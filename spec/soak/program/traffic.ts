@@ -62,6 +62,8 @@ interface Request {
 interface Kept {
   readonly content: Content
   readonly etag: string
+  /** Whether the validator is that of a compressed representation. */
+  readonly isCoded: boolean
 }
 
 type Ask = (ports: Ports, questions: readonly Question[]) => Promise<Answer[]>
@@ -180,12 +182,14 @@ export class Visitor {
       answer
     )
     if (fault) this.#report.violation('wrong', `${client} ${site.setup.name} ${fault}`)
-    const { etag } = answer.headers
+    const { etag, 'content-encoding': coding } = answer.headers
+    const isCoded = coding !== undefined
     const content =
       answer.status === 200 && question.method === 'GET'
         ? subject.contentOf(answer.body)
         : undefined
-    if (etag !== undefined && content !== undefined) this.#kept.set(subject, { content, etag })
+    if (etag !== undefined && content !== undefined)
+      this.#kept.set(subject, { content, etag, isCoded })
   }
 
   #request(site: Site): Request {
@@ -217,7 +221,7 @@ export class Visitor {
           ? ask('GET')
           : ask('If-Range', { range: this.#range(), 'if-range': kept.etag })
       case 3:
-        return kept && place !== 'notes'
+        return kept && !kept.isCoded && place !== 'notes'
           ? ask('If-Match', { 'if-match': kept.etag }, 'GET', kept.content)
           : ask('GET')
       case 4:

@@ -5,7 +5,7 @@ import { AssetError } from '../../../errors.ts'
 import { requireInPublic } from '../../../files/containment.ts'
 import { readContent } from '../../../files/content.ts'
 import { digestOf, digestOfFile } from '../../../files/digest.ts'
-import { statOf } from '../../../files/disk.ts'
+import { ifThere, statOf } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { ensureMtime } from '../../../files/writing/mtime.ts'
 import {
@@ -88,7 +88,9 @@ export async function hasDigest(file: string, { size, digest }: Built): Promise<
   const stats = await statOf(file)
   if (!stats?.isFile() || Number(stats.size) !== size) return false
   const isBig = size > MAX_BYTES_IN_MEMORY
-  return (isBig ? await digestOfFile(file) : digestOf(await readFile(file))) === digest
+  const found = isBig ? digestOfFile(file) : readFile(file).then(digestOf)
+  // Another process may have removed it.
+  return (await ifThere(found)) === digest
 }
 
 /** A source that is edited after it was read must not be published under its previous digest. */
