@@ -2,7 +2,7 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { editNote, type Note, readNotes } from './notes.ts'
-import { readText } from './read-text.ts'
+import { longest, readText } from './read-text.ts'
 import { render } from './views.ts'
 
 export const noteRoutes = new Router({ prefix: '/caching/notes' })
@@ -25,8 +25,9 @@ noteRoutes.get('/:at', async (ctx, next) => {
 noteRoutes.post('/:at', async (ctx, next) => {
   const at = Number(ctx.params.at)
   if (!(await readNotes())[at]) return next()
-  const text = new URLSearchParams(await readText(ctx)).get('text') ?? ''
-  await editNote(at, text)
+  const form = await readText(ctx)
+  if (form === undefined) return ctx.throw(413, `The form may have at most ${longest} bytes.`)
+  await editNote(at, new URLSearchParams(form).get('text') ?? '')
   // Every cache in front drops the pages with this note, and no other, when this response passes it.
   ctx.invalidateCacheGroups(groupOf(at))
   ctx.status = 303
