@@ -32,6 +32,11 @@ export const contestants: Readonly<Record<string, Contestant>> = {
   }),
   'koa-fresh-assets': ours({ env: 'production', fingerprint: false }),
   'koa-fresh-assets, given to Koa': ours({ env: 'production', fingerprint: false }, passOn),
+  'koa-fresh-assets, a mount': ({ root }, port) =>
+    koa(
+      port,
+      koaAssets({ root, serve: true, env: 'production', fingerprint: false, ...OVER_ASSETS })
+    ),
   'koa-fresh-assets, development': ours({ env: 'development' }),
   'koa-fresh-assets, memory off': ours(MEMORY_OFF),
   'koa-fresh-assets, send only': ours({
@@ -103,6 +108,9 @@ function page(ctx: { body: unknown }): void {
 function ours(options: KoaAssetsOptions, ...inFront: Middleware[]): Contestant {
   return ({ root }, port) => koa(port, ...inFront, koaAssets({ ...options, root, serve: true }))
 }
+
+/** The folder that public serves at the same path. */
+const OVER_ASSETS: KoaAssetsOptions = { mounts: { '/assets': 'public/assets' } }
 
 /** In front of koaAssets, which then gives its responses to Koa. */
 function passOn(_: unknown, next: Next): Promise<unknown> {

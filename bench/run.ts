@@ -53,7 +53,10 @@ const CASES: readonly Case[] = [
     title: '4 KiB, 200',
     path: '/assets/app.js',
     status: 200,
-    contestants: [OURS, TO_KOA, ...CONSTANT, ...PEERS, 'nginx', `${OURS}, send only`]
+    contestants: [
+      ...[OURS, TO_KOA, `${OURS}, a mount`, ...CONSTANT, ...PEERS, 'nginx'],
+      `${OURS}, send only`
+    ]
   },
   {
     title: '4 KiB, 304',
