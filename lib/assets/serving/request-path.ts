@@ -75,5 +75,10 @@ function isInMount(raw: string, urlPath: string): boolean {
 }
 
 function isUnder(raw: string, urlPath: string): boolean {
-  return raw.startsWith(`${urlPath}/`) || raw.startsWith(`${encodeURI(urlPath)}/`)
+  if (startsBelow(raw, urlPath)) return true
+  return !hasOneSpelling(urlPath) && startsBelow(raw, encodeURI(urlPath))
+}
+
+function startsBelow(raw: string, urlPath: string): boolean {
+  return raw.startsWith('/', urlPath.length) && raw.startsWith(urlPath)
 }
