@@ -21,7 +21,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
     isOrdinary: () => Promise.resolve(true),
     fieldsOf: ({ path }) => ({
       type: contentType(path),
-      // The route may have checked who asks.
+      // The route may have sent it to one visitor only.
       cacheControl: 'private, no-cache',
       crossOrigin: false,
       more: []
