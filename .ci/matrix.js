@@ -1,7 +1,7 @@
 // Runs npm test on each release line of Node that is supported, with binaries from the npm registry.
 // Versions may be given: npm run test:matrix -- 22 24
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 
@@ -20,6 +20,8 @@ console.log(rows.map(row => row.join('  ')).join('\n'))
 process.exitCode = rows.every(([, , isPassed]) => isPassed === 'passed') ? 0 : 1
 
 function runOn(line, directory) {
+  // Some specs start a process as an ordinary user.
+  chmodSync(directory, 0o755)
   const install = ['install', '--prefix', directory, '--no-save', '--no-audit', '--no-fund']
   const installed = run('npm', [...install, `node@${line}`], process.env)
   if (installed.status !== 0) return [`node ${line}`, 'not installed:', installed.stderr.trim()]
