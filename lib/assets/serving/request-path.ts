@@ -75,10 +75,11 @@ function isInMount(raw: string, urlPath: string): boolean {
 }
 
 function isUnder(raw: string, urlPath: string): boolean {
-  if (startsBelow(raw, urlPath)) return true
-  return !hasOneSpelling(urlPath) && startsBelow(raw, encodeURI(urlPath))
+  if (isBelow(raw, urlPath)) return true
+  return !hasOneSpelling(urlPath) && isBelow(raw, encodeURI(urlPath))
 }
 
-function startsBelow(raw: string, urlPath: string): boolean {
-  return raw.startsWith('/', urlPath.length) && raw.startsWith(urlPath)
+/** Whether a path begins with a URL path and a slash. */
+export function isBelow(path: string, urlPath: string): boolean {
+  return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
 }

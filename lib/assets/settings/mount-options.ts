@@ -1,4 +1,5 @@
 // The options of a mount as a person writes them, and what each one must be.
+import { types } from 'node:util'
 import { isText, oneOf, text, type Expectation } from '../../options.ts'
 import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 
@@ -83,7 +84,7 @@ export const MOUNT = {
   },
   immutable: {
     expected: 'true, false, a RegExp or a function of the path',
-    holds: byPath(value => typeof value === 'boolean' || isRegExp(value))
+    holds: byPath(value => typeof value === 'boolean' || types.isRegExp(value))
   },
   cacheControl: { expected: 'a string, or a function of the path', holds: byPath(isText) },
   headers,
@@ -91,8 +92,3 @@ export const MOUNT = {
   fallback: fileBelow(false),
   symlinks: oneOf('inside', 'follow', 'deny')
 } satisfies Record<keyof MountOptions, Expectation>
-
-/** Of any realm. */
-function isRegExp(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object RegExp]'
-}

@@ -60,7 +60,7 @@ export function settleMounts(
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
-export function asOptions(mount: string | MountOptions): MountOptions {
+function asOptions(mount: string | MountOptions): MountOptions {
   return typeof mount === 'string' ? { dir: mount } : mount
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { PublicPlace } from '../../../files/containment.ts'
 import type { Fingerprinted } from '../../urls/fingerprint.ts'
 import type { SharedFields } from '../files/representation.ts'
-import type { Wanted } from '../request-path.ts'
+import { isBelow, type Wanted } from '../request-path.ts'
 
 export interface ServedDirectory {
   readonly place: PublicPlace
@@ -42,5 +42,5 @@ export function fileIn({ place, urlPath }: ServedDirectory, path: string): strin
 
 /** Whether a decoded path is below a directory's URL path. */
 export function covers({ urlPath }: { readonly urlPath: string }, path: string): boolean {
-  return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
+  return isBelow(path, urlPath)
 }

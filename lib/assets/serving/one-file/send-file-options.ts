@@ -1,5 +1,6 @@
 // The options of `ctx.sendFile`, and what they change in a response.
 import { basename } from 'node:path'
+import { types } from 'node:util'
 import { attachment } from '../../../http/content-disposition.ts'
 import { formatHttpDate } from '../../../http/dates.ts'
 import { check, flag, isText, optionError, text, type Expectation } from '../../../options.ts'
@@ -42,7 +43,7 @@ const OPTIONS = {
   immutable: flag,
   lastModified: {
     expected: 'a valid Date or false',
-    holds: value => value === false || (isDate(value) && !Number.isNaN(Number(value)))
+    holds: value => value === false || (types.isDate(value) && !Number.isNaN(Number(value)))
   }
 } satisfies Record<keyof SendFileOptions, Expectation>
 
@@ -51,11 +52,6 @@ export function checkSendFile(path: unknown, options: SendFileOptions): void {
   if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
   check(options, OPTIONS, 'sendFile.')
   if (options.root === undefined) throw optionError('root', text.expected, undefined, 'sendFile.')
-}
-
-/** Of any realm. */
-function isDate(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object Date]'
 }
 
 /** The fields that do not describe the content. */
