@@ -33,11 +33,13 @@ async function swapping(at: string, targets: readonly string[], asking: Promise<
     renameSync(`${at}.new`, at)
     await new Promise(resolve => setImmediate(resolve))
   }
+  await asking
 }
 
+/** Asks until the link was seen in both places, which the scheduler decides, and as often as was asked for. */
 async function askAll(t: ExecutionContext, { port }: Front, paths: readonly string[]) {
   const seen = { good: 0, none: 0 }
-  for (let batch = 0; batch < cases(10, 50); batch++) {
+  for (let batch = 0; batch < cases(10, 50) || seen.good === 0 || seen.none === 0; batch++) {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => ask(port, 'GET', paths[at % paths.length] ?? ''))
     )
@@ -47,7 +49,6 @@ async function askAll(t: ExecutionContext, { port }: Front, paths: readonly stri
       else seen.none++
     }
   }
-  return seen
 }
 
 // Nothing is held, so that every request looks, opens and judges.
@@ -68,10 +69,7 @@ for (const { where, at: mounted, env, options: placed } of runs) {
     for (const name of ['small', 'big']) {
       const at = join(inside, `public/${name}-link.txt`)
       const targets = [`${name}.txt`, join(outside, `${name}.txt`)]
-      const asking = askAll(t, front, [`${mounted}/${name}-link.txt`])
-      await swapping(at, targets, asking)
-      const { good, none } = await asking
-      t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
+      await swapping(at, targets, askAll(t, front, [`${mounted}/${name}-link.txt`]))
     }
     t.deepEqual(front.errors, [])
   })
@@ -82,8 +80,6 @@ for (const { where, at: mounted, env, options: placed } of runs) {
     const front = await makeFront(t, { root: inside, ...options })
     const asking = askAll(t, front, [`${mounted}/folder/small.txt`, `${mounted}/folder/big.txt`])
     await swapping(join(inside, 'public/folder'), ['real', outside], asking)
-    const { good, none } = await asking
-    t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
     t.deepEqual(front.errors, [])
   })
 
@@ -96,8 +92,6 @@ for (const { where, at: mounted, env, options: placed } of runs) {
     t.is((await ask(front.port, 'GET', `${mounted}/small.txt`)).status, 200)
     const asking = askAll(t, front, [`${mounted}/small.txt`, `${mounted}/big.txt`])
     await swapping(join(inside, 'public'), ['real', outside], asking)
-    const { good, none } = await asking
-    t.true(good > 0 && none > 0, `${good} from inside, ${none} not found`)
     t.deepEqual(front.errors, [])
   })
 }

@@ -68,11 +68,11 @@ for (const what of ['a file', 'a big file', 'a folder'] as const) {
       const name = what === 'a folder' ? 'link/x.bin' : 'link.bin'
       const publish = publisherOf(root)
       let published = 0
-      for (let round = 0; round < cases(100, 1000); round++) {
+      // Until what lies inside was published as well: which target the link has is up to the scheduler.
+      for (let round = 0; round < cases(100, 1000) || published === 0; round++) {
         if (await publish(name)) published++
         t.deepEqual(tellsSecret(root), [], `round ${round}`)
       }
-      t.true(published > 0, 'what lies inside is published')
     }
   )
 }
@@ -106,7 +106,7 @@ test.serial(
     await swap(t, join(root, 'public/assets/sub'), ['real', outside])
     const publish = publisherOf(root)
     let published = 0
-    for (let round = 0; round < cases(100, 1000); round++) {
+    for (let round = 0; round < cases(100, 1000) || published === 0; round++) {
       writeFiles(root, { [source]: `round ${round}` })
       try {
         if (await publish('sub/app.txt')) published++
@@ -115,6 +115,5 @@ test.serial(
       }
       t.deepEqual(filesBelow(outside), [], `round ${round}`)
     }
-    t.true(published > 0)
   }
 )
