@@ -11,7 +11,10 @@ import { errorCode } from '../files/disk.ts'
 import { isRecord } from '../options.ts'
 import { UsageError, type Values } from './command.ts'
 
-const NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map(extension => `assets.config.${extension}`)
+/** In the order in which they are looked for. */
+export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map(
+  extension => `assets.config.${extension}`
+)
 
 /**
  * The command line takes precedence over the file.
@@ -34,7 +37,7 @@ export async function loadOptions(values: Values): Promise<KoaAssetsOptions> {
 }
 
 function findFile(directory: string, given: string | undefined): string | undefined {
-  if (given === undefined) return NAMES.map(name => join(directory, name)).find(existsSync)
+  if (given === undefined) return CONFIG_NAMES.map(name => join(directory, name)).find(existsSync)
   const file = resolve(given)
   if (!existsSync(file)) throw new UsageError(`--config: no such file: ${given}`)
   return file

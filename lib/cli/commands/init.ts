@@ -1,0 +1,107 @@
+// The `init` command.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
+import { isRecord } from '../../options.ts'
+import { OK, UsageError, type Call, type Command } from '../command.ts'
+import { CONFIG_NAMES } from '../config.ts'
+import { table } from '../format.ts'
+import { ASSETS, configFile, LINES, type StarterFiles, type StarterLines } from '../starter.ts'
+
+export const init: Command = {
+  name: 'init',
+  summary: 'create the files of a new project',
+  about: `Creates apps/web/assets with a stylesheet, a script, an image and a favicon, unless
+the project has assets already; assets.config.js; .env.development and .env.test
+with SERVE_STATIC_ASSETS=true; and adds public/assets and public/assets.json to
+.gitignore. A file that exists is kept: lines that .gitignore and the .env files
+lack are added at the end.`,
+  options: {
+    'dry-run': { type: 'boolean', description: 'list what would be done, and write nothing' }
+  },
+  examples: [
+    ['koa-fresh-assets init --dry-run', 'Look first:'],
+    ['koa-fresh-assets init --root server', 'In another directory than this one:']
+  ],
+  run
+}
+
+/** What was done with a file, or would be. */
+interface Step {
+  readonly path: string
+  readonly action: 'create' | 'add' | 'keep'
+  /** The lines that are added. */
+  readonly lines?: readonly string[]
+}
+
+async function run({ output, values }: Call): Promise<number> {
+  const given = values.text('root') ?? '.'
+  const root = resolve(given)
+  if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
+  const dryRun = values.flag('dry-run')
+  const write = dryRun ? () => {} : writeInto(root)
+  const config = CONFIG_NAMES.find(name => existsSync(join(root, name))) ?? newConfig(root)
+  const files = { ...(hasAssets(root) ? {} : ASSETS), ...configFile(config) }
+  const steps = [...create(root, files, write), ...LINES.map(each => add(root, each, write))]
+  if (output.isJson) output.json({ root, dryRun, steps })
+  output.print(
+    table(steps.map(({ path, action, lines }) => [action, path, lines?.join(', ') ?? '']))
+  )
+  output.print(dryRun ? '\nNothing was written.' : nextSteps(config))
+  return OK
+}
+
+type Write = (path: string, content: string | Buffer, flag: 'wx' | 'a') => void
+
+function writeInto(root: string): Write {
+  return (path, content, flag) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), content, { flag })
+  }
+}
+
+function create(root: string, files: StarterFiles, write: Write): Step[] {
+  return Object.entries(files).map(([path, content]) => {
+    if (existsSync(join(root, path))) return { path, action: 'keep' }
+    write(path, content, 'wx')
+    return { path, action: 'create' }
+  })
+}
+
+function add(root: string, { path, lines, covers }: StarterLines, write: Write): Step {
+  const text = readIfThere(join(root, path))?.toString()
+  const present = text?.split(/\r?\n/) ?? []
+  const lacking = lines.filter(ours => !present.some(line => covers(line, ours)))
+  if (lacking.length === 0) return { path, action: 'keep' }
+  const start = !text || text.endsWith('\n') ? '' : '\n'
+  write(path, `${start}${lacking.join('\n')}\n`, 'a')
+  return { path, action: text === undefined ? 'create' : 'add', lines: lacking }
+}
+
+/** Whether the project has an app as koaAssets finds it by default. */
+function hasAssets(root: string): boolean {
+  const apps = readDirectory(join(root, 'apps')).map(({ name }) => `apps/${name}/assets`)
+  return ['assets', ...apps].some(path => isDirectory(join(root, path)))
+}
+
+function newConfig(root: string): string {
+  const file = join(root, 'package.json')
+  const packaged: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+  return isRecord(packaged) && packaged.type === 'module' ? 'assets.config.js' : 'assets.config.mjs'
+}
+
+function nextSteps(config: string): string {
+  return `
+Next, in the application, in front of the router:
+
+  import { koaAssets } from 'koa-fresh-assets'
+  import options from './${config}'
+
+  app.use(koaAssets(options))
+
+and in a view, where the helpers are called assets:
+
+  <%- assets.stylesheet('app') %>
+
+Start it with: node --env-file=.env.development server.js`
+}

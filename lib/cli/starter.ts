@@ -1,0 +1,77 @@
+// What `init` gives a project: files that are written where there are none, and lines that are added.
+
+/** Files that a person may have: their lines are added to. */
+export interface StarterLines {
+  readonly path: string
+  readonly lines: readonly string[]
+  /** Whether a line that is there takes the place of one of these. */
+  readonly covers: (line: string, ours: string) => boolean
+}
+
+/** By path, relative to the project's root. */
+export type StarterFiles = Readonly<Record<string, string | Buffer>>
+
+/** The assets of a first app. */
+export const ASSETS: StarterFiles = {
+  'apps/web/assets/favicon.ico': Buffer.from(
+    'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
+      'Q+Q36AAAAAF0Uk5TAEDm2GYAAABISURBVHjaY2AIBQMGBkYIw4GBFcIIYBCFMEKgSoCKSGVELYUyVq2CMMJWrZqKyohatWop' +
+      'IQamLriBCCvIcCHcg3AvwwMBFiwAWldbVfcw7RUAAAAASUVORK5CYII=',
+    'base64'
+  ),
+  'apps/web/assets/images/logo.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">
+  <rect width="32" height="32" rx="7" fill="#1f7a5c"/>
+  <circle cx="16" cy="16" r="6" fill="#fff"/>
+</svg>
+`,
+  'apps/web/assets/javascripts/app.js': `document.documentElement.classList.add('js')
+`,
+  'apps/web/assets/stylesheets/app.css': `body {
+  margin: 2rem auto;
+  max-width: 40rem;
+  padding: 0 1rem;
+  font-family: system-ui, sans-serif;
+  line-height: 1.5;
+}
+`
+}
+
+/** @param name `assets.config.js`, or `.mjs` in a package of CommonJS modules */
+export function configFile(name: string): StarterFiles {
+  return {
+    [name]: `// Options for koaAssets() and for the koa-fresh-assets command.
+
+/** @type {import('koa-fresh-assets').KoaAssetsOptions} */
+export default {
+  // Relative paths start here, whatever the working directory is.
+  root: import.meta.dirname
+}
+`
+  }
+}
+
+const SERVE = 'SERVE_STATIC_ASSETS=true'
+
+export const LINES: readonly StarterLines[] = [
+  { path: '.env.development', lines: [SERVE], covers: setsTheSame },
+  { path: '.env.test', lines: [SERVE], covers: setsTheSame },
+  {
+    path: '.gitignore',
+    lines: ['public/assets', 'public/assets.json'],
+    covers: (line, ours) => pathIn(line) === ours
+  }
+]
+
+function setsTheSame(line: string, ours: string): boolean {
+  return nameIn(line) === nameIn(ours)
+}
+
+/** The name that a line of an environment file sets. */
+function nameIn(line: string): string | undefined {
+  return /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line)?.[1]
+}
+
+/** The path of a line of .gitignore, however its ends are written. */
+function pathIn(line: string): string {
+  return line.trim().replace(/^\/|\/\**$/g, '')
+}
