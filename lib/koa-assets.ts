@@ -2,6 +2,7 @@
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
+import { Development } from './assets/context/development.ts'
 import { provideContext } from './assets/context/provide-context.ts'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
@@ -42,7 +43,8 @@ export type {
   AppOptions,
   Configure,
   KoaAssetsOptions,
-  LayeredOptions
+  LayeredOptions,
+  LiveOptions
 } from './assets/settings/options.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
@@ -72,9 +74,12 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 class AssetServer {
   readonly middleware: Middleware
   readonly #pipeline: Pipeline
+  readonly #development: Development | undefined
 
   constructor(pipeline: Pipeline, helpers: Middleware) {
+    const { live } = pipeline.settings
     this.#pipeline = pipeline
+    if (live) this.#development = new Development(pipeline, live)
     this.middleware = compose([this.#respond, helpers])
   }
 
@@ -109,7 +114,9 @@ class AssetServer {
     const { directories, settings } = this.#pipeline
     const fallback = directories.fallbackFor(ctx.req)
     const rest = fallback ? () => this.#nextOrFallback(ctx, next, fallback) : next
-    return isOurs(path, settings) ? passOnUnstored(ctx, rest) : rest()
+    if (!isOurs(path, settings)) return rest()
+    const unstored = () => passOnUnstored(ctx, rest)
+    return this.#development?.respond(ctx, path, unstored) ?? unstored()
   }
 
   /** A navigation that the rest of the stack leaves as 404 gets the page of a single-page application. */

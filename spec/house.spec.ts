@@ -28,7 +28,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   bundles: [...LOW, 'urls', 'settings', 'views'],
   inspecting: ALL,
   pipeline: ALL,
-  context: [...ALL, 'pipeline'],
+  development: [...ALL, 'pipeline'],
+  context: [...ALL, 'pipeline', 'development'],
   'koa-assets': [...ALL, 'pipeline', 'context'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
@@ -48,7 +49,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Where Koa's context may be known, under whatever name. */
-const RIM = ['koa-assets', 'context', 'koa-http-cache', 'http-cache']
+const RIM = ['koa-assets', 'context', 'development', 'koa-http-cache', 'http-cache']
 
 const files = new Map(
   readdirSync('lib', { recursive: true, encoding: 'utf8' })

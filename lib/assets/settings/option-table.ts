@@ -15,6 +15,7 @@ import {
   withDefault,
   type Expectation
 } from '../../options.ts'
+import { live, LIVE } from './live.ts'
 import { MOUNT } from './mount-options.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 import { headers } from './values-by-path.ts'
@@ -82,6 +83,7 @@ export const PROJECT = {
   },
   symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
   tails: withDefault(flag, true),
+  live,
   configure: record
 } satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>
 
@@ -101,6 +103,7 @@ export function checkOptions(options: KoaAssetsOptions): void {
   check(options, TOP)
   check(options.memory ?? {}, MEMORY, 'memory.')
   check(options.index ?? {}, INDEX, 'index.')
+  if (isRecord(options.live)) check(options.live, LIVE, 'live.')
   checkConfigure(options.configure, '')
   for (const [name, app] of entriesGiven(options.apps)) {
     check(app, APP, `apps.${name}.`)

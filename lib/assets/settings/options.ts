@@ -62,6 +62,18 @@ export interface AppOptions extends LayeredOptions {
   configure?: Configure | undefined
 }
 
+/** Options of what is under `<prefix>/-/` in development. */
+export interface LiveOptions {
+  /**
+   * Host names, without port, that are trusted as `localhost` is, whatever address a request comes from: for
+   * a server in a container, or a phone in the same network. Default: none.
+   *
+   * @example
+   * ['my-machine.local']
+   */
+  hosts?: readonly string[] | undefined
+}
+
 /** The options of `koaAssets`. `undefined` means "not set" everywhere. */
 export interface KoaAssetsOptions extends LayeredOptions {
   /**
@@ -137,6 +149,12 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * `false`: by its full name only, so a guard on `/assets/admin/` holds. Default: `true`.
    */
   tails?: boolean | undefined
+  /**
+   * Pages for developers under `<prefix>/-/`, in the environment `development` alone, with `serve`. They
+   * respond only to requests from a loopback address to a loopback host name (`localhost`, `127.0.0.1`,
+   * `[::1]`) that no proxy forwarded. Default: `true`.
+   */
+  live?: boolean | LiveOptions | undefined
   /** Options that apply in one environment only, by its name. Default: none. */
   configure?: Configure | undefined
 }

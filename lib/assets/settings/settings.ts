@@ -4,6 +4,7 @@ import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import { optionError, settleTable, type Settled } from '../../options.ts'
 import { settleApps, settlePath, type Apps } from './app-settings.ts'
+import { settleLive, type LiveSettings } from './live.ts'
 import { settleMounts, type MountSettings } from './mounts.ts'
 import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
@@ -28,6 +29,8 @@ export interface Settings extends Apps, Settled<typeof PROJECT> {
   /** The longest URL path first. */
   readonly mounts: readonly MountSettings[]
   readonly headers: ValueByPath<HeaderValues>
+  /** Undefined outside development. */
+  readonly live: LiveSettings | undefined
   readonly memory: Settled<typeof MEMORY>
   readonly index: Settled<typeof INDEX>
 }
@@ -41,6 +44,7 @@ export function settle(
   checkOptions(options)
   const root = settleRoot(options.root)
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
+  const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'
   const situation = { env, isPrecompile }
   const plain = settleTable(PROJECT, options, situation)
   const publicDir = resolve(root, options.public ?? 'public')
@@ -55,7 +59,8 @@ export function settle(
     headers: valueByPath(options.headers, headersAt('')),
     root,
     env,
-    serve: options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true',
+    serve,
+    live: settleLive(options.live, { env, serve }),
     publicDir,
     prefix,
     host: options.host?.replace(/\/$/, ''),

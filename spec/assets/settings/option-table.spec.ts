@@ -55,6 +55,12 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
     `maxFileBytes must be ${BYTES}, got '1MB' (memory.maxFileBytes)`
   ],
   [{ index: { max: 0 } }, `max must be ${ENTRIES}, got 0 (index.max)`],
+  [{ live: 'on' }, "live must be true, false or an object, got 'on'"],
+  [
+    { live: { hosts: ['localhost:3000'] } },
+    "hosts must be a list of host names without port, such as 'my-machine.local', got [ 'localhost:3000' ] (live.hosts)"
+  ],
+  [{ live: { host: [] } }, "unknown option 'live.host': did you mean 'hosts'?"],
   [{ revalidate: -1 }, `revalidate must be ${SECONDS}, got -1`],
   [{ revalidate: NaN }, `revalidate must be ${SECONDS}, got NaN`],
   [{ symlinks: true }, `symlinks must be ${SYMLINKS}, got true`],

@@ -1,0 +1,44 @@
+// Lets requests from this machine, and no others, reach what is under `<prefix>/-/` in development.
+import type { Context, Next } from 'koa'
+import { isLocal } from '../../http/local-request.ts'
+import type { makeHandlers } from '../development/handlers.ts'
+import type { Pipeline } from '../pipeline.ts'
+import type { LiveSettings } from '../settings/live.ts'
+import { encodePath } from '../urls/encode.ts'
+
+export class Development {
+  readonly #pipeline: Pipeline
+  readonly #hosts: ReadonlySet<string>
+  /** `/assets/-/` */
+  readonly #start: string
+  #handlers: Promise<ReturnType<typeof makeHandlers>> | undefined
+
+  constructor(pipeline: Pipeline, { hosts }: LiveSettings) {
+    this.#pipeline = pipeline
+    this.#hosts = hosts
+    this.#start = `${encodePath(pipeline.settings.prefix)}/-/`
+  }
+
+  isAllowed(req: Context['req']): boolean {
+    return isLocal(req, this.#hosts)
+  }
+
+  /** Undefined for a path, or a request, that is not for it. */
+  respond(ctx: Context, path: string, next: Next): Promise<unknown> | undefined {
+    if (!path.startsWith(this.#start) || !isRead(ctx.req) || !this.isAllowed(ctx.req))
+      return undefined
+    return this.#respond(ctx, path.slice(this.#start.length), next)
+  }
+
+  async #respond(ctx: Context, name: string, next: Next): Promise<unknown> {
+    this.#handlers ??= import('../development/handlers.ts').then(room =>
+      room.makeHandlers(this.#pipeline)
+    )
+    const handler = (await this.#handlers).get(name)
+    return handler ? handler(ctx) : next()
+  }
+}
+
+function isRead({ method }: Context['req']): boolean {
+  return method === 'GET' || method === 'HEAD'
+}

@@ -1,0 +1,39 @@
+// Whether a request comes from a browser on this machine, for pages that nobody else may see.
+import type { IncomingMessage } from 'node:http'
+
+/** The parts of a request that tell. */
+export type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
+/** RFC 7239, and what proxies sent before it: the address is then that of the proxy. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
+
+// RFC 9110 section 7.2: uri-host and port. Without escapes and sub-delims, which no such name needs.
+const AUTHORITY = /^([\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+// RFC 6761 section 6.3: browsers resolve every name below `localhost` to this machine.
+const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
+
+/**
+ * Checks the name as well as the address, because a foreign name may resolve to 127.0.0.1 (DNS rebinding).
+ *
+ * @param hosts names in lower case, without port, that are trusted whatever the address
+ */
+export function isLocal({ headers, url, socket }: Requester, hosts: ReadonlySet<string>): boolean {
+  // In absolute form the target has a host of its own, which would win (RFC 9112 section 3.2.2).
+  if (!url?.startsWith('/') || FORWARDED.some(name => headers[name] !== undefined)) return false
+  const authority = String(headers[':authority'] ?? headers.host).toLowerCase()
+  const host = AUTHORITY.exec(authority)?.[1] ?? ''
+  const isLoopback = LOOPBACK_HOST.test(host) && LOOPBACK_ADDRESS.test(socket.remoteAddress ?? '')
+  return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
+}
+
+/** Whether the request comes from a page of the same origin, or opens a page. */
+function isOwnOrigin(headers: IncomingMessage['headers'], authority: string): boolean {
+  const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers
+  if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== authority) return false
+  return site === undefined || site === 'same-origin' || site === 'none' || mode === 'navigate'
+}
