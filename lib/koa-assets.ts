@@ -26,6 +26,8 @@ import {
   TO_SOCKET,
   type Lookup
 } from './assets/serving/koa/serve.ts'
+import { startTiming } from './assets/serving/koa/server-timing.ts'
+import { reportErrorPage } from './assets/serving/koa/way.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
@@ -37,6 +39,7 @@ export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/checksums.ts'
 
 export * from './assets/building/commands.ts'
+export type { DiagnosticMessages } from './diagnostics.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
 export type {
@@ -127,19 +130,25 @@ class AssetServer {
 
   /** @returns false when there is no such file */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
-    const { directories } = this.#pipeline
+    const { directories, settings } = this.#pipeline
+    const isDevelopment = settings.env === 'development'
+    const published = (start: number) => this.#pipeline.publishedSince(wanted, start)
+    const setTiming = isDevelopment ? startTiming(published) : undefined
     const respondWith = (find: Lookup['find']) =>
       serveCurrent({
         find,
         forget: () => directories.forget(wanted),
         withOpened: use => directories.withOpened(wanted, use),
-        serve: (file, opened) => this.#serve(ctx, file, opened)
+        serve: (file, opened) => {
+          setTiming?.(ctx)
+          return this.#serve(ctx, file, opened)
+        }
       })
     try {
       return await respondWith(() => this.#pipeline.current(wanted))
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
-      if (this.#pipeline.settings.env === 'development') await this.#explain(ctx, error)
+      if (isDevelopment) await this.#explain(ctx, error)
       else if (!(await respondWith(() => this.#pipeline.lastGood(wanted)))) throw error
       ctx.app.emit('error', error, ctx)
       return true
@@ -160,6 +169,7 @@ class AssetServer {
     ctx.type = type
     ctx.set('Cache-Control', 'no-store')
     ctx.body = await errorPage(error, this.#pipeline.settings, type)
+    reportErrorPage(ctx, error)
   }
 }
 

@@ -1,9 +1,11 @@
 // The caching middleware: gives routes ctx.cacheControl, ctx.expires, ctx.fresh and cache groups, and sends
 // the response of a route that was halted.
 import type { Context, Middleware } from 'koa'
+import { halted, requestLine } from './diagnostics.ts'
 import { digestOf } from './files/digest.ts'
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
+import { reasonFor } from './http/reason.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/halt.ts'
 import { refreshAll } from './http-cache/kept-current.ts'
@@ -22,6 +24,7 @@ export type {
   CacheDirectiveOptions,
   Lifetime
 } from './http-cache/cache-directive.ts'
+export type { DiagnosticMessages } from './diagnostics.ts'
 export type { Fresh, FreshOptions } from './http-cache/fresh/fresh.ts'
 export { Halt } from './http-cache/fresh/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/fresh/identify.ts'
@@ -103,21 +106,22 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (ctx.status >= 400) state.withdrawInvalidation()
   forbidStoringFailure(ctx, state)
   const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
-  if (problem !== undefined) settings.warn(`${requestLine(ctx)} ${problem}`)
+  if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
   applyDefaults(ctx, state, settings.defaults)
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 
-// As it was requested, regardless of mounts. Without the query, which may contain secrets.
-function requestLine({ method, req }: Context): string {
-  return `${method} ${(req.url ?? '').replace(/\?.*/s, '')}`
+// As it was requested, regardless of mounts.
+function nameOf({ req }: Context): string {
+  const { method, path } = requestLine(req)
+  return `${method} ${path}`
 }
 
 // Work that the response denies is an error in every environment; a missing await that only costs time is a
 // warning in development.
 function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
   state.clearPending()
-  const message = `${requestLine(ctx)}: ctx.fresh was called without await, so the route did not stop`
+  const message = `${nameOf(ctx)}: ctx.fresh was called without await, so the route did not stop`
   const isDenied = state.verdict?.status === 412 && !state.isHalted && !isRetrieval(ctx.method)
   const advice = 'write: await ctx.fresh(…)'
   if (!isDenied) return settings.warn(`${message} where it may have to; ${advice}`)
@@ -167,6 +171,11 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Verd
   response.status = status
   state.setValidators(validators)
   if (status === 412) forbidStoring(ctx)
+  if (halted.hasSubscribers) {
+    const outcome = status === 412 ? 'failed' : 'not-modified'
+    const reason = reasonFor(ctx.method, ctx.req.headers, validators, outcome)
+    halted.publish({ ...requestLine(ctx.req), status, reason })
+  }
 }
 
 // Koa destroys a Node.js stream when another body replaces it, but not a web stream.

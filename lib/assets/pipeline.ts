@@ -6,6 +6,7 @@ import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import { makeNameCheck } from './inspecting/unknown-names.ts'
 import { isLive, LiveBuild } from './publishing/live-build.ts'
+import { Publications } from './publishing/publications.ts'
 import { ordinaryBy } from './publishing/ordinary-names.ts'
 import { Publisher } from './publishing/publisher.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
@@ -31,6 +32,7 @@ export class Pipeline {
   /** Undefined when no mount has a bundle. */
   readonly #bundles: Bundles | undefined
   readonly #sources: Sources
+  readonly #publications = new Publications()
   readonly #publisher: Publisher
   readonly #live: LiveBuild | undefined
   readonly #precompiled: ManifestInForce | undefined
@@ -42,7 +44,7 @@ export class Pipeline {
     const warn = warnOnce()
     this.settings = settings
     this.#sources = new Sources(settings, warn)
-    this.#publisher = new Publisher(settings, this.#sources, warn)
+    this.#publisher = new Publisher(settings, this.#sources, warn, this.#publications)
     const isOrdinary = ordinaryBy({
       manifestOf: app => this.#manifestOf(app),
       sourcedName: (app, name) => this.#sourcedName(app, name),
@@ -54,7 +56,8 @@ export class Pipeline {
     })
     this.#publicFiles = this.directories.public
     const forget = (path: string) => this.#publicFiles.forget(path)
-    if (apps.some(isLive)) this.#live = new LiveBuild(settings, this.#sources, warn, forget)
+    if (apps.some(isLive))
+      this.#live = new LiveBuild(settings, this.#sources, warn, forget, this.#publications)
     if (apps.some(isPrecompiled)) this.#precompiled = new ManifestInForce(settings, warn)
     if (env === 'development') this.#checkName = makeNameCheck(settings, this.#sources, warn)
     const bundles = new Bundles(settings, warn)
@@ -82,6 +85,12 @@ export class Pipeline {
     return mounted instanceof Promise
       ? mounted.then(file => file ?? this.#currentInPublic(wanted))
       : this.#currentInPublic(wanted)
+  }
+
+  /** What was published since then for a path, fingerprinted or not. @param start by `performance.now()` */
+  publishedSince({ path }: Wanted, start: number) {
+    const plain = splitFingerprint(path)?.name ?? path
+    return this.#publications.since(path, start) ?? this.#publications.since(plain, start)
   }
 
   /** The last target of a source that cannot be published. */

@@ -2,6 +2,7 @@
 import type { Context } from 'koa'
 import { formatHttpDate } from '../http/dates.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
+import { reasonFor } from '../http/reason.ts'
 import type { Validators } from '../http/validators.ts'
 import type { HeaderField } from './cache-directive.ts'
 import {
@@ -14,7 +15,6 @@ import {
 import { halted, isHalt } from './fresh/halt.ts'
 import { type FreshValidators, identify } from './fresh/identify.ts'
 import { type FreshOutcome, PendingResult } from './fresh/pending-result.ts'
-import { reasonFor } from './fresh/trace.ts'
 import { GroupFields } from './group-fields.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 

@@ -1,6 +1,6 @@
 // Options of koaHttpCache in, frozen settings out.
 import type { Context } from 'koa'
-import { isDevelopment } from '../environment.ts'
+import { isDevelopment } from './environment.ts'
 import { isToken } from '../http/cache-control.ts'
 import {
   check,

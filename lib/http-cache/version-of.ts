@@ -1,7 +1,7 @@
 // A version of files and directories, made from their bytes: it changes when a template is edited.
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
-import { isDevelopment } from '../environment.ts'
+import { isDevelopment } from './environment.ts'
 import { keepCurrent, stopRefreshing } from './kept-current.ts'
 import { statIfThere } from '../files/at-start.ts'
 import { ifThere, readSnapshot, realpathOf, statOf } from '../files/disk.ts'

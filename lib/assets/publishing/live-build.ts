@@ -17,6 +17,7 @@ import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import { LiveDrafts } from './live-drafts.ts'
+import { Publications } from './publications.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16
@@ -34,6 +35,7 @@ export class LiveBuild {
   readonly #sources: Sources
   readonly #warn: (message: string) => void
   readonly #forget: (path: string) => void
+  readonly #publications: Publications
   readonly #drafts: LiveDrafts
   #assets: Assets = new Map()
   #problems: ReadonlyMap<string, AssetError> = new Map()
@@ -45,12 +47,14 @@ export class LiveBuild {
     settings: Settings,
     sources: Sources,
     warn: (message: string) => void,
-    forget: (path: string) => void
+    forget: (path: string) => void,
+    publications = new Publications()
   ) {
     this.#settings = settings
     this.#sources = sources
     this.#warn = warn
     this.#forget = forget
+    this.#publications = publications
     this.#drafts = new LiveDrafts(() => this.#generationNow())
   }
 
@@ -107,26 +111,35 @@ export class LiveBuild {
   async #buildCurrent(): Promise<BuildResult> {
     const options = { warn: this.#warn, only: isLive, drafts: this.#drafts }
     for (let attempt = 1; ; attempt++) {
+      const startedAt = performance.now()
       const built = await build(this.#settings, this.#sources, options)
-      this.#problems = await this.#publish(built)
+      this.#problems = await this.#publish(built, startedAt)
       const problems = [...this.#problems.values()]
       if (attempt === MAX_ATTEMPTS || !problems.some(isOutdated)) return built
     }
   }
 
   /** Writes the assets that have changed, and returns the problems of all. */
-  async #publish({ assets, problems }: BuildResult): Promise<ReadonlyMap<string, AssetError>> {
+  async #publish(
+    { assets, problems }: BuildResult,
+    startedAt: number
+  ): Promise<ReadonlyMap<string, AssetError>> {
     const all = new Map(problems.map(({ path, error }) => [path, error]))
     const changed = [...assets.values()].filter(
       ({ path, digest }) => this.#assets.get(path)?.digest !== digest
     )
-    await inParallel(changed, CONCURRENCY, asset =>
-      this.#write(asset).catch((error: unknown) => {
-        const problem = asPublishError(this.#settings, asset.path, error)
+    await inParallel(changed, CONCURRENCY, async asset => {
+      const { path, source } = asset
+      try {
+        await this.#write(asset)
+        const duration = performance.now() - startedAt
+        this.#publications.add({ path, source: source.file, duration })
+      } catch (error) {
+        const problem = asPublishError(this.#settings, path, error)
         if (!(problem instanceof AssetError)) throw problem
-        all.set(asset.path, problem)
-      })
-    )
+        all.set(path, problem)
+      }
+    })
     return all
   }
 

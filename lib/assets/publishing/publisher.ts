@@ -12,6 +12,7 @@ import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/encode.ts'
 import { MtimeIndex, NEVER } from './mtime-index.ts'
+import { Publications } from './publications.ts'
 
 type Publishing = Promise<Stamp | undefined>
 
@@ -19,15 +20,22 @@ export class Publisher {
   readonly #settings: Settings
   readonly #sources: Sources
   readonly #warn: (message: string) => void
+  readonly #publications: Publications
   readonly #renderer: Renderer
   readonly #index: MtimeIndex
   /** By URL path. */
   readonly #running = new Map<string, Publishing>()
 
-  constructor(settings: Settings, sources: Sources, warn: (message: string) => void) {
+  constructor(
+    settings: Settings,
+    sources: Sources,
+    warn: (message: string) => void,
+    publications = new Publications()
+  ) {
     this.#settings = settings
     this.#sources = sources
     this.#warn = warn
+    this.#publications = publications
     this.#renderer = new Renderer(settings, sources)
     this.#index = new MtimeIndex(settings.index.max)
   }
@@ -99,6 +107,7 @@ export class Publisher {
 
   /** Resolves to 'gone' when the source no longer exists. */
   async #publishFrom(asset: Asset, path: string, generation: number) {
+    const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
     const draft = await this.#renderer.draft(asset)
     if (!draft) return 'gone'
@@ -113,7 +122,9 @@ export class Publisher {
       this.#index.delete(path)
       return statOf(file)
     }
-    const { inputs, isSettled } = draft
+    const { inputs, isSettled, compileDuration } = draft
+    const duration = performance.now() - startedAt
+    this.#publications.add({ path, source: asset.source.file, duration, compileDuration })
     const target = { path: file, stamp }
     this.#index.set(path, { inputs, target, generation: isSettled ? generation : NEVER })
     return stamp

@@ -2,9 +2,15 @@
 import { isUtf8 } from 'node:buffer'
 import { extname } from 'node:path'
 import { inspect } from 'node:util'
+import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import type { CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import type { Source } from '../sources/catalog.ts'
+
+interface Compiled extends Required<CompilerOutput> {
+  /** Of the compiler's work, in milliseconds; undefined without one. */
+  readonly duration?: number
+}
 
 /**
  * The output of the source's compiler; a source without one is its own output.
@@ -14,16 +20,24 @@ export async function compile(
   source: Source,
   bytes: Buffer,
   input: Omit<CompilerInput, 'code' | 'path'>
-): Promise<Required<CompilerOutput>> {
+): Promise<Compiled> {
   const { compiler, file } = source
   const code = new TextDecoder().decode(bytes)
   if (!compiler) return { code, dependencies: [] }
   if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file })
+  const startedAt = performance.now()
+  const report = (more?: { error: unknown }) => {
+    const duration = performance.now() - startedAt
+    if (compiled.hasSubscribers) compiled.publish({ source: file, duration, ...more })
+    return duration
+  }
   try {
-    return checked(await compiler.compile({ code, path: file, ...input }), file)
+    const output = checked(await compiler.compile({ code, path: file, ...input }), file)
+    return { ...output, duration: report() }
   } catch (error) {
-    if (error instanceof AssetError) throw error
-    throw toCompileError(error, file)
+    const failure = error instanceof AssetError ? error : toCompileError(error, file)
+    report({ error: failure })
+    throw failure
   }
 }
 

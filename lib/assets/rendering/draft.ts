@@ -39,6 +39,8 @@ export interface Draft {
   readonly isSettled: boolean
   /** The source map of minified text, as JSON. */
   readonly map?: string | undefined
+  /** How long the compiler took, in milliseconds. */
+  readonly compileDuration?: number | undefined
 }
 
 export interface Text {
@@ -87,7 +89,7 @@ async function draftText(
   options: Parameters<typeof compile>[2]
 ): Promise<Draft> {
   const startedAt = Date.now()
-  const { code, dependencies } = await compile(source, bytes, options)
+  const { code, dependencies, duration } = await compile(source, bytes, options)
   const others = await observeAll(dependencies.filter(path => path !== source.file))
   const files = others.filter(isFileObservation)
   const paths = files.map(({ path }) => path)
@@ -96,7 +98,8 @@ async function draftText(
     text: textOf(name, code, paths),
     inputs: [input, ...others],
     mtimeNs: newestMtime([input, ...files]),
-    isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt))
+    isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
+    compileDuration: duration
   }
 }
 

@@ -1,5 +1,6 @@
 // The part of serving that knows Koa, where there is no file to send.
 import type { Context, Next } from 'koa'
+import { missed, requestLine } from '../../../diagnostics.ts'
 import { canonicalSegments } from '../../urls/canonical-path.ts'
 import { hasOneSpelling, rawPath } from '../request-path.ts'
 
@@ -58,18 +59,27 @@ export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
   try {
     await next()
   } catch (error) {
-    forbidStoring(error)
+    if (forbidStoring(error)) reportMiss(ctx)
     throw error
   }
   if (!isNotFound(ctx)) return
+  reportMiss(ctx)
   ctx.set('Cache-Control', 'no-store')
   ctx.remove('Expires')
 }
 
-/** Koa's error handling drops every field that is not among the error's own `headers`. */
-function forbidStoring(error: unknown): void {
+function reportMiss({ req }: Context): void {
+  if (missed.hasSubscribers) missed.publish(requestLine(req))
+}
+
+/**
+ * Koa's error handling drops every field that is not among the error's own `headers`.
+ * @returns whether it is a 404
+ */
+function forbidStoring(error: unknown): boolean {
   const thrown = error as { status?: number; headers?: object } | undefined
-  if (thrown?.status !== 404) return
+  if (thrown?.status !== 404) return false
   // A frozen error stays as it is.
   Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
+  return true
 }

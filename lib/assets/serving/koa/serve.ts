@@ -9,22 +9,12 @@ import { connected, isOfConnection, isAwaited } from '../connection.ts'
 import { removeContentFields, setFields } from '../fields.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import type { Representation } from '../files/representation.ts'
-import { bodyOf, sendFile, type FilePart } from '../send-file.ts'
+import { bodyOf, sendFile } from '../send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
+import { reporting, type Way } from './way.ts'
 
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
-
-/** How a response leaves koaAssets. */
-interface Way {
-  readonly write: (ctx: Context, response: PreparedResponse, body?: Buffer) => true
-  /** Resolves when the file need no longer be kept open. */
-  readonly stream: (
-    ctx: Context,
-    response: PreparedResponse,
-    part: FilePart
-  ) => Promise<void> | true
-}
 
 /**
  * As any middleware responds: status, fields and `ctx.body`, which is a Buffer, a stream, or null for a
@@ -58,11 +48,12 @@ export function serve(
   ctx: Context,
   { representations }: ServedFile,
   opened?: OpenFile,
-  way = TO_KOA
+  chosenWay = TO_KOA
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
   const chosen = choose(ctx, representations)
+  const way = reporting(chosenWay, chosen)
   const outcome = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
   if (outcome === 'not-modified') return way.write(ctx, chosen.notModified)
   if (outcome === 'failed') return way.write(ctx, chosen.failed)
@@ -82,7 +73,7 @@ export function serveWhole(
 ): boolean | Promise<boolean> {
   const chosen = choose(ctx, representations)
   const ok = prepareResponse(status, chosen.ok.fields)
-  return writeWhole(ctx, TO_KOA, { ...chosen, ok }, opened)
+  return writeWhole(ctx, reporting(TO_KOA, chosen), { ...chosen, ok }, opened)
 }
 
 function choose({ req }: Context, representations: ServedFile['representations']): Representation {

@@ -1,7 +1,7 @@
 import test from 'ava'
 
-import { evaluatePreconditions } from '../../../lib/http/preconditions.ts'
-import { reasonFor } from '../../../lib/http-cache/fresh/trace.ts'
+import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
+import { reasonFor } from '../../lib/http/reason.ts'
 
 const DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
 const LATER = 'Thu, 02 Jan 2020 00:00:00 GMT'

@@ -1,10 +1,6 @@
 // The reason for the outcome of a conditional request, in words.
-import {
-  type ConditionalHeaders,
-  evaluatePreconditions,
-  type Outcome
-} from '../../http/preconditions.ts'
-import type { Validators } from '../../http/validators.ts'
+import { type ConditionalHeaders, evaluatePreconditions, type Outcome } from './preconditions.ts'
+import type { Validators } from './validators.ts'
 
 /** @param outcome of the evaluation of these arguments */
 export function reasonFor(

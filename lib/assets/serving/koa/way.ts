@@ -1,0 +1,59 @@
+// How a response leaves koaAssets, and what is reported about it.
+import type { Context } from 'koa'
+import { requestLine, served } from '../../../diagnostics.ts'
+import type { Outcome } from '../../../http/preconditions.ts'
+import { reasonFor } from '../../../http/reason.ts'
+import type { Representation } from '../files/representation.ts'
+import type { FilePart } from '../send-file.ts'
+import type { PreparedResponse } from '../write-response.ts'
+
+export interface Way {
+  readonly write: (ctx: Context, response: PreparedResponse, body?: Buffer) => true
+  /** Resolves when the file need no longer be kept open. */
+  readonly stream: (
+    ctx: Context,
+    response: PreparedResponse,
+    part: FilePart
+  ) => Promise<void> | true
+}
+
+/** The same way; if anybody listens, each response of a representation is reported. */
+export function reporting(way: Way, chosen: Representation): Way {
+  if (!served.hasSubscribers) return way
+  const report = (ctx: Context, status: number, bytes: number) => {
+    const { coding } = chosen
+    const line = requestLine(ctx.req)
+    served.publish({ ...line, status, reason: reasonOf(ctx, status, chosen), coding, bytes })
+  }
+  return {
+    write(ctx, response, body) {
+      report(ctx, response.status, body?.length ?? 0)
+      return way.write(ctx, response, body)
+    },
+    stream(ctx, response, part) {
+      const { start, end } = part.range ?? { start: 0, end: part.size - 1 }
+      report(ctx, response.status, end + 1 - start)
+      return way.stream(ctx, response, part)
+    }
+  }
+}
+
+/** For the page about a source that cannot be published. */
+export function reportErrorPage({ req, response }: Context, { message }: Error): void {
+  if (!served.hasSubscribers) return
+  const { status, length: bytes } = response
+  served.publish({ ...requestLine(req), status, reason: message, coding: 'identity', bytes })
+}
+
+const OUTCOMES = new Map<number, Outcome>([
+  [200, 'proceed'],
+  [304, 'not-modified'],
+  [412, 'failed']
+])
+
+function reasonOf({ method, req }: Context, status: number, chosen: Representation): string {
+  if (status === 206) return 'Range asks for a part'
+  if (status === 416) return 'Range is outside of the file'
+  const outcome = OUTCOMES.get(status)
+  return outcome ? reasonFor(method, req.headers, chosen, outcome) : 'the route set the status'
+}

@@ -1,0 +1,75 @@
+// What happens inside, for programs that observe it: channels of node:diagnostics_channel. A message is made
+// only if somebody listens.
+import { channel } from 'node:diagnostics_channel'
+
+/** The message of each channel, by the channel's name without `koa-fresh-assets:`. Durations are in milliseconds. */
+export interface DiagnosticMessages {
+  /** A compiler was run, by a request or by `precompile`. */
+  readonly compiled: {
+    /** Absolute path. */
+    readonly source: string
+    readonly duration: number
+    /** What the compiler threw. */
+    readonly error?: unknown
+  }
+  /** The target of an asset was brought up to date on request; its bytes may be the same as before. */
+  readonly published: {
+    /** The plain URL path, decoded: `/assets/app.css`. */
+    readonly path: string
+    /** Absolute path. */
+    readonly source: string
+    /** From reading the source until the target was written; of assets that are built together, of all. */
+    readonly duration: number
+    /** The part of it that the compiler took. */
+    readonly compileDuration?: number | undefined
+  }
+  /** `koaAssets` or `ctx.sendFile` responded with a file, or in development with the page about its error. */
+  readonly served: RequestLine & {
+    readonly status: number
+    /** Why the status is what it is. */
+    readonly reason: string
+    /** The content coding, or `identity`. */
+    readonly coding: string
+    /** Of the content that is sent, as long as the client receives all of it. */
+    readonly bytes: number
+  }
+  /** A path under the prefix or in a mount ended as a 404. */
+  readonly missed: RequestLine
+  /** The preconditions of a request determined its response inside `koaHttpCache`. */
+  readonly halted: RequestLine & {
+    readonly status: 304 | 412
+    readonly reason: string
+  }
+}
+
+interface RequestLine {
+  readonly method: string
+  /** As it was sent, without the query, which may contain secrets. */
+  readonly path: string
+}
+
+interface Outlet<T> {
+  /** A constant `false` to the engine as long as nobody has subscribed. */
+  readonly hasSubscribers: boolean
+  publish(message: T): void
+}
+
+function outlet<N extends keyof DiagnosticMessages>(name: N): Outlet<DiagnosticMessages[N]> {
+  return channel(`koa-fresh-assets:${name}`)
+}
+
+export const compiled = outlet('compiled')
+export const published = outlet('published')
+export const served = outlet('served')
+export const missed = outlet('missed')
+export const halted = outlet('halted')
+
+export function requestLine({
+  method = '',
+  url = ''
+}: {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+}): RequestLine {
+  return { method, path: url.replace(/\?.*/s, '') }
+}

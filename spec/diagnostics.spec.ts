@@ -1,0 +1,215 @@
+// What programs can observe: the channels of node:diagnostics_channel, and Server-Timing.
+import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import test, { type ExecutionContext } from 'ava'
+import { koaHttpCache } from '../lib/koa-http-cache.ts'
+import type { CompileError, DiagnosticMessages } from '../lib/koa-assets.ts'
+import { makeSite } from './support/site.ts'
+
+type Name = keyof DiagnosticMessages
+const NAMES: readonly Name[] = ['compiled', 'published', 'served', 'missed', 'halted']
+
+/** The messages of a channel, from now until the spec is over. The specs of this file are serial. */
+function listen<N extends Name>(t: ExecutionContext, name: N): DiagnosticMessages[N][] {
+  const messages: DiagnosticMessages[N][] = []
+  const listener = (message: unknown) => void messages.push(message as DiagnosticMessages[N])
+  subscribe(`koa-fresh-assets:${name}`, listener)
+  t.teardown(() => unsubscribe(`koa-fresh-assets:${name}`, listener))
+  return messages
+}
+
+test.serial('a compiled asset is reported once, when it was compiled and published', async t => {
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' })
+  const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
+  for (const path of ['/assets/app.css', '/assets/app.css', '/assets/a.svg']) await site.ask(path)
+  const [compilation, ...others] = compiled
+  t.is(compilation?.source, site.at('css/app.css.scss'))
+  t.true((compilation?.duration ?? 0) > 0)
+  t.false('error' in (compilation ?? {}))
+  t.deepEqual(others, [])
+  t.deepEqual(
+    published.map(({ path, source }) => [path, source]),
+    [
+      ['/assets/app.css', site.at('css/app.css.scss')],
+      ['/assets/a.svg', site.at('img/a.svg')]
+    ]
+  )
+  t.is(published[0]?.compileDuration, compilation?.duration)
+  t.true((published[0]?.duration ?? 0) >= (compilation?.duration ?? 0))
+  t.is(published[1]?.compileDuration, undefined)
+})
+
+test.serial('a source that does not compile is reported with its error, and its page', async t => {
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: ' })
+  const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
+  const served = listen(t, 'served')
+  const { bytes } = await site.ask('/assets/app.css?v=1')
+  t.deepEqual(
+    compiled.map(({ error }) => (error as CompileError).code),
+    ['compile-failed']
+  )
+  t.deepEqual(published, [])
+  const reason = (compiled[0]?.error as CompileError | undefined)?.message
+  const common = { method: 'GET', path: '/assets/app.css', coding: 'identity' }
+  t.deepEqual(served, [{ ...common, status: 500, reason, bytes: bytes.length }])
+})
+
+test.serial('fingerprints: every asset that is built is reported, and an edit alone', async t => {
+  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
+  const site = await makeSite(t, files, { fingerprint: true, routes: ctx => (ctx.body = '') })
+  const published = listen(t, 'published')
+  const paths = () => published.splice(0).map(({ path }) => path)
+  await site.ask('/')
+  t.deepEqual(paths().toSorted(), ['/assets/a.svg', '/assets/app.css'])
+  site.write('css/app.css.scss', 'a { b: d }')
+  await site.ask('/')
+  t.deepEqual(paths(), ['/assets/app.css'])
+})
+
+const TEXT = 'x'.repeat(3000)
+
+const front = (_: unknown, next: () => Promise<unknown>) => next()
+
+for (const [way, options] of [
+  ['written to the connection', {}],
+  ['streamed to the connection', { memory: { maxFileBytes: 2999 } }],
+  ['given to Koa', { front }],
+  ['streamed through Koa', { front, memory: { maxFileBytes: 2999 } }]
+] as const) {
+  test.serial(`each response with a file is reported, if it is ${way}`, async t => {
+    const site = await makeSite(t, { '/public/a.txt': TEXT }, options)
+    const served = listen(t, 'served')
+    const { headers } = await site.ask('/a.txt?secret=1')
+    const etag = String(headers.etag)
+    await site.ask('/a.txt', { method: 'HEAD' })
+    await site.ask('/a.txt', { headers: { 'If-None-Match': etag } })
+    await site.ask('/a.txt', { headers: { 'If-Match': '"other"' } })
+    await site.ask('/a.txt', { headers: { Range: 'bytes=10-19' } })
+    await site.ask('/a.txt', { headers: { Range: 'bytes=9000-' } })
+    const line = (status: number, bytes: number, reason: string, method = 'GET') => {
+      return { method, path: '/a.txt', status, reason, coding: 'identity', bytes }
+    }
+    t.deepEqual(served, [
+      line(200, 3000, 'the request has no condition'),
+      line(200, 0, 'the request has no condition', 'HEAD'),
+      line(304, 0, 'If-None-Match names the ETag'),
+      line(412, 0, 'If-Match does not name the ETag'),
+      line(206, 10, 'Range asks for a part'),
+      line(416, 0, 'Range is outside of the file')
+    ])
+  })
+}
+
+test.serial('a response of ctx.sendFile is reported, with the status of the route', async t => {
+  const site = await makeSite(
+    t,
+    { '/data/a.txt': TEXT },
+    {
+      routes: async ctx => {
+        if (ctx.path === '/gone') ctx.status = 410
+        await ctx.sendFile('a.txt', { root: 'data' })
+      }
+    }
+  )
+  const served = listen(t, 'served')
+  await site.ask('/file')
+  await site.ask('/gone')
+  t.deepEqual(
+    served.map(({ path, status, reason, bytes }) => [path, status, reason, bytes]),
+    [
+      ['/file', 200, 'the request has no condition', 3000],
+      ['/gone', 410, 'the route set the status', 3000]
+    ]
+  )
+})
+
+test.serial(
+  'a path under the prefix that nobody responds to is reported, and no other',
+  async t => {
+    const site = await makeSite(
+      t,
+      {},
+      {
+        routes: ctx => {
+          if (ctx.path === '/assets/route') ctx.body = 'a route'
+          if (ctx.path === '/assets/thrown') ctx.throw(404)
+        }
+      }
+    )
+    const missed = listen(t, 'missed')
+    for (const path of ['none.css?x', 'route', 'thrown']) await site.ask(`/assets/${path}`)
+    await site.ask('/elsewhere')
+    t.deepEqual(missed, [
+      { method: 'GET', path: '/assets/none.css' },
+      { method: 'GET', path: '/assets/thrown' }
+    ])
+  }
+)
+
+test.serial('a route that was halted is reported with the reason', async t => {
+  const cache = koaHttpCache()
+  const site = await makeSite(
+    t,
+    {},
+    {
+      routes: ctx =>
+        cache(ctx, async () => {
+          await ctx.fresh('x')
+          ctx.body = 'page'
+        })
+    }
+  )
+  const halted = listen(t, 'halted')
+  await site.ask('/page')
+  await site.ask('/page?q', { headers: { 'If-None-Match': '"x"' } })
+  await site.ask('/page', { method: 'PUT', headers: { 'If-Match': '"y"' } })
+  t.deepEqual(halted, [
+    { method: 'GET', path: '/page', status: 304, reason: 'If-None-Match names the ETag' },
+    { method: 'PUT', path: '/page', status: 412, reason: 'If-Match does not name the ETag' }
+  ])
+})
+
+test.serial('nothing is published where nobody listens', async t => {
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
+  const channels = NAMES.map(name => channel(`koa-fresh-assets:${name}`))
+  t.true(channels.every(({ hasSubscribers }) => !hasSubscribers))
+  for (const each of channels) {
+    each.publish = () => t.fail(`a message was made for ${String(each.name)}`)
+    t.teardown(() => Reflect.deleteProperty(each, 'publish'))
+  }
+  t.is((await site.ask('/assets/app.css')).status, 200)
+  t.is((await site.ask('/assets/none.css')).status, 404)
+})
+
+test.serial('docs/diagnostics.md names every channel with every property', async t => {
+  const text = readFileSync('docs/diagnostics.md', 'utf8')
+  for (const name of NAMES) t.true(text.includes(`\`koa-fresh-assets:${name}\``), name)
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
+  const messages = NAMES.map(name => listen(t, name))
+  for (const name of ['app.css', 'none.css']) await site.ask(`/assets/${name}`)
+  const keys = new Set(messages.flat().flatMap(message => Object.keys(message)))
+  t.true(keys.size > 8)
+  for (const key of keys) t.regex(text, new RegExp(`\`${key}\``))
+})
+
+test.serial('Server-Timing says what publishing took, in development alone', async t => {
+  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
+  const site = await makeSite(t, files, {
+    front: (ctx, next) => {
+      ctx.set('Server-Timing', 'front;dur=1')
+      return next()
+    }
+  })
+  const timing = async (path: string) => (await site.ask(path)).headers['server-timing']
+  t.regex(
+    String(await timing('/assets/app.css')),
+    /^front;dur=1, publish;dur=\d+\.\d, compile;dur=\d+\.\d$/
+  )
+  t.regex(String(await timing('/assets/a.svg')), /^front;dur=1, publish;dur=\d+\.\d$/)
+  t.is(await timing('/assets/app.css'), 'front;dur=1')
+  const fingerprinted = await makeSite(t, files, { fingerprint: true })
+  const { headers } = await fingerprinted.ask('/assets/app.css')
+  t.regex(String(headers['server-timing']), /^publish;dur=\d+\.\d$/)
+  const quiet = await makeSite(t, files, { env: 'test' })
+  t.false('server-timing' in (await quiet.ask('/assets/app.css')).headers)
+})
