@@ -1,8 +1,7 @@
 // How a response leaves koaAssets, and what is reported about it.
 import type { Context } from 'koa'
 import { requestLine, served } from '../../../diagnostics.ts'
-import type { Outcome } from '../../../http/preconditions.ts'
-import { reasonFor } from '../../../http/reason.ts'
+import { reasonFor, type Outcome } from '../../../http/preconditions.ts'
 import type { Representation } from '../files/representation.ts'
 import type { FilePart } from '../send-file.ts'
 import type { PreparedResponse } from '../write-response.ts'

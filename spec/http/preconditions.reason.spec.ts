@@ -1,7 +1,6 @@
 import test from 'ava'
 
-import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
-import { reasonFor } from '../../lib/http/reason.ts'
+import { evaluatePreconditions, reasonFor } from '../../lib/http/preconditions.ts'
 
 const DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
 const LATER = 'Thu, 02 Jan 2020 00:00:00 GMT'
