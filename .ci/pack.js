@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 
 const WHOLE = 'package.json.whole'
-const FOR_CONTRIBUTORS = ['scripts', 'devDependencies', 'ava', 'c8', 'prettier']
+const FOR_CONTRIBUTORS = ['scripts', 'devDependencies', 'overrides', 'ava', 'c8', 'prettier']
 
 // Also what a pack that was killed has left behind.
 if (existsSync(WHOLE)) renameSync(WHOLE, 'package.json')

@@ -3,7 +3,7 @@ import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { Development } from './assets/context/development.ts'
-import { provideContext } from './assets/context/provide-context.ts'
+import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
@@ -35,6 +35,7 @@ import { AssetError } from './errors.ts'
 import type { OpenFile } from './files/disk.ts'
 import { warnOnce } from './warn-once.ts'
 
+export type { AssetContext }
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/checksums.ts'
 
@@ -54,6 +55,11 @@ export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
 export type { Preload } from './assets/context/preload.ts'
 export type { SendFile } from './assets/context/send-file.ts'
 export type { SendFileOptions } from './assets/serving/one-file/send-file-options.ts'
+
+// Here, since the types of an entry point only hold what it names.
+declare module 'koa' {
+  interface ExtendableContext extends AssetContext {}
+}
 
 /**
  * Keeps web assets up to date, serves them, and provides `ctx.assets`, the view helpers that emit their

@@ -32,9 +32,9 @@ test('the packed package.json has no script, and this one is as before', async t
   const packed = execFileSync('tar', ['xzOf', tarball, 'package/package.json'], {
     encoding: 'utf8'
   })
-  const { scripts, devDependencies, ava, c8, prettier, ...rest } = parsed
+  const { scripts, devDependencies, overrides, ava, c8, prettier, ...rest } = parsed
   t.deepEqual(JSON.parse(packed), rest)
-  for (const part of [scripts, devDependencies, ava, c8, prettier]) t.truthy(part)
+  for (const part of [scripts, devDependencies, overrides, ava, c8, prettier]) t.truthy(part)
   t.is(read(root), text)
   const names = execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
   t.deepEqual(
@@ -55,4 +55,27 @@ test('a pack that was killed loses nothing: the next one, or restoring, gives it
   t.false(existsSync(join(root, 'package.json.whole')))
   await pack('restore')
   t.is(read(root), text)
+})
+
+test('the package holds what is run, its types, their maps and few words, in less than 400 kB without the maps', async t => {
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string; size: number }[] }]
+  const others = files.map(({ path }) => path).filter(path => !path.startsWith('dist/chunks/'))
+  t.deepEqual(others.toSorted(), [
+    '.env.example',
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'dist/cli.js',
+    'dist/cli.js.map',
+    ...['index', 'koa-assets', 'koa-http-cache'].flatMap(name => [
+      `dist/${name}.d.ts`,
+      `dist/${name}.js`
+    ]),
+    'package.json'
+  ])
+  const chunks = files.filter(({ path }) => path.startsWith('dist/chunks/'))
+  t.true(chunks.every(({ path }) => /^dist\/chunks\/[\w-]{8}\.(js|js\.map|d\.ts)$/.test(path)))
+  const bytes = files.reduce((sum, { path, size }) => sum + (path.endsWith('.map') ? 0 : size), 0)
+  t.true(bytes < 400_000, `${bytes} bytes`)
 })

@@ -37,7 +37,7 @@ function print(text: string): number {
 }
 
 async function version(): Promise<string> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  const text = await readFile(new URL(import.meta.resolve('koa-fresh-assets/package.json')), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }
 

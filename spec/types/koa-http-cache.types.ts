@@ -1,10 +1,10 @@
-// What the compiler must accept and reject, for the types of Koa 3 (tsc -p spec) and of Koa 2
-// (tsc -p spec/types-koa2). Nothing here runs.
+// What the compiler must accept and reject in the package as it is built, with the types of Koa 3 (tsc -p
+// spec/types) and of Koa 2 (tsc -p spec/types-koa2). Nothing here runs.
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import mount from 'koa-mount'
 
-import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { koaHttpCache } from 'koa-fresh-assets/http-cache'
 
 const app = new Koa()
 app.use(koaHttpCache())

@@ -1,4 +1,4 @@
-/** `undefined` means "not set" in every option. Checked by `tsc -p spec`, never run. */
+/** `undefined` means "not set" in every option. Checked by `tsc -p spec/types`, never run. */
 
 import Koa from 'koa'
 
@@ -18,7 +18,7 @@ import {
   type PrecompileOptions,
   type ResourceState,
   type VersionOfOptions
-} from '../../lib/index.ts'
+} from 'koa-fresh-assets'
 
 /** Code that reads its options from elsewhere has undefined for those that are missing. */
 type Unset<T> = { [K in keyof T]-?: undefined }

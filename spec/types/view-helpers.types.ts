@@ -1,4 +1,4 @@
-/** What compiles is a promise, too. Checked by `tsc -p spec`, never run. */
+/** What compiles is a promise, too. Checked by `tsc -p spec/types`, never run. */
 
 import { plainAddress } from '../../lib/assets/views/asset-url.ts'
 import type { Attributes } from '../../lib/assets/views/html.ts'

@@ -1,4 +1,4 @@
-// What koaAssets adds to Koa's context.
+// Provides the context of a request.
 import type { Context, Middleware, Next } from 'koa'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
@@ -7,33 +7,32 @@ import type { ViewHelpers } from '../views/view-helpers.ts'
 import { makePreload, type Preload } from './preload.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'
 
-declare module 'koa' {
-  interface ExtendableContext {
-    /**
-     * The view helpers of the app that the request's path belongs to; templates read them from
-     * `ctx.state.assets`.
-     *
-     * @example
-     * ctx.assets.stylesheet('app')
-     * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
-     * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
-     */
-    assets: ViewHelpers
-    /**
-     * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
-     *
-     * @example
-     * ctx.preload('app.css', 'inter-400.woff2')
-     */
-    preload: Preload
-    /**
-     * Responds with one file: see {@link SendFile}.
-     *
-     * @example
-     * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
-     */
-    sendFile: SendFile
-  }
+/** What koaAssets adds to Koa's context. */
+export interface AssetContext {
+  /**
+   * The view helpers of the app that the request's path belongs to; templates read them from
+   * `ctx.state.assets`.
+   *
+   * @example
+   * ctx.assets.stylesheet('app')
+   * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
+   * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
+   */
+  assets: ViewHelpers
+  /**
+   * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
+   *
+   * @example
+   * ctx.preload('app.css', 'inter-400.woff2')
+   */
+  preload: Preload
+  /**
+   * Responds with one file: see {@link SendFile}.
+   *
+   * @example
+   * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
+   */
+  sendFile: SendFile
 }
 
 export function provideContext(pipeline: Pipeline): Middleware {

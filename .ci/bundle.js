@@ -1,0 +1,26 @@
+// Builds dist: bundles the output of tsc, types included, into few small files. The maps hold the sources.
+import { rmSync } from 'node:fs'
+import { rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
+
+const TYPED = ['index', 'koa-assets', 'koa-http-cache']
+const isPackage = id => !/^[./]/.test(id)
+
+const entries = (names, folder, extension) =>
+  Object.fromEntries(names.map(name => [name, `./${folder}/${name}${extension}`]))
+
+async function bundle(input, output) {
+  const build = await rolldown({ platform: 'node', external: isPackage, ...input })
+  await build.write({ dir: 'dist', format: 'es', ...output })
+  await build.close()
+}
+
+rmSync('dist', { recursive: true, force: true })
+await bundle(
+  { input: entries([...TYPED, 'cli'], 'lib', '.ts') },
+  { minify: true, comments: false, sourcemap: true, chunkFileNames: 'chunks/[hash].js' }
+)
+await bundle(
+  { input: entries(TYPED, '.types', '.d.ts'), plugins: [dts({ dtsInput: true })] },
+  { chunkFileNames: 'chunks/[hash].d.ts' }
+)
