@@ -1,14 +1,15 @@
 // The result of a precompile, on one screen.
 import type { PrecompileReport } from '../assets/building/precompile.ts'
-import { formatBytes, formatSeconds, indent, table } from './format.ts'
+import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
 
 /** @param manifest its path, as displayed */
 export function summary(report: PrecompileReport, manifest: string): string {
-  const { assets, bytes, compressedBytes, seconds, largest } = report
+  const { assets, bytes, compressedBytes, seconds, largest, kept } = report
   const totals = [
     ['Assets', assets.toLocaleString('en')],
     ['Bytes', formatBytes(bytes)],
     ['Compressed', formatBytes(compressedBytes)],
+    ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
     ['Time', formatSeconds(seconds)],
     ['Manifest', manifest]
   ]

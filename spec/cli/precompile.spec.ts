@@ -51,7 +51,10 @@ test.serial(
       same.stdout,
       /Since the last build: 1 added, 1 changed\n {2}\+ \/assets\/c\.txt\n {2}~ \/assets\/a\.txt\n$/
     )
-    t.regex((await run(root, 'precompile')).stdout, /\nNothing changed since the last build\.\n$/)
+    t.regex(same.stdout, /\nKept +1 file of the last build\n/)
+    const again = await run(root, 'precompile')
+    t.regex(again.stdout, /\nNothing changed since the last build\.\n$/)
+    t.notRegex(again.stdout, /Kept/)
   }
 )
 
@@ -71,7 +74,8 @@ test.serial('precompile --json prints the report and nothing else', async t => {
       { path: '/assets/b.txt', size: 2 },
       { path: '/assets/a.txt', size: 1 }
     ],
-    changes: { added: ['/assets/a.txt', '/assets/b.txt'], changed: [], removed: [] }
+    changes: { added: ['/assets/a.txt', '/assets/b.txt'], changed: [], removed: [] },
+    kept: 0
   })
 })
 

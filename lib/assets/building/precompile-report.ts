@@ -20,6 +20,11 @@ export interface PrecompileReport {
     readonly changed: readonly string[]
     readonly removed: readonly string[]
   }
+  /**
+   * How many fingerprinted files of changed and removed assets the previous build left. They are kept for
+   * pages that name them; see `clean`.
+   */
+  readonly kept: number
 }
 
 /** @param before the entries of the previous manifest */

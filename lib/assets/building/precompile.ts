@@ -157,12 +157,12 @@ class Run {
   }
 
   async #publish(assets: Assets, held: Lock) {
-    const { entries, before, compressedBytes } = await publishBuild(this.#settings, assets, {
+    const { entries, before, ...counts } = await publishBuild(this.#settings, assets, {
       lock: held,
       signal: this.#options.signal,
       onProgress: this.#progress('write')
     })
-    return { manifest: manifestFile(this.#settings), ...reportOn(entries, before), compressedBytes }
+    return { manifest: manifestFile(this.#settings), ...reportOn(entries, before), ...counts }
   }
 
   #progress(stage: Progress['stage']) {

@@ -1,7 +1,15 @@
 // What a deploy leaves in the public directory.
 import test from 'ava'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import {
@@ -124,6 +132,11 @@ test('FPR-09 what earlier deploys published under fingerprints stays', async t =
   const now = snapshot(join(root, 'public/assets'))
   for (const name of before) t.is(now.get(name), old.get(name), name)
   t.deepEqual(report.changes, { added: [], changed: ['/assets/app.js'], removed: [] })
+  t.is(report.kept, 1)
+  rmSync(join(root, 'public', targetOf(root, '/assets/gone.js')))
+  rmSync(join(root, 'apps/web/assets/gone.js'))
+  writeFiles(root, { 'apps/web/assets/app.js': long('three') })
+  t.is((await run({ root })).kept, 1, 'a file that somebody removed is not kept')
 })
 
 test('FPR-10 every broken source is listed, and nothing is changed', async t => {

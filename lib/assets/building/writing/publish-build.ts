@@ -28,8 +28,8 @@ const CONCURRENCY = 8
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
  *
- * @returns the entries of the new manifest and of the one before, and the total size of the smallest
- *   representation of each asset, in bytes
+ * @returns the entries of the new manifest and of the one before, how many files of the one before are
+ *   kept, and the total size of the smallest representation of each asset, in bytes
  */
 export function publishBuild(settings: Settings, assets: Assets, options: PublishOptions) {
   return new BuildPublisher(settings, assets, options).publish()
@@ -66,12 +66,12 @@ class BuildPublisher {
     signal?.throwIfAborted()
     const entries = entriesOf(this.#assets.values())
     const before = await this.#prepareManifest(entries)
-    await this.#touchSuperseded(before, entries)
+    const kept = await this.#touchSuperseded(before, entries)
     signal?.throwIfAborted()
     await lock.check()
     await this.#publication.commit()
     await lastBuild.save(this.#written)
-    return { entries, before, compressedBytes: sizes.reduce((sum, size) => sum + size, 0) }
+    return { entries, before, kept, compressedBytes: sizes.reduce((sum, size) => sum + size, 0) }
   }
 
   /** @returns the size of each asset's smallest representation, in bytes */
@@ -111,15 +111,20 @@ class BuildPublisher {
   /**
    * Sets the change time of files that the manifest no longer names: open pages still ask for them, and
    * `clean` counts from there. No one can set a change time to a chosen value.
+   *
+   * @returns how many of them exist
    */
-  async #touchSuperseded(before: ManifestEntries, entries: ManifestEntries): Promise<void> {
+  async #touchSuperseded(before: ManifestEntries, entries: ManifestEntries): Promise<number> {
     const current = new Set(Array.from(entries.values(), ({ target }) => target))
     const superseded = [...before.values()].filter(({ target }) => !current.has(target))
-    await inParallel(superseded, CONCURRENCY, async ({ target }) => {
+    const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {
       const file = publicFile(this.#settings, decodeURIComponent(target))
       const stats = await statOf(file)
-      if (stats?.isFile()) await setMtime(file, stats.mtimeNs).catch(unlessRefused)
+      if (!stats?.isFile()) return false
+      await setMtime(file, stats.mtimeNs).catch(unlessRefused)
+      return true
     })
+    return found.filter(isFound => isFound).length
   }
 }
 
