@@ -90,8 +90,17 @@ test('FPR-17b pages of the running release still find what a new manifest has dr
   t.is((await site.ask(gone)).text, 'gone()')
   t.not(await site.path('app.css'), app, 'a tail leads where the new manifest has it lead')
   t.true((await site.render(assets => assets.importMap())).includes(gone))
-  const again = await makeSite(t, {}, { root: site.root, env: 'production' })
+  const again = await makeSite(
+    t,
+    {},
+    {
+      root: site.root,
+      env: 'production',
+      routes: ctx => void (ctx.body = ctx.assets.path('gone.js'))
+    }
+  )
   t.is((await again.ask(gone)).text, 'gone()')
+  t.is((await again.ask('/page')).status, 500, 'a process that starts later has only the manifest')
 
   rmSync(join(site.root, 'public', gone))
   await site.edit({ 'stays.js': 'changed()' })

@@ -1,0 +1,53 @@
+// A replica of one release: its page names the release's assets. It stops as a server should on SIGTERM, and then
+// tells its parent what it was asked for.
+import { createServer } from 'node:http'
+import Koa from 'koa'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import { koaAssets } from '../../lib/koa-assets.ts'
+
+export interface ReplicaSetup {
+  readonly release: number
+  readonly port: number
+  readonly options: KoaAssetsOptions
+}
+
+export interface ReplicaReport {
+  readonly pages: number
+  readonly assets: number
+  /** Fingerprinted files that it does not have. */
+  readonly missing: number
+  readonly errors: readonly string[]
+}
+
+const { release, port, options } = JSON.parse(process.argv[2] ?? '') as ReplicaSetup
+const report = { pages: 0, assets: 0, missing: 0, errors: [] as string[] }
+
+const app = new Koa()
+app.on('error', (error: Error) => report.errors.push(error.stack ?? error.message))
+app.use(async (ctx, next) => {
+  ctx.set('X-Release', String(release))
+  await next()
+  if (!ctx.path.startsWith('/assets/')) return
+  report.assets++
+  if (ctx.status === 404) report.missing++
+})
+app.use(koaAssets({ env: 'production', serve: true, ...options }))
+app.use(ctx => {
+  if (ctx.path === '/health') ctx.body = 'ok'
+  if (ctx.path !== '/') return
+  report.pages++
+  const { assets } = ctx
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.body = `<html data-release="${release}">
+    ${assets.stylesheet('app')}
+    ${assets.javascript('app', `only-${release}`)}
+    ${assets.image('hero.png')}`
+})
+
+const answer = app.callback()
+const server = createServer((req, res) => void answer(req, res))
+server.listen(port, '127.0.0.1', () => process.send?.('listening'))
+// Requests that have arrived are answered; connections without one are closed.
+process.once('SIGTERM', () => {
+  server.close(() => process.send?.(report, () => process.disconnect()))
+})

@@ -1,0 +1,118 @@
+// Releases of one application on three replicas, which are replaced one by one.
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { freePort, type ReplicaPorts } from '../../demo/deploy/stack.ts'
+import { placed, run } from './fingerprinted.ts'
+import type { ReplicaReport, ReplicaSetup } from './release-process.ts'
+import { makeProject, writeFiles } from './site.ts'
+import { LOADER, moduleFile } from './typescript.ts'
+
+/** More than koaAssets keeps in memory, so it is streamed. */
+const HERO_BYTES = 1_200_000
+
+/** All but `base.css` change, and one name belongs to this release alone. */
+const sourcesOf = (release: number) =>
+  placed({
+    'stylesheets/base.css': 'p { color: black } '.repeat(100),
+    'stylesheets/app.css': `@import 'base.css'; /* release ${release} */ b { background: url(icon.svg) }`,
+    'javascripts/app.js': `release(${release});`.repeat(100),
+    [`javascripts/only-${release}.js`]: `only(${release});`,
+    'images/icon.svg': `<svg id="release-${release}"/>`.repeat(50),
+    'images/hero.png': `release ${release} `.repeat(HERO_BYTES / 10)
+  })
+
+interface Replica {
+  readonly child: ChildProcess
+  readonly release: number
+}
+
+export class Rollout {
+  readonly ports: ReplicaPorts
+  /** What all replicas of a release were asked for. */
+  readonly reports = new Map<number, ReplicaReport>()
+  readonly #home: string
+  readonly #isShared: boolean
+  /** By the position of their ports. */
+  readonly #replicas = new Map<number, Replica>()
+
+  /** @param isShared whether all releases have one `public`, or each has a copy of the last one's */
+  static async make(t: ExecutionContext, { isShared }: { isShared: boolean }): Promise<Rollout> {
+    const [one, two, three] = [await freePort(), await freePort(), await freePort()]
+    const rollout = new Rollout(makeProject(t), [one, two, three], isShared)
+    t.teardown(() => rollout.#kill())
+    return rollout
+  }
+
+  private constructor(home: string, ports: ReplicaPorts, isShared: boolean) {
+    this.#home = home
+    this.ports = ports
+    this.#isShared = isShared
+  }
+
+  options(release: number) {
+    const root = join(this.#home, `releases/${release}`)
+    return { root, public: join(this.#isShared ? this.#home : root, 'public') }
+  }
+
+  /** Writes the sources of a release and precompiles them, over `public` of the release before. */
+  async build(release: number, before?: number) {
+    const options = this.options(release)
+    writeFiles(options.root, sourcesOf(release))
+    if (before !== undefined && !this.#isShared) {
+      cpSync(this.options(before).public, options.public, { recursive: true })
+    }
+    return run(options)
+  }
+
+  /** Starts a replica; one that has its port is stopped first. */
+  async replace(at: number, release: number): Promise<void> {
+    await this.#stop(at)
+    const port = this.ports[at] ?? 0
+    const setup: ReplicaSetup = { release, port, options: this.options(release) }
+    const child = fork(moduleFile('spec/support/release-process.ts'), [JSON.stringify(setup)], {
+      execArgv: [...LOADER]
+    })
+    this.#replicas.set(at, { child, release })
+    await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(() => Promise.reject(new Error(`release ${release} did not start`)))
+    ])
+  }
+
+  async replaceAll(release: number): Promise<void> {
+    for (const at of this.ports.keys()) await this.replace(at, release)
+  }
+
+  async stopAll(): Promise<void> {
+    for (const at of this.ports.keys()) await this.#stop(at)
+  }
+
+  async #stop(at: number): Promise<void> {
+    const replica = this.#replicas.get(at)
+    if (!replica) return
+    const { child, release } = replica
+    this.#replicas.delete(at)
+    child.kill()
+    const [[report]] = await Promise.all([
+      once(child, 'message') as Promise<[ReplicaReport]>,
+      once(child, 'exit')
+    ])
+    const { pages = 0, assets = 0, missing = 0, errors = [] } = this.reports.get(release) ?? {}
+    this.reports.set(release, {
+      pages: pages + report.pages,
+      assets: assets + report.assets,
+      missing: missing + report.missing,
+      errors: [...errors, ...report.errors]
+    })
+  }
+
+  async #kill(): Promise<void> {
+    for (const { child } of this.#replicas.values()) {
+      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// Visitors of a site that is being deployed: each opens a page and fetches everything that the page names, at once
+// or when another release has replaced the page's own. What they should not have seen is counted.
+import { createHash } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { ask, type Answer } from './ask.ts'
+import { digestIn, digestOf } from './fingerprinted.ts'
+import { until } from './until.ts'
+
+interface Link {
+  readonly url: string
+  readonly integrity: string | undefined
+}
+
+interface Page {
+  /** Of the replica that rendered it. */
+  readonly code: number
+  readonly links: readonly Link[]
+}
+
+/** A page, and the release whose assets it names. */
+interface Kept {
+  readonly page: Page
+  readonly assets: number
+}
+
+const CODINGS = ['identity', 'gzip', 'br, gzip']
+const MAX_FAULTS = 20
+
+export class Visitors {
+  /** Visits that are over. */
+  visits = 0
+  requests = 0
+  /** No response, or a status other than 200. */
+  failed = 0
+  /** Bytes of another digest, integrity or release than they should have. */
+  wrong = 0
+  /** Pages of which some asset failed or was wrong, or which name assets of two releases. */
+  bare = 0
+  readonly faults: string[] = []
+  /** Which replicas answered what, with the number of answers. */
+  readonly seen = new Map<string, number>()
+  /** The oldest release whose pages are still open. */
+  oldest = 1
+  readonly #port: number
+  /** One page for each release of assets. */
+  readonly #kept = new Map<number, Kept>()
+  readonly #visiting = new Set<Promise<void>>()
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  /** Several at a time, until the work is done. */
+  async during(work: () => Promise<void>, count = 6): Promise<void> {
+    const state = { isOver: false }
+    const visitor = async (number: number) => {
+      for (let visit = number; !state.isOver; visit++) {
+        const visiting = this.#visit(visit)
+        this.#visiting.add(visiting)
+        await visiting
+        this.#visiting.delete(visiting)
+        this.visits++
+      }
+    }
+    const visitors = Array.from({ length: count }, (_, number) => visitor(number))
+    await work().finally(() => (state.isOver = true))
+    await Promise.all(visitors)
+  }
+
+  /** Until there were so many more visits. */
+  async more(visits: number): Promise<void> {
+    const goal = this.visits + visits
+    await until(() => this.visits >= goal, `${visits} more visits`, 120_000)
+  }
+
+  /** Until a replica of the release has answered a visitor. */
+  async meet(release: number): Promise<void> {
+    await until(async () => {
+      const answer = await ask(this.#port, '/health')
+      return answer.headers['x-release'] === String(release)
+    }, `release ${release} behind the front`)
+  }
+
+  /** Pages of releases before this one are closed, once those that are being loaded are complete. */
+  async close(before: number): Promise<void> {
+    this.oldest = before
+    await Promise.all(this.#visiting)
+  }
+
+  #visit(visit: number): Promise<void> {
+    if (visit % 4 === 3) return this.#plain(visit % 8 === 3 ? 'app.js' : 'hero.png')
+    const open = [...this.#kept.values()].filter(({ assets }) => assets >= this.oldest)
+    const kept = visit % 2 === 1 ? open[(visit >> 2) % open.length] : undefined
+    // A cache in front has what was asked for before, but not with this query.
+    return kept ? this.#load(kept.page, `?visit=${visit}`) : this.#open()
+  }
+
+  async #open(): Promise<void> {
+    const answer = await this.#get('/')
+    if (answer?.status !== 200) return
+    const code = Number(/data-release="(\d+)"/.exec(answer.text)?.[1])
+    const links = Array.from(
+      answer.text.matchAll(/(?:src|href)="([^"]+)"[^>]*/g),
+      ([tag, url = '']) => ({ url, integrity: /integrity="([^"]+)"/.exec(tag)?.[1] })
+    )
+    await this.#load({ code, links })
+  }
+
+  /** Everything that the page names, and what its stylesheets name. */
+  async #load(page: Page, query = ''): Promise<void> {
+    const releases = new Set<number>()
+    const queue = [...page.links]
+    let isWhole = true
+    for (const link of queue) {
+      const answer = await this.#asset(link, query)
+      if (!answer) {
+        isWhole = false
+        continue
+      }
+      const { text, headers } = answer
+      const release = Number(/release[ (-](\d+)/.exec(text.slice(0, 5000))?.[1])
+      if (release) {
+        releases.add(release)
+        const replica = String(headers['x-release'])
+        this.#see(`assets of release ${release} from a replica of release ${replica}`)
+      }
+      if (!link.url.includes('.css')) continue
+      const named = Array.from(text.matchAll(/\/assets\/[^"')\s]+/g), ([path]) => path)
+      queue.push(...named.map(url => ({ url, integrity: undefined })))
+    }
+    const [assets = 0] = releases
+    this.#see(`pages of release ${page.code} with assets of release ${assets}`)
+    if (isWhole && releases.size === 1) this.#kept.set(assets, { page, assets })
+    else this.bare++
+    if (isWhole && releases.size !== 1) this.#isWrong(`a page of ${[...releases].join(' and ')}`)
+  }
+
+  /** Undefined unless the bytes are those that its URL and its page promise. */
+  async #asset({ url, integrity }: Link, query: string): Promise<Answer | undefined> {
+    const answer = await this.#get(url + query)
+    if (answer?.status !== 200) return undefined
+    const { bytes } = answer
+    const isRight =
+      digestOf(bytes) === digestIn(url) && [undefined, sha384(bytes)].includes(integrity)
+    if (!isRight) this.#isWrong(`${url} has other bytes`)
+    return isRight ? answer : undefined
+  }
+
+  /** A name without a fingerprint has the bytes of some release, complete. */
+  async #plain(name: string): Promise<void> {
+    const answer = await this.#get(`/assets/${name}`)
+    if (answer?.status !== 200) return
+    const [piece = '', release = ''] = /^release[ (](\d+)(?:\);| )/.exec(answer.text) ?? []
+    const replica = String(answer.headers['x-release'])
+    this.#see(`plain names of release ${release} from a replica of release ${replica}`)
+    const isWhole = answer.text.replaceAll(piece, '') === ''
+    if (!isWhole || answer.text.length < 1000) this.#isWrong(`${name}: ${piece}`)
+  }
+
+  async #get(url: string): Promise<Answer | undefined> {
+    const coding = CODINGS[this.requests++ % CODINGS.length]
+    try {
+      const answer = await ask(this.#port, url, { headers: { 'Accept-Encoding': coding } })
+      if (answer.status === 200) return decoded(answer)
+      this.#fails(`${url}: ${answer.status}`)
+      return answer
+    } catch (error) {
+      this.#fails(`${url}: ${String(error)}`)
+      return undefined
+    }
+  }
+
+  #see(what: string): void {
+    this.seen.set(what, (this.seen.get(what) ?? 0) + 1)
+  }
+
+  #fails(what: string): void {
+    this.failed++
+    this.#note(what)
+  }
+
+  #isWrong(what: string): void {
+    this.wrong++
+    this.#note(what)
+  }
+
+  #note(what: string): void {
+    if (this.faults.length < MAX_FAULTS) this.faults.push(what)
+  }
+}
+
+function decoded(answer: Answer): Answer {
+  const { bytes, headers } = answer
+  const coding = headers['content-encoding']
+  if (coding === undefined) return answer
+  const plain = coding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes)
+  return { ...answer, bytes: plain, text: plain.toString() }
+}
+
+function sha384(bytes: Uint8Array): string {
+  return `sha384-${createHash('sha384').update(bytes).digest('base64')}`
+}

@@ -1,0 +1,132 @@
+// Deploys of three replicas, one after another, while visitors open pages and fetch their assets.
+import test, { type ExecutionContext } from 'ava'
+import { clean } from '../../lib/assets/building/clean.ts'
+import { ask } from '../support/ask.ts'
+import { digestIn, digestOf, readManifest } from '../support/fingerprinted.ts'
+import { Rollout } from '../support/rollout.ts'
+import { Visitors } from '../support/visitors.ts'
+import { nginxInFront, varnishInFront } from './in-front.ts'
+
+const FRONTS = {
+  nginx: (t: ExecutionContext, ports: Rollout['ports']) => nginxInFront(t, undefined, ...ports),
+  Varnish: (t: ExecutionContext, ports: Rollout['ports']) => varnishInFront(t, ...ports)
+} as const
+
+const RELEASES = 3
+/** Between two steps of a deploy. */
+const VISITS = 40
+
+function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void {
+  const { visits, requests, failed, wrong, bare, seen } = visitors
+  t.log(
+    `${visits} visits, ${requests} requests: ${failed} failed, ${wrong} wrong, ${bare} pages bare`
+  )
+  for (const [what, count] of [...seen].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    t.log(`${count} ${what}`)
+  for (const [release, { pages, assets, missing }] of rollout.reports) {
+    t.log(
+      `replicas of release ${release}: ${pages} pages, ${assets} assets, ${missing} of them 404`
+    )
+  }
+}
+
+const KINDS = [
+  { isShared: true, front: 'nginx' },
+  { isShared: false, front: 'nginx' },
+  { isShared: false, front: 'Varnish' }
+] as const
+
+for (const { isShared, front } of KINDS) {
+  const place = isShared ? 'one public directory' : 'a public directory each'
+  test.serial(
+    `FPR-19 no page loses its assets while replicas with ${place} are replaced behind ${front}`,
+    async t => {
+      t.timeout(300_000)
+      const rollout = await Rollout.make(t, { isShared })
+      await rollout.build(1)
+      await rollout.replaceAll(1)
+      const visitors = new Visitors(await FRONTS[front](t, rollout.ports))
+      await visitors.during(async () => {
+        await visitors.more(VISITS)
+        for (let release = 2; release <= RELEASES; release++) {
+          const { kept } = await deploy(rollout, visitors, release)
+          // All but base.css have changed.
+          t.is(kept, 5)
+          const { removed } = await clean(rollout.options(release), { keep: 2, age: 0 })
+          t.is(removed.length > 0, release > 2)
+          await visitors.more(VISITS)
+        }
+      })
+      await rollout.stopAll()
+      report(t, visitors, rollout)
+      const { faults, failed, wrong, bare } = visitors
+      t.deepEqual({ faults, failed, wrong, bare }, { faults: [], failed: 0, wrong: 0, bare: 0 })
+      for (let release = 2; release <= RELEASES; release++) {
+        for (const what of mustBeSeen(release, isShared)) t.true(visitors.seen.has(what), what)
+        const { missing = 0, errors } = rollout.reports.get(release - 1) ?? {}
+        t.is(missing > 0, !isShared, 'old replicas were asked for files that they do not have')
+        t.deepEqual(errors, [])
+      }
+    }
+  )
+}
+
+async function deploy(rollout: Rollout, visitors: Visitors, release: number) {
+  const report = await rollout.build(release, release - 1)
+  await visitors.more(VISITS)
+  for (const at of rollout.ports.keys()) {
+    await rollout.replace(at, release)
+    await visitors.meet(release)
+    await visitors.more(VISITS)
+  }
+  // Only pages of this release and the last are open when the files of others are removed.
+  await visitors.close(release - 1)
+  return report
+}
+
+function mustBeSeen(release: number, isShared: boolean): string[] {
+  const before = release - 1
+  return [
+    `pages of release ${before} with assets of release ${before}`,
+    `pages of release ${release} with assets of release ${release}`,
+    `assets of release ${before} from a replica of release ${release}`,
+    // FPR-18: a replica takes over the manifest of the next release.
+    ...(isShared
+      ? [
+          `pages of release ${before} with assets of release ${release}`,
+          `assets of release ${release} from a replica of release ${before}`
+        ]
+      : [])
+  ]
+}
+
+test.serial(
+  'FPR-19 without a front that asks another replica, only files that were kept are found',
+  async t => {
+    const rollout = await Rollout.make(t, { isShared: false })
+    const [old, bare, kept] = rollout.ports
+    await rollout.build(1)
+    await rollout.replace(0, 1)
+    // An image without the files of the last release, and one over them.
+    await rollout.build(2)
+    await rollout.replace(1, 2)
+    await rollout.build(3, 1)
+    await rollout.replace(2, 3)
+    const seen = async (release: number, port: number) => {
+      const { assets } = readManifest(rollout.options(release).root)
+      const found = { 200: 0, 404: 0 }
+      for (const { target } of Object.values(assets)) {
+        const { status, bytes, headers } = await ask(port, target)
+        found[status as keyof typeof found]++
+        if (status === 200) t.is(digestOf(bytes), digestIn(target) ?? '', target)
+        else t.is(headers['cache-control'], 'no-store', target)
+      }
+      return found
+    }
+    // What did not change between releases is everywhere.
+    t.deepEqual(await seen(1, bare), { 200: 1, 404: 5 })
+    t.deepEqual(await seen(1, kept), { 200: 6, 404: 0 })
+    t.deepEqual(await seen(3, old), { 200: 1, 404: 5 })
+    t.deepEqual(await seen(3, kept), { 200: 6, 404: 0 })
+  }
+)
