@@ -6,6 +6,7 @@ import { Development } from './assets/context/development.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
+import { printOverview } from './assets/inspecting/start-overview.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
@@ -76,6 +77,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settle(options)
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
+  printOverview(settings, options)
   const helpers = provideContext(pipeline)
   return settings.serve ? new AssetServer(pipeline, helpers).middleware : helpers
 }
