@@ -1,16 +1,32 @@
-// What is packed: package.json without what runs in this repository alone. npm calls it around `npm pack`.
+// What is packed: package.json without what runs in this repository alone, README.md without links to what
+// is not packed. npm calls it around `npm pack`.
 import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 
-const WHOLE = 'package.json.whole'
 const FOR_CONTRIBUTORS = ['scripts', 'devDependencies', 'overrides', 'ava', 'c8', 'prettier']
+const PACKED = new Set(['CHANGELOG.md', 'LICENSE'])
 
-// Also what a pack that was killed has left behind.
-if (existsSync(WHOLE)) renameSync(WHOLE, 'package.json')
-if (process.argv[2] === 'strip') {
-  const whole = readFileSync('package.json', 'utf8')
-  const entries = Object.entries(JSON.parse(whole)).filter(
-    ([key]) => !FOR_CONTRIBUTORS.includes(key)
-  )
-  copyFileSync('package.json', WHOLE)
-  writeFileSync('package.json', `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`)
+const STRIPPED = {
+  'package.json'(text) {
+    const entries = Object.entries(JSON.parse(text))
+    const kept = entries.filter(([key]) => !FOR_CONTRIBUTORS.includes(key))
+    return `${JSON.stringify(Object.fromEntries(kept), undefined, 2)}\n`
+  },
+  'README.md'(text) {
+    return text
+      .replaceAll(/^!\[.*\n+/gm, '')
+      .replaceAll(/\[([^\]]+)\]\(([^)#:\s]+)(?:#[^)]*)?\)/g, (link, label, path) =>
+        PACKED.has(path) ? link : label === path ? path : `${label} (${path})`
+      )
+  }
+}
+
+for (const [name, strip] of Object.entries(STRIPPED)) {
+  // Elsewhere: npm packs everything that is called README.
+  const whole = `.ci/${name}.whole`
+  // Also what a pack that was killed has left behind.
+  if (existsSync(whole)) renameSync(whole, name)
+  if (process.argv[2] === 'strip' && existsSync(name)) {
+    copyFileSync(name, whole)
+    writeFileSync(name, strip(readFileSync(name, 'utf8')))
+  }
 }

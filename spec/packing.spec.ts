@@ -10,6 +10,12 @@ const run = promisify(execFile)
 const ours = readFileSync('package.json', 'utf8')
 const parsed = JSON.parse(ours) as Record<string, unknown> & { scripts: Record<string, string> }
 
+const README = `# A package
+![a picture](docs/a.svg)
+
+It has [a licence](LICENSE), [a guide](docs/guide.md#part), [a part](#part) and [a site](https://example.com).
+`
+
 /** A copy of this package whose build has been done. */
 function makeCopy(t: ExecutionContext): { root: string; text: string } {
   const scripts = { ...parsed.scripts, build: 'node --version' }
@@ -17,6 +23,8 @@ function makeCopy(t: ExecutionContext): { root: string; text: string } {
   const root = makeProject(t, {
     'package.json': text,
     '.ci/pack.js': readFileSync('.ci/pack.js'),
+    'README.md': README,
+    LICENSE: '',
     'dist/index.js': '',
     'lib/index.ts': ''
   })
@@ -25,21 +33,25 @@ function makeCopy(t: ExecutionContext): { root: string; text: string } {
 
 const read = (root: string) => readFileSync(join(root, 'package.json'), 'utf8')
 
-test('the packed package.json has no script, and this one is as before', async t => {
+test('what is packed has no script and no dead link, and what is here stays as it was', async t => {
   const { root, text } = makeCopy(t)
   await run('npm', ['pack', '--offline', '--loglevel=error'], { cwd: root })
   const tarball = join(root, `koa-fresh-assets-${String(parsed['version'])}.tgz`)
-  const packed = execFileSync('tar', ['xzOf', tarball, 'package/package.json'], {
-    encoding: 'utf8'
-  })
+  const packed = (name: string) =>
+    execFileSync('tar', ['xzOf', tarball, `package/${name}`], { encoding: 'utf8' })
   const { scripts, devDependencies, overrides, ava, c8, prettier, ...rest } = parsed
-  t.deepEqual(JSON.parse(packed), rest)
+  t.deepEqual(JSON.parse(packed('package.json')), rest)
   for (const part of [scripts, devDependencies, overrides, ava, c8, prettier]) t.truthy(part)
+  t.is(
+    packed('README.md'),
+    '# A package\nIt has [a licence](LICENSE), a guide (docs/guide.md), [a part](#part) and [a site](https://example.com).\n'
+  )
   t.is(read(root), text)
+  t.is(readFileSync(join(root, 'README.md'), 'utf8'), README)
   const names = execFileSync('tar', ['tzf', tarball], { encoding: 'utf8' }).trim().split('\n')
   t.deepEqual(
     names.toSorted((a, b) => (a < b ? -1 : 1)),
-    ['package/dist/index.js', 'package/package.json']
+    ['package/LICENSE', 'package/README.md', 'package/dist/index.js', 'package/package.json']
   )
 })
 
@@ -52,7 +64,7 @@ test('a pack that was killed loses nothing: the next one, or restoring, gives it
   t.false(read(root).includes('"scripts"'))
   await pack('restore')
   t.is(read(root), text)
-  t.false(existsSync(join(root, 'package.json.whole')))
+  t.false(existsSync(join(root, '.ci/package.json.whole')))
   await pack('restore')
   t.is(read(root), text)
 })
