@@ -12,6 +12,11 @@ export function digestOf(bytes: Uint8Array | string): string {
   return hash('sha256', bytes).slice(0, LENGTH)
 }
 
+/** The digest of bytes whose SHA-256 is known. */
+export function digestOfHash(sha256: Buffer): string {
+  return sha256.toString('hex').slice(0, LENGTH)
+}
+
 /** The digest of bytes that arrive in pieces. */
 export class Digester {
   readonly #hash = createHash('sha256')

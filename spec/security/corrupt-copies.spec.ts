@@ -62,7 +62,8 @@ async function sentAs(site: Site, path: string, coding: string): Promise<string 
   return encoding
 }
 
-const APPS = { apps: { web: { compile: false, fingerprint: false } } }
+// With deltas an immutable file varies, whatever is beside it.
+const APPS = { apps: { web: { compile: false, fingerprint: false } }, deltas: false }
 
 for (const [way, options] of WAYS) {
   for (const path of [FINGERPRINTED, '/plain.css']) {

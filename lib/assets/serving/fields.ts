@@ -6,6 +6,8 @@ export type Fields = readonly string[]
 
 /** The request field that selects a representation (RFC 9110 section 12.5.5). */
 export const VARY: Fields = ['Vary', 'Accept-Encoding']
+/** Where a delta may be sent as well (RFC 9842 section 6.2). */
+export const VARY_BY_DICTIONARY: Fields = ['Vary', 'Accept-Encoding, Available-Dictionary']
 
 /** Sets our fields beside those that were set before: these stay, and `Vary` has the members of both. */
 export function setFields(res: ServerResponse, fields: Fields, end = fields.length): void {

@@ -83,6 +83,7 @@ export const PROJECT = {
   },
   symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
   tails: withDefault(flag, true),
+  deltas: withDefault(flag, true),
   live,
   configure: record
 } satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>

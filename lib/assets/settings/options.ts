@@ -150,6 +150,11 @@ export interface KoaAssetsOptions extends LayeredOptions {
    */
   tails?: boolean | undefined
   /**
+   * Immutable responses whose type compresses say `Use-As-Dictionary` (RFC 9842), precompile writes deltas
+   * (`.dcz`) from earlier versions, and a browser that has one of these is sent the delta. Default: `true`.
+   */
+  deltas?: boolean | undefined
+  /**
    * Pages for developers under `<prefix>/-/`, in the environment `development` alone, with `serve`. They
    * respond only to requests from a loopback address to a loopback host name (`localhost`, `127.0.0.1`,
    * `[::1]`) that no proxy forwarded. Default: `true`.

@@ -1,8 +1,10 @@
 // A mount: a directory that something else filled.
 import { contentType } from '../../../http/media-type.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { encodeAsImported } from '../../urls/encode.ts'
+import { withoutHash } from '../../urls/hashed-name.ts'
 import { moreFields } from '../more-fields.ts'
-import { IMMUTABLE, revalidated } from './public.ts'
+import { dictionaryOf, IMMUTABLE, revalidated } from './public.ts'
 import type { ServedDirectory } from './served-directory.ts'
 
 /** By decoded URL path: whether a bundler's manifest names the file and its URL contains a hash. */
@@ -16,13 +18,11 @@ export function mountDirectory(
   const { host, publicApp } = settings
   const { urlPath, place, fallback } = mount
   const shell = fallback === undefined ? undefined : `${urlPath}/${fallback}`
-  const isImmutable = (path: string): boolean => mount.isImmutable?.(path) ?? isHashed(mount, path)
-  const cacheControlOf = (path: string): string => {
-    // The shell is sent for other URLs than its own.
-    const isShell = path === shell
-    if (!isShell && isImmutable(path)) return IMMUTABLE
-    return mount.cacheControl?.(path) ?? revalidated(publicApp.compile || isShell)
-  }
+  // The shell is sent for other URLs than its own.
+  const isImmutable = (path: string): boolean =>
+    path !== shell && (mount.isImmutable?.(path) ?? isHashed(mount, path))
+  const cacheControlOf = (path: string): string =>
+    mount.cacheControl?.(path) ?? revalidated(publicApp.compile || path === shell)
   return {
     place,
     urlPath,
@@ -35,12 +35,17 @@ export function mountDirectory(
     isHidden,
     fingerprintOf: () => undefined,
     isOrdinary: () => Promise.resolve(true),
-    fieldsOf: ({ path }) => ({
-      type: contentType(path),
-      cacheControl: cacheControlOf(path),
-      // Scripts and fonts of a CDN are fetched in CORS mode.
-      crossOrigin: host !== undefined && mount.manifest !== undefined,
-      more: [...moreFields(settings.headers?.(path)), ...moreFields(mount.headers?.(path))]
-    })
+    fieldsOf({ path }) {
+      const isFixed = isImmutable(path)
+      const next = isFixed ? withoutHash(encodeAsImported(path)) : undefined
+      return {
+        type: contentType(path),
+        cacheControl: isFixed ? IMMUTABLE : cacheControlOf(path),
+        // Scripts and fonts of a CDN are fetched in CORS mode.
+        crossOrigin: host !== undefined && mount.manifest !== undefined,
+        dictionary: dictionaryOf(settings, path, next),
+        more: [...moreFields(settings.headers?.(path)), ...moreFields(mount.headers?.(path))]
+      }
+    }
   }
 }

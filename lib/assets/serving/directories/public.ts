@@ -1,12 +1,25 @@
 // The public directory: files that the apps publish, and those that a person put there.
+import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
+import { withoutFingerprint, type WithoutHash } from '../../urls/hashed-name.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { moreFields } from '../more-fields.ts'
-import { contentType } from '../../../http/media-type.ts'
+import { useAsDictionary } from '../../../http/coding/dictionaries.ts'
+import { contentType, isCompressibleType } from '../../../http/media-type.ts'
 import type { ServedDirectory } from './served-directory.ts'
 
 // RFC 8246: the bytes at this URL never change.
 export const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** The value of Use-As-Dictionary for an immutable file; undefined when it has no deltas. */
+export function dictionaryOf(
+  { deltas }: Settings,
+  path: string,
+  next: WithoutHash | undefined
+): string | undefined {
+  if (!deltas || !next || !isCompressibleType(path)) return undefined
+  return useAsDictionary(next.before, next.after)
+}
 
 /** For a file that may change at its URL. */
 export function revalidated(isCompiled: boolean): string {
@@ -33,6 +46,9 @@ export function publicDirectory(
       type: contentType(path),
       cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
       crossOrigin: host !== undefined && path.startsWith(`${prefix}/`),
+      dictionary: isVerified
+        ? dictionaryOf(settings, path, withoutFingerprint(encodePath(path)))
+        : undefined,
       more: moreFields(settings.headers?.(path))
     })
   }

@@ -15,7 +15,12 @@ import {
 import { streamOf } from '../../../files/file-stream.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
-import { makeRepresentation, type Representation } from './representation.ts'
+import {
+  makeRepresentation,
+  type FindDelta,
+  type Representation,
+  type SharedFields
+} from './representation.ts'
 import type { Wanted } from '../request-path.ts'
 
 export interface ServedFile {
@@ -24,6 +29,20 @@ export interface ServedFile {
   readonly copies: ReadonlyMap<Coding, Stamp>
   /** Whether the name has a fingerprint that is the digest of the bytes. */
   readonly isVerified: boolean
+  /** Undefined for a file that has no deltas. */
+  readonly findDelta: FindDelta | undefined
+}
+
+/** How the files of a directory are loaded. */
+export interface Loading {
+  readonly directory: ServedDirectory
+  readonly deltasOf: (
+    wanted: Wanted,
+    file: EncodedFile,
+    fields: SharedFields
+  ) => FindDelta | undefined
+  /** In bytes; a larger representation is not kept in memory. */
+  readonly maxFileBytes: number
 }
 
 const ATTEMPTS = 3
@@ -36,16 +55,15 @@ const ATTEMPTS = 3
  *   that do not match the fingerprint
  */
 export async function withServedFile<T>(
-  directory: ServedDirectory,
+  loading: Loading,
   wanted: Wanted,
   codings: readonly Coding[],
-  maxFileBytes: number,
   use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
 ): Promise<T | undefined> {
-  const path = fileIn(directory, wanted.path)
+  const path = fileIn(loading.directory, wanted.path)
   for (let attempt = 1; ; attempt++) {
     const result = await withFile(path, async opened => {
-      const file = await prepare(directory, wanted, codings, maxFileBytes, opened)
+      const file = await prepare(loading, wanted, codings, opened)
       if (file) return { used: await use(file, opened), isReplaced: false }
       return { used: undefined, isReplaced: !(await isStillAt(path, opened)) }
     })
@@ -59,10 +77,9 @@ async function isStillAt(path: string, { stats }: OpenFile): Promise<boolean> {
 }
 
 async function prepare(
-  directory: ServedDirectory,
+  { directory, deltasOf, maxFileBytes }: Loading,
   wanted: Wanted,
   codings: readonly Coding[],
-  maxFileBytes: number,
   opened: OpenFile
 ): Promise<ServedFile | undefined> {
   if (await isHidden(directory, opened)) return undefined
@@ -77,14 +94,16 @@ async function prepare(
     return undefined
   }
   const fields = directory.fieldsOf(wanted, isVerified)
+  const findDelta = deltasOf(wanted, identity, fields)
   if (copies.size === 0) {
-    return { representations: [makeRepresentation(identity, fields, false)], copies, isVerified }
+    const representations = [makeRepresentation(identity, fields, false)] as const
+    return { representations, copies, isVerified, findDelta }
   }
   const compressed = await readCopies(directory, identity, copies, maxFileBytes)
   const varies = compressed.length > 0
   const rest = compressed.map(copy => makeRepresentation(copy, fields, varies))
   const representations = [makeRepresentation(identity, fields, varies), ...rest] as const
-  return { representations, copies, isVerified }
+  return { representations, copies, isVerified, findDelta }
 }
 
 /** Whatever links lead to it. */

@@ -4,11 +4,12 @@ import { isPathInPublic } from '../../../files/containment.ts'
 import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
+import { Deltas } from './deltas.ts'
 import type { FolderMemory } from './folder-memory.ts'
 import type { Kind } from './folder-names.ts'
 import { KnownFolders } from './known-folders.ts'
 import type { Held, Memory } from './memory.ts'
-import { isUnchanged, withServedFile, type ServedFile } from './served-file.ts'
+import { isUnchanged, withServedFile, type Loading, type ServedFile } from './served-file.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
 
 type Found = ServedFile | undefined
@@ -16,8 +17,8 @@ type Found = ServedFile | undefined
 export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
-  readonly #maxFileBytes: number
   readonly #folders: KnownFolders
+  readonly #loading: Loading
   readonly #loads = new Map<string, Promise<Found>>()
   readonly #lookups = new Map<string, Promise<Found>>()
   /** How often `forget` was called: a file that was being loaded meanwhile may be out of date. */
@@ -32,8 +33,10 @@ export class ServedFiles {
   ) {
     this.directory = directory
     this.#memory = memory
-    this.#maxFileBytes = maxFileBytes
     this.#folders = new KnownFolders(directory, folders)
+    const deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
+    const deltasOf: Loading['deltasOf'] = (...file) => deltas.of(...file)
+    this.#loading = { directory, deltasOf, maxFileBytes }
   }
 
   /** Whether the directory is known, without reading the disk, to lack the file of a raw path. */
@@ -72,13 +75,7 @@ export class ServedFiles {
     wanted: Wanted,
     use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
   ): Promise<T | undefined> {
-    return withServedFile(
-      this.directory,
-      wanted,
-      this.#codingsBeside(wanted),
-      this.#maxFileBytes,
-      use
-    )
+    return withServedFile(this.#loading, wanted, this.#codingsBeside(wanted), use)
   }
 
   /** Whether there is a file that can be sent; it is not read. */
@@ -145,11 +142,12 @@ export class ServedFiles {
   }
 
   #hold(wanted: Wanted, file: ServedFile, loadedAt: number): void {
-    const { representations, copies, isVerified } = file
+    const { representations, copies, isVerified, findDelta } = file
     this.#memory.set(this.#key(wanted.path), {
       representations,
       copies,
       isVerified,
+      findDelta,
       isInMemory: representations.every(({ body }) => body !== undefined),
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, loadedAt)),
       trustedUntil: this.#trustedUntil(wanted, file)

@@ -1,7 +1,8 @@
 // The part of serving that knows Koa: responds with a file.
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
-import { chooseCoding } from '../../../http/content-coding.ts'
+import { chooseCoding } from '../../../http/coding/content-coding.ts'
+import { offeredDictionary } from '../../../http/coding/dictionaries.ts'
 import { evaluatePreconditions } from '../../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'
@@ -46,13 +47,27 @@ export const TO_SOCKET: Way = {
  */
 export function serve(
   ctx: Context,
-  { representations }: ServedFile,
+  { representations, findDelta }: ServedFile,
   opened?: OpenFile,
-  chosenWay = TO_KOA
+  way = TO_KOA
+): boolean | Promise<boolean> {
+  const dictionary = findDelta && offeredDictionary(ctx.req.headers)
+  const delta = dictionary && findDelta(dictionary)
+  if (!delta) return respond(ctx, way, choose(ctx, representations), opened)
+  return Promise.resolve(delta).then(found => {
+    const offers = found ? ([...representations, found] as const) : representations
+    return respond(ctx, way, choose(ctx, offers), opened)
+  })
+}
+
+function respond(
+  ctx: Context,
+  chosenWay: Way,
+  chosen: Representation,
+  opened: OpenFile | undefined
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
-  const chosen = choose(ctx, representations)
   const way = reporting(chosenWay, chosen)
   const outcome = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
   if (outcome === 'not-modified') return way.write(ctx, chosen.notModified)

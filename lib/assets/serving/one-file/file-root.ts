@@ -24,6 +24,8 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
       // The route may have sent it to one visitor only.
       cacheControl: 'private, no-cache',
       crossOrigin: false,
+      // Its URL is the route's.
+      dictionary: undefined,
       more: []
     })
   }

@@ -31,6 +31,11 @@ export function chooseCoding<T extends Offer>(
   return best ?? identity
 }
 
+/** Whether a coding is acceptable by its own name: `*` is not enough for one that needs more than a decoder. */
+export function acceptsByName(acceptEncoding: string | undefined, coding: string): boolean {
+  return acceptEncoding !== undefined && (readWeights(acceptEncoding).get(coding) ?? 0) > 0
+}
+
 // Identity is acceptable unless it is excluded, but comes after every coding that is named.
 const UNNAMED_IDENTITY = Number.MIN_VALUE
 
