@@ -14,12 +14,12 @@ import {
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
-/** Where assets are published, and which links may lead there. */
-export interface PublicPlace {
+/** A directory whose files are served, such as `public` or a mount, and which links may lead there. */
+export interface ServedPlace {
   /** Absolute path of the project. */
   readonly root: string
-  /** Absolute. */
-  readonly publicDir: string
+  /** Absolute path of the directory. */
+  readonly dir: string
   readonly symlinks: Symlinks
 }
 
@@ -30,46 +30,46 @@ export interface Directory {
   readonly real: string
 }
 
-interface PublicDirectory extends Directory {
+interface SeenDirectory extends Directory {
   /** The real path of the root when `real` was determined. */
   readonly realRoot: string | undefined
 }
 
-const publicDirectories = new WeakMap<PublicPlace, PublicDirectory>()
+const seen = new WeakMap<ServedPlace, SeenDirectory>()
 
 /**
- * The public directory as it was first seen: a link that later takes its place leads out of it. Undefined
+ * The directory as it was first seen: a link that later takes its place leads out of it. Undefined
  * until it exists.
  */
-async function publicDirectory(place: PublicPlace): Promise<PublicDirectory | undefined> {
-  const [real, realRoot] = await Promise.all([place.publicDir, place.root].map(realpathOf))
+async function directoryOf(place: ServedPlace): Promise<SeenDirectory | undefined> {
+  const [real, realRoot] = await Promise.all([place.dir, place.root].map(realpathOf))
   if (real === undefined) return undefined
   // Of two concurrent lookups the first one counts.
-  const first = publicDirectories.get(place) ?? { path: place.publicDir, real, realRoot }
-  publicDirectories.set(place, first)
+  const first = seen.get(place) ?? { path: place.dir, real, realRoot }
+  seen.set(place, first)
   return first
 }
 
 /**
- * The public directory of another release: links above `root` belong to a deployment, as in
+ * The directory of another release: links above `root` belong to a deployment, as in
  * `/srv/app/current`. Undefined when the root has not moved.
  */
-async function redeployed(place: PublicPlace, before: PublicDirectory) {
+async function redeployed(place: ServedPlace, before: SeenDirectory) {
   const realRoot = await realpathOf(place.root)
   if (realRoot === undefined || before.realRoot === undefined) return undefined
   if (realRoot === before.realRoot || !isInside(before.realRoot, before.real)) return undefined
   const now = { ...before, realRoot, real: join(realRoot, relative(before.realRoot, before.real)) }
-  publicDirectories.set(place, now)
+  seen.set(place, now)
   return now
 }
 
 /** @param path the name of what has the real path: `deny` compares the two */
-async function isRealInPublic(
-  place: PublicPlace,
+async function isRealInPlace(
+  place: ServedPlace,
   path: string,
   real: string | undefined
 ): Promise<boolean> {
-  const directory = publicDirectories.get(place) ?? (await publicDirectory(place))
+  const directory = seen.get(place) ?? (await directoryOf(place))
   if (!directory || real === undefined) return false
   if (isAllowedAt(place.symlinks, directory, path, real)) return true
   const now = await redeployed(place, directory)
@@ -117,42 +117,42 @@ async function isAt(path: string, { stats }: OpenFile): Promise<boolean> {
   return found !== undefined && isSameInode(found, stats)
 }
 
-/** Whether `symlinks` allows an existing file or directory in public. */
-export async function isPathInPublic(place: PublicPlace, path: string): Promise<boolean> {
-  return place.symlinks === 'follow' || isRealInPublic(place, path, await realpathOf(path))
+/** Whether `symlinks` allows an existing file or directory in a place. */
+export async function isPathInPlace(place: ServedPlace, path: string): Promise<boolean> {
+  return place.symlinks === 'follow' || isRealInPlace(place, path, await realpathOf(path))
 }
 
-/** Whether a file would be in public once written, judged by its nearest existing directory. */
-export async function wouldBeInPublic(place: PublicPlace, file: string): Promise<boolean> {
-  for (let at = dirname(file); isInside(place.publicDir, at); at = dirname(at)) {
-    if ((await realpathOf(at)) !== undefined) return isPathInPublic(place, at)
+/** Whether a file would be in a place once written, judged by its nearest existing directory. */
+export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<boolean> {
+  for (let at = dirname(file); isInside(place.dir, at); at = dirname(at)) {
+    if ((await realpathOf(at)) !== undefined) return isPathInPlace(place, at)
   }
   return true
 }
 
-/** For an open file: whether `symlinks` allows it in public. */
-export function isInPublic(place: PublicPlace): (file: OpenFile) => Promise<boolean> {
+/** For an open file: whether `symlinks` allows it in a place. */
+export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> {
   return async file =>
-    place.symlinks === 'follow' || isRealInPublic(place, file.path, await realPathOfOpen(file))
+    place.symlinks === 'follow' || isRealInPlace(place, file.path, await realPathOfOpen(file))
 }
 
 /**
  * A check of a new file before anything is written to it: Node has no `openat`, so a directory above it may
- * have become a link since its path was checked. Rejects, and removes the file, when it is outside public.
+ * have become a link since its path was checked. Rejects, and removes the file, when it is outside.
  */
-export function requireInPublic(place: PublicPlace): (file: OpenFile) => Promise<void> {
-  const isAllowed = isInPublic(place)
+export function requireInPlace(place: ServedPlace): (file: OpenFile) => Promise<void> {
+  const isAllowed = isInPlace(place)
   return async file => {
     if (await isAllowed(file)) return
     // Its path may lead elsewhere by now.
     const real = await realPathOfOpen(file)
     if (real !== undefined) await removeFile(real)
-    throw outsidePublic(place, dirname(file.path))
+    throw outsidePlace(place, dirname(file.path))
   }
 }
 
 /** @param path absolute path of the file that was not written, or of its directory */
-export function outsidePublic({ root, symlinks }: PublicPlace, path: string): AssetError {
+export function outsidePlace({ root, symlinks }: ServedPlace, path: string): AssetError {
   const reason =
     symlinks === 'deny'
       ? 'its path contains a symbolic link'

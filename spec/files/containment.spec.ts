@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { OpenFile } from '../../lib/files/disk.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
-import { isPathInPublic, isInDirectory, realPathByName } from '../../lib/files/containment.ts'
+import { isPathInPlace, isInDirectory, realPathByName } from '../../lib/files/containment.ts'
 import { makeProject } from '../support/site.ts'
 
 function makeGround(t: ExecutionContext) {
@@ -94,13 +94,13 @@ test('S52 public is where it was when it was first seen', async t => {
   const root = makeProject(t, { 'one/a.txt': 'a', 'other/a.txt': 'a' })
   const settings = settle({ root })
   const file = join(root, 'public/a.txt')
-  t.false(await isPathInPublic(settings, file))
+  t.false(await isPathInPlace(settings.place, file))
   pointAt('one', join(root, 'public'))
-  t.true(await isPathInPublic(settings, file))
+  t.true(await isPathInPlace(settings.place, file))
   pointAt('other', join(root, 'public'))
-  t.false(await isPathInPublic(settings, file))
+  t.false(await isPathInPlace(settings.place, file))
   pointAt('one', join(root, 'public'))
-  t.true(await isPathInPublic(settings, file))
+  t.true(await isPathInPlace(settings.place, file))
 })
 
 test('a deploy that leads a link to another release takes public along', async t => {
@@ -113,10 +113,10 @@ test('a deploy that leads a link to another release takes public along', async t
   pointAt('releases/1', root)
   const settings = settle({ root })
   const file = join(root, 'public/a.txt')
-  t.true(await isPathInPublic(settings, file))
+  t.true(await isPathInPlace(settings.place, file))
   pointAt('releases/2', root)
-  t.true(await isPathInPublic(settings, file))
+  t.true(await isPathInPlace(settings.place, file))
   symlinkSync('elsewhere', join(above, 'releases/3/public'))
   pointAt('releases/3', root)
-  t.false(await isPathInPublic(settings, file))
+  t.false(await isPathInPlace(settings.place, file))
 })

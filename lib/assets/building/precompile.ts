@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { outsidePublic, wouldBeInPublic } from '../../files/containment.ts'
+import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock, type Lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { sweep, sweepTree } from '../../files/writing/temporary.ts'
@@ -174,8 +174,8 @@ class Run {
   async #requireInPublic(directories: readonly string[]): Promise<void> {
     const distinct = [...new Set(directories)].toSorted()
     const problems = await inParallel(distinct, CONCURRENCY, async directory => {
-      const isInPublic = await wouldBeInPublic(this.#settings, join(directory, 'any'))
-      return isInPublic ? [] : outsidePublic(this.#settings, directory)
+      const isInPlace = await wouldBeInPlace(this.#settings.place, join(directory, 'any'))
+      return isInPlace ? [] : outsidePlace(this.#settings.place, directory)
     })
     if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
   }

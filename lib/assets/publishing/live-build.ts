@@ -2,7 +2,7 @@
 // page will ask for is not known in advance, so every asset is brought up to date before it is rendered.
 import { inParallel, oneAtATime } from '../../concurrency.ts'
 import { AssetError, CompileError } from '../../errors.ts'
-import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
+import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
 import { errorCode, removeFile } from '../../files/disk.ts'
 import { asPublishError } from '../../files/writing/publish-error.ts'
 import { writeIfChanged } from '../../files/writing/replacement.ts'
@@ -159,7 +159,7 @@ export class LiveBuild {
     for (const each of new Set([path, withFingerprint(path, digest)])) {
       const file = publicFile(this.#settings, each)
       const isOurs = await hasDigest(file, built)
-      if (isOurs && (await wouldBeInPublic(this.#settings, file))) await removeFile(file)
+      if (isOurs && (await wouldBeInPlace(this.#settings.place, file))) await removeFile(file)
       this.#forget(each)
     }
   }
@@ -167,11 +167,11 @@ export class LiveBuild {
   async #write(built: Built): Promise<void> {
     const settings = this.#settings
     const file = publicFile(settings, withFingerprint(built.path, built.digest))
-    if (!(await wouldBeInPublic(settings, file))) throw outsidePublic(settings, file)
+    if (!(await wouldBeInPlace(settings.place, file))) throw outsidePlace(settings.place, file)
     if (!(await hasDigest(file, built))) await writeFingerprinted(settings, file, built)
     const plain = publicFile(settings, built.path)
     await writeIfChanged(plain, plainContent({ settings, built, file }), built.mtimeNs, {
-      checkLocation: requireInPublic(settings)
+      checkLocation: requireInPlace(settings.place)
     })
   }
 }

@@ -1,6 +1,6 @@
 // Brings a target up to date with its source: copies or compiles it, unless nothing has changed.
 import type { Content } from '../../files/content.ts'
-import { outsidePublic, requireInPublic, wouldBeInPublic } from '../../files/containment.ts'
+import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
 import { isMiss, removeFile, statOf, type Stamp } from '../../files/disk.ts'
 import { asPublishError } from '../../files/writing/publish-error.ts'
 import { writeIfChanged } from '../../files/writing/replacement.ts'
@@ -111,8 +111,8 @@ export class Publisher {
     const file = publicFile(this.#settings, path)
     const draft = await this.#renderer.draft(asset)
     if (!draft) return 'gone'
-    if (!(await wouldBeInPublic(this.#settings, file))) {
-      this.#warn(outsidePublic(this.#settings, file).message)
+    if (!(await wouldBeInPlace(this.#settings.place, file))) {
+      this.#warn(outsidePlace(this.#settings.place, file).message)
       return undefined
     }
     const stamp = await this.#write(file, finish(draft, await this.#urlsOf(asset, draft)), draft)
@@ -132,7 +132,7 @@ export class Publisher {
 
   async #write(file: string, content: Content, { mtimeNs }: Draft) {
     try {
-      const checkLocation = requireInPublic(this.#settings)
+      const checkLocation = requireInPlace(this.#settings.place)
       return await writeIfChanged(file, content, mtimeNs, { checkLocation })
     } catch (error) {
       const { path } = error as NodeJS.ErrnoException

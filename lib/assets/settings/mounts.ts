@@ -1,7 +1,7 @@
 // The settings of mounts: directories that something else filled, by their URL paths.
 import { resolve } from 'node:path'
 import { isDirectory } from '../../files/at-start.ts'
-import type { PublicPlace, Symlinks } from '../../files/containment.ts'
+import type { ServedPlace, Symlinks } from '../../files/containment.ts'
 import { entriesGiven, optionError } from '../../options.ts'
 import { AssetError } from '../../errors.ts'
 import { settlePath, type AppSettings } from './app-settings.ts'
@@ -23,8 +23,7 @@ export interface MountSettings {
   readonly urlPath: string
   /** Absolute. */
   readonly dir: string
-  /** The directory as a place that links may not leave. */
-  readonly place: PublicPlace
+  readonly place: ServedPlace
   /** Absolute; undefined when there is none, and while `dev` is in force. */
   readonly manifest: string | undefined
   /** Without a trailing slash; undefined unless it is in force. */
@@ -74,7 +73,7 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
   return Object.freeze({
     urlPath: settlePath(path, 'mounts'),
     dir,
-    place: Object.freeze({ root, publicDir: dir, symlinks }),
+    place: Object.freeze({ root, dir, symlinks }),
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
     dev,
     isImmutable: immutableBy(options.immutable, place),

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
+import type { ServedPlace } from '../../files/containment.ts'
 import { optionError, settleTable, type Settled } from '../../options.ts'
 import { settleApps, settlePath, type Apps } from './app-settings.ts'
 import { settleLive, type LiveSettings } from './live.ts'
@@ -22,6 +23,8 @@ export interface Settings extends Apps, Settled<typeof PROJECT> {
   readonly serve: boolean
   /** Absolute. */
   readonly publicDir: string
+  /** The same directory, with what may lead there. */
+  readonly place: ServedPlace
   /** Decoded, without a trailing slash. */
   readonly prefix: string
   /** Without a trailing slash. */
@@ -62,6 +65,7 @@ export function settle(
     serve,
     live: settleLive(options.live, { env, serve }),
     publicDir,
+    place: Object.freeze({ root, dir: publicDir, symlinks: plain.symlinks }),
     prefix,
     host: options.host?.replace(/\/$/, ''),
     memory: Object.freeze(settleTable(MEMORY, options.memory ?? {}, situation)),

@@ -1,11 +1,11 @@
 // Turns a failure of the disk into an error that names the asset and the next step.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import type { PublicPlace } from '../containment.ts'
+import type { ServedPlace } from '../containment.ts'
 import { errorCode } from '../disk.ts'
 
 /** The project whose `root` error messages show paths relative to. */
-type Project = Pick<PublicPlace, 'root'>
+type Project = Pick<ServedPlace, 'root'>
 
 /** Wraps the error of a system call; any other error stays as it is. */
 export function asPublishError({ root }: Project, path: string, error: unknown): unknown {

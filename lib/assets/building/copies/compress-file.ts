@@ -6,7 +6,7 @@ import { inParallel } from '../../../concurrency.ts'
 import { AssetError } from '../../../errors.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { compareCopy, compress, isCompressible } from '../../../files/compress.ts'
-import { isInPublic, requireInPublic, type PublicPlace } from '../../../files/containment.ts'
+import { isInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { digestOf } from '../../../files/digest.ts'
 import {
   ifThere,
@@ -44,8 +44,8 @@ interface Original {
  * Brings the copies of a file up to date; undefined for a file that is gone, and `too-large` for one that
  * would not fit into memory.
  */
-export async function compressFile(place: PublicPlace, path: string) {
-  const original = await readOriginal(place, join(place.publicDir, path))
+export async function compressFile(place: ServedPlace, path: string) {
+  const original = await readOriginal(place, join(place.dir, path))
   if (original === undefined || original === 'too-large') return original
   // Unlike Promise.all, a failure waits for the other copies.
   const copies = await inParallel(CODINGS, CODINGS.length, coding =>
@@ -54,16 +54,16 @@ export async function compressFile(place: PublicPlace, path: string) {
   return { size: original.size, copies }
 }
 
-function readOriginal(place: PublicPlace, file: string) {
+function readOriginal(place: ServedPlace, file: string) {
   return withFile(file, async (opened): Promise<Original | 'too-large' | undefined> => {
-    if (!(await isInPublic(place)(opened))) return undefined
+    if (!(await isInPlace(place)(opened))) return undefined
     if (opened.stats.size > MAX_BYTES) return 'too-large'
     const { bytes, stamp } = await readOpenFile(opened)
     return { file, bytes, stamp, size: bytes.length, digest: digestOf(bytes) }
   })
 }
 
-async function update(place: PublicPlace, original: Original, coding: Coding): Promise<CopyResult> {
+async function update(place: ServedPlace, original: Original, coding: Coding): Promise<CopyResult> {
   const copy = original.file + coding.extension
   const stats = await ifThere(lstat(copy, { bigint: true }))
   // A link, which need not lead to a copy, is replaced or left alone.
@@ -86,7 +86,7 @@ async function update(place: PublicPlace, original: Original, coding: Coding): P
   const compressed = isCompressible(file, bytes.length) && (await compress(bytes, coding))
   if (!compressed) return remove()
   await writeAtomically(copy, compressed, mtimeNotBefore(original.stamp.mtimeNs), {
-    checkLocation: requireInPublic(place),
+    checkLocation: requireInPlace(place),
     checkContent: temporary => requireCopy(temporary, original, coding)
   })
   return { coding, size: compressed.length, change: 'written' }

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { AssetError } from '../../../errors.ts'
-import type { PublicPlace } from '../../../files/containment.ts'
+import type { ServedPlace } from '../../../files/containment.ts'
 import { realpathOf, statOf } from '../../../files/disk.ts'
 import { isText, optionError } from '../../../options.ts'
 import { canonicalSegments } from '../../urls/canonical-path.ts'
@@ -12,7 +12,7 @@ export interface BuiltDirectory {
   /** Its real path. */
   readonly path: string
   /** Nothing is read or written through a symbolic link. */
-  readonly place: PublicPlace
+  readonly place: ServedPlace
   /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
   readonly files: readonly string[]
 }
@@ -36,7 +36,7 @@ export async function openDirectory(given: string): Promise<BuiltDirectory> {
   }
   const files = await requestableFiles(path)
   if (files.length === 0) throw unusable(`${given} contains no file to serve: build it first`)
-  return { path, place: { root: path, publicDir: path, symlinks: 'deny' }, files }
+  return { path, place: { root: path, dir: path, symlinks: 'deny' }, files }
 }
 
 function unusable(message: string): AssetError {

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../../files/codings.ts'
 import { compareCopy, compress, isCompressible } from '../../../files/compress.ts'
-import { isInPublic, requireInPublic } from '../../../files/containment.ts'
+import { isInPlace, requireInPlace } from '../../../files/containment.ts'
 import { readContent, type Content } from '../../../files/content.ts'
 import { ifThere, removeFile, statOf } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
@@ -24,7 +24,7 @@ export interface Written {
 export function plainContent({ settings, built, file }: Omit<Written, 'isNew'>): Content {
   const { content, app } = built
   if (!('copyOf' in content) || !app.fingerprint) return content
-  return { copyOf: file, isAllowed: isInPublic(settings) }
+  return { copyOf: file, isAllowed: isInPlace(settings.place) }
 }
 
 /** A compressed copy of the plain file. */
@@ -77,7 +77,9 @@ async function writeCopy(written: Written, coding: Coding): Promise<Content | un
     await removeFile(copy)
     return undefined
   }
-  await writeAtomically(copy, bytes, built.mtimeNs, { checkLocation: requireInPublic(settings) })
+  await writeAtomically(copy, bytes, built.mtimeNs, {
+    checkLocation: requireInPlace(settings.place)
+  })
   return { copyOf: copy }
 }
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { AssetError } from '../../../errors.ts'
-import { requireInPublic } from '../../../files/containment.ts'
+import { requireInPlace } from '../../../files/containment.ts'
 import { readContent } from '../../../files/content.ts'
 import { digestOf, digestOfFile } from '../../../files/digest.ts'
 import { ifThere, statOf } from '../../../files/disk.ts'
@@ -55,7 +55,7 @@ async function preparePlain(
 ): Promise<void> {
   const { settings, built } = written
   const plain = publicFile(settings, built.path)
-  const checkLocation = requireInPublic(settings)
+  const checkLocation = requireInPlace(settings.place)
   const replacement = await prepareReplacement(plain, plainContent(written), built.mtimeNs, {
     checkLocation,
     // A fingerprinted file was verified when it was written.
@@ -96,7 +96,7 @@ export async function hasDigest(file: string, { size, digest }: Built): Promise<
 /** A source that is edited after it was read must not be published under its previous digest. */
 export function writeFingerprinted(settings: Settings, file: string, built: Built) {
   return writeAtomically(file, built.content, built.mtimeNs, {
-    checkLocation: requireInPublic(settings),
+    checkLocation: requireInPlace(settings.place),
     checkContent: unlessEdited(settings, built)
   })
 }

@@ -32,7 +32,7 @@ export function publicDirectory(
 ): ServedDirectory {
   const { apps, host, prefix, publicApp } = settings
   return {
-    place: settings,
+    place: settings.place,
     urlPath: '',
     memoryKey: '',
     publishedFolder: /^\/[^/]*/.exec(prefix)?.[0],

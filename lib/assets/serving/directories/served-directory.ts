@@ -1,12 +1,12 @@
 // What distinguishes the directories that are served: public and each mount.
 import { join } from 'node:path'
-import type { PublicPlace } from '../../../files/containment.ts'
+import type { ServedPlace } from '../../../files/containment.ts'
 import type { Fingerprinted } from '../../urls/fingerprint.ts'
 import type { SharedFields } from '../files/representation.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
 
 export interface ServedDirectory {
-  readonly place: PublicPlace
+  readonly place: ServedPlace
   /** Decoded: `/static`; the empty string for `/`. */
   readonly urlPath: string
   /** Precedes a path in the memory that all directories share. */
@@ -37,7 +37,7 @@ export interface ServedDirectory {
 
 /** The file for a decoded URL path under the directory's; absolute. */
 export function fileIn({ place, urlPath }: ServedDirectory, path: string): string {
-  return join(place.publicDir, path.slice(urlPath.length))
+  return join(place.dir, path.slice(urlPath.length))
 }
 
 /** Whether a decoded path is below a directory's URL path. */

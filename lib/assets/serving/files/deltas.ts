@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { deltaExtension, isSealedDelta, SEAL_BYTES } from '../../../files/deltas/delta-file.ts'
 import { digestOfHash } from '../../../files/digest.ts'
-import { isInPublic } from '../../../files/containment.ts'
+import { isInPlace } from '../../../files/containment.ts'
 import { sameStamp, statOf, withFile } from '../../../files/disk.ts'
 import { streamOf } from '../../../files/file-stream.ts'
 import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
@@ -91,7 +91,7 @@ export class Deltas {
   /** Undefined for a delta that is damaged, or that is another than its name says. */
   #read(file: string, dictionary: Buffer, digest: string): Promise<EncodedFile | undefined> {
     return withFile(file, async opened => {
-      if (!(await isInPublic(this.#directory.place)(opened))) return undefined
+      if (!(await isInPlace(this.#directory.place)(opened))) return undefined
       const stored = await readEncoded(DELTA_CODING, opened, this.#maxFileBytes)
       const bytes = stored.body ? Readable.from([stored.body]) : streamOf(opened)
       if (!(await isSealedDelta(bytes, dictionary, digest))) return undefined

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Coding } from '../../../files/codings.ts'
 import { compareCopy } from '../../../files/compress.ts'
-import { isInPublic, realPathOfOpen } from '../../../files/containment.ts'
+import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import {
   isSameInode,
   sameStamp,
@@ -83,7 +83,7 @@ async function prepare(
   opened: OpenFile
 ): Promise<ServedFile | undefined> {
   if (await isHidden(directory, opened)) return undefined
-  if (!(await isInPublic(directory.place)(opened))) return undefined
+  if (!(await isInPlace(directory.place)(opened))) return undefined
   const file = await readEncoded('identity', opened, maxFileBytes)
   const fingerprint = directory.fingerprintOf(wanted)
   const copies = codings.length === 0 ? NO_COPIES : await findCopies(codings, file)
@@ -151,7 +151,7 @@ async function readCopy(
 ): Promise<EncodedFile | undefined> {
   if (digest === undefined) return undefined
   return withFile(file + coding.extension, async opened => {
-    if (!(await isInPublic(place)(opened))) return undefined
+    if (!(await isInPlace(place)(opened))) return undefined
     const copy = await readEncoded(coding.name, opened, maxFileBytes)
     const bytes = () => (copy.body ? Readable.from([copy.body]) : streamOf(opened))
     return (await compareCopy({ size, digest }, bytes, coding)) === 'equal' ? copy : undefined

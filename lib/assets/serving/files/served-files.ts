@@ -1,6 +1,6 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
 import { isUnchangedSince } from '../../../files/clock.ts'
-import { isPathInPublic } from '../../../files/containment.ts'
+import { isPathInPlace } from '../../../files/containment.ts'
 import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
@@ -84,7 +84,7 @@ export class ServedFiles {
     const file = fileIn(this.directory, path)
     if (isHidden?.(file) || !(await statOf(file))?.isFile()) return false
     if (isHidden?.((await realpathOf(file)) ?? file)) return false
-    return isPathInPublic(place, file)
+    return isPathInPlace(place, file)
   }
 
   /** Where a stat result may be reused, concurrent requests share one stat. */

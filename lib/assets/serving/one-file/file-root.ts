@@ -7,7 +7,7 @@ import type { ServedDirectory } from '../directories/served-directory.ts'
 export function fileRoot(settings: Settings, root: string): ServedDirectory {
   const { root: project, symlinks } = settings
   return {
-    place: { root: project, publicDir: root, symlinks },
+    place: { root: project, dir: root, symlinks },
     urlPath: '',
     // No path contains a NUL.
     memoryKey: `${root}\0`,
