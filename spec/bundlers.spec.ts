@@ -1,7 +1,7 @@
 // docs/bundlers.md: each of its programs is run, over an application that it fits.
 import test, { type ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
-import { readFileSync, symlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -11,17 +11,26 @@ import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
 import type { NamesThenEntryOptions } from '../lib/assets/views/entry.ts'
 import { ask } from './support/ask.ts'
+import { makeExample, readPage } from './support/examples.ts'
 import { makeProject, makeSite, writeFiles, type Files, type SiteOptions } from './support/site.ts'
 import { moduleFile } from './support/typescript.ts'
 
-const page = readFileSync('docs/bundlers.md', 'utf8')
+const page = readPage('docs/bundlers.md')
+const shown = page.take('Vite', 'html')
+const deploy = page.take('Deploying')
 
 /** The programs of the page, by the name in their first line. */
 const programs = new Map(
-  Array.from(
-    page.matchAll(/^```js\n\/\/ ([\w.-]+).*\n([^]*?)^```/gm),
-    ([, name = '', text = '']) => [name, text]
-  )
+  [
+    'Vite',
+    'Vite in the same process',
+    'esbuild',
+    'webpack and Rspack',
+    'Old browsers',
+    'Single-page applications'
+  ]
+    .flatMap(section => page.take(section, 'js'))
+    .map(({ file = '', text }) => [file, text])
 )
 
 const SOURCES: Files = {
@@ -128,20 +137,8 @@ const GUARD = 'integrity="…" crossorigin="anonymous"'
 const STYLESHEET = `<link href="/static/assets/main-<hash>.css" type="text/css" rel="stylesheet" ${GUARD}>`
 const SCRIPT = `<script src="/static/assets/main-<hash>.js" type="module" ${GUARD}></script>`
 
-test('every program of the page is run here', t => {
-  t.deepEqual(
-    [...programs.keys()],
-    [
-      'vite.config.js',
-      'server.js',
-      'vite-in-koa.js',
-      'server-with-vite.js',
-      'build.js',
-      'webpack.config.js',
-      'legacy-page.js',
-      'single-page.js'
-    ]
-  )
+test('every block of the page is run here', t => {
+  t.deepEqual(page.left(), [])
 })
 
 test.serial(
@@ -276,6 +273,16 @@ test.serial('BND-03 several entries: what both import is written once', async t 
   const { tags } = await tagsOf(t, { root, mounts }, 'src/main.jsx', 'src/chart.jsx')
   t.is(new Set(tags).size, tags.length)
   t.is(tags.filter(tag => tag.includes('modulepreload')).length, 1)
+  const text = shown[0]?.text ?? ''
+  const attributes =
+    withoutHashes(text)
+      .join(' ')
+      .match(/<\w+|[\w-]+="[^"]*"/g) ?? []
+  t.true(attributes.length > 10)
+  t.deepEqual(
+    attributes.filter(each => !tags.some(tag => tag.includes(each))),
+    []
+  )
   t.deepEqual((await tagsOf(t, { root, mounts }, 'src/main.css')).tags, [STYLESHEET])
 })
 
@@ -358,6 +365,14 @@ test.serial(
     t.is((await site.ask('/missing')).status, 404)
   }
 )
+
+test.serial('a build is compressed, and its copies are verified', async t => {
+  const site = makeExample(t, SOURCES)
+  const config = programs.get('vite.config.js') ?? ''
+  site.write({ 'vite.config.js': config, 'src/main.css': 'p { color: green }\n'.repeat(200) })
+  await site.follow(deploy)
+  t.true(readdirSync(join(site.root, 'dist/assets')).some(name => name.endsWith('.js.br')))
+})
 
 /** Changes the page's configuration of Vite. */
 function configure(root: string, before: string | RegExp, after: string): void {

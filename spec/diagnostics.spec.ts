@@ -1,10 +1,13 @@
 // What programs can observe: the channels of node:diagnostics_channel, and Server-Timing.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readFileSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../lib/koa-assets.ts'
+import { asBody, evaluate, readPage } from './support/examples.ts'
 import { makeSite } from './support/site.ts'
+
+const page = readPage('docs/diagnostics.md')
+const [example = ''] = page.take('').map(asBody)
 
 type Name = keyof DiagnosticMessages
 const NAMES: readonly Name[] = ['compiled', 'published', 'served', 'missed', 'halted']
@@ -181,8 +184,25 @@ test.serial('nothing is published where nobody listens', async t => {
   t.is((await site.ask('/assets/none.css')).status, 404)
 })
 
+test.serial('docs/diagnostics.md: its example logs what was compiled', async t => {
+  t.deepEqual(page.left(), [])
+  const lines: string[] = []
+  const listeners: [string, (message: unknown) => void][] = []
+  evaluate(example, {
+    console: { log: (line: string) => lines.push(line) },
+    subscribe: (...each: (typeof listeners)[number]) => listeners.push(each)
+  })
+  for (const [name, listener] of listeners) {
+    subscribe(name, listener)
+    t.teardown(() => unsubscribe(name, listener))
+  }
+  const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
+  await site.ask('/assets/app.css')
+  t.regex(lines.join(), /^compiled .*app\.css\.scss in \d+\.\d ms$/)
+})
+
 test.serial('docs/diagnostics.md names every channel with every property', async t => {
-  const text = readFileSync('docs/diagnostics.md', 'utf8')
+  const { text } = page
   for (const name of NAMES) t.true(text.includes(`\`koa-fresh-assets:${name}\``), name)
   const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }' })
   const messages = NAMES.map(name => listen(t, name))

@@ -1,5 +1,5 @@
 // docs/moving-from-koa-static.md: its examples run, and its tables say what these packages and ours do.
-import { readFileSync, symlinkSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -18,21 +18,15 @@ import { TOP } from '../lib/assets/settings/option-table.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { ask, type Question } from './support/ask.ts'
+import { asBody, evaluate, readPage } from './support/examples.ts'
 import { makeProject, type Files } from './support/site.ts'
 
-const guide = readFileSync('docs/moving-from-koa-static.md', 'utf8')
+const page = readPage('docs/moving-from-koa-static.md')
+const [before, after] = page.take('In ten minutes').map(asBody)
+const [sendExample] = page.take('koa-send').map(asBody)
+const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
+const [aliasExample] = page.take('Aliases and names without extension').map(asBody)
 const TEXT = 'body { color: red }\n'.repeat(50)
-
-/** The examples that a section contains. */
-function examples(title: string): string[] {
-  const start = guide.indexOf(`## ${title}\n`)
-  if (start === -1) throw new Error(`there is no section ${title}`)
-  const end = guide.indexOf('\n## ', start)
-  return Array.from(
-    guide.slice(start, end === -1 ? undefined : end).matchAll(/```js\n([^]*?)```/g),
-    ([, code = '']) => code.replaceAll(/^import .*$/gm, '')
-  )
-}
 
 async function listen(t: ExecutionContext, app: Koa) {
   app.silent = true
@@ -54,7 +48,7 @@ function site(t: ExecutionContext, ...middleware: readonly Middleware[]) {
 }
 
 /** An application with the code of an example, whose directories are below `root`. */
-function siteOf(t: ExecutionContext, root: string, example: string, more: object = {}) {
+function siteOf(t: ExecutionContext, root: string, example = '', more: object = {}) {
   const [app, router] = [new Koa(), new Router()]
   router.get('/hello', ctx => {
     ctx.body = 'hello'
@@ -70,8 +64,7 @@ function siteOf(t: ExecutionContext, root: string, example: string, more: object
     koaAssets: (options: KoaAssetsOptions) => koaAssets({ ...options, root, env: 'production' }),
     ...more
   }
-  // oxlint-disable-next-line typescript/no-implied-eval -- the guide's own words
-  new Function(...Object.keys(names), example)(...Object.values(names))
+  evaluate(example, names)
   app.use(router.routes())
   return listen(t, app)
 }
@@ -87,6 +80,10 @@ function quietEtag(options?: object): Middleware {
   }
 }
 
+test('every block of the page is run here', t => {
+  t.deepEqual(page.left(), [])
+})
+
 test('before and after, the example sends the same files with the same lifetimes, and the same page', async t => {
   const root = makeProject(t, {
     'public/index.html': TEXT,
@@ -94,7 +91,6 @@ test('before and after, the example sends the same files with the same lifetimes
     'public/robots.txt': 'robots',
     'build/app-1a2b3c4d.js': 'go()'
   })
-  const [before = '', after = ''] = examples('In ten minutes')
   const [old, ours] = [await siteOf(t, root, before), await siteOf(t, root, after)]
   for (const path of ['/', '/docs/', '/robots.txt', '/static/app-1a2b3c4d.js', '/hello']) {
     const [expected, actual] = [await old(path), await ours(path)]
@@ -169,7 +165,7 @@ test('the first table says what koa-static and koaAssets do', async t => {
 
 test('every option that the tables give for an old one exists', t => {
   const known = new Set([...Object.keys(TOP), ...Object.keys(MOUNT)])
-  const named = Array.from(guide.matchAll(/`([a-z]\w*): (?!\/)/g), ([, name = '']) => name)
+  const named = Array.from(page.text.matchAll(/`([a-z]\w*): (?!\/)/g), ([, name = '']) => name)
   const theirs = ['maxage', 'extensions', 'weak', 'autoEtag', 'ifModifiedSince', 'maxBytes']
   t.true(named.length > 10)
   t.deepEqual(
@@ -193,9 +189,8 @@ test('where koa-static deferred, koaAssets behind the router lets a route win', 
 
 test('the example for koa-send sends a report to who may have it', async t => {
   const root = makeProject(t, { 'data/reports/may 5.pdf': 'report' })
-  const [example = ''] = examples('koa-send')
   const assets = "app.use(koaAssets({ mounts: { '/static': 'data' } }))"
-  const ours = await siteOf(t, root, `${assets}\n${example}`)
+  const ours = await siteOf(t, root, `${assets}\n${sendExample}`)
   t.is((await ours('/reports/may%205')).status, 401)
   const headers = { authorization: 'let me in' }
   const report = await ours('/reports/may%205', { headers })
@@ -208,8 +203,7 @@ test('the example for koa-send sends a report to who may have it', async t => {
 
 test('the example for routes responds 304 without rendering', async t => {
   let rendered = 0
-  const [example = ''] = examples('koa-conditional-get and koa-etag')
-  const ours = await siteOf(t, makeProject(t), example, {
+  const ours = await siteOf(t, makeProject(t), routeExample, {
     books: { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) },
     render: () => `book ${++rendered}`
   })
@@ -221,8 +215,7 @@ test('the example for routes responds 304 without rendering', async t => {
 
 test('the example for aliases sends one file under two paths', async t => {
   const files: Files = { 'public/favicon-32.png': 'icon', 'public/about.html': 'about' }
-  const [example = ''] = examples('Aliases and names without extension')
-  const ours = await siteOf(t, makeProject(t, files), example)
+  const ours = await siteOf(t, makeProject(t, files), aliasExample)
   for (const [path, text] of [
     ['/favicon.png', 'icon'],
     ['/favicon-32.png', 'icon'],

@@ -5,14 +5,19 @@ import Router from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
-import { MOUNT } from '../lib/assets/settings/mount-options.ts'
 import { APP, LAYERED, TOP } from '../lib/assets/settings/option-table.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
+import { asBody, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { COMMANDS } from '../lib/cli/commands/index.ts'
 
-const readme = readFileSync('README.md', 'utf8')
+const page = readPage('README.md')
+const readme = page.text
+const first = page.take('')
+const fragments = [...page.take('Mounts'), ...page.take('One file from a route')].map(asBody)
+const commands = page.take('Production', 'sh')
+const shared = page.take('Production', 'js')
 
 function section(title: string): string {
   const start = readme.indexOf(`## ${title}\n`)
@@ -23,11 +28,7 @@ function section(title: string): string {
 
 /** The cells of each row of the tables of a section. */
 function rows(title: string): string[][] {
-  return rowsOf(section(title))
-}
-
-function rowsOf(text: string): string[][] {
-  return text
+  return section(title)
     .split('\n')
     .filter(line => line.startsWith('| ') && !line.includes('---'))
     .map(line =>
@@ -41,25 +42,73 @@ function rowsOf(text: string): string[][] {
 
 const code = (cell = '') => /^`([^`]+)`$/.exec(cell)?.[1]
 
-test('the first example serves its stylesheet, and its page with a 304 for what is unchanged', async t => {
-  const root = makeProject(t, {
+test('every block of the README is run here', t => {
+  t.deepEqual(page.left(), [])
+})
+
+const BOOKS = `export const books = { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) }
+  export const render = (book, { stylesheet }) => stylesheet`
+
+test('the first example serves its stylesheet, and its page with a 304 for what is unchanged; then in production', async t => {
+  const site = makeExample(t, {
+    'books.js': BOOKS,
     'apps/web/assets/stylesheets/app.css.scss': 'a { b { color: red } }'
   })
-  const [, example = ''] = /```js\n([^]*?)```/.exec(readme) ?? []
-  const body = example.replaceAll(/^import .*$/gm, '').replace('app.listen(3000)', 'return app')
-  const books = { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) }
-  const render = (_: object, { stylesheet }: { stylesheet: string }) => stylesheet
-  // oxlint-disable-next-line typescript/no-implied-eval -- the README's own words
-  const run = new Function('Koa', 'Router', 'koaAssets', 'koaHttpCache', 'books', 'render', body)
-  const here = (options: KoaAssetsOptions) => koaAssets({ ...options, root, env: 'development' })
-  const app = run(Koa, Router, here, koaHttpCache, books, render) as Koa
+  await site.follow(first)
+  await site.run('node server.js')
+  const { text, headers } = await site.ask('/books/1')
+  t.is(text, '<link href="/assets/app.css" type="text/css" rel="stylesheet">')
+  t.is(headers['cache-control'], 'public, max-age=600')
+  t.regex((await site.ask('/assets/app.css')).text, /a b \{/)
+  const again = { headers: { 'if-modified-since': headers['last-modified'] } }
+  t.is((await site.ask('/books/1', again)).status, 304)
+  await site.follow(commands)
+  t.regex((await site.ask('/books/1')).text, /\/assets\/app-[0-9a-f]{32}\.css/)
+})
+
+test('the command and the application share a configuration', async t => {
+  const folder = 'node_modules/a-package-that-adds-assets'
+  const site = makeExample(t, { 'assets/app.css': 'p {}' })
+  site.write({
+    [`${folder}/package.json`]: '{ "exports": "./index.js" }',
+    [`${folder}/index.js`]: ''
+  })
+  await site.follow(shared)
+  const page = "app.use(ctx => { ctx.body = ctx.assets.url('app.css') })\napp.listen(3000)"
+  site.write({ 'server.js': `${site.read('server.js')}${page}` })
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const [, path = ''] =
+    /^https:\/\/cdn\.example\.com(\/assets\/app-\w{32}\.css)$/.exec((await site.ask('/')).text) ??
+    []
+  t.is((await site.ask(path)).text, 'p {}')
+})
+
+test('the examples of mounts and of one file from a route serve what they name', async t => {
+  const root = makeProject(t, {
+    'data/uploads/cat.png': 'cat',
+    'data/reports/5.pdf': 'report',
+    'admin/dist/index.html': 'admin',
+    'admin/dist/main.js': '',
+    'admin/dist/.vite/manifest.json': '{"main.js":{"file":"main.js","isEntry":true}}'
+  })
+  const [app, router] = [new Koa(), new Router()]
+  app.use((ctx, next) => {
+    ctx.state.user = ctx.get('X-User')
+    return next()
+  })
+  const here = (options: KoaAssetsOptions) =>
+    app.use(koaAssets({ ...options, root, env: 'production', serve: true }))
+  for (const body of fragments) evaluate(body, { koaAssets: here, router })
+  app.use(router.routes())
   const agent = supertest(app.callback())
-  const page = await agent.get('/books/1')
-  t.is(page.text, '<link href="/assets/app.css" type="text/css" rel="stylesheet">')
-  t.is(page.headers['cache-control'], 'public, max-age=600')
-  t.regex((await agent.get('/assets/app.css')).text, /a b \{/)
-  const date = page.headers['last-modified'] as string
-  t.is((await agent.get('/books/1').set('If-Modified-Since', date)).status, 304)
+  const upload = await agent.get('/uploads/cat.png')
+  t.is(upload.headers['cache-control'], 'public, max-age=604800')
+  t.is((await agent.get('/admin/users').set('Sec-Fetch-Mode', 'navigate')).text, 'admin')
+  t.is((await agent.get('/reports/5')).status, 401)
+  const report = await agent.get('/reports/5').set('X-User', 'ada')
+  t.is(report.headers['content-disposition'], 'attachment; filename="Report.pdf"')
+  t.is(report.headers['cache-control'], 'private, no-cache')
 })
 
 test('the table names every view helper, and each call gives what it says', async t => {
@@ -98,11 +147,6 @@ test('the tables name every option of koaAssets, and no other', t => {
   const perApp = Object.keys(APP).filter(key => !(key in TOP))
   t.deepEqual(perApp, ['dir', 'path'])
   for (const key of Object.keys(LAYERED)) t.true(named.includes(key), key)
-})
-
-test('docs/mounts.md names every option of a mount, and no other', t => {
-  const named = rowsOf(readFileSync('docs/mounts.md', 'utf8')).map(([option]) => code(option) ?? '')
-  t.deepEqual(new Set(named), new Set(Object.keys(MOUNT)))
 })
 
 test('the table names every option of koaHttpCache, and no other', t => {

@@ -1,0 +1,49 @@
+// docs/mounts.md
+import Koa from 'koa'
+import test from 'ava'
+import supertest from 'supertest'
+import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
+import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { asBody, evaluate, readPage } from '../support/examples.ts'
+import { makeProject } from '../support/site.ts'
+
+const page = readPage('docs/mounts.md')
+const [example = ''] = page.take('').map(asBody)
+
+test('every block of the page is run here', t => {
+  t.deepEqual(page.left(), [])
+})
+
+test('the table names every option of a mount, and no other', t => {
+  const named = Array.from(page.text.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
+  t.deepEqual(new Set(named), new Set(Object.keys(MOUNT)))
+})
+
+test('the example serves four directories, each under its path', async t => {
+  const chunk = { 'src/main.js': { file: 'main-B1a2C3d4.js', isEntry: true, name: 'main' } }
+  const root = makeProject(t, {
+    'build/app/app.js': 'go()',
+    'docs/html/index.html': 'contents',
+    'data/uploads/cat.png': 'cat',
+    'dist/main-B1a2C3d4.js': 'main()',
+    'dist/index.html': 'page',
+    'dist/.vite/manifest.json': JSON.stringify(chunk)
+  })
+  const app = new Koa()
+  const here = (options: KoaAssetsOptions) =>
+    app.use(koaAssets({ ...options, root, env: 'production', serve: true }))
+  evaluate(example, { koaAssets: here })
+  const agent = supertest(app.callback())
+  const navigation = { 'Sec-Fetch-Mode': 'navigate' }
+  const cacheControlOf = async (path: string) => {
+    const { status, headers } = await agent.get(path).set(navigation)
+    t.is(status, 200, path)
+    return headers['cache-control']
+  }
+  t.is(await cacheControlOf('/static/app.js'), 'public, max-age=0, must-revalidate')
+  t.is(await cacheControlOf('/docs/'), 'public, max-age=0, must-revalidate')
+  t.is(await cacheControlOf('/uploads/cat.png'), 'public, max-age=604800')
+  t.is(await cacheControlOf('/main-B1a2C3d4.js'), 'public, max-age=31536000, immutable')
+  t.is(await cacheControlOf('/orders/7'), 'no-cache')
+  t.is((await agent.get('/docs')).status, 301)
+})

@@ -1,0 +1,170 @@
+// The code blocks of a page of the documentation, and a project in which they are run as they stand.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { ask, type Answer, type Question } from './ask.ts'
+import { makeProject, writeFiles, type Files } from './site.ts'
+
+export interface Block {
+  readonly language: string
+  /** The name in the comment of its first line. */
+  readonly file?: string | undefined
+  readonly text: string
+  /** The heading above it, `''` in front of the first one. */
+  readonly section: string
+  readonly line: number
+}
+
+const HEADING_OR_BLOCK = /^##+ (.*)$|^```(\w*)\n([^]*?)^```$/gm
+const FILE = /^(?:\/\/|#|\/\*|<!--) ((?:[\w@.-]+\/)*[\w-]*\.[\w.-]*\w)(?=[,\s])/
+
+export function blocksOf(markdown: string): readonly Block[] {
+  let section = ''
+  return Array.from(markdown.matchAll(HEADING_OR_BLOCK)).flatMap(match => {
+    const [, heading, language = '', text = ''] = match
+    if (heading !== undefined) {
+      section = heading
+      return []
+    }
+    const line = markdown.slice(0, match.index).split('\n').length
+    return [{ language, file: FILE.exec(text)?.[1], text, section, line }]
+  })
+}
+
+/** A page whose blocks are taken by the spec that runs them; those that no spec takes are left. */
+export function readPage(path: string) {
+  const text = readFileSync(path, 'utf8')
+  const left = new Set(blocksOf(text))
+  return {
+    text,
+    /** Takes the blocks of a section. */
+    take(section: string, ...languages: readonly string[]): readonly Block[] {
+      const taken = [...left].filter(
+        block =>
+          block.section === section && (!languages.length || languages.includes(block.language))
+      )
+      if (taken.length === 0) throw new Error(`${path} has no such blocks in "${section}"`)
+      for (const block of taken) left.delete(block)
+      return taken
+    },
+    left: () => Array.from(left, ({ line }) => `${path}:${line}`)
+  }
+}
+
+/** A block without its imports, as the body of a function. */
+export const asBody = ({ text }: Block): string => text.replaceAll(/^import .*$/gm, '')
+
+/** Runs the body of a function, which finds these names. */
+export function evaluate(body: string, names: object): unknown {
+  // oxlint-disable-next-line typescript/no-implied-eval -- the page's own words
+  return new Function(...Object.keys(names), body)(...Object.values(names))
+}
+
+/** Any free port takes the place of the one that an example listens on, and is told on stdout. */
+const ANY_PORT = `
+  import { Server } from 'node:net'
+  const { listen } = Server.prototype
+  Server.prototype.listen = function (port, ...rest) {
+    if (typeof port !== 'number') return listen.call(this, port, ...rest)
+    this.once('listening', () => console.log('port ' + this.address().port))
+    return listen.call(this, 0, '127.0.0.1', ...rest)
+  }`
+
+// npx runs what is installed, and npm installs nothing.
+const SHELL = `set -e
+  koa-fresh-assets() { node '${resolve('dist/cli.js')}' "$@"; }
+  npx() { "$@"; }
+  npm() { if [ "$1" = install ]; then shift; installed "$@"; else command npm "$@"; fi; }
+  installed() {
+    for name; do case "$name" in -*) ;; *)
+      [ -e "node_modules/$name" ] || { echo "npm install $name: no such package here" >&2; return 1; }
+    esac; done
+  }`
+
+const SERVER = /^(?:\w+=\S+ )*(?:node|npx tsx) .*\.[cm]?[jt]s$/
+
+/** A project in which packages are installed as in this repository, ours as it was built. */
+export function makeExample(t: ExecutionContext, files: Files = {}) {
+  const root = makeProject(t, { 'package.json': '{ "type": "module" }', ...files })
+  linkPackages(root)
+  let server: ChildProcess | undefined
+  let port = 0
+  const stop = async () => {
+    if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
+    process.kill(-server.pid, 'SIGKILL')
+    await once(server, 'close')
+  }
+  t.teardown(stop)
+
+  /** Runs one line of a shell; one that starts a server until this listens. Resolves to what it wrote. */
+  async function run(command: string): Promise<string> {
+    const line = command.replace(/(?:^|\s+)#.*$/, '')
+    const startsServer = SERVER.test(line)
+    if (startsServer) await stop()
+    const child = spawn('bash', ['-c', `${SHELL}\n${line}`], {
+      cwd: root,
+      env: environment(root),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true
+    })
+    if (startsServer) server = child
+    let [stdout, stderr] = ['', '']
+    t.teardown(() => {
+      if (!t.passed && startsServer) t.log(stderr)
+    })
+    return new Promise((resolve, reject) => {
+      child.stderr.on('data', text => (stderr += String(text)))
+      child.stdout.on('data', text => {
+        stdout += String(text)
+        port = Number(/^port (\d+)$/m.exec(stdout)?.[1] ?? port)
+        if (startsServer && /^port /m.test(stdout)) resolve(stdout)
+      })
+      child.once('close', status => {
+        if (status === 0) resolve(stdout)
+        else reject(new Error(`${line}: ${status}\n${stdout}${stderr}`))
+      })
+    })
+  }
+
+  return {
+    root,
+    run,
+    /** Goes through blocks in their order: writes those that name a file, runs the lines of a shell. */
+    async follow(blocks: readonly Block[]): Promise<void> {
+      for (const { language, file, text, line } of blocks) {
+        if (file !== undefined) writeFiles(root, { [file]: text })
+        else if (language === 'sh') for (const each of linesOf(text)) await run(each)
+        else throw new Error(`the block of line ${line} neither names a file nor is a command`)
+      }
+    },
+    /** Asks the server that was started last. */
+    ask: (path: string, question?: Question): Promise<Answer> => ask(port, path, question),
+    read: (path: string): string => readFileSync(join(root, path), 'utf8'),
+    exists: (path: string): boolean => existsSync(join(root, path)),
+    write: (files: Files): void => writeFiles(root, files)
+  }
+}
+
+const linesOf = (text: string) => text.replaceAll('\\\n', '').split('\n').filter(Boolean)
+
+function linkPackages(root: string): void {
+  if (!existsSync('dist/index.js')) throw new Error('examples run with dist: npm run build')
+  mkdirSync(join(root, 'node_modules'))
+  for (const name of readdirSync('node_modules')) {
+    if (name === '.cache') continue
+    symlinkSync(resolve('node_modules', name), join(root, 'node_modules', name), 'dir')
+  }
+  symlinkSync(resolve('.'), join(root, 'node_modules/koa-fresh-assets'), 'dir')
+}
+
+/** That of a user, not of who runs the specs. */
+function environment(root: string): NodeJS.ProcessEnv {
+  const { NODE_ENV: _, SERVE_STATIC_ASSETS: __, CI: ___, DEBUG: ____, ...rest } = process.env
+  return {
+    ...rest,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ANY_PORT)}`,
+    PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`
+  }
+}
