@@ -3,6 +3,7 @@
 import { warnOnce } from '../warn-once.ts'
 import { Bundles } from './bundles/bundles.ts'
 import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
+import type { ManifestEntry } from './building/manifest/entries.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import { makeNameCheck } from './inspecting/unknown-names.ts'
 import { isLive, LiveBuild } from './publishing/live-build.ts'
@@ -18,7 +19,13 @@ import type { AppSettings, Settings } from './settings/settings.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
-import { plainAddress, type AppAssets, type AssetAddress, type Module } from './views/asset-url.ts'
+import {
+  plainAddress,
+  type AppAssets,
+  type AssetAddress,
+  type Module,
+  type ModuleAddress
+} from './views/asset-url.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = ServedFile | undefined
@@ -63,8 +70,10 @@ export class Pipeline {
     const bundles = new Bundles(settings, warn)
     if (!bundles.isEmpty) this.#bundles = bundles
     const assetsOf = (app: AppSettings): AppAssets => ({
+      imports: app.imports,
       resolve: name => this.#resolve(app, name),
       modules: () => modulesOf(this.#manifestOf(app)),
+      moduleAt: path => this.#moduleAt(app, path),
       version: () => this.#version
     })
     this.viewHelpers = makeViewHelpers(settings, assetsOf, this.#bundles?.find)
@@ -169,8 +178,13 @@ export class Pipeline {
     const problem = this.#live?.problemOf(assetPath(app, name))
     const lastGood = problem && manifest.find(app, name)
     if (problem && !lastGood) throw problem
-    const { target, integrity } = lastGood ?? manifest.entry(app, name)
-    return { path: target, integrity }
+    const [plainPath, { target, integrity }] = lastGood ?? manifest.entry(app, name)
+    return { path: target, integrity, plainPath }
+  }
+
+  #moduleAt(app: AppSettings, plainPath: string): ModuleAddress | undefined {
+    const entry = this.#manifestOf(app)?.at(plainPath)
+    return entry && moduleAddress(entry)
   }
 
   #manifestOf(app: AppSettings): Manifest | undefined {
@@ -193,7 +207,12 @@ function isPrecompiled({ compile, fingerprint }: AppSettings): boolean {
 }
 
 function* modulesOf(manifest: Manifest | undefined): Generator<Module> {
-  for (const [plain, { target, integrity }] of manifest?.entries() ?? []) {
-    yield [plain, { path: target, integrity }]
+  for (const [plainPath, entry] of manifest?.entries() ?? []) {
+    yield [plainPath, moduleAddress(entry)]
   }
+}
+
+function moduleAddress(entry: ManifestEntry): ModuleAddress {
+  const { target, integrity, imports, dynamicImports } = entry
+  return { path: target, integrity, imports, dynamicImports }
 }

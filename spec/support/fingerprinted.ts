@@ -92,7 +92,15 @@ export interface WrittenManifest {
   version: number
   assets: Record<
     string,
-    { target: string; source: string; integrity: string[]; size: number; from?: number }
+    {
+      target: string
+      source: string
+      integrity: string[]
+      size: number
+      from?: number
+      imports?: string[]
+      dynamicImports?: string[]
+    }
   >
 }
 

@@ -1,15 +1,23 @@
 /** What compiles is a promise, too. Checked by `tsc -p spec/types`, never run. */
 
-import { plainAddress } from '../../lib/assets/views/asset-url.ts'
+import { plainAddress, type AppAssets } from '../../lib/assets/views/asset-url.ts'
 import type { Attributes } from '../../lib/assets/views/html.ts'
 import { makeViewHelpers, type ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 
 declare const assets: ViewHelpers
+const site: AppAssets = {
+  imports: new Map([['dial', 'dial.js']]),
+  resolve: name => plainAddress('/assets', name),
+  modules: () => new Map([['/a.js', { path: '/a-1.js', integrity: ['sha384-a'] }]]),
+  moduleAt: () => ({ path: '/a-1.js', imports: ['/b.js'] }),
+  version: () => ''
+}
 declare const maybe: boolean | undefined
 declare const attributes: Attributes | undefined
 
 assets.javascript('a') satisfies string
 assets.javascript('a', 'b', { async: true, defer: maybe, 'data-n': 1, nonce: null })
+assets.javascript('a', { type: 'module', modulepreload: maybe })
 assets.stylesheet('a', attributes)
 assets.image('a.png', { srcset: { 'b.png': '2x' }, width: 10, alt: '' })
 assets.image('a.png', { srcset: [['b.png', '2x']] })
@@ -18,6 +26,8 @@ assets.favicon(undefined, { rel: 'icon' })
 assets.video('a.mp4', { controls: true, poster: 'a.png' })
 assets.audio({ sources: ['a.ogg', { src: 'a.mp3', type: 'audio/mpeg' }], content: 'none' })
 assets.importMap({ nonce: 'r4nd0m', imports: { dial: 'dial.js' } }) satisfies string
+assets.importMap({ entry: 'app' })
+assets.importMap({ entry: ['app', 'locales/fi'] })
 assets.preload('a', { as: 'style', fetchpriority: 'high' }) satisfies string
 assets.entry('src/main.tsx', 'src/print.css', {
   mount: '/',
@@ -60,10 +70,10 @@ assets.version = 'v8'
 // @ts-expect-error helpers are read only
 assets.javascript = () => ''
 // @ts-expect-error an address is an object
-makeViewHelpers({ apps: [] }, () => ({ resolve: () => '/a', modules: () => [], version: () => '' }))
+makeViewHelpers({ apps: [] }, () => ({ ...site, resolve: () => '/a' }))
+// @ts-expect-error it is true or false
+assets.javascript('app', { type: 'module', modulepreload: 1 })
 
-makeViewHelpers({ host: undefined, apps: [{ name: 'web', path: '/' }] }, () => ({
-  resolve: name => plainAddress('/assets', name),
-  modules: () => new Map([['/a.js', { path: '/a-1.js', integrity: ['sha384-a'] }]]),
-  version: () => ''
-})) satisfies (app: string) => ViewHelpers
+makeViewHelpers({ host: undefined, apps: [{ name: 'web', path: '/' }] }, () => site) satisfies (
+  app: string
+) => ViewHelpers

@@ -68,7 +68,9 @@ class Build {
     for (const [path, drafted] of await this.#draftAll(places)) {
       nodes.set(path, { ...drafted, links: await this.#link(drafted) })
     }
-    return { assets: finishAll(nodes), problems: this.#problems.toSorted(byPath) }
+    const { assets, moduleCycles } = finishAll(nodes)
+    for (const cycle of moduleCycles) this.#options.warn(cycleFound(cycle))
+    return { assets, problems: this.#problems.toSorted(byPath) }
   }
 
   async #draftAll(places: readonly Place[]): Promise<ReadonlyMap<string, DraftedPlace>> {
@@ -142,4 +144,9 @@ class Build {
     const found = await this.#renderer.resolveAll(drafted, draft, { warn, fail })
     return found.map(to => to && assetPath(to.app, to.source.name))
   }
+}
+
+function cycleFound(cycle: readonly string[]): string {
+  const shown = cycle.length > 10 ? [...cycle.slice(0, 9), '…', ...cycle.slice(-1)] : cycle
+  return `modules refer to each other: ${shown.join(' -> ')}; they import each other by plain names, so break the cycle or write importMap() before the first module of a page, which would otherwise load them twice`
 }

@@ -7,7 +7,15 @@ import { encodePath } from '../urls/encode.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import type { Place } from './places.ts'
 
-export interface Built extends Place {
+/** What a script imports by literal specifiers: the plain URL paths of assets, decoded, in their order. */
+export interface Imports {
+  /** Undefined for what is no script, and for scripts whose references are not rewritten. */
+  readonly imports?: readonly string[]
+  /** By `import()`; undefined for none. */
+  readonly dynamicImports?: readonly string[]
+}
+
+export interface Built extends Place, Imports {
   /** The final bytes, or the source when its bytes are published unchanged. */
   readonly content: Content
   readonly mtimeNs: bigint

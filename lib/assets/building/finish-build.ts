@@ -2,11 +2,12 @@
 // referred to comes first.
 import { checksumsOfBytes, type Checksums } from '../../files/checksums.ts'
 import { Digester } from '../../files/digest.ts'
-import { finish, type Draft } from '../rendering/draft.ts'
+import { finish, textType, type Draft } from '../rendering/draft.ts'
+import { isInModule, type Reference } from '../rendering/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/encode.ts'
-import { publishedPath, publishedUrl, type Assets, type Built } from './built.ts'
-import { groupsInOrder } from './graph.ts'
+import { publishedPath, publishedUrl, type Assets, type Built, type Imports } from './built.ts'
+import { cycleThrough, groupsInOrder } from './graph.ts'
 import { byPath, type Place } from './places.ts'
 
 /** A draft, and the checksums of content that is final already. */
@@ -24,16 +25,24 @@ export interface Node extends Place, Drafted {
   readonly links: readonly (string | undefined)[]
 }
 
-/** Every asset by its path, after the assets that it refers to. */
-export function finishAll(nodes: ReadonlyMap<string, Node>): Assets {
-  const finisher = new Finisher(nodes)
-  const edges = (node: Node) => finisher.nodesOf(node)
-  for (const group of groupsInOrder(nodes.values(), edges)) finisher.finish(group)
-  return finisher.assets
+export interface Finished {
+  /** By path; each comes after the assets that it refers to. */
+  readonly assets: Assets
+  /** The paths of modules that refer to each other, of each such group one cycle. */
+  readonly moduleCycles: readonly (readonly string[])[]
 }
 
-class Finisher {
+export function finishAll(nodes: ReadonlyMap<string, Node>): Finished {
+  const finisher = new Finisher(nodes)
+  for (const group of groupsInOrder(nodes.values(), node => finisher.nodesOf(node))) {
+    finisher.finish(group)
+  }
+  return finisher
+}
+
+class Finisher implements Finished {
   readonly assets = new Map<string, Built>()
+  readonly moduleCycles: string[][] = []
   readonly #nodes: ReadonlyMap<string, Node>
 
   constructor(nodes: ReadonlyMap<string, Node>) {
@@ -48,32 +57,47 @@ class Finisher {
   finish(group: readonly Node[]): void {
     const isCycle = group.length > 1 || group.some(node => this.nodesOf(node).includes(node))
     const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
-    const query = isCycle ? `?${this.#digestOfCycle(group, cycle)}` : ''
-    const mtimeNs = this.#newestMtime(group)
-    for (const node of group) {
-      const urls = this.#urlsOf(node.links, cycle, query)
-      for (const built of finishOne(node, urls, mtimeNs)) this.assets.set(built.path, built)
-    }
+    const hasStyles = group.some(({ name }) => textType(name) === 'css')
+    const query = isCycle && hasStyles ? `?${this.#digestOfCycle(group, cycle)}` : ''
+    if (isCycle) this.#report(group)
+    const shared = hasStyles ? this.#newestMtime(group) : undefined
+    const times = group.map(node => shared ?? this.#newestMtime([node]))
+    group.forEach((node, at) => {
+      const urls = this.#urlsOf(node, cycle, query)
+      for (const built of finishOne(node, urls, times[at] ?? 0n)) this.assets.set(built.path, built)
+    })
   }
 
-  #urlsOf(links: Node['links'], cycle: ReadonlySet<string>, query = ''): Urls {
-    return links.map(path => {
-      if (path === undefined) return undefined
-      if (cycle.has(path)) return encodePath(path) + query
+  #report(group: readonly Node[]): void {
+    const modules = group.filter(({ name }) => textType(name) === 'js').toSorted(byPath)
+    const [first] = modules
+    if (!first) return
+    const members = new Set(group)
+    const cycle = cycleThrough(first, node => this.nodesOf(node).filter(to => members.has(to)))
+    this.moduleCycles.push(cycle.map(({ path }) => path))
+  }
+
+  #urlsOf({ links, draft }: Node, cycle: ReadonlySet<string>, query = ''): Urls {
+    return links.map((path, at) => {
+      const reference = draft.text?.references[at]
+      if (path === undefined || !reference) return undefined
+      // An import map resolves plain URLs, not those with a query.
+      if (cycle.has(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
       const built = this.assets.get(path)
       return built ? publishedUrl(built) : encodePath(path)
     })
   }
 
   /**
-   * Assets in a cycle cannot contain each other's digests. They share one digest: they refer to each
+   * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each
    * other by plain names with that digest as the query, so a change in one changes the bytes, and the
    * fingerprint, of each.
    */
   #digestOfCycle(group: readonly Node[], cycle: ReadonlySet<string>): string {
     const digester = new Digester()
-    for (const { path, draft, links } of group.toSorted(byPath)) {
-      const content = finish(draft, this.#urlsOf(links, cycle))
+    for (const node of group.toSorted(byPath)) {
+      const { path, draft } = node
+      const content = finish(draft, this.#urlsOf(node, cycle))
       digester.update(path).update('\0')
       if (!('copyOf' in content)) digester.update(content).update('\0')
       digester.update(draft.map ?? '').update('\0')
@@ -95,12 +119,28 @@ class Finisher {
   }
 }
 
+/** What a module imports; undefined for what is no script, or was not searched for imports. */
+function importsOf({ app, name, draft, links }: Node): Imports | undefined {
+  if (textType(name) !== 'js' || !app.fingerprint) return undefined
+  const { references = [] } = draft.text ?? {}
+  const of = (kind: Reference['kind']) =>
+    [...new Set(links.filter((_, at) => references[at]?.kind === kind))].filter(
+      path => path !== undefined
+    )
+  const dynamicImports = of('dynamic-import')
+  return { imports: of('import'), ...(dynamicImports.length > 0 && { dynamicImports }) }
+}
+
 function finishOne(node: Node, urls: Urls, mtimeNs: bigint): Built[] {
   const { draft, sums, links: _, ...place } = node
   const content = finish(draft, urls)
-  if (draft.map !== undefined) return withMap({ ...place, mtimeNs }, draft, content as Buffer, urls)
-  const known = sums ?? checksumsOfBytes(content as Uint8Array, place.app.integrity)
-  return [{ ...place, mtimeNs, content, ...known }]
+  const imports = importsOf(node)
+  if (draft.map === undefined) {
+    const known = sums ?? checksumsOfBytes(content as Uint8Array, place.app.integrity)
+    return [{ ...place, mtimeNs, content, ...known, ...imports }]
+  }
+  const [map, code] = withMap({ ...place, mtimeNs }, draft, content as Buffer, urls)
+  return [map, { ...code, ...imports }]
 }
 
 /** Added to the path of a minified asset for its source map. */
@@ -112,7 +152,7 @@ function withMap(
   { text, map = '' }: Draft,
   content: Buffer,
   urls: Urls
-): Built[] {
+): [map: Built, code: Built] {
   const { app, name, path } = place
   const json = Buffer.from(text ? shiftMap(map, text.code, text.references, urls) : map)
   const mapped: Built = {

@@ -20,6 +20,26 @@ export function groupsInOrder<T>(nodes: Iterable<T>, edges: (node: T) => readonl
   return search.groups
 }
 
+/** A shortest way from a node of a cycle back to itself; the node is at both ends. */
+export function cycleThrough<T>(start: T, edges: (node: T) => readonly T[]): T[] {
+  const cameFrom = new Map<T, T>()
+  const queue = [start]
+  for (const node of queue) {
+    for (const next of edges(node)) {
+      if (cameFrom.has(next)) continue
+      cameFrom.set(next, node)
+      queue.push(next)
+    }
+    if (cameFrom.has(start)) break
+  }
+  const way = [start]
+  for (let at = cameFrom.get(start); at !== undefined; at = cameFrom.get(at)) {
+    way.unshift(at)
+    if (at === start) break
+  }
+  return way
+}
+
 /** Tarjan's algorithm without recursion: a chain of imports may have thousands of nodes. */
 class Search<T> {
   readonly groups: T[][] = []

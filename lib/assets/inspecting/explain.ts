@@ -166,7 +166,7 @@ async function helpersStep(settings: Settings, app: AppSettings, name: string): 
   if (isLive(app)) return step('helpers', 'emit a fingerprinted URL from the manifest in memory')
   try {
     const manifest = await readManifest(manifestFile(settings))
-    const { target, source, size, integrity } = manifest.entry(app, name)
+    const [, { target, source, size, integrity }] = manifest.entry(app, name)
     const details = [`manifest: ${size} bytes from ${source}`, ...integrity]
     return step('helpers', `emit ${target}`, details)
   } catch (error) {

@@ -25,7 +25,8 @@ import {
 import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import { compile } from './compile.ts'
-import { findReferences, replaceReferences, type Reference } from './references.ts'
+import { loadModuleLexer } from './module-references.ts'
+import { findReferences, mayBeAsset, replaceReferences, type Reference } from './references.ts'
 
 /** A source read and compiled, its references found but not yet replaced. */
 export interface Draft {
@@ -59,10 +60,11 @@ const COPY_FROM = 1024 * 1024
  */
 export async function draft(
   { symlinks, env }: Settings,
-  { name, source }: Omit<Asset, 'app'>,
+  asset: Asset,
   loadPaths: readonly string[],
   sourceMap?: boolean
 ): Promise<Draft | undefined> {
+  const { name, source } = asset
   const type = textType(name)
   const isAllowed = containmentOf(symlinks, source.directory)
   const readAt = Date.now()
@@ -79,15 +81,16 @@ export async function draft(
     return { content: read.bytes, inputs: [input], mtimeNs, isSettled: true }
   }
   const options = { loadPaths, env, ...(sourceMap && { sourceMap }) }
-  return draftText({ name, source }, read.bytes, input, options)
+  return draftText(asset, read.bytes, input, options)
 }
 
 async function draftText(
-  { name, source }: Omit<Asset, 'app'>,
+  asset: Asset,
   bytes: Buffer,
   input: FileObservation,
   options: Parameters<typeof compile>[2]
 ): Promise<Draft> {
+  const { source } = asset
   const startedAt = Date.now()
   const { code, dependencies, duration } = await compile(source, bytes, options)
   const others = await observeAll(dependencies.filter(path => path !== source.file))
@@ -95,7 +98,7 @@ async function draftText(
   const paths = files.map(({ path }) => path)
   return {
     content: source.compiler ? Buffer.from(code) : bytes,
-    text: textOf(name, code, paths),
+    text: await textOf(asset, code, paths),
     inputs: [input, ...others],
     mtimeNs: newestMtime([input, ...files]),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
@@ -110,10 +113,22 @@ export function finish({ content, text }: Draft, urls: readonly (string | undefi
 }
 
 /** Undefined for a text that refers to no other asset. */
-export function textOf(name: string, code: string, dependencies: readonly string[]) {
+export async function textOf(
+  { app, name }: Pick<Asset, 'app' | 'name'>,
+  code: string,
+  dependencies: readonly string[]
+): Promise<Text | undefined> {
   const type = textType(name)
-  const references = type ? findReferences(type, code) : []
+  if (!type) return undefined
+  const found = findReferences(type, code)
+  // Without fingerprints a browser resolves them.
+  const inModule = type === 'js' && app.fingerprint ? (await loadModuleLexer())(code) : []
+  const references = [...found, ...inModule.filter(mayBeAsset)].toSorted(byStart)
   return references.length > 0 ? { code, references, dependencies } : undefined
+}
+
+function byStart(a: Reference, b: Reference): number {
+  return a.start - b.start
 }
 
 /** Undefined for an asset that cannot refer to others. */

@@ -47,7 +47,7 @@ export async function loadMinifier(
     return {
       ...drafted,
       content: Buffer.from(result.code),
-      text: textOf(asset.name, result.code, drafted.text?.dependencies ?? []),
+      text: await textOf(asset, result.code, drafted.text?.dependencies ?? []),
       map: relativeMap(result.map, asset.source)
     }
   }

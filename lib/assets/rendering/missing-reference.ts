@@ -3,8 +3,9 @@ import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { readSnapshot } from '../../files/disk.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/catalog.ts'
+import type { Asset } from '../sources/sources.ts'
 import type { Draft, Text } from './draft.ts'
+import { isBare } from './module-references.ts'
 import type { Reference } from './references.ts'
 import { positionsOf, type Position } from './text-position.ts'
 
@@ -14,7 +15,7 @@ const MAX_SEARCHES = 100
 /** Makes the errors of one asset. Several references with one path get the place of the first. */
 export function makeMissingReference(
   { root }: Settings,
-  { file, compiler }: Source,
+  { app, source: { file, compiler } }: Pick<Asset, 'app' | 'source'>,
   text: Text,
   map: Draft['map']
 ): (reference: Reference) => Promise<AssetError> {
@@ -42,9 +43,14 @@ export function makeMissingReference(
     return relative(root, path) + place
   }
 
-  return async ({ path }) => {
+  return async reference => {
+    const { path } = reference
     const place = await placeOf(path)
-    return new AssetError('reference-missing', `${place} refers to ${path}, which was not found`)
+    const name = isBare(reference) ? ` (${app.imports.get(path)} by the option imports)` : ''
+    return new AssetError(
+      'reference-missing',
+      `${place} refers to ${path}${name}, which was not found`
+    )
   }
 }
 

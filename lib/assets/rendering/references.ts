@@ -1,5 +1,6 @@
 // Finds the references in published text, and replaces them: url(), image-set() and @import in CSS,
-// sourceMappingURL in CSS and JavaScript. The caller may read the disk between the two steps.
+// sourceMappingURL in CSS and JavaScript; module-references.ts has those of modules. The caller may read
+// the disk between the two steps.
 import {
   ParseErrorWithToken,
   TokenType,
@@ -18,10 +19,18 @@ export interface Reference {
   readonly path: string
   /** `?query#fragment`, as written. */
   readonly suffix: string
-  readonly kind: 'url' | 'string' | 'source-map'
+  readonly kind: Kind
 }
 
-/** Every reference of a text, in order; not absolute URLs, `data:` URLs and mere fragments. */
+type Kind = 'url' | 'string' | 'source-map' | ModuleKind
+type ModuleKind = 'import' | 'dynamic-import' | 'new-url'
+const MODULE_KINDS: ReadonlySet<Kind> = new Set<ModuleKind>(['import', 'dynamic-import', 'new-url'])
+
+export function isInModule({ kind }: Reference): boolean {
+  return MODULE_KINDS.has(kind)
+}
+
+/** Every reference of a text but those of modules, in order; only those that may lead to an asset. */
 export function findReferences(type: 'css' | 'js', text: string): Reference[] {
   return (type === 'css' ? findInCss(text) : findInScript(text)).filter(mayBeAsset)
 }
@@ -78,11 +87,11 @@ function isUrl(around: string | undefined, rule: string): boolean {
 function urlReference([, raw, at, , { value }]: TokenURL): Reference {
   const start = at + (/^[^(]*\([ \t\r\n\f]*/.exec(raw)?.[0].length ?? 0)
   const end = at + raw.search(/[ \t\r\n\f]*\)$/)
-  return reference(start, Math.max(start, end), value, 'url')
+  return makeReference(start, Math.max(start, end), value, 'url')
 }
 
 function stringReference([, raw, start, , { value }]: TokenString): Reference {
-  return reference(start, start + raw.length, value, 'string')
+  return makeReference(start, start + raw.length, value, 'string')
 }
 
 const CSS_MAP = /^\/\*[#@]\s*sourceMappingURL=(?<url>[^\s*]+)\s*\*\/$/u
@@ -95,10 +104,10 @@ function commentReferences([, raw, start]: TokenComment): Reference[] {
 function mapReference(match: RegExpExecArray, at: number): Reference {
   const url = match.groups?.['url'] ?? ''
   const start = at + match[0].indexOf('=') + 1
-  return reference(start, start + url.length, url, 'source-map')
+  return makeReference(start, start + url.length, url, 'source-map')
 }
 
-function reference(start: number, end: number, url: string, kind: Reference['kind']): Reference {
+export function makeReference(start: number, end: number, url: string, kind: Kind): Reference {
   const cut = url.search(/[?#]/)
   const [path, suffix] = cut === -1 ? [url, ''] : [url.slice(0, cut), url.slice(cut)]
   return { start, end, path, suffix, kind }
@@ -107,7 +116,8 @@ function reference(start: number, end: number, url: string, kind: Reference['kin
 // A scheme, `//host`, or nothing but query and fragment.
 const ELSEWHERE = /^(?:[a-z][a-z\d+.-]*:|\/\/|$)/i
 
-function mayBeAsset({ path }: Reference): boolean {
+/** Not for absolute URLs, `data:` URLs and mere fragments. */
+export function mayBeAsset({ path }: Reference): boolean {
   return !ELSEWHERE.test(path)
 }
 
@@ -133,6 +143,6 @@ export function writtenReference({ suffix, kind }: Reference, url: string): stri
   const hasTwoQueries = url.includes('?') && suffix.startsWith('?')
   const whole = url + (hasTwoQueries ? suffix.replace('?', '&') : suffix)
   if (kind === 'source-map') return whole
-  const needsQuotes = kind === 'string' || /[\s"'()\\]/.test(whole)
-  return needsQuotes ? `"${whole.replace(/["\\\n]/g, encodeURIComponent)}"` : whole
+  const needsQuotes = kind !== 'url' || /[\s"'()\\]/.test(whole)
+  return needsQuotes ? `"${whole.replace(/["\\\n\r]/g, encodeURIComponent)}"` : whole
 }

@@ -4,12 +4,14 @@ import type { AssetError } from '../../errors.ts'
 import { statOf } from '../../files/disk.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { appAt, type AppSettings } from '../settings/app-settings.ts'
+import { isAbsoluteUrl } from '../settings/option-table.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { AppSources, Asset, Sources } from '../sources/sources.ts'
 import { draft, type Draft, type Text } from './draft.ts'
 import { makeMissingReference } from './missing-reference.ts'
-import type { Reference } from './references.ts'
+import { isBare } from './module-references.ts'
+import { isInModule, type Reference } from './references.ts'
 
 /** The asset that a reference points to. */
 interface Referenced extends Asset {
@@ -44,32 +46,32 @@ export class Renderer {
     report: { warn: (message: string) => void; fail: (error: AssetError) => void }
   ): Promise<(Referenced | undefined)[]> {
     if (!text) return []
-    const { app, source } = asset
-    const missingReference = makeMissingReference(this.#settings, source, text, map)
-    const resolving = text.references.map(async reference => {
-      const found = await this.resolve(asset, text, reference)
+    const { app } = asset
+    const missingReference = makeMissingReference(this.#settings, asset, text, map)
+    const resolving = text.references.map(reference => this.resolve(asset, text, reference))
+    const found = await Promise.all(resolving)
+    for (const [at, reference] of text.references.entries()) {
       // A missing source map is not a mistake in the text.
-      const isReported = app.missing !== 'ignore' && reference.kind !== 'source-map'
-      if (found === undefined && isReported) {
-        const error = await missingReference(reference)
-        if (app.missing === 'error') report.fail(error)
-        else report.warn(error.message)
-      }
-      return found === 'elsewhere' ? undefined : found
-    })
-    return Promise.all(resolving)
+      const isIgnored = app.missing === 'ignore' || reference.kind === 'source-map'
+      if (found[at] !== undefined || isIgnored) continue
+      const error = await missingReference(reference)
+      if (app.missing === 'error') report.fail(error)
+      else report.warn(error.message)
+    }
+    return found.map(to => (to === 'elsewhere' ? undefined : to))
   }
 
   /**
    * Tries the file next to the source, or next to a file that was compiled into it: that is what the
-   * author refers to. Then the URL a browser would request, which may belong to another app; then the
-   * reference as a name.
+   * author refers to. Then the URL a browser would request, which may belong to another app; then, except
+   * in a module, the reference as a name.
    */
   async resolve(
     asset: Asset,
     { dependencies }: Pick<Text, 'dependencies'>,
     reference: Reference
   ): Promise<Resolution> {
+    if (isBare(reference)) return this.#byImports(asset.app, reference.path)
     const path = decoded(reference.path)
     if (path === undefined) return 'elsewhere'
     if (path.startsWith('/')) return this.#byAbsoluteUrl(posix.normalize(path))
@@ -79,7 +81,8 @@ export class Renderer {
     // Searching on could only find a different file of that name.
     if (beside === 'unreachable') return undefined
     if (beside && !isSame(direct, beside)) return beside
-    return direct ?? this.#byName(app, path)
+    // In development, where modules are not rewritten, the browser would not find it.
+    return direct ?? (isInModule(reference) ? undefined : this.#byName(app, path))
   }
 
   async #byAbsoluteUrl(url: string): Promise<Resolution> {
@@ -108,6 +111,13 @@ export class Renderer {
       if (found) return reach(app, sources, found)
     }
     return undefined
+  }
+
+  async #byImports(app: AppSettings, specifier: string): Promise<Resolution> {
+    const name = app.imports.get(specifier)
+    if (name === undefined || isAbsoluteUrl(name)) return 'elsewhere'
+    const source = await this.#sources.of(app).find(name)
+    return source && { app, name, source, isDirect: false }
   }
 
   async #byName(app: AppSettings, path: string): Promise<Resolution> {

@@ -3,12 +3,13 @@ import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
+import { mediaTypeOf } from '../../http/media-type.ts'
 import { entriesGiven, optionError, settleTable, type Settled } from '../../options.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { appsAtStart, manifestFile } from './manifest-file.ts'
-import { LAYERED, type PROJECT, type Situation } from './option-table.ts'
+import { isAbsoluteUrl, LAYERED, type PROJECT, type Situation } from './option-table.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 
 export interface AppSettings extends Settled<typeof LAYERED> {
@@ -22,6 +23,8 @@ export interface AppSettings extends Settled<typeof LAYERED> {
   /** Absolute; the app's own `assets` first, without the third-party directories. */
   readonly sources: readonly string[]
   readonly integrity: readonly IntegrityAlgorithm[]
+  /** By bare module specifier: the name of an asset, or an absolute URL. */
+  readonly imports: ReadonlyMap<string, string>
   /** By extension, with its dot. */
   readonly compilers: ReadonlyMap<string, Compiler>
   /** Seconds. */
@@ -140,14 +143,22 @@ function settleLayers(project: Project, layers: readonly LayeredOptions[]) {
     layers.flatMap(layer => entriesGiven({ ...layer }))
   )
   const plain = settleTable(LAYERED, given, project)
-  const { integrity = plain.fingerprint ? 'sha384' : false, compilers = [] } = given
+  const { integrity = plain.fingerprint ? 'sha384' : false, compilers = [], imports } = given
   return {
     ...plain,
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
+    imports: new Map(
+      entriesGiven(imports).map(([specifier, name]) => [specifier, scriptName(name)])
+    ),
     compilers: compilersByExtension(compilers),
     revalidate: project.options.revalidate ?? (plain.compile ? 0 : 1),
     tails: project.tails
   }
+}
+
+/** As in `javascript()`: `.js` is appended to a name without a known extension. */
+function scriptName(name: string): string {
+  return isAbsoluteUrl(name) || mediaTypeOf(name) !== undefined ? name : `${name}.js`
 }
 
 function compilersByExtension(own: readonly Compiler[]): ReadonlyMap<string, Compiler> {

@@ -15,6 +15,7 @@ import {
   withDefault,
   type Expectation
 } from '../../options.ts'
+import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { live, LIVE } from './live.ts'
 import { MOUNT } from './mount-options.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
@@ -45,6 +46,11 @@ export const LAYERED = {
   compilers: {
     expected: 'a list of { extensions, target, compile }',
     holds: value => Array.isArray(value) && value.every(isCompiler)
+  },
+  imports: {
+    expected:
+      "an object of bare module specifiers, each with a name or an absolute URL, such as { confetti: 'vendor/confetti.js' }",
+    holds: value => isRecord(value) && entriesGiven(value).every(isImport)
   },
   missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ isPrecompile }: Situation) =>
     isPrecompile ? 'error' : 'warn'
@@ -129,6 +135,16 @@ function checkMount(path: string, mount: unknown): void {
 
 function isAlgorithm(name: unknown): boolean {
   return (INTEGRITY_ALGORITHMS as readonly unknown[]).includes(name)
+}
+
+/** HTML, "resolve a module specifier": what begins with a slash, a dot and a slash, or a scheme is a URL. */
+function isImport([specifier, name]: readonly [string, unknown]): boolean {
+  const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)/i.test(specifier)
+  return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))
+}
+
+export function isAbsoluteUrl(name: string): boolean {
+  return /^(?:https?:)?\/\//i.test(name)
 }
 
 function isCompiler(value: unknown): boolean {

@@ -28,6 +28,15 @@ export interface LayeredOptions {
   /** Additional compilers. They replace built-in ones with the same extension. Default: none. */
   compilers?: readonly Compiler[] | undefined
   /**
+   * Bare module specifiers, each with the name of an asset or an absolute URL. `importMap()` contains them
+   * in every environment; with `fingerprint`, imports of them in modules are rewritten as well.
+   * Default: none.
+   *
+   * @example
+   * { confetti: 'vendor/confetti.js' }
+   */
+  imports?: Readonly<Record<string, string | undefined>> | undefined
+  /**
    * What to do about a reference to an asset that does not exist. Default: `warn`; in precompile `error`,
    * which publishes nothing.
    */

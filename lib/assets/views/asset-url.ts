@@ -10,17 +10,30 @@ export interface AssetAddress {
   readonly path: string
   /** Subresource Integrity, one hash per algorithm: `['sha384-…']`. */
   readonly integrity?: readonly string[] | undefined
+  /** With fingerprints, the URL path without one, percent-encoded: `/assets/app.css`. */
+  readonly plainPath?: string | undefined
+}
+
+export interface ModuleAddress extends AssetAddress {
+  /** The plain URL paths of what it imports by literals; undefined where that is not known. */
+  readonly imports?: readonly string[] | undefined
+  /** The same for `import()`. */
+  readonly dynamicImports?: readonly string[] | undefined
 }
 
 /** A module: the URL path that its importers write, and where it is published. */
-export type Module = readonly [plainPath: string, address: AssetAddress]
+export type Module = readonly [plainPath: string, address: ModuleAddress]
 
 /** The assets of one app, as the view helpers need them. */
 export interface AppAssets {
+  /** The option `imports`: names or absolute URLs, by bare module specifier. */
+  readonly imports: ReadonlyMap<string, string>
   /** @throws AssetError for a name that the manifest does not contain */
   resolve(name: string): AssetAddress
   /** Every file in the app's manifest; those that are not JavaScript are skipped. */
   modules(): Iterable<Module>
+  /** Undefined for a plain URL path that is not in the manifest, and without fingerprints. */
+  moduleAt(plainPath: string): ModuleAddress | undefined
   /** Changes whenever the URL of an asset may have changed. */
   version(): string
 }
@@ -43,12 +56,22 @@ const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
 
 export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
   return (given, extension = '') => {
-    const name = withoutQuery(given)
-    if (ABSOLUTE_URL.test(given)) return { url: given }
-    checkName(name, given)
-    const { path, integrity } = assets.resolve(mediaType(name) ? name : name + extension)
-    return { url: host + path + encodeUrl(given.slice(name.length)), integrity }
+    const name = assetName(given, extension)
+    if (name === undefined) return { url: given }
+    const { path, integrity } = assets.resolve(name)
+    return { url: host + path + encodeUrl(given.slice(withoutQuery(given).length)), integrity }
   }
+}
+
+/**
+ * The name with its extension; undefined for an absolute URL.
+ * @throws {TypeError} for a name that no asset can have
+ */
+export function assetName(given: string, extension: string): string | undefined {
+  const name = withoutQuery(given)
+  if (ABSOLUTE_URL.test(given)) return undefined
+  checkName(name, given)
+  return mediaType(name) ? name : name + extension
 }
 
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {

@@ -3,8 +3,8 @@
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
 import { splitArguments, type NamesThen } from './arguments.ts'
 import type { AssetUrl } from './asset-url.ts'
-import { escapeHtml, escapeInScript, NUNJUCKS_KEY, openTag, type Attributes } from './html.ts'
-import { guarded, scriptTag, stylesheetTag } from './tags.ts'
+import { escapeHtml, escapeInScript, NUNJUCKS_KEY, type Attributes } from './html.ts'
+import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
 
 export interface EntryOptions {
   /** The URL path of the mount, as in the option `mounts`. Default: the only one that has the entry. */
@@ -146,7 +146,7 @@ function writeTags({ stylesheets, scripts, preloads }: Entry, type: EntryOptions
       return tagOf('script', script.url, scriptTag(script, KINDS[kind]))
     }),
     ...(type === 'classic' ? [] : preloads).map(each =>
-      tagOf('modulepreload', each.url, preloadTag(each))
+      tagOf('modulepreload', each.url, modulePreloadTag(each, {}))
     )
   ]
 }
@@ -160,11 +160,6 @@ function tagOf(rank: Tag['rank'], url: string, html: string): Tag {
 /** Of plugin-legacy: browsers that support modules must not run them as well. */
 function isForSome(kind: ScriptKind): boolean {
   return kind === 'blocking' || kind === 'nomodule'
-}
-
-// In the mode of the module's own request: a browser fetches it twice if they differ.
-function preloadTag({ url, integrity }: AssetUrl): string {
-  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, {}))
 }
 
 // What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").

@@ -1,32 +1,46 @@
 /** `importMap`: `<script type="importmap">`, which resolves `import './dial.js'` to the published file. */
 
-import type { AppAssets, AssetUrl, UrlOf } from './asset-url.ts'
+import { assetName, type AppAssets, type AssetUrl, type UrlOf } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
+import { isModulePath, reachedFrom } from './module-graph.ts'
 
 export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
-  /** More specifiers, each with the name of an asset or an absolute URL. They take precedence. */
+  /**
+   * The modules that the page loads: the map then contains only what they import, by whatever chain of
+   * literal specifiers. Without fingerprints it has no effect. Default: every module of the app.
+   */
+  readonly entry?: string | readonly string[] | undefined
+  /**
+   * More specifiers, each with the name of an asset or an absolute URL. They take precedence over those of
+   * the option `imports`.
+   */
   readonly imports?: Readonly<Record<string, string>> | undefined
 }
 
 type Entry = readonly [specifier: string, asset: AssetUrl]
 
 export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
+  const named = ([specifier, name]: readonly [string, string]): Entry => [
+    specifier,
+    urlOf(name, '.js')
+  ]
   return {
     /**
-     * The import map from plain module URLs to the published ones, with their integrity, on one
-     * line. Place it before the first module. Without fingerprints it contains only
-     * `options.imports`.
+     * The import map from plain module URLs to the published ones, with their integrity, and of the
+     * option `imports`, on one line. Place it before the first module. Without fingerprints it contains
+     * only `imports`.
      *
      * @example
-     * importMap({ nonce: 'r4nd0m' })
+     * importMap({ nonce: 'r4nd0m', entry: 'app' })
      * // <script type="importmap" nonce="r4nd0m">{"imports":{
      * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
      */
-    importMap: ({ nonce, imports = {} }: ImportMapOptions = {}): string => {
-      const added = Object.entries(imports).map(([key, name]): Entry => [key, urlOf(name, '.js')])
-      const entries = [...publishedModules(host, assets), ...added]
+    importMap: ({ nonce, entry, imports = {} }: ImportMapOptions = {}): string => {
+      const modules = publishedModules(host, assets, entry)
+      const byOption = [...assets.imports].filter(isReachedBy(modules, urlOf))
+      const entries = [...modules, ...byOption.map(named), ...Object.entries(imports).map(named)]
       const urls = sorted(entries.map(([specifier, { url }]) => [specifier, url]))
       const json = JSON.stringify({ imports: urls, integrity: hashes(entries) })
       return `${openTag('script', { type: 'importmap', nonce })}${escapeInScript(json)}</script>`
@@ -35,10 +49,32 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
 }
 
 // The specifier includes the host: a relative import is resolved against the URL of its module.
-function publishedModules(host: string, assets: AppAssets): Entry[] {
-  return [...assets.modules()]
-    .filter(([plainPath]) => /\.m?js$/.test(plainPath))
+function publishedModules(
+  host: string,
+  assets: AppAssets,
+  entry: ImportMapOptions['entry']
+): Entry[] {
+  const names = entry === undefined ? undefined : [entry].flat()
+  const found = names
+    ? reachedFrom(
+        assets,
+        names.map(name => assetName(name, '.js')).filter(name => name !== undefined)
+      )
+    : assets.modules()
+  return [...found]
+    .filter(([plainPath]) => isModulePath(plainPath))
     .map(([plainPath, { path, integrity }]) => [host + plainPath, { url: host + path, integrity }])
+}
+
+/** Whether an entry of the option `imports` leads to one of the modules, if it leads to a module of ours. */
+function isReachedBy(modules: readonly Entry[], urlOf: UrlOf) {
+  const urls = new Set(modules.map(([, { url }]) => url))
+  return ([, name]: readonly [string, string]): boolean => {
+    // Without fingerprints, what is reached is not known.
+    if (urls.size === 0 || !isModulePath(name)) return true
+    const { url } = urlOf(name)
+    return urls.has(url) || url === name
+  }
 }
 
 function hashes(entries: readonly Entry[]): object | undefined {

@@ -1,10 +1,21 @@
 /** `javascript`, `stylesheet` and `favicon`. A `src` or `href` among the attributes is ignored. */
 
+import { inspect } from 'node:util'
 import { splitArguments, type NamesThen } from './arguments.ts'
-import type { AssetUrl, UrlOf } from './asset-url.ts'
-import { openTag, readAttributes, type Attributes } from './html.ts'
+import { assetName, type AppAssets, type AssetUrl, type UrlOf } from './asset-url.ts'
+import { openTag, readAttributes, type Attributes, type AttributeValue } from './html.ts'
+import { staticImports } from './module-graph.ts'
 
-export function tagHelpers(urlOf: UrlOf) {
+export interface ScriptAttributes extends Attributes {
+  /**
+   * Of a module: also writes a `modulepreload` link for each module that it imports statically, directly or
+   * not, so a browser fetches all of them at once. The links have the tag's `nonce` and `crossorigin`.
+   * Without fingerprints the imports are not known, and nothing is added. Default: `false`.
+   */
+  readonly modulepreload?: boolean | undefined
+}
+
+export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
   return {
     /**
      * A `<script>` for each name. `.js` is appended to a name without a known extension.
@@ -12,10 +23,24 @@ export function tagHelpers(urlOf: UrlOf) {
      * @example
      * javascript('application', { defer: true })
      * // <script src="/assets/application.js" type="text/javascript" defer="defer"></script>
-     * @throws {TypeError} without a name
+     * @example
+     * javascript('application', { type: 'module', modulepreload: true })
+     * // <script src="/assets/application-<32 hex>.js" type="module" …></script>
+     * // <link href="/assets/dial-<32 hex>.js" rel="modulepreload" integrity="…" …>
+     * @throws {TypeError} without a name, and for `modulepreload` without `type: 'module'`
      */
-    javascript: (...names: NamesThen<Attributes>): string =>
-      eachName('javascript', names, (name, given) => scriptTag(urlOf(name, '.js'), given)),
+    javascript: (...args: NamesThen<ScriptAttributes>): string => {
+      const { names, options = {} } = splitArguments('javascript', args)
+      const { modulepreload = false, ...given } = readAttributes(options)
+      const scripts = names.map(name => scriptTag(urlOf(name, '.js'), given))
+      if (modulepreload === false || modulepreload === null) return scripts.join('\n')
+      checkPreload(modulepreload, given)
+      const known = names.map(name => assetName(name, '.js')).filter(name => name !== undefined)
+      const links = staticImports(assets, known).map(({ path, integrity }) =>
+        modulePreloadTag({ url: host + path, integrity }, given)
+      )
+      return [...scripts, ...links].join('\n')
+    },
 
     /**
      * A stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
@@ -58,6 +83,25 @@ export function scriptTag({ url, integrity }: AssetUrl, given: Attributes): stri
 export function stylesheetTag({ url, integrity }: AssetUrl, given: Attributes): string {
   const builtIn = { href: url, type: 'text/css', rel: 'stylesheet' }
   return openTag('link', builtIn, ...guarded(integrity, given), { href: url })
+}
+
+function checkPreload(modulepreload: AttributeValue, { type }: Attributes): void {
+  if (modulepreload !== true) {
+    throw new TypeError(`modulepreload must be true or false, got ${inspect(modulepreload)}`)
+  }
+  if (type === 'module') return
+  throw new TypeError(`modulepreload needs type: 'module', got ${inspect(type)}`)
+}
+
+/**
+ * In the mode in which the importing script requests it: a browser fetches it twice if they differ.
+ * @param given the attributes of the script
+ */
+export function modulePreloadTag({ url, integrity }: AssetUrl, given: Attributes): string {
+  const isShared = ([name, value]: readonly [string, AttributeValue]) =>
+    name === 'nonce' || name === 'crossorigin' || (name === 'integrity' && !value)
+  const shared = Object.fromEntries(Object.entries(given).filter(isShared))
+  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, shared))
 }
 
 function faviconTag({ url }: AssetUrl, given: Attributes): string {

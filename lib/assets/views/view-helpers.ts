@@ -89,7 +89,7 @@ function helpersFor(
   const urlOf = makeUrlOf(host, assets)
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
-    ...tagHelpers(urlOf),
+    ...tagHelpers(host, assets, urlOf),
     ...mediaHelpers(urlOf),
     ...importMapHelpers(host, assets, urlOf),
     ...preloadHelpers(urlOf)

@@ -89,7 +89,7 @@ test('a big file that was written just now may change again within the same tick
   const file = join(directory, 'x/big.bin')
   const source = { file, directory, path: 'x/big.bin', tail: '', name: '', compiler: undefined }
   const settings = settle({ root, env: 'test' })
-  const drafted = () => draft(settings, { name: 'big.bin', source }, [])
+  const drafted = () => draft(settings, { app: settings.publicApp, name: 'big.bin', source }, [])
   const end = Date.now() + 5000
   do truncateSync(file, 2 * MIB)
   while ((await drafted())?.isSettled && Date.now() < end)

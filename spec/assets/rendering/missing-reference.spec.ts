@@ -23,7 +23,9 @@ for (const [what, compiler, placed] of [
     }
     const references = findReferences('css', code)
     const text = { code, references, dependencies: [] }
-    const missing = makeMissingReference(settle({ root }), source, text, undefined)
+    const settings = settle({ root })
+    const asset = { app: settings.publicApp, source }
+    const missing = makeMissingReference(settings, asset, text, undefined)
     const errors = await Promise.all(references.map(missing))
     errors.forEach(({ message }, at) => {
       const place = at < placed ? `:${at + 1}:12` : ''

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import test from 'ava'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
@@ -12,6 +13,19 @@ const DIRECTORIES = 'a list of directories'
 const HOST = "a scheme and host such as 'https://cdn.example'"
 const INTEGRITY = "false, 'sha256', 'sha384', 'sha512' or a list of these"
 const COMPILERS = 'a list of { extensions, target, compile }'
+const IMPORTS =
+  "an object of bare module specifiers, each with a name or an absolute URL, such as { confetti: 'vendor/confetti.js' }"
+const WRONG_IMPORTS = [
+  { './a': 'a.js' },
+  { '/a': 'a.js' },
+  { 'node:fs': 'a.js' },
+  { '': 'a.js' },
+  { a: '../a.js' },
+  { a: '/a.js' },
+  { a: 'data:text/javascript,' },
+  { a: 1 },
+  ['a.js']
+]
 const SECONDS = 'a number of seconds, 0 or more'
 const BYTES = 'a whole number of bytes'
 const ENTRIES = 'a whole number of entries, 1 or more'
@@ -77,6 +91,9 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
     { compilers: [{ extensions: '.css.x', target: '.css', compile: String }] },
     `compilers must be ${COMPILERS}, got [ { extensions: '.css.x', target: '.css', compile: [Function: String] } ]`
   ],
+  ...WRONG_IMPORTS.map(
+    imports => [{ imports }, `imports must be ${IMPORTS}, got ${inspect(imports)}`] as const
+  ),
   [{ missing: 'log' }, "missing must be 'ignore', 'warn' or 'error', got 'log'"],
   [{ tails: 0 }, 'tails must be true or false, got 0'],
   [{ configure: [] }, 'configure must be an object, got []'],
@@ -93,7 +110,7 @@ for (const [options, message] of WRONG) {
   })
 }
 
-const LAYERED = 'compile, fingerprint, sources, integrity, compilers, missing, minify'
+const LAYERED = 'compile, fingerprint, sources, integrity, compilers, imports, missing, minify'
 
 for (const [options, message] of [
   [{ fingerprints: true }, "unknown option 'fingerprints': did you mean 'fingerprint'?"],

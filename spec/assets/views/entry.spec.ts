@@ -16,6 +16,8 @@ const entryOf = (kind: ScriptKind, more: Partial<Entry> = {}): Entry => ({
 function pageOf(entries: Readonly<Record<string, Entry>>): ViewHelpers {
   const assets = {
     resolve: (name: string) => plainAddress('/assets', name),
+    imports: new Map(),
+    moduleAt: () => undefined,
     modules: () => [],
     version: () => 'v7'
   }

@@ -81,3 +81,41 @@ test('importMap() contains nothing that ends the script', t => {
       '\\u003c/script\\u003e\\u003c!--\\u2028\\u2029"}}</script>'
   )
 })
+
+test('JSM-05 importMap() holds the option imports without fingerprints as well, whatever the entry', t => {
+  const imports = new Map([
+    ['confetti', 'vendor/confetti.js'],
+    ['cdn', 'https://cdn.example/x.js']
+  ])
+  for (const host of [undefined, 'https://assets.example']) {
+    const helpers = makeHelpers({ host }, () => ({ imports }))('web')
+    const map =
+      '<script type="importmap">{"imports":{"cdn":"https://cdn.example/x.js",' +
+      `"confetti":"${host ?? ''}/assets/vendor/confetti.js"}}</script>`
+    t.is(helpers.importMap(), map)
+    t.is(helpers.importMap({ entry: 'app' }), map)
+    t.is(
+      helpers.importMap({ imports: { confetti: 'other' } }),
+      map.replace('vendor/confetti', 'other')
+    )
+  }
+})
+
+test('JSM-06 importMap({ entry }) holds every module where it is not known what one imports', t => {
+  const modules = new Map([
+    [
+      '/assets/app.js',
+      { path: '/assets/app-1.js', imports: ['/assets/old.js', '/assets/gone.js'] }
+    ],
+    ['/assets/old.js', { path: '/assets/old-1.js' }],
+    ['/assets/other.js', { path: '/assets/other-1.js', imports: [] }]
+  ])
+  const resolve = (name: string) => ({ path: '', plainPath: `/assets/${name}` })
+  const moduleAt = (path: string) => modules.get(path)
+  const helpers = makeHelpers({}, () => ({ resolve, moduleAt, modules: () => modules }))('web')
+  t.true(helpers.importMap({ entry: 'app' }).includes('/assets/other-1.js'))
+  t.is(
+    helpers.importMap({ entry: 'other' }),
+    '<script type="importmap">{"imports":{"/assets/other.js":"/assets/other-1.js"}}</script>'
+  )
+})

@@ -156,3 +156,60 @@ test('javascript() and stylesheet() without a name are a TypeError', t => {
   }
   t.is(assets.stylesheet('a', undefined), assets.stylesheet('a'))
 })
+
+const modulesOf = (integrity: string[]) =>
+  makeHelpers({ host: 'https://cdn.example' }, () => ({
+    resolve: name => ({ path: `/assets/1-${name}`, plainPath: `/assets/${name}`, integrity }),
+    moduleAt: path => {
+      const imports = { '/assets/a.js': ['/assets/b.js'], '/assets/b.js': ['/assets/a.js'] }[path]
+      return { path: path.replace('assets/', 'assets/1-'), integrity, imports: imports ?? [] }
+    }
+  }))('web')
+
+test('JSM-06 modulepreload links share the CORS mode and the nonce of the script, not its own integrity', t => {
+  const link = '<link href="https://cdn.example/assets/1-b.js" rel="modulepreload"'
+  const links = (attributes: object, integrity = ['sha384-b']) =>
+    modulesOf(integrity)
+      .javascript('a', { type: 'module', modulepreload: true, ...attributes })
+      .split('\n')
+      .slice(1)
+  t.deepEqual(links({}), [`${link} integrity="sha384-b" crossorigin="anonymous">`])
+  t.deepEqual(links({ crossorigin: 'use-credentials', nonce: '"n', id: 'app', defer: true }), [
+    `${link} integrity="sha384-b" crossorigin="use-credentials" nonce="&quot;n">`
+  ])
+  t.deepEqual(links({ integrity: 'sha384-own' }), links({}))
+  t.deepEqual(links({ integrity: false }), [`${link}>`])
+  t.deepEqual(links({}, []), [`${link}>`])
+})
+
+test('JSM-06 modulepreload links no entry and no module twice, in a cycle either', t => {
+  const helpers = modulesOf([])
+  const options = { type: 'module', modulepreload: true } as const
+  const tags = (...names: [string, ...string[]]) =>
+    [...helpers.javascript(...names, options).matchAll(/<(\w+) \w+="[^"]*1-(\w+)/g)].map(
+      ([, tag, name]) => `${tag} ${name}`
+    )
+  t.deepEqual(tags('a'), ['script a', 'link b'])
+  t.deepEqual(tags('c', 'a'), ['script c', 'script a', 'link b'])
+  t.deepEqual(tags('a', 'b.js'), ['script a', 'script b'])
+  t.is(helpers.javascript('https://x.example/a.js', options).split('\n').length, 1)
+})
+
+test('JSM-06 modulepreload is no attribute, and adds nothing without fingerprints', t => {
+  const tag = '<script src="/assets/a.js" type="module"></script>'
+  for (const modulepreload of [true, false, undefined]) {
+    t.is(assets.javascript('a', { type: 'module', modulepreload }), tag)
+  }
+})
+
+test('JSM-06 modulepreload for a classic script is an error, and so is another value', t => {
+  t.throws(() => assets.javascript('a', { modulepreload: true }), {
+    instanceOf: TypeError,
+    message: "modulepreload needs type: 'module', got undefined"
+  })
+  const given: object = { type: 'module', modulepreload: 'yes' }
+  t.throws(() => assets.javascript('a', given as never), {
+    instanceOf: TypeError,
+    message: "modulepreload must be true or false, got 'yes'"
+  })
+})

@@ -33,6 +33,8 @@ export function makeHelpers(
   assetsOf: (app: string) => Partial<AppAssets> = () => ({})
 ): (app: string) => ViewHelpers {
   return makeViewHelpers({ apps, ...settings }, ({ name: app }) => ({
+    imports: new Map(),
+    moduleAt: () => undefined,
     resolve: name => plainAddress(app === 'web' ? '/assets' : `/assets/${app}`, name),
     modules: () => [],
     version: () => 'v7',

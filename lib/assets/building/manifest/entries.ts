@@ -17,6 +17,13 @@ export interface ManifestEntry {
   readonly size: number
   /** The position of its source directory in the search order; absent for the app's own. */
   readonly from?: number
+  /**
+   * The plain URL paths of the assets that a script imports, in its order; absent for other assets and
+   * in manifests of earlier releases.
+   */
+  readonly imports?: readonly string[]
+  /** The same for `import()`; absent for none. */
+  readonly dynamicImports?: readonly string[]
 }
 
 /** By plain URL path. */
@@ -45,9 +52,17 @@ export function* digestOfEntries(assets: ManifestEntries): Sliced<string> {
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
     Array.from(assets, built => {
-      const { path, source, integrity, size, from } = built
+      const { path, source, integrity, size, from, imports, dynamicImports } = built
       const entry = { target: publishedUrl(built), source: source.path, integrity, size }
-      return [encodePath(path), { ...entry, ...(from > 0 && { from }) }]
+      return [
+        encodePath(path),
+        {
+          ...entry,
+          ...(from > 0 && { from }),
+          ...(imports && { imports: imports.map(encodePath) }),
+          ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) })
+        }
+      ]
     })
   )
 }

@@ -47,7 +47,7 @@ export class Manifest {
    * The entry of a name or, with the option `tails`, of a tail.
    * @throws AssetError for an unknown name: it shows the manifest and the nearest name
    */
-  entry(app: AppSettings, name: string): ManifestEntry {
+  entry(app: AppSettings, name: string): Entry {
     const entry = this.find(app, name)
     if (entry) return entry
     const near = this.#indexOf(app).nearest(name)
@@ -56,10 +56,18 @@ export class Manifest {
     throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)
   }
 
-  find(app: AppSettings, name: string): ManifestEntry | undefined {
-    const exact = this.assets.get(encodePath(assetPath(app, name)))
-    const tailed = app.tails && !exact ? this.#indexOf(app).findTail(name) : undefined
-    return exact ?? tailed ?? this.#kept?.find(app, name)
+  find(app: AppSettings, name: string): Entry | undefined {
+    const path = encodePath(assetPath(app, name))
+    const exact = this.assets.get(path)
+    if (exact) return [path, exact]
+    return (
+      (app.tails ? this.#indexOf(app).findTail(name) : undefined) ?? this.#kept?.find(app, name)
+    )
+  }
+
+  /** @param path the plain URL path, encoded */
+  at(path: string): ManifestEntry | undefined {
+    return this.assets.get(path) ?? this.#kept?.at(path)
   }
 
   /** Prepares indexes and version in advance, so that no page waits for them. */

@@ -3,7 +3,7 @@ import type { Sliced } from '../../../concurrency.ts'
 import { nearestPath } from '../../../nearest.ts'
 import { tailsOf } from '../../sources/catalog.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { forEachInSlices, type ManifestEntries, type ManifestEntry } from './entries.ts'
+import { forEachInSlices, type Entry, type ManifestEntries } from './entries.ts'
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 30_000
@@ -12,7 +12,7 @@ const MAX_REMEMBERED = 1000
 export class NameIndex {
   readonly #names: string[] = []
   /** Undefined: several assets of one source directory have the tail. */
-  readonly #tails = new Map<string, ManifestEntry | undefined>()
+  readonly #tails = new Map<string, Entry | undefined>()
   /** The nearest name of each unknown one: a page that asks for it is likely to ask again. */
   readonly #nearest = new Map<string, string | undefined>()
 
@@ -20,7 +20,8 @@ export class NameIndex {
     const index = new NameIndex()
     const prefix = encodePath(`${urlPrefix}/`)
     const origins = new Map<string, number>()
-    yield* forEachInSlices(assets, ([path, entry]) => {
+    yield* forEachInSlices(assets, entry => {
+      const [path] = entry
       if (path.startsWith(prefix)) {
         index.#add(decodeURIComponent(path.slice(prefix.length)), entry, origins)
       }
@@ -29,9 +30,9 @@ export class NameIndex {
   }
 
   /** As in development, the first source directory that has a tail wins. */
-  #add(name: string, entry: ManifestEntry, origins: Map<string, number>): void {
+  #add(name: string, entry: Entry, origins: Map<string, number>): void {
     this.#names.push(name)
-    const { source, from = 0 } = entry
+    const { source, from = 0 } = entry[1]
     // With its first folder, which is not part of the name.
     const path = source.slice(0, source.indexOf('/') + 1) + name
     for (const tail of tailsOf(path)) {
@@ -42,7 +43,7 @@ export class NameIndex {
     }
   }
 
-  findTail(tail: string): ManifestEntry | undefined {
+  findTail(tail: string): Entry | undefined {
     return this.#tails.get(tail)
   }
 

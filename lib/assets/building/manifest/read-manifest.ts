@@ -110,7 +110,12 @@ function addEntries(assets: Entries, read: object): void {
 }
 
 function isEntry(value: unknown): value is ManifestEntry {
-  const { target, source, integrity, size } = (value ?? {}) as Partial<ManifestEntry>
+  const entry = (value ?? {}) as Partial<ManifestEntry>
+  const { target, source, integrity, size, imports = [], dynamicImports = [] } = entry
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
-  return typed && Array.isArray(integrity) && integrity.every(hash => typeof hash === 'string')
+  return typed && [integrity, imports, dynamicImports].every(isListOfStrings)
+}
+
+function isListOfStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every(each => typeof each === 'string')
 }

@@ -1,4 +1,4 @@
-// Walks the static imports of chunks.
+// Walks the imports of modules.
 
 /** Everything that the nodes lead to and themselves, each once, what a node imports before the node. */
 export function importOrder<Node>(

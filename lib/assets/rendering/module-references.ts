@@ -1,0 +1,80 @@
+// Finds the references in JavaScript: import and export … from, import(), new URL(…, import.meta.url).
+import type { ImportSpecifier } from 'es-module-lexer/minimal'
+import { makeReference, type Reference } from './references.ts'
+
+type Parse = (code: string) => readonly [readonly ImportSpecifier[], unknown]
+
+/** Finds every reference whose specifier is a literal, in order; none in what is not a valid module. */
+export type FindModuleReferences = (code: string) => Reference[]
+
+/** Text without one of these words has none; escapes may not hide them (ECMA-262 section 12.7.2). */
+const CANDIDATE = /\b(?:import|from)\b/
+
+/** The lexer is loaded when the first script is rendered whose references are rewritten. */
+export async function loadModuleLexer(): Promise<FindModuleReferences> {
+  const { init, parse } = await import('es-module-lexer/minimal')
+  await init()
+  return code => {
+    if (!CANDIDATE.test(code)) return []
+    return lex(parse, code).flatMap(found =>
+      found.d === IMPORT_META ? urlReference(parse, code, found) : importReference(code, found)
+    )
+  }
+}
+
+/** Classic scripts may contain what modules may not, such as `<!--`. */
+function lex(parse: Parse, code: string): readonly ImportSpecifier[] {
+  try {
+    return parse(code)[0]
+  } catch (error) {
+    if (typeof (error as { idx?: unknown }).idx === 'number') return []
+    throw error
+  }
+}
+
+// In place of the position of `import(`.
+const STATIC = -1
+const IMPORT_META = -2
+
+function importReference(code: string, { n: specifier, s, e, d }: ImportSpecifier): Reference[] {
+  if (specifier === undefined) return []
+  // Only that of `import()` is reported with its quotes.
+  const [start, end] = d === STATIC ? [s - 1, e + 1] : [s, e]
+  // Source maps are shifted within a line.
+  if (/[\n\r]/.test(code.slice(start, end))) return []
+  const kind = d === STATIC ? 'import' : 'dynamic-import'
+  if (RELATIVE.test(specifier)) return [makeReference(start, end, specifier, kind)]
+  return [{ start, end, path: specifier, suffix: '', kind }]
+}
+
+/** HTML, "resolve a module specifier": any other one is a URL with a scheme, or bare. */
+const RELATIVE = /^(?:\.{0,2}\/)/
+
+/** Whether a reference is a bare specifier, such as `confetti`, which an import map resolves. */
+export function isBare({ kind, path }: Reference): boolean {
+  return (kind === 'import' || kind === 'dynamic-import') && !RELATIVE.test(path)
+}
+
+/** `new URL('./logo.png', import.meta.url)`, with or without a comma at the end. */
+const BEFORE_META =
+  /\bnew\s+URL\s*\(\s*(?<literal>(?<quote>['"`])(?:(?!\k<quote>|\$\{)[^\\\n\r]|\\.)*\k<quote>)\s*,\s*$/
+const AFTER_META = /\s*\.\s*url\s*,?\s*\)/y
+/** Far longer than a path: to search the whole text for each `import.meta` would take quadratic time. */
+const WINDOW = 2048
+
+function urlReference(parse: Parse, code: string, { s, e }: ImportSpecifier): Reference[] {
+  AFTER_META.lastIndex = e
+  if (!AFTER_META.test(code)) return []
+  const before = code.slice(Math.max(0, s - WINDOW), s)
+  const match = BEFORE_META.exec(before)
+  const { literal, quote } = match?.groups ?? {}
+  if (!match || literal === undefined || quote === undefined) return []
+  const start = s - before.length + match.index + match[0].indexOf(quote)
+  const [only] = lex(parse, `import(${literal})`)
+  const reference = makeReference(start, start + literal.length, only?.n ?? '', 'new-url')
+  return isDirectory(reference.path) ? [] : [reference]
+}
+
+function isDirectory(path: string): boolean {
+  return /(?:^|\/)\.{0,2}$/.test(path)
+}

@@ -1,0 +1,39 @@
+/** Which modules a page loads for an entry, as far as their specifiers are literals. */
+
+import type { AppAssets, AssetAddress, Module } from './asset-url.ts'
+import { importOrder } from './import-order.ts'
+
+export function isModulePath(path: string): boolean {
+  return /\.m?js$/i.test(path)
+}
+
+/** The modules that entries import statically, each after what it imports itself; not the entries. */
+export function staticImports(assets: AppAssets, names: readonly string[]): AssetAddress[] {
+  const entries = plainPaths(assets, names)
+  const order = importOrder(entries, path => assets.moduleAt(path)?.imports ?? [])
+  return [...order]
+    .filter(path => isModulePath(path) && !entries.includes(path))
+    .flatMap(path => assets.moduleAt(path) ?? [])
+}
+
+/**
+ * The entries and everything that they import, in one way or the other. All modules if it is not known
+ * what one of these imports: the manifest is of an earlier release, or another app has no fingerprints.
+ */
+export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Module> {
+  const order = importOrder(plainPaths(assets, names), path => {
+    const { imports = [], dynamicImports = [] } = assets.moduleAt(path) ?? {}
+    return [...imports, ...dynamicImports]
+  })
+  const reached = [...order].flatMap((path): Module[] => {
+    const address = assets.moduleAt(path)
+    return address ? [[path, address]] : []
+  })
+  const isKnown = reached.every(([path, { imports }]) => imports || !isModulePath(path))
+  return isKnown ? reached : assets.modules()
+}
+
+/** None without fingerprints. */
+function plainPaths(assets: AppAssets, names: readonly string[]): string[] {
+  return names.flatMap(name => assets.resolve(name).plainPath ?? [])
+}

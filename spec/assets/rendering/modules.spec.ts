@@ -1,0 +1,334 @@
+// What modules refer to, under fingerprints.
+import test from 'ava'
+import {
+  digestIn,
+  digestOf,
+  makeFingerprinted,
+  MODES,
+  readManifest,
+  run,
+  targetOf,
+  readPublic,
+  type FingerprintedSite
+} from '../../support/fingerprinted.ts'
+import { makeProject } from '../../support/site.ts'
+import { readMapped } from '../../support/source-map.ts'
+
+const textOf = async (site: FingerprintedSite, name: string) =>
+  (await site.ask(await site.path(name))).text
+
+for (const mode of MODES) {
+  test(`JSM-01 what a module refers to gets its fingerprint; strings, comments and templates stay (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'javascripts/lib/a.js': 'export const a = 1',
+      'javascripts/lib/b.mjs': "export * from './a.js'",
+      'javascripts/lib/data.json': '{}',
+      'javascripts/lib/sheet.css': 'a{}',
+      'javascripts/lib/worker.js': "import './a.js'",
+      'images/logo.png': 'logo',
+      'javascripts/app.mjs': [
+        "import { a } from './lib/a.js' // './lib/a.js'",
+        "export * from '/assets/lib/b.mjs'",
+        "import data from './lib/data.json' with { type: 'json' }",
+        "import sheet from './lib/sheet.css' with { type: 'css' }",
+        "import('./lib/a.js?x#y')",
+        "import('./lib/' + name)",
+        "new Worker(new URL('./lib/worker.js', import.meta.url), { type: 'module' })",
+        "new URL('../images/logo.png', import.meta.url)",
+        'new URL("logo.png", import.meta.url)',
+        "import 'https://cdn.example/x.js'",
+        "import 'bare'",
+        '"import \'./lib/a.js\'"',
+        "`import './lib/a.js' ${import('./lib/a.js')}`",
+        "/* import './lib/a.js' */"
+      ].join('\n')
+    })
+    const [a, b, data, sheet, worker, logo] = [
+      await site.path('lib/a.js'),
+      await site.path('lib/b.mjs'),
+      await site.path('lib/data.json'),
+      await site.path('lib/sheet.css'),
+      await site.path('lib/worker.js'),
+      await site.path('logo.png')
+    ]
+    t.deepEqual((await textOf(site, 'app.mjs')).split('\n'), [
+      `import { a } from "${a}" // './lib/a.js'`,
+      `export * from "${b}"`,
+      `import data from "${data}" with { type: 'json' }`,
+      `import sheet from "${sheet}" with { type: 'css' }`,
+      `import("${a}?x#y")`,
+      "import('./lib/' + name)",
+      `new Worker(new URL("${worker}", import.meta.url), { type: 'module' })`,
+      `new URL("${logo}", import.meta.url)`,
+      `new URL("${logo}", import.meta.url)`,
+      "import 'https://cdn.example/x.js'",
+      "import 'bare'",
+      '"import \'./lib/a.js\'"',
+      `\`import './lib/a.js' \${import("${a}")}\``,
+      "/* import './lib/a.js' */"
+    ])
+    t.is(await textOf(site, 'lib/worker.js'), `import "${a}"`)
+    t.is(digestIn(a), digestOf('export const a = 1'))
+  })
+
+  test(`JSM-01 an edited module renames its importers, nothing else (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'store.js': 'export const one = 1',
+      'inc.js': "import './store.js'",
+      'app.js': "import('./inc.js')",
+      'other.js': 'export {}'
+    })
+    const names = ['store.js', 'inc.js', 'app.js', 'other.js']
+    const paths = () => Promise.all(names.map(name => site.path(name)))
+    const before = await paths()
+    await site.edit({ 'store.js': 'export const one = 2' })
+    let after = await paths()
+    for (let turn = 0; turn < 100 && after[0] === before[0]; turn++) after = await paths()
+    t.deepEqual(
+      names.filter((_, at) => after[at] !== before[at]),
+      ['store.js', 'inc.js', 'app.js']
+    )
+    const [store, inc] = after
+    t.is(await textOf(site, 'inc.js'), `import "${store}"`)
+    t.is(await textOf(site, 'app.js'), `import("${inc}")`)
+  })
+
+  test(`JSM-02 a module has one URL, however it is referred to (${mode})`, async t => {
+    const site = await makeFingerprinted(
+      t,
+      mode,
+      {
+        'javascripts/lib/store.js': 'export {}',
+        'javascripts/a.js': "import './lib/store.js'",
+        'javascripts/lib/b.js': "import './store.js'",
+        'javascripts/c.js': "import '/assets/lib/store.js'",
+        'javascripts/d.js': "import '../javascripts/lib/store.js'",
+        'javascripts/e.js': "import '/assets/store.js'",
+        'javascripts/f.js': "import 'store'",
+        'javascripts/lib/page.js.ts': "export { a } from './store.js'\nexport type B = 1"
+      },
+      { imports: { store: 'lib/store' } }
+    )
+    const store = await site.path('lib/store.js')
+    for (const name of ['a.js', 'lib/b.js', 'c.js', 'd.js', 'e.js', 'f.js', 'lib/page.js']) {
+      t.true((await textOf(site, name)).includes(`"${store}"`), name)
+    }
+    const map = await site.render(assets => assets.importMap())
+    t.true(map.includes(`"/assets/lib/store.js":"${store}"`))
+    t.true(map.includes(`"store":"${store}"`))
+  })
+
+  test(`JSM-04 modules that import each other keep plain names, which importMap() resolves (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      '(a).js': "import './b.js'; import './leaf.js'",
+      'b.js': "import('./(a).js')",
+      'leaf.js': 'export {}',
+      'self.js': "import * as self from './self.js'",
+      'app.js': "import './(a).js'"
+    })
+    const [a, b, leaf, self] = [
+      await site.path('(a).js'),
+      await site.path('b.js'),
+      await site.path('leaf.js'),
+      await site.path('self.js')
+    ]
+    t.is(await textOf(site, '(a).js'), `import "/assets/b.js"; import "${leaf}"`)
+    t.is(await textOf(site, 'b.js'), 'import("/assets/%28a%29.js")')
+    t.is(await textOf(site, 'self.js'), 'import * as self from "/assets/self.js"')
+    t.is(await textOf(site, 'app.js'), `import "${a}"`)
+    for (const path of [a, b, self]) {
+      const { bytes, headers } = await site.ask(path)
+      t.is(digestIn(path), digestOf(bytes))
+      t.regex(headers['cache-control'] ?? '', /immutable/)
+    }
+    const map = await site.render(assets => assets.importMap())
+    t.true(map.includes(`"/assets/%28a%29.js":"${a}"`))
+    t.true(map.includes(`"/assets/b.js":"${b}"`))
+  })
+
+  test(`JSM-04 an edit in a cycle renames only what was edited and what imports it from outside (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, {
+      'a.js': "import './b.js'",
+      'b.js': "import './a.js'",
+      'app.js': "import './a.js'"
+    })
+    const names = ['a.js', 'b.js', 'app.js']
+    const paths = () => Promise.all(names.map(name => site.path(name)))
+    const before = await paths()
+    await site.edit({ 'a.js': "import './b.js'; edited()" })
+    let after = await paths()
+    for (let turn = 0; turn < 100 && after[0] === before[0]; turn++) after = await paths()
+    t.deepEqual(
+      names.filter((_, at) => after[at] !== before[at]),
+      ['a.js', 'app.js']
+    )
+  })
+
+  test(`JSM-05 a bare specifier of the option imports gets the URL of its asset, another one stays (${mode})`, async t => {
+    const site = await makeFingerprinted(
+      t,
+      mode,
+      {
+        'vendor/lib/confetti.js': 'export default 1',
+        'app.js': "import 'confetti'; import('confetti/x'); import 'cdn'; import 'other'"
+      },
+      {
+        imports: {
+          confetti: 'lib/confetti',
+          'confetti/x': 'lib/confetti.js',
+          cdn: 'https://cdn.example/x',
+          constructor: undefined
+        }
+      }
+    )
+    const confetti = await site.path('lib/confetti.js')
+    t.is(
+      await textOf(site, 'app.js'),
+      `import "${confetti}"; import("${confetti}"); import 'cdn'; import 'other'`
+    )
+    const map = await site.render(assets => assets.importMap())
+    t.true(map.includes(`"cdn":"https://cdn.example/x","confetti":"${confetti}"`))
+  })
+
+  test(`JSM-06 modulepreload links what a module imports statically, importMap({ entry }) also what it may import later (${mode})`, async t => {
+    const site = await makeFingerprinted(
+      t,
+      mode,
+      {
+        'app.js': "import './a.js'; import './b.js'; import('./later.js')",
+        'a.js': "import './b.js'",
+        'b.js': "import sheet from './s.css' with { type: 'css' }",
+        's.css': 'a{}',
+        'later.js': "import './deep.js'",
+        'deep.js': 'export {}',
+        'other.js': "import './b.js'"
+      },
+      { imports: { deep: 'deep.js', other: 'other.js', cdn: 'https://cdn.example/x.js' } }
+    )
+    const path = (name: string) => site.path(name)
+    const tags = await site.render(assets =>
+      assets.javascript('app', { type: 'module', modulepreload: true, nonce: 'n' })
+    )
+    const [script = '', ...links] = tags.split('\n')
+    t.true(
+      script.startsWith(`<script src="${await path('app.js')}" type="module" integrity="sha384-`)
+    )
+    t.false(script.includes('modulepreload'))
+    t.deepEqual(
+      links.map(link => link.replace(/sha384-[^"]+/, '…')),
+      [await path('b.js'), await path('a.js')].map(
+        url =>
+          `<link href="${url}" rel="modulepreload" integrity="…" crossorigin="anonymous" nonce="n">`
+      )
+    )
+    const map = await site.render(assets => assets.importMap({ entry: 'app' }))
+    const { imports, integrity } = JSON.parse(/>(.*)</.exec(map)?.[1] ?? '') as {
+      imports: Record<string, string>
+      integrity: Record<string, string>
+    }
+    const reached = ['a', 'app', 'b', 'deep', 'later']
+    t.deepEqual(Object.keys(imports), [...reached.map(name => `/assets/${name}.js`), 'cdn', 'deep'])
+    t.deepEqual(Object.keys(integrity), await Promise.all(reached.map(name => path(`${name}.js`))))
+    const two = await site.render(assets => assets.importMap({ entry: ['deep.js', 'other'] }))
+    t.deepEqual(
+      [...two.matchAll(/"(\/assets\/\w+\.js)"/g)].map(([, plain]) => plain),
+      ['/assets/b.js', '/assets/deep.js', '/assets/other.js']
+    )
+    await t.throwsAsync(
+      site.render(assets => assets.importMap({ entry: 'ap' })),
+      { code: 'asset-unknown', message: /did you mean 'a.js'/ }
+    )
+  })
+}
+
+test('JSM-03 a missing import is an error of precompile, with its file, line and column', async t => {
+  const root = makeProject(t, {
+    'assets/javascripts/lib/app.js':
+      "import './there.js'\n  import { a } from './lost.js'\nimport('/assets/x.js')",
+    'assets/javascripts/lib/there.js': "new URL('./lost.png', import.meta.url); import 'mapped'",
+    'assets/javascripts/store.js': '',
+    'assets/javascripts/lib/typed.js.ts': "let x: number = 1\nexport { a } from './store.js'"
+  })
+  const folder = '- assets/javascripts/lib'
+  const mapped = 'mapped (vendor/lost.js by the option imports)'
+  const imports = { mapped: 'vendor/lost' }
+  const error = await t.throwsAsync(run({ root, imports }))
+  t.deepEqual(error?.message.split('\n').slice(1), [
+    `${folder}/app.js:2:21 refers to ./lost.js, which was not found`,
+    `${folder}/app.js:3:8 refers to /assets/x.js, which was not found`,
+    `${folder}/there.js:1:9 refers to ./lost.png, which was not found`,
+    `${folder}/there.js:1:48 refers to ${mapped}, which was not found`,
+    `${folder}/typed.js.ts:2:20 refers to ./store.js, which was not found`
+  ])
+  const { warnings } = await run({ root, missing: 'warn', imports })
+  t.is(warnings.length, 5)
+  t.deepEqual((await run({ root, missing: 'ignore', imports })).warnings, [])
+  const typed = readPublic(root, targetOf(root, '/assets/lib/typed.js')).toString()
+  t.is(typed, 'let x = 1;\nexport { a } from "./store.js";\n')
+})
+
+test('JSM-04 precompile names the modules of a cycle, each cycle once', async t => {
+  const root = makeProject(t, {
+    'assets/a.js': "import './b.js'; import './c.js'",
+    'assets/b.js': "import './c.js'",
+    'assets/c.js': "import './a.js'",
+    'assets/x.js': "import './y.js'",
+    'assets/y.js': 'export {}',
+    'assets/a.css': '@import "b.css"',
+    'assets/b.css': '@import "a.css"'
+  })
+  const { warnings } = await run({ root })
+  t.is(warnings.length, 1)
+  t.regex(
+    warnings[0] ?? '',
+    /^modules refer to each other: \/assets\/a\.js -> \/assets\/c\.js -> \/assets\/a\.js; .*importMap\(\)/
+  )
+})
+
+test('JSM-06 the manifest holds what a script imports; identical sources make an identical one', async t => {
+  const files = {
+    'assets/app.js': "import './b.js'; import('./a.js'); import './c.json' with { type: 'json' }",
+    'assets/a.js': "import './b.js'; import './b.js'",
+    'assets/b.js': 'export {}',
+    'assets/c.json': '{}'
+  }
+  const roots = [makeProject(t, files), makeProject(t, files)]
+  for (const root of roots) await run({ root })
+  const [one, other] = roots.map(readManifest)
+  t.deepEqual(one, other)
+  const graph = Object.entries(one?.assets ?? {}).map(([path, { imports, dynamicImports }]) => [
+    path,
+    imports,
+    dynamicImports
+  ])
+  t.deepEqual(graph, [
+    ['/assets/a.js', ['/assets/b.js'], undefined],
+    ['/assets/app.js', ['/assets/b.js', '/assets/c.json'], ['/assets/a.js']],
+    ['/assets/b.js', [], undefined],
+    ['/assets/c.json', undefined, undefined]
+  ])
+})
+
+test('JSM-07 the source map of a minified module leads to its source', async t => {
+  const root = makeProject(t, {
+    'assets/js/lib/a.js': 'export const a = () => 1',
+    'assets/js/app.js.ts':
+      "import { a } from './lib/a.js'\nconst one: number = a()\nconsole.log(one, new URL('./lib/a.js', import.meta.url), 'last')\n"
+  })
+  await run({ root, minify: true })
+  const { text, origin } = readMapped(root, '/assets/app.js')
+  t.is(text.split(targetOf(root, '/assets/lib/a.js')).length, 3)
+  t.like(origin('console'), { line: 3, source: 'app.js.ts' })
+  t.true(origin('console').code.startsWith('console.log'))
+  t.true(origin('"last"').code.startsWith("'last'"))
+})
+
+test('an app without fingerprints keeps its modules as they are', async t => {
+  const root = makeProject(t, {
+    'assets/app.js': "import './lost.js'; import './a.js'",
+    'assets/a.js': ''
+  })
+  const { warnings } = await run({ root, fingerprint: false })
+  t.deepEqual(warnings, [])
+  t.is(readPublic(root, '/assets/app.js').toString(), "import './lost.js'; import './a.js'")
+})
