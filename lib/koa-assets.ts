@@ -96,13 +96,12 @@ class AssetServer {
 
   /** The route of one request: from memory if possible, then from the disk. */
   readonly #respond: Middleware = (ctx, next) => {
-    const { directories, settings } = this.#pipeline
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
-    const known = target.startsWith('/') ? this.#pipeline.recall(path) : undefined
-    if (known && isRead(ctx.req)) return this.#serve(ctx, known)
-    if (directories.lack(path)) return this.#passOn(ctx, next, path)
-    const wanted = isPathForKoa(ctx, path) ? locate(path, settings) : undefined
+    const known = this.#pipeline.recall(path)
+    if (known === 'missing') return this.#passOn(ctx, next, path)
+    if (known && target.startsWith('/') && isRead(ctx.req)) return this.#serve(ctx, known)
+    const wanted = isPathForKoa(ctx, path) ? locate(path, this.#pipeline.settings) : undefined
     if (wanted === MALFORMED) return respondBadRequest(ctx)
     if (!wanted) return this.#passOn(ctx, next, path)
     return isRead(ctx.req) ? this.#read(ctx, next, wanted) : this.#otherMethod(ctx, next, wanted)

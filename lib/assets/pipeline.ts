@@ -79,10 +79,11 @@ export class Pipeline {
     this.viewHelpers = makeViewHelpers(settings, assetsOf, this.#bundles?.find)
   }
 
-  /** The file of a raw path, if it is in memory and no look at the disk is due. */
-  recall(rawPath: string): Found {
+  /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
+  recall(rawPath: string): Found | 'missing' {
+    const known = this.directories.recall(rawPath)
     // A verified fingerprint is trusted permanently, unless its source may be gone.
-    return this.#live?.isCurrent === false ? undefined : this.directories.recall(rawPath)
+    return known !== 'missing' && this.#live?.isCurrent === false ? undefined : known
   }
 
   /**

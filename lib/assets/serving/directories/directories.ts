@@ -63,25 +63,18 @@ export class Directories {
       }))
   }
 
-  /** The file of a raw path, if it is in memory and still trusted. */
-  recall(rawPath: string): Found {
-    for (const { files } of this.#mounts) {
-      if (!covers(files.directory, rawPath)) continue
-      const known = files.recall(rawPath)
-      if (known) return known
-      if (!files.lacks(rawPath)) return undefined
+  /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
+  recall(rawPath: string): Found | 'missing' {
+    for (const { files, urlPath } of this.#mounts) {
+      // It may be redirected to its index file.
+      if (rawPath === urlPath) return undefined
+      const known = covers(files.directory, rawPath) ? files.recall(rawPath) : 'missing'
+      if (known !== 'missing') return known
     }
-    return this.public.recall(rawPath)
-  }
-
-  /** Whether no directory has the file of a raw path, as far as is known without reading the disk. */
-  lack(rawPath: string): boolean {
-    if (this.#mounts.length === 0) return this.public.lacks(rawPath)
-    // A mount's own URL path may be redirected to its index file.
-    const isLacking = ({ files, urlPath }: Mount) =>
-      urlPath !== rawPath && (!covers(files.directory, rawPath) || files.lacks(rawPath))
+    const known = this.public.recall(rawPath)
     // A mount's path is decoded.
-    return hasOneSpelling(rawPath) && this.public.lacks(rawPath) && this.#mounts.every(isLacking)
+    const isSure = known !== 'missing' || this.#mounts.length === 0 || hasOneSpelling(rawPath)
+    return isSure ? known : undefined
   }
 
   /** The file in the first mount that has it. */

@@ -81,7 +81,7 @@ export class Deltas {
       copies: new Map(),
       isVerified: true,
       findDelta: undefined,
-      isInMemory: delta.body !== undefined,
+      isAtHand: false,
       hasRested: true,
       trustedUntil: Infinity
     })

@@ -24,10 +24,14 @@ export class KnownFolders {
     const { urlPath, publishedFolder, isPublishing } = this.#directory
     const end = rawPath.indexOf('/', urlPath.length + 1)
     const first = end === -1 ? rawPath : rawPath.slice(0, end)
-    if (first === publishedFolder && isPublishing) return false
-    if (hasOneSpelling(rawPath)) return this.kindOf(rawPath) === 'missing'
-    // Names are decoded: with a percent sign they are others. Under the prefix such a path may be malformed.
-    return first !== publishedFolder && !first.includes('%') && this.kindOf(first) === 'missing'
+    const isLackedWhole = () => hasOneSpelling(rawPath) && this.kindOf(rawPath) === 'missing'
+    // Under the prefix a path with a percent sign may be malformed.
+    if (first === publishedFolder) return !isPublishing && isLackedWhole()
+    // Names are decoded: with a percent sign they are others.
+    if (first.includes('%')) return false
+    // Most pages are below no folder.
+    const now = performance.now()
+    return this.#kindAt(first, urlPath.length, first.length, now) === 'missing' || isLackedWhole()
   }
 
   /** What is known to be at a decoded path. */

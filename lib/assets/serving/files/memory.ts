@@ -5,7 +5,8 @@ import type { Representation } from './representation.ts'
 import type { ServedFile } from './served-file.ts'
 
 export interface Held extends ServedFile {
-  readonly isInMemory: boolean
+  /** Whether its bytes are in memory, and its path is the raw path of every request for it. */
+  readonly isAtHand: boolean
   /** False for a file that changed so recently that it may change again without another stamp. */
   readonly hasRested: boolean
   /** Milliseconds of the monotonic clock; Infinity for a verified fingerprint. */

@@ -39,16 +39,11 @@ export class ServedFiles {
     this.#loading = { directory, deltasOf, maxFileBytes }
   }
 
-  /** Whether the directory is known, without reading the disk, to lack the file of a raw path. */
-  lacks(rawPath: string): boolean {
-    return this.#folders.lackRaw(rawPath)
-  }
-
-  /** The file of a raw path, if it is in memory and still trusted. */
-  recall(rawPath: string): Found {
-    const known = this.#memory.get(this.directory.memoryKey + rawPath)
-    if (!known || known.trustedUntil <= performance.now()) return undefined
-    return known.isInMemory && hasOneSpelling(rawPath) ? known : undefined
+  /** What is known of a raw path without reading the disk: its file, or that there is none. */
+  recall(rawPath: string): Found | 'missing' {
+    const known = this.#memory.get(this.#key(rawPath))
+    if (known?.isAtHand && known.trustedUntil > performance.now()) return known
+    return this.#folders.lackRaw(rawPath) ? 'missing' : undefined
   }
 
   /**
@@ -148,7 +143,8 @@ export class ServedFiles {
       copies,
       isVerified,
       findDelta,
-      isInMemory: representations.every(({ body }) => body !== undefined),
+      isAtHand:
+        hasOneSpelling(wanted.path) && representations.every(({ body }) => body !== undefined),
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, loadedAt)),
       trustedUntil: this.#trustedUntil(wanted, file)
     })
