@@ -42,13 +42,13 @@ test('with TypeScript: the options and the context are typed, and the page is an
     'apps/web/assets/javascripts/menu.js.ts': 'export const open: boolean = true'
   })
   await site.follow(typescript)
-  await site.run('npx tsx typed.ts')
+  await site.run('npx tsx server.ts')
   const { text, headers } = await site.ask('/')
   t.true(text.includes('/assets/books.css'))
   t.is(headers['cache-control'], 'public, max-age=600')
   t.is((await site.ask('/', { headers: { 'if-none-match': headers.etag } })).status, 304)
   t.regex((await site.ask('/assets/menu.js')).text, /const open = true/)
-  site.write({ 'typed.ts': `${site.read('typed.ts')}\nkoaAssets({ serv: true })` })
+  site.write({ 'server.ts': `${site.read('server.ts')}\nkoaAssets({ serv: true })` })
   const check = typescript.at(-1)?.text.trim() ?? ''
   await t.throwsAsync(site.run(check), { message: /'serv' does not exist/ })
 })

@@ -6,6 +6,7 @@ import { connect, type IncomingHttpStatusHeader } from 'node:http2'
 export interface Question {
   readonly method?: string
   readonly headers?: OutgoingHttpHeaders
+  readonly body?: string
 }
 
 export interface Answer {
@@ -18,7 +19,7 @@ export interface Answer {
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', headers = {} }: Question = {}
+  { method = 'GET', headers = {}, body }: Question = {}
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asking = request(
@@ -35,7 +36,7 @@ export function ask(
       }
     )
     asking.on('error', reject)
-    asking.end()
+    asking.end(body)
   })
 }
 

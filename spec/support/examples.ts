@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { STATUS_CODES } from 'node:http'
 import { join, resolve } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { ask, type Answer, type Question } from './ask.ts'
@@ -62,6 +63,27 @@ export function evaluate(body: string, names: object): unknown {
   return new Function(...Object.keys(names), body)(...Object.values(names))
 }
 
+/** Sends a request, and compares the response with the one that follows it; `…` stands for anything. */
+async function exchange(port: number, text: string): Promise<void> {
+  const [request = '', response = ''] = text.split(/\n\n(?=HTTP\/)/)
+  const [head = '', body] = request.split('\n\n')
+  const [start = '', ...fields] = head.split('\n')
+  const [method = '', path = ''] = start.split(' ')
+  const headers = Object.fromEntries(fields.map(field => field.split(': ')))
+  const answer = await ask(port, path, { method, headers, ...(body !== undefined && { body }) })
+  const [status, ...expected] = response.trim().split('\n')
+  const lines = [
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
+    ...expected.map(field => {
+      const [name = ''] = field.split(': ')
+      const value = String(answer.headers[name.toLowerCase()])
+      return field.includes('…') && value !== 'undefined' ? field : `${name}: ${value}`
+    })
+  ]
+  if (lines.join('\n') === [status, ...expected].join('\n')) return
+  throw new Error(`${start}: expected\n${response}\ngot\n${lines.join('\n')}\n\n${answer.text}`)
+}
+
 /** Any free port takes the place of the one that an example listens on, and is told on stdout. */
 const ANY_PORT = `
   import { Server } from 'node:net'
@@ -76,14 +98,14 @@ const ANY_PORT = `
 const SHELL = `set -e
   koa-fresh-assets() { node '${resolve('dist/cli.js')}' "$@"; }
   npx() { "$@"; }
-  npm() { if [ "$1" = install ]; then shift; installed "$@"; else command npm "$@"; fi; }
+  npm() { case "$1" in install) shift; installed "$@";; ci) ;; *) command npm "$@";; esac; }
   installed() {
     for name; do case "$name" in -*) ;; *)
       [ -e "node_modules/$name" ] || { echo "npm install $name: no such package here" >&2; return 1; }
     esac; done
   }`
 
-const SERVER = /^(?:\w+=\S+ )*(?:node|npx tsx) .*\.[cm]?[jt]s$/
+const SERVER = /^(?:\w+=\S+ )*(?:node|npx tsx) .*\bserver\.[cm]?[jt]s$/
 
 /** A project in which packages are installed as in this repository, ours as it was built. */
 export function makeExample(t: ExecutionContext, files: Files = {}) {
@@ -131,11 +153,12 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
   return {
     root,
     run,
-    /** Goes through blocks in their order: writes those that name a file, runs the lines of a shell. */
+    /** Goes through blocks in order: writes a file that is named, runs lines of a shell, sends a request. */
     async follow(blocks: readonly Block[]): Promise<void> {
       for (const { language, file, text, line } of blocks) {
         if (file !== undefined) writeFiles(root, { [file]: text })
         else if (language === 'sh') for (const each of linesOf(text)) await run(each)
+        else if (language === 'http') await exchange(port, text)
         else throw new Error(`the block of line ${line} neither names a file nor is a command`)
       }
     },
