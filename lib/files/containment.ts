@@ -21,6 +21,11 @@ export interface ServedPlace {
   /** Absolute path of the directory. */
   readonly dir: string
   readonly symlinks: Symlinks
+  /**
+   * Whether a directory inside the root may be served in place of the first one, after the link that leads
+   * there was switched. Undefined: none.
+   */
+  readonly mayLeadTo?: (real: string) => Promise<boolean>
 }
 
 /** A directory of files that are served or published. */
@@ -51,14 +56,24 @@ async function directoryOf(place: ServedPlace): Promise<SeenDirectory | undefine
 }
 
 /**
- * The directory of another release: links above `root` belong to a deployment, as in
- * `/srv/app/current`. Undefined when the root has not moved.
+ * The directory after a deploy: links above `root` belong to it, as in `/srv/app/current`, and so may the
+ * one that leads to the directory itself. Undefined when nothing has moved.
  */
 async function redeployed(place: ServedPlace, before: SeenDirectory) {
-  const realRoot = await realpathOf(place.root)
-  if (realRoot === undefined || before.realRoot === undefined) return undefined
-  if (realRoot === before.realRoot || !isInside(before.realRoot, before.real)) return undefined
-  const now = { ...before, realRoot, real: join(realRoot, relative(before.realRoot, before.real)) }
+  const [real, realRoot] = await Promise.all([place.dir, place.root].map(realpathOf))
+  if (real === undefined || realRoot === undefined || before.realRoot === undefined)
+    return undefined
+  const now = { ...before, realRoot, real }
+  if (realRoot !== before.realRoot) {
+    if (!isInside(before.realRoot, before.real)) return undefined
+    now.real = join(realRoot, relative(before.realRoot, before.real))
+  } else if (
+    real === before.real ||
+    !isInside(realRoot, real) ||
+    !(await place.mayLeadTo?.(real))
+  ) {
+    return undefined
+  }
   seen.set(place, now)
   return now
 }

@@ -84,14 +84,14 @@ for (const { where, at: mounted, env, options: placed } of runs) {
   })
 
   test(`S52 public itself, swapped for a link while it is read, serves nothing from outside${where}, in ${env}`, async t => {
-    const inside = makeProject(t, filesBelow('real/', GOOD))
+    const inside = makeProject(t, { ...filesBelow('real/', GOOD), ...filesBelow('next/', GOOD) })
     const outside = makeProject(t, filesBelow('', BAD))
     symlinkSync('real', join(inside, 'public'))
     mkdirSync(join(outside, 'assets'))
     const front = await makeFront(t, { root: inside, ...options })
     t.is((await ask(front.port, 'GET', `${mounted}/small.txt`)).status, 200)
     const asking = askAll(t, front, [`${mounted}/small.txt`, `${mounted}/big.txt`])
-    await swapping(join(inside, 'public'), ['real', outside], asking)
+    await swapping(join(inside, 'public'), ['real', 'next', outside], asking)
     t.deepEqual(front.errors, [])
   })
 }

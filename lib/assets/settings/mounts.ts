@@ -8,7 +8,7 @@ import { settlePath, type AppSettings } from './app-settings.ts'
 import { hasFixedUrl } from '../urls/fixed-url.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { KoaAssetsOptions } from './options.ts'
-import { whyPrivate } from './public-directory.ts'
+import { mayBeServed, whyPrivate } from './public-directory.ts'
 import {
   cacheControlAt,
   flagAt,
@@ -73,7 +73,12 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
   return Object.freeze({
     urlPath: settlePath(path, 'mounts'),
     dir,
-    place: Object.freeze({ root, dir, symlinks }),
+    place: Object.freeze({
+      root,
+      dir,
+      symlinks,
+      mayLeadTo: (real: string) => mayBeServed(project, real)
+    }),
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
     dev,
     isImmutable: immutableBy(options.immutable, place),

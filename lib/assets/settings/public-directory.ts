@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { AppSettings } from './app-settings.ts'
 import { futureRealpath, statIfThere } from '../../files/at-start.ts'
-import { isInside } from '../../files/disk.ts'
+import { isInside, realpathOf, statOf } from '../../files/disk.ts'
 
 /** The file in `public` for a decoded URL path; absolute. */
 export function publicFile({ publicDir }: { readonly publicDir: string }, path: string): string {
@@ -43,11 +43,27 @@ export function checkPublic(
 export function whyPrivate({ root, apps }: Project, directory: string): string | undefined {
   const real = futureRealpath(directory)
   if (isInside(real, futureRealpath(root))) return "is the project's root, or contains it"
-  if (statIfThere(join(directory, 'package.json'))) return 'contains a package.json'
-  for (const source of new Set(apps.flatMap(app => app.sources))) {
+  if (statIfThere(join(directory, PACKAGE))) return 'contains a package.json'
+  for (const source of sourcesOf(apps)) {
     const [shown, realSource] = [relative(root, source), futureRealpath(source)]
     if (isInside(real, realSource)) return `contains the source directory ${shown}`
     if (isInside(realSource, real)) return `is inside the source directory ${shown}`
   }
   return undefined
+}
+
+/** Whether a directory is none of these, judged while requests wait. @param real its real path */
+export async function mayBeServed({ root, apps }: Project, real: string): Promise<boolean> {
+  const [realRoot, ...realSources] = await Promise.all([root, ...sourcesOf(apps)].map(realpathOf))
+  if (realRoot === undefined || isInside(real, realRoot)) return false
+  if (await statOf(join(real, PACKAGE))) return false
+  return realSources.every(
+    source => source === undefined || !(isInside(real, source) || isInside(source, real))
+  )
+}
+
+const PACKAGE = 'package.json'
+
+function sourcesOf(apps: Project['apps']): ReadonlySet<string> {
+  return new Set(apps.flatMap(app => app.sources))
 }

@@ -1,11 +1,12 @@
 // A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08.
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import test from 'ava'
 import type { Context } from 'koa'
 import { COPIES } from '../../../support/copies.ts'
 import { makeMounted, WAYS } from '../../../support/mounted.ts'
-import { makeSite, type Files } from '../../../support/site.ts'
+import { makeProject, makeSite, type Files } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
 
 const SCRIPT = 'console.log("a mount is served as public is")\n'.repeat(50)
@@ -243,6 +244,38 @@ for (const [way, options] of WAYS) {
     }
     t.deepEqual(site.errors, [])
   })
+
+  test(`MNT-08 a mount whose link is switched is served from where it leads, if that may be mounted, ${way}`, async t => {
+    const elsewhere = makeProject(t, { 'app.js': 'outside' })
+    const root = makeProject(t, {
+      'builds/1/app.js': 'build 1',
+      'builds/2/app.js': 'build 2',
+      'library/package.json': '{}',
+      'library/app.js': 'a package',
+      'app.js': 'the project',
+      'apps/web/assets/javascripts/app.js': 'a source'
+    })
+    const leadTo = (place: string) => {
+      symlinkSync(place, join(root, 'next'))
+      renameSync(join(root, 'next'), join(root, 'dist'))
+    }
+    leadTo('builds/1')
+    const site = await makeMounted(t, options, {}, { root, mounts: { '/m': 'dist' } })
+    const refused = ['.', 'library', 'apps/web/assets/javascripts', 'apps/web', elsewhere]
+    const places = [
+      ['builds/1', 'build 1'],
+      ['builds/2', 'build 2'],
+      ...refused.map(place => [place, undefined] as const),
+      ['builds/1', 'build 1']
+    ] as const
+    for (const [place, text] of places) {
+      leadTo(place)
+      const answer = await site.ask('/m/app.js')
+      t.is(answer.status, text === undefined ? 404 : 200, place)
+      if (text !== undefined) t.is(answer.text, text)
+    }
+    t.deepEqual(site.errors, [])
+  })
 }
 
 test('MNT-08 a new file is seen at once where a miss is trusted, and a changed one after `revalidate`', async t => {
@@ -276,8 +309,9 @@ test('a link `current` above the root that is retargeted leads to the mount of t
   t.deepEqual(running.errors, [])
 })
 
-test('a mount that is a link itself serves what it led to at first, or with `follow` what it leads to', async t => {
-  const site = await makeSite(t, { '/r1/a.txt': 'one', '/r2/a.txt': 'two' }, { serve: false })
+test('a mount that is a link is served from outside the root only with `follow`', async t => {
+  const outside = makeProject(t, { 'a.txt': 'two' })
+  const site = await makeSite(t, { '/r1/a.txt': 'one' }, { serve: false })
   symlinkSync('r1', site.at('/current'))
   const options = { root: site.root, env: 'production', fingerprint: false, revalidate: 0 }
   const mounts = { '/in': 'current', '/any': { dir: 'current', symlinks: 'follow' as const } }
@@ -285,7 +319,7 @@ test('a mount that is a link itself serves what it led to at first, or with `fol
   const textsOf = async () =>
     Promise.all(['/in/a.txt', '/any/a.txt'].map(async path => (await running.ask(path)).text))
   t.deepEqual(await textsOf(), ['one', 'one'])
-  symlinkSync('r2', site.at('/next'))
+  symlinkSync(outside, site.at('/next'))
   renameSync(site.at('/next'), site.at('/current'))
   t.deepEqual(await textsOf(), ['Not Found', 'two'])
   t.deepEqual(running.errors, [])
