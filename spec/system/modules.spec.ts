@@ -1,0 +1,171 @@
+// Modules in a browser: each is loaded and evaluated once.
+import { randomBytes } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
+import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
+import { placed, run } from '../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../support/site.ts'
+import { launch } from './chromium.ts'
+
+const COUNT = 300
+const nameOf = (at: number) => `part${at % 10}/m${at}`
+const EVALUATED = ';(globalThis.evaluated ??= [])'
+
+/** Each module is imported by several others, from the same folder and from others. */
+function makeModules(): Files {
+  return Object.fromEntries(
+    Array.from({ length: COUNT }, (_, at) => {
+      const next = new Set([at * 2 + 1, at * 2 + 2, at + 7, at + 10])
+      const imported = [...next].filter(other => other < COUNT)
+      const lines = imported.map((next, turn) => {
+        const path = turn % 2 === 0 ? `../${nameOf(next)}.js` : `/assets/${nameOf(next)}.js`
+        return `import { m${next} } from '${path}'`
+      })
+      const code = `export const m${at} = [${imported.map(next => `m${next}`).join()}].length`
+      const text = [...lines, code, `${EVALUATED}.push('m${at}')`].join('\n')
+      return [`javascripts/${nameOf(at)}.js`, text]
+    })
+  )
+}
+
+const APP: Files = {
+  'javascripts/app.js': `
+    import { m0 } from './part0/m0.js'
+    import confetti from 'confetti'
+    import data from './data.json' with { type: 'json' }
+    import sheet from './sheet.css' with { type: 'css' }
+    ${EVALUATED}.push('app')
+    const [language, bare] = ['fi', 'confetti']
+    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+    const inWorker = new Promise(resolve => (worker.onmessage = ({ data }) => resolve(data)))
+    globalThis.ready = Promise.all([
+      import('./later.js'),
+      import('./locales/' + language + '.js'),
+      import(bare),
+      inWorker,
+      fetch(new URL('logo.svg', import.meta.url)).then(response => response.text())
+    ]).then(([later, locale, { default: again }, inWorker, logo]) => ({
+      same: [again === confetti, later.m5 === locale.m5],
+      ...{ inWorker, logo, data, rules: sheet.cssRules.length }
+    }))`,
+  'javascripts/later.js': `export * from './part5/m5.js'\n${EVALUATED}.push('later')`,
+  'javascripts/locales/fi.js': `export { m5 } from '../part5/m5.js'\n${EVALUATED}.push('fi')`,
+  'javascripts/worker.js': `
+    import { m299 } from './part9/m299.js'
+    ${EVALUATED}.push('worker')
+    postMessage(globalThis.evaluated)`,
+  'javascripts/vendor/confetti.js': `export default {}\n${EVALUATED}.push('confetti')`,
+  'javascripts/data.json': '{"one":1}',
+  'javascripts/sheet.css': 'a { background: url(logo.svg) }',
+  'images/logo.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>'
+}
+
+interface Ready extends Record<string, unknown> {
+  readonly inWorker: readonly string[]
+}
+
+type View = (assets: ViewHelpers, nonce: string) => string
+
+/** A site with one page, whose policy allows no script without the nonce, and the paths asked of it. */
+async function makePage(
+  t: ExecutionContext,
+  files: Files,
+  view: View,
+  options: KoaAssetsOptions = {}
+) {
+  const root = makeProject(t)
+  writeFiles(root, placed(files))
+  const isPrecompiled = options.env === 'production' && !options.compile
+  const warnings = isPrecompiled ? (await run({ ...options, root })).warnings : []
+  const paths: string[] = []
+  const site = await makeSite(
+    t,
+    {},
+    {
+      ...options,
+      root,
+      front: (ctx, next) => {
+        if (ctx.path.startsWith('/assets/')) paths.push(ctx.path)
+        return next()
+      },
+      routes: (ctx, next) => {
+        if (ctx.path !== '/') return next()
+        const nonce = randomBytes(16).toString('base64')
+        ctx.set('Content-Security-Policy', `script-src 'nonce-${nonce}'; worker-src 'self'`)
+        ctx.type = 'html'
+        ctx.body = `<!doctype html><link rel="icon" href="data:,">${view(ctx.assets, nonce)}`
+        return undefined
+      }
+    }
+  )
+  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  return { page, paths, warnings }
+}
+
+const view: View = (assets, nonce) =>
+  assets.importMap({ nonce, entry: ['app', 'locales/fi'] }) +
+  assets.javascript('app', { type: 'module', modulepreload: true, nonce })
+
+for (const [what, options] of Object.entries({
+  'in development': { env: 'development' },
+  precompiled: { env: 'production' },
+  'precompiled and minified': { env: 'production', minify: true },
+  'with fingerprints on request': { env: 'production', compile: true, fingerprint: true }
+})) {
+  test(`JSM-02 an application of ${COUNT} modules evaluates each of them once: ${what}`, async t => {
+    t.timeout(120_000)
+    const { page, paths, warnings } = await makePage(t, { ...makeModules(), ...APP }, view, {
+      ...options,
+      imports: { confetti: 'vendor/confetti' }
+    })
+    const { inWorker, ...result } = await page.evaluate<Ready>('ready')
+    t.deepEqual(result, {
+      same: [true, true],
+      data: { one: 1 },
+      rules: 1,
+      logo: APP['images/logo.svg']
+    })
+    const evaluated = await page.evaluate<string[]>('evaluated')
+    const modules = Array.from({ length: COUNT }, (_, at) => `m${at}`)
+    t.deepEqual(evaluated.toSorted(), [...modules, 'app', 'confetti', 'fi', 'later'].toSorted())
+    t.deepEqual([...new Set(inWorker)], inWorker)
+    t.is(inWorker.at(-1), 'worker')
+    t.deepEqual(page.complaints, [])
+    t.deepEqual(page.remarks, [])
+    t.deepEqual(warnings, [])
+    const isPlain = (path: string) => !/-[0-9a-f]{32}\.\w+$/.test(path)
+    if (options.env === 'production') t.deepEqual(paths.filter(isPlain), [])
+    // The worker has a module map of its own, and may ask before the page's response is cached.
+    const inPage = paths.filter(path => path.endsWith('.js') && !/m299|worker/.test(path))
+    t.deepEqual([...new Set(inPage)], inPage)
+  })
+}
+
+const CYCLE = {
+  'a.js': `import { b } from './b.js'\nexport const a = () => b\n${EVALUATED}.push('a')`,
+  'b.js': `import { a } from './c.js'\nexport const b = 1\n${EVALUATED}.push('b')`,
+  'c.js': `import { a } from './a.js'\nexport { a }\n${EVALUATED}.push('c')`,
+  'app.js': `import { b } from './b.js'\nimport { a } from './a.js'\n${EVALUATED}.push('app')`
+}
+
+for (const [what, map, expected] of [
+  ['once with importMap()', {}, 'a app b c'],
+  ['once with importMap({ entry })', { entry: 'app' }, 'a app b c'],
+  ['without it, once more by their plain names', undefined, 'a a app b b c']
+] as const) {
+  test(`JSM-04 modules that import each other are evaluated ${what}`, async t => {
+    const { page, warnings } = await makePage(
+      t,
+      CYCLE,
+      (assets, nonce) =>
+        (map ? assets.importMap({ nonce, ...map }) : '') +
+        assets.javascript('app', { type: 'module', modulepreload: true, nonce }),
+      { env: 'production' }
+    )
+    const evaluated = await page.evaluate<string[]>('evaluated')
+    t.deepEqual(evaluated.toSorted(), expected.split(' '))
+    t.deepEqual(page.complaints, [])
+    t.is(warnings.length, 1)
+    t.true(warnings[0]?.includes('/assets/a.js -> /assets/b.js -> /assets/c.js -> /assets/a.js'))
+  })
+}
