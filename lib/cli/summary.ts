@@ -1,5 +1,5 @@
 // The result of a precompile, on one screen.
-import type { PrecompileReport } from '../assets/building/precompile.ts'
+import type { DeltaReport, PrecompileReport } from '../assets/building/precompile.ts'
 import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
 
 /** @param manifest its path, as displayed */
@@ -10,6 +10,7 @@ export function summary(report: PrecompileReport, manifest: string): string {
     ['Bytes', formatBytes(bytes)],
     ['Compressed', formatBytes(compressedBytes)],
     ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
+    ...(report.deltas ? [['Deltas', deltasText(report.deltas)]] : []),
     ['Time', formatSeconds(seconds)],
     ['Manifest', manifest]
   ]
@@ -17,6 +18,14 @@ export function summary(report: PrecompileReport, manifest: string): string {
   const parts = [table(totals), `Largest\n${indent(table(sizes, [0]))}`, changesText(report)]
   return (assets === 0 ? parts.toSpliced(1, 1) : parts).join('\n\n')
 }
+
+function deltasText({ isWritable, files, bytes, insteadOf }: DeltaReport): string {
+  if (!isWritable) return lacksDictionaries
+  return `${count(files, 'file')}, ${formatBytes(bytes)} instead of ${formatBytes(insteadOf)}`
+}
+
+/** Why this Node writes no deltas. */
+export const lacksDictionaries = `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`
 
 // A first build of a thousand assets need not list each of them.
 const SHOWN = 10

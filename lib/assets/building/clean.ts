@@ -1,7 +1,7 @@
 // Removes the fingerprinted files of earlier deploys that open pages no longer ask for.
 import { inParallel } from '../../concurrency.ts'
 import { secondsOf, type Duration } from '../../duration.ts'
-import { errorCode, removeFile } from '../../files/disk.ts'
+import { errorCode, removeFile, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
 import { check, flag, wholeNumber, type Expectation } from '../../options.ts'
@@ -10,7 +10,14 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
+import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
+import {
+  deltasByTarget,
+  listPublished,
+  type PublishedDelta,
+  type PublishedFile
+} from './deltas/published-files.ts'
 import { findVersions, type Version } from './versions.ts'
 
 export interface CleanOptions {
@@ -26,9 +33,9 @@ export interface CleanOptions {
 }
 
 export interface CleanReport {
-  /** URL paths of the removed files without their compressed copies; sorted. */
+  /** URL paths of the removed files without their compressed copies and deltas; sorted. */
   readonly removed: readonly string[]
-  /** Total size of the removed files and their compressed copies, in bytes. */
+  /** Total size of the removed files, their compressed copies and deltas, in bytes. */
   readonly bytes: number
   /** How many fingerprinted files remain. */
   readonly kept: number
@@ -53,7 +60,7 @@ const CONCURRENCY = 8
  * Removes old fingerprinted files with their compressed copies. A file is removed when it is not in the
  * manifest, is not among the newest `keep` of its name, and was last published, or in the manifest,
  * longer than `age` ago by the clock of its disk. A file whose bytes do not match the digest in its name
- * was not made by `precompile` and is kept.
+ * was not made by `precompile` and is kept. A delta is removed with either of its two versions.
  *
  * @param options those of `koaAssets`, with the defaults of `precompile`
  * @throws TypeError for an invalid option
@@ -74,20 +81,51 @@ export async function clean(
   await readManifest(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory)
   try {
-    const versions = await findVersions(settings)
+    const files = await listPublished(settings)
+    const versions = await findVersions(settings, files)
     const limits = { keep, ageMs: (asSeconds(age) ?? 0) * 1000 }
     const old = outdated(versions, limits, await clockOf(directory))
+    const deltas = deltasWithoutEnd(
+      files,
+      versions.filter(version => !old.includes(version))
+    )
+    const sizes = await inParallel(
+      deltas,
+      CONCURRENCY,
+      async ({ file }) => (await statOf(file))?.size
+    )
     await held?.check()
-    if (!dryRun) await inParallel(old, CONCURRENCY, remove)
+    if (!dryRun) {
+      await inParallel(deltas, CONCURRENCY, ({ file }) => removeFile(file))
+      await inParallel(old, CONCURRENCY, remove)
+    }
     return {
       removed: old.map(({ path }) => encodePath(path)).toSorted(),
-      bytes: old.reduce((sum, { bytes }) => sum + bytes, 0),
+      bytes: sum(old.map(({ bytes }) => bytes)) + sum(sizes.map(Number)),
       kept: versions.length - old.length,
       dryRun
     }
   } finally {
     await held?.release()
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** Deltas that lead from or to a version that is not kept. */
+function deltasWithoutEnd(
+  files: readonly PublishedFile[],
+  kept: readonly Version[]
+): readonly PublishedDelta[] {
+  const paths = new Set(kept.map(({ path }) => path))
+  return [...deltasByTarget(files)].flatMap(([path, deltas]) => {
+    const plain = splitFingerprint(path)?.name
+    // Beside any other file it is not ours.
+    if (plain === undefined) return []
+    return deltas.filter(({ from }) => !paths.has(path) || !paths.has(withFingerprint(plain, from)))
+  })
 }
 
 function asSeconds(age: unknown): number | undefined {

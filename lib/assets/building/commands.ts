@@ -2,6 +2,7 @@
 export {
   precompile,
   PrecompileError,
+  type DeltaReport,
   type PrecompileOptions,
   type PrecompileReport,
   type Progress

@@ -1,4 +1,5 @@
 // The result of a precompile.
+import type { DeltaReport } from './deltas/delta-writer.ts'
 import type { ManifestEntries } from './manifest/entries.ts'
 
 export interface PrecompileReport {
@@ -25,6 +26,8 @@ export interface PrecompileReport {
    * pages that name them; see `clean`.
    */
   readonly kept: number
+  /** Undefined when no asset changed that has an earlier version, and with `deltas: false`. */
+  readonly deltas: DeltaReport | undefined
 }
 
 /** @param before the entries of the previous manifest */

@@ -20,6 +20,7 @@ import { listPlaces } from './places.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
 import { publishBuild } from './writing/publish-build.ts'
 
+export type { DeltaReport } from './deltas/delta-writer.ts'
 export type { PrecompileReport } from './precompile-report.ts'
 
 export interface Progress {
@@ -72,8 +73,8 @@ const CONCURRENCY = 8
 
 /**
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
- * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) where they are smaller. Files
- * that are up to date are not written again, and fingerprinted files of earlier deploys stay; see
+ * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) where they are smaller; what
+ * changed also with deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Files that are up to date are not written again, and fingerprinted files of earlier deploys stay; see
  * `clean`. Plain names and the manifest `public/assets.json` are replaced together at the end.
  *
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`

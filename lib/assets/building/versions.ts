@@ -1,22 +1,17 @@
 // The fingerprinted files of all deploys.
-import { readdir } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { digestOfFile } from '../../files/digest.ts'
-import { ifThere, statOf } from '../../files/disk.ts'
+import { statOf } from '../../files/disk.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
-import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
+import type { PublishedFile } from './deltas/published-files.ts'
 
 /** A fingerprinted file that `precompile` made. */
-export interface Version {
-  /** The decoded URL path. */
-  readonly path: string
-  readonly file: string
+export interface Version extends PublishedFile {
   /** The path without its fingerprint. */
   readonly plain: string
   /** Its change time: when it was written, or dropped from the manifest. */
@@ -31,22 +26,19 @@ export interface Version {
 
 const CONCURRENCY = 8
 
-export async function findVersions(settings: Settings): Promise<readonly Version[]> {
+/** @param files what `listPublished` returns */
+export async function findVersions(
+  settings: Settings,
+  files: readonly PublishedFile[]
+): Promise<readonly Version[]> {
   const { assets } = await readManifest(manifestFile(settings))
   const current = new Set(Array.from(assets.values(), ({ target }) => target))
-  const directory = publicFile(settings, settings.prefix)
-  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
-  const files = (entries ?? []).filter(entry => entry.isFile())
-  const versions = await inParallel(files, CONCURRENCY, ({ parentPath, name }) => {
-    const file = join(parentPath, name)
-    const path = `/${relative(settings.publicDir, file).split(sep).join('/')}`
-    return asVersion(file, path, current)
-  })
+  const versions = await inParallel(files, CONCURRENCY, file => asVersion(file, current))
   return versions.filter(version => version !== undefined)
 }
 
 /** Undefined for a file that `precompile` did not make. */
-async function asVersion(file: string, path: string, current: ReadonlySet<string>) {
+async function asVersion({ file, path }: PublishedFile, current: ReadonlySet<string>) {
   const fingerprint = splitFingerprint(path)
   if (!fingerprint) return undefined
   const isCurrent = current.has(encodePath(path))

@@ -7,11 +7,12 @@ import { count, formatBytes } from '../format.ts'
 export const clean: Command = {
   name: 'clean',
   summary: 'remove files that earlier deployments left behind',
-  about: `Removes old fingerprinted files and their compressed copies. A file is removed when
-the manifest does not name it, it is not among the newest ${KEEP} (--keep) of its name,
-and no manifest has named it for 7 days (--age). Its age is that of its ctime, so a
-copied file counts as new whatever its mtime. A file whose bytes do not match the
-digest in its name was not written by precompile; it stays, like every other file.
+  about: `Removes old fingerprinted files, their compressed copies, and the deltas from and to
+them. A file is removed when the manifest does not name it, it is not among the
+newest ${KEEP} (--keep) of its name, and no manifest has named it for 7 days (--age).
+Its age is that of its ctime, so a copied file counts as new whatever its mtime. A
+file whose bytes do not match the digest in its name was not written by precompile;
+it stays, like every other file.
 
 Run it some time after a deployment, when no page of the old version is open.`,
   options: {

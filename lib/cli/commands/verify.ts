@@ -13,8 +13,8 @@ export const verify: Command = {
   argument: '[dir]',
   about: `Reads every file that the manifest names and checks that it exists, that its size,
 the digest in its name and its Subresource Integrity are correct, that the plain
-name has the same content, and that the compressed copies decompress to it. Prints
-a line for each problem, and writes nothing.
+name has the same content, that the compressed copies decompress to it, and that
+deltas lead to it. Prints a line for each problem, and writes nothing.
 
 With a directory, such as one that 'compress' was run on, it only checks the
 compressed copies in it: whether each has an original, is not older than that, and

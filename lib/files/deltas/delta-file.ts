@@ -41,6 +41,11 @@ export function sealDelta(dictionary: Buffer, frame: Uint8Array, digest: string)
   return Buffer.concat([sent, SEAL_MAGIC, seal])
 }
 
+/** The SHA-256 of the dictionary that a delta's file names. */
+export function dictionaryIn(file: Buffer): Buffer {
+  return file.subarray(MAGIC.length, HEADER_BYTES)
+}
+
 /** The frame in the bytes of a delta's file. */
 export function frameOf(file: Buffer): Buffer {
   return file.subarray(HEADER_BYTES, -SEAL_BYTES)

@@ -9,6 +9,7 @@ import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Assets, Built } from '../built.ts'
+import { DeltaWriter } from '../deltas/delta-writer.ts'
 import { LastBuild } from '../last-build.ts'
 import { entriesOf, serialize, type ManifestEntries } from '../manifest/entries.ts'
 import { readEntries } from '../manifest/read-manifest.ts'
@@ -62,20 +63,23 @@ class BuildPublisher {
   async #publish() {
     const { signal, lock } = this.#options
     const lastBuild = await LastBuild.open(this.#settings)
-    const sizes = await this.#writeAll(lastBuild)
+    const before = await this.#readManifest()
+    const deltas = new DeltaWriter(this.#settings, before)
+    const sizes = await this.#writeAll(lastBuild, deltas)
     signal?.throwIfAborted()
     const entries = entriesOf(this.#assets.values())
-    const before = await this.#prepareManifest(entries)
+    await this.#prepareManifest(entries)
     const kept = await this.#touchSuperseded(before, entries)
     signal?.throwIfAborted()
     await lock.check()
     await this.#publication.commit()
     await lastBuild.save(this.#written)
-    return { entries, before, kept, compressedBytes: sizes.reduce((sum, size) => sum + size, 0) }
+    const compressedBytes = sizes.reduce((sum, size) => sum + size, 0)
+    return { entries, before, kept, compressedBytes, deltas: deltas.report }
   }
 
   /** @returns the size of each asset's smallest representation, in bytes */
-  #writeAll(lastBuild: LastBuild): Promise<number[]> {
+  #writeAll(lastBuild: LastBuild, deltas: DeltaWriter): Promise<number[]> {
     const { signal, onProgress } = this.#options
     const write = async (built: Built): Promise<number> => {
       const known = await lastBuild.find(built)
@@ -83,6 +87,7 @@ class BuildPublisher {
       const replacements = this.#publication.open(built.path)
       const size = await writeAsset(this.#settings, built, this.#assets, replacements)
       this.#written.set(built, size)
+      await deltas.write(built, size)
       return size
     }
     let done = 0
@@ -94,18 +99,20 @@ class BuildPublisher {
     return inParallel([...this.#assets.values()], CONCURRENCY, writeOne, signal)
   }
 
-  /** @returns the entries of the previous manifest */
-  async #prepareManifest(entries: ManifestEntries): Promise<ManifestEntries> {
+  /** The entries of the previous one. */
+  #readManifest(): Promise<ManifestEntries> {
     const path = `${this.#settings.prefix}.json`
-    const file = manifestFile(this.#settings)
+    const entries = readEntries(manifestFile(this.#settings))
+    return entries.catch(rethrowAsPublishError(this.#settings, path))
+  }
+
+  async #prepareManifest(entries: ManifestEntries): Promise<void> {
+    const path = `${this.#settings.prefix}.json`
     const text = serialize(entries, manifestApps(this.#settings.apps))
     const now = BigInt(Date.now()) * 1_000_000n
-    const prepare = async () => {
-      const before = await readEntries(file)
-      this.#publication.addLast(path, await prepareReplacement(file, Buffer.from(text), now))
-      return before
-    }
-    return prepare().catch(rethrowAsPublishError(this.#settings, path))
+    const replacing = prepareReplacement(manifestFile(this.#settings), Buffer.from(text), now)
+    const replacement = await replacing.catch(rethrowAsPublishError(this.#settings, path))
+    this.#publication.addLast(path, replacement)
   }
 
   /**

@@ -1,0 +1,45 @@
+// What is in the folder of `public` that assets are published to, as the names of files tell.
+import { readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { splitDelta } from '../../../files/deltas/delta-file.ts'
+import { ifThere } from '../../../files/disk.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import type { Settings } from '../../settings/settings.ts'
+
+export interface PublishedFile {
+  /** The decoded URL path. */
+  readonly path: string
+  /** Absolute. */
+  readonly file: string
+}
+
+/** Every regular file, deltas and compressed copies included. */
+export async function listPublished(settings: Settings): Promise<readonly PublishedFile[]> {
+  const directory = publicFile(settings, settings.prefix)
+  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
+  const files = (entries ?? []).filter(entry => entry.isFile())
+  return files.map(({ parentPath, name }) => {
+    const file = join(parentPath, name)
+    return { file, path: `/${relative(settings.publicDir, file).split(sep).join('/')}` }
+  })
+}
+
+export interface PublishedDelta extends PublishedFile {
+  /** The digest of the bytes that it starts from. */
+  readonly from: string
+}
+
+/** The deltas beside each file, by its path. */
+export function deltasByTarget(
+  files: readonly PublishedFile[]
+): ReadonlyMap<string, readonly PublishedDelta[]> {
+  const deltas = new Map<string, PublishedDelta[]>()
+  for (const { path, file } of files) {
+    const split = splitDelta(path)
+    if (!split) continue
+    const beside = deltas.get(split.name) ?? []
+    beside.push({ path, file, from: split.digest })
+    deltas.set(split.name, beside)
+  }
+  return deltas
+}
