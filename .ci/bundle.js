@@ -20,6 +20,11 @@ await bundle(
   { input: entries([...TYPED, 'cli'], 'lib', '.ts') },
   { minify: true, comments: false, sourcemap: true, chunkFileNames: 'chunks/[hash].js' }
 )
+// Scripts for browsers, which are read from beside the chunk that serves them.
+await bundle(
+  { input: './lib/assets/development/client/live.js', platform: 'browser' },
+  { dir: 'dist/chunks/client', preserveModules: true, minify: true, comments: false }
+)
 await bundle(
   { input: entries(TYPED, '.types', '.d.ts'), plugins: [dts({ dtsInput: true })] },
   { chunkFileNames: 'chunks/[hash].d.ts' }

@@ -52,6 +52,7 @@ export type {
   LiveOptions
 } from './assets/settings/options.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
+export type { LiveTagOptions } from './assets/views/live.ts'
 export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
 export type { Preload } from './assets/context/preload.ts'
 export type { SendFile } from './assets/context/send-file.ts'
@@ -78,8 +79,9 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   printOverview(settings, options)
-  const helpers = provideContext(pipeline)
-  return settings.serve ? new AssetServer(pipeline, helpers).middleware : helpers
+  const development = settings.live && new Development(pipeline, settings.live)
+  const helpers = provideContext(pipeline, development)
+  return settings.serve ? new AssetServer(pipeline, helpers, development).middleware : helpers
 }
 
 class AssetServer {
@@ -87,10 +89,9 @@ class AssetServer {
   readonly #pipeline: Pipeline
   readonly #development: Development | undefined
 
-  constructor(pipeline: Pipeline, helpers: Middleware) {
-    const { live } = pipeline.settings
+  constructor(pipeline: Pipeline, helpers: Middleware, development: Development | undefined) {
     this.#pipeline = pipeline
-    if (live) this.#development = new Development(pipeline, live)
+    this.#development = development
     this.middleware = compose([this.#respond, helpers])
   }
 
@@ -126,7 +127,7 @@ class AssetServer {
     const rest = fallback ? () => this.#nextOrFallback(ctx, next, fallback) : next
     if (!isOurs(path, settings)) return rest()
     const unstored = () => passOnUnstored(ctx, rest)
-    return this.#development?.respond(ctx, path, unstored) ?? unstored()
+    return this.#development?.respond(ctx, unstored) ?? unstored()
   }
 
   /** A navigation that the rest of the stack leaves as 404 gets the page of a single-page application. */

@@ -13,7 +13,7 @@ import { Publisher } from './publishing/publisher.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { ServedFiles } from './serving/files/served-files.ts'
-import type { Wanted } from './serving/request-path.ts'
+import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { Sources } from './sources/sources.ts'
@@ -35,7 +35,7 @@ export class Pipeline {
   readonly directories: Directories
   readonly #publicFiles: ServedFiles
   /** By the name of an app. */
-  readonly viewHelpers: (app: string) => ViewHelpers
+  readonly viewHelpers: (app: string, isLive?: boolean) => ViewHelpers
   /** Undefined when no mount has a bundle. */
   readonly #bundles: Bundles | undefined
   readonly #sources: Sources
@@ -76,7 +76,8 @@ export class Pipeline {
       moduleAt: path => this.#moduleAt(app, path),
       version: () => this.#version
     })
-    this.viewHelpers = makeViewHelpers(settings, assetsOf, this.#bundles?.find)
+    const liveScript = `${encodePath(settings.prefix)}/-/live.js`
+    this.viewHelpers = makeViewHelpers({ ...settings, liveScript }, assetsOf, this.#bundles?.find)
   }
 
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
@@ -126,6 +127,27 @@ export class Pipeline {
     if (wanted.isFolder) return false
     if (this.#isPublished(wanted) && (await this.#sources.of(app).find(name))) return true
     return this.#publicFiles.has(wanted)
+  }
+
+  /** What has the same source, under its name without a fingerprint. */
+  async plain(wanted: Wanted): Promise<Wanted> {
+    const { app, name } = wanted
+    const sourced = this.#isPublished(wanted) ? await this.#sourcedName(app, name) : undefined
+    return sourced === undefined ? wanted : wantedAt(assetPath(app, sourced), this.settings)
+  }
+
+  /** The URL path that helpers emit now, encoded. */
+  addressOf({ app, name, path }: Wanted): string {
+    const [, entry] = this.#manifestOf(app)?.find(app, name) ?? []
+    return entry?.target ?? encodePath(path)
+  }
+
+  /**
+   * Calls `listener` when a source may have changed.
+   * @returns ends it
+   */
+  onSourceEvent(listener: () => void): () => void {
+    return this.#sources.onEvent(listener)
   }
 
   /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */

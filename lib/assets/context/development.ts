@@ -3,6 +3,7 @@ import type { Context, Next } from 'koa'
 import { isLocal } from '../../http/local-request.ts'
 import type { makeHandlers } from '../development/handlers.ts'
 import type { Pipeline } from '../pipeline.ts'
+import { rawPath } from '../serving/request-path.ts'
 import type { LiveSettings } from '../settings/live.ts'
 import { encodePath } from '../urls/encode.ts'
 
@@ -23,10 +24,11 @@ export class Development {
     return isLocal(req, this.#hosts)
   }
 
-  /** Undefined for a path, or a request, that is not for it. */
-  respond(ctx: Context, path: string, next: Next): Promise<unknown> | undefined {
-    if (!path.startsWith(this.#start) || !isRead(ctx.req) || !this.isAllowed(ctx.req))
-      return undefined
+  /** Undefined for a request that is not for it. */
+  respond(ctx: Context, next: Next): Promise<unknown> | undefined {
+    const { req } = ctx
+    const path = rawPath(req.url ?? '')
+    if (!path.startsWith(this.#start) || !isRead(req) || !this.isAllowed(req)) return undefined
     return this.#respond(ctx, path.slice(this.#start.length), next)
   }
 

@@ -4,6 +4,7 @@ import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
 import { appOfPage } from '../settings/app-settings.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
+import type { Development } from './development.ts'
 import { makePreload, type Preload } from './preload.ts'
 import { makeSendFile, type SendFile } from './send-file.ts'
 
@@ -35,13 +36,17 @@ export interface AssetContext {
   sendFile: SendFile
 }
 
-export function provideContext(pipeline: Pipeline): Middleware {
+export function provideContext(
+  pipeline: Pipeline,
+  development: Development | undefined
+): Middleware {
   const { settings } = pipeline
   const preload = makePreload(settings.earlyHints)
   const sendFile = makeSendFile(pipeline)
   return function assetContext(ctx, next) {
     const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''
-    provide(ctx, pipeline.viewHelpers(app))
+    const isLive = development?.isAllowed(ctx.req) ?? false
+    provide(ctx, pipeline.viewHelpers(app, isLive))
     ctx.preload = preload
     ctx.sendFile = sendFile
     const refreshed = pipeline.beforePage()
@@ -49,7 +54,7 @@ export function provideContext(pipeline: Pipeline): Middleware {
     if (!pipeline.hasBundles) return responded
     return responded.catch((error: unknown) => {
       // An error page starts anew: the tags that `entry` has written were for another.
-      provide(ctx, pipeline.viewHelpers(app))
+      provide(ctx, pipeline.viewHelpers(app, isLive))
       throw error
     })
   }

@@ -81,6 +81,15 @@ export interface LiveOptions {
    * ['my-machine.local']
    */
   hosts?: readonly string[] | undefined
+  /**
+   * Directories, relative to `root`, whose files a page is made of, such as templates: an edit reloads the
+   * pages that have `ctx.assets.live()`. Default: none.
+   *
+   * With `live` in force, a directory that does not exist is an AssetError at start.
+   */
+  watch?: readonly string[] | undefined
+  /** Links from an error to its place in the source: the editor that opens them. Default: none. */
+  editor?: 'vscode' | 'vscode-insiders' | 'vscodium' | 'cursor' | 'windsurf' | 'zed' | undefined
 }
 
 /** The options of `koaAssets`. `undefined` means "not set" everywhere. */
@@ -164,9 +173,9 @@ export interface KoaAssetsOptions extends LayeredOptions {
    */
   deltas?: boolean | undefined
   /**
-   * Pages for developers under `<prefix>/-/`, in the environment `development` alone, with `serve`. They
-   * respond only to requests from a loopback address to a loopback host name (`localhost`, `127.0.0.1`,
-   * `[::1]`) that no proxy forwarded. Default: `true`.
+   * The live channel, `ctx.assets.live()`, and pages for developers under `<prefix>/-/`, in the environment
+   * `development` alone, with `serve`. They respond only to requests from a loopback address to a loopback
+   * host name (`localhost`, `127.0.0.1`, `[::1]`) that no proxy forwarded. Default: `true`.
    */
   live?: boolean | LiveOptions | undefined
   /** Options that apply in one environment only, by its name. Default: none. */

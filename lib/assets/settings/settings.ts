@@ -63,7 +63,7 @@ export function settle(
     root,
     env,
     serve,
-    live: settleLive(options.live, { env, serve }),
+    live: settleLive(options.live, { env, serve, root }),
     publicDir,
     place: Object.freeze({ root, dir: publicDir, symlinks: plain.symlinks }),
     prefix,

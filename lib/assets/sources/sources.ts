@@ -25,10 +25,21 @@ export interface Listed extends Asset {
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
+  readonly #listeners = new Set<() => void>()
 
   constructor(settings: Settings, warn: (message: string) => void) {
-    const treeOf = memoized((directory: string) => new Tree(directory, settings.symlinks))
+    const announce = () => this.#listeners.forEach(listener => listener())
+    const treeOf = memoized((directory: string) => new Tree(directory, settings.symlinks, announce))
     this.of = memoized(app => new AppSources(app, settings.root, treeOf, warn))
+  }
+
+  /**
+   * Calls `listener` when something may have changed in a directory that was searched before.
+   * @returns ends it
+   */
+  onEvent(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 }
 

@@ -36,6 +36,7 @@ export class Tree {
   /** Grows with every change of the set of files. */
   version = 0
   readonly #symlinks: Symlinks
+  readonly #onEvent: () => void
   readonly #folders = new Map<string, Folder>()
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #changed = new Set([''])
@@ -44,27 +45,30 @@ export class Tree {
   readonly #reread = oneAtATime(() => this.#readChanged())
   readonly #compare = oneAtATime(() => this.#compareFolders())
 
-  constructor(directory: string, symlinks: Symlinks) {
+  /** @param onEvent is called after each event, also that of a file that was written to */
+  constructor(directory: string, symlinks: Symlinks, onEvent: () => void = () => undefined) {
     this.directory = directory
     this.#symlinks = symlinks
+    this.#onEvent = onEvent
   }
 
   /** Whether the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return !this.#isStale && this.#isWatched
+    return !this.#isStale && this.isWatched
   }
 
   get #isStale(): boolean {
     return this.#changed.size > 0 || this.#reading
   }
 
-  get #isWatched(): boolean {
+  /** Whether events report every change. */
+  get isWatched(): boolean {
     return this.#folders.size > 0 && this.#watchers.size === this.#folders.size
   }
 
   /** Brings the listing up to date from events, or from the stat of every folder if any has none. */
   async refresh(): Promise<void> {
-    if (!this.#isWatched) await this.verify()
+    if (!this.isWatched) await this.verify()
     else if (this.#isStale) await this.#reread()
     else if (performance.now() - this.#comparedAt >= VERIFY_EVERY_MS) {
       this.#compare().catch(() => this.#changed.add(''))
@@ -79,9 +83,13 @@ export class Tree {
 
   /** Paths relative to the directory, with `/`, in no particular order. */
   *files(): Generator<string> {
-    for (const [at, { files }] of this.#folders) {
-      for (const file of files) yield at === '' ? file : `${at}/${file}`
-    }
+    for (const [at, { files }] of this.#folders) for (const file of files) yield below(at, file)
+  }
+
+  /** The files that are not published by themselves, likewise. */
+  *partials(): Generator<string> {
+    for (const [at, { partials }] of this.#folders)
+      for (const file of partials) yield below(at, file)
   }
 
   /** The first level of folders. */
@@ -162,10 +170,13 @@ export class Tree {
       const watcher = watch(path, { persistent: false })
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
-        if (event !== 'rename' || (file && isHidden(String(file)))) return
-        // An event under the folder's own name: it was moved or deleted, and sends no more events.
-        if (file === basename(path)) this.#unwatch(at)
-        this.#changed.add(at)
+        if (file && isHidden(String(file))) return
+        if (event === 'rename') {
+          // An event under the folder's own name: it was moved or deleted, and sends no more events.
+          if (file === basename(path)) this.#unwatch(at)
+          this.#changed.add(at)
+        }
+        this.#onEvent()
       })
       watcher.on('error', () => this.#unwatch(at))
     } catch (error) {

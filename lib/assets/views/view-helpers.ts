@@ -5,6 +5,7 @@ import { nearest } from '../../nearest.ts'
 import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
 import { entryHelpers, findNone, type FindEntry, type Page } from './entry.ts'
 import { importMapHelpers } from './import-map.ts'
+import { liveHelpers } from './live.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { tagHelpers } from './tags.ts'
@@ -32,6 +33,7 @@ export interface ViewHelpers
     ReturnType<typeof mediaHelpers>,
     ReturnType<typeof importMapHelpers>,
     ReturnType<typeof entryHelpers>,
+    ReturnType<typeof liveHelpers>,
     ReturnType<typeof preloadHelpers> {
   /** A digest of everything that is published: it changes whenever the URLs in a page may. */
   readonly version: string
@@ -43,6 +45,12 @@ export interface ViewHelpers
    * @throws {TypeError} for an app that does not exist
    */
   readonly app: (name: string) => ViewHelpers
+}
+
+/** What the helpers of a page depend on, beside its app. */
+interface PageOptions {
+  readonly page: Page
+  readonly isLive: boolean
 }
 
 /** `entry` throws before it adds anything. */
@@ -57,6 +65,8 @@ export interface ViewHelperSettings<A extends App = App> {
   /** Scheme and host of a CDN, put before every emitted URL. */
   readonly host?: string | undefined
   readonly apps: readonly A[]
+  /** The URL path of the live channel's script. */
+  readonly liveScript?: string | undefined
 }
 
 /**
@@ -67,25 +77,27 @@ export function makeViewHelpers<A extends App>(
   settings: ViewHelperSettings<A>,
   assetsOf: (app: A) => AppAssets,
   findEntry?: FindEntry
-): (app: string) => ViewHelpers {
-  const host = settings.host?.replace(/\/+$/, '') ?? ''
-  const byApp = new Map<string, (page: Page) => ViewHelpers>()
-  const pick = (app: string, page: Page): ViewHelpers =>
-    (byApp.get(app) ?? throwUnknownApp(app, settings.apps))(page)
+): (app: string, isLive?: boolean) => ViewHelpers {
+  const byApp = new Map<string, (options: PageOptions) => ViewHelpers>()
+  const pick = (app: string, options: PageOptions): ViewHelpers =>
+    (byApp.get(app) ?? throwUnknownApp(app, settings.apps))(options)
   for (const app of settings.apps) {
-    const make = helpersFor(host, assetsOf(app), findEntry ?? findNone, pick)
-    const shared = Object.freeze(make(NO_PAGE))
-    byApp.set(app.name, findEntry ? make : () => shared)
+    const make = helpersFor(settings, assetsOf(app), findEntry ?? findNone, pick)
+    const shared = Object.freeze(make({ page: NO_PAGE, isLive: false }))
+    const sharedLive = Object.freeze(make({ page: NO_PAGE, isLive: true }))
+    byApp.set(app.name, findEntry ? make : ({ isLive }) => (isLive ? sharedLive : shared))
   }
-  return findEntry ? app => pick(app, new Set()) : app => pick(app, NO_PAGE)
+  const pageOf = findEntry ? (): Page => new Set() : () => NO_PAGE
+  return (app, isLive = false) => pick(app, { page: pageOf(), isLive })
 }
 
 function helpersFor(
-  host: string,
+  { host: given, liveScript }: ViewHelperSettings,
   assets: AppAssets,
   findEntry: FindEntry,
-  pick: (app: string, page: Page) => ViewHelpers
-): (page: Page) => ViewHelpers {
+  pick: (app: string, options: PageOptions) => ViewHelpers
+): (options: PageOptions) => ViewHelpers {
+  const host = given?.replace(/\/+$/, '') ?? ''
   const urlOf = makeUrlOf(host, assets)
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
@@ -100,10 +112,11 @@ function helpersFor(
       return assets.version()
     }
   }
-  return page =>
+  return options =>
     Object.assign(Object.create(versioned) as typeof versioned, helpers, {
-      ...entryHelpers(findEntry, page),
-      app: (name: string) => pick(name, page)
+      ...entryHelpers(findEntry, options.page),
+      ...liveHelpers(options.isLive ? liveScript : undefined),
+      app: (name: string) => pick(name, options)
     })
 }
 

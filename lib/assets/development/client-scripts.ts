@@ -1,0 +1,17 @@
+// The scripts of client/, for browsers.
+import { readFile } from 'node:fs/promises'
+import type { Handler } from './handler.ts'
+
+const NAMES = ['live.js', 'live-overlay.js', 'live-replace.js']
+
+/** By name. They refer to each other by relative URLs. */
+export const clientScripts: readonly (readonly [name: string, handler: Handler])[] = NAMES.map(
+  name => [
+    name,
+    async ctx => {
+      ctx.type = 'text/javascript'
+      ctx.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' })
+      ctx.body = await readFile(new URL(`client/${name}`, import.meta.url))
+    }
+  ]
+)

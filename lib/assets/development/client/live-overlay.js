@@ -1,0 +1,158 @@
+// Shows what is broken above the page, in a shadow root, which styles of the page do not reach.
+
+/**
+ * @typedef {object} Problem
+ * @property {string} title
+ * @property {string} location
+ * @property {string} reason
+ * @property {string} excerpt
+ * @property {string} [link]
+ */
+
+const STYLE = `
+  :host { all: initial; color-scheme: light dark }
+  .backdrop { position: fixed; inset: 0; z-index: 2147483647; overflow: auto; padding: 4vmin; box-sizing: border-box; background: rgb(0 0 0 / 60%) }
+  .panel { box-sizing: border-box; max-width: 60rem; margin: 0 auto; padding: 1.5rem; border-top: .25rem solid #d33; border-radius: .5rem; background: #fff; color: #222; font: 16px/1.5 system-ui, sans-serif; box-shadow: 0 1rem 3rem rgb(0 0 0 / 40%) }
+  header { display: flex; gap: 1rem; align-items: start; justify-content: space-between }
+  h1 { margin: 0; font-size: 1.125rem; color: #b71c1c }
+  h1 + h1 { margin-top: 1rem }
+  section + section { margin-top: 1.5rem; padding-top: 1.5rem; border-top: 1px solid #8884 }
+  p { margin: .5rem 0; overflow-wrap: anywhere; white-space: pre-wrap }
+  .location { font: 600 14px/1.5 ui-monospace, monospace }
+  pre { margin: .75rem 0 0; padding: .75rem 1rem; overflow: auto; border-left: .25rem solid #d33; background: #f4f4f4; font: 14px/1.5 ui-monospace, monospace; tab-size: 2 }
+  a { color: #0b57d0 }
+  button { flex: none; padding: .25rem .75rem; border: 1px solid #8888; border-radius: .375rem; background: none; color: inherit; font: inherit; cursor: pointer }
+  :focus-visible { outline: 2px solid #0b57d0; outline-offset: 2px }
+  .hint { margin: 1.25rem 0 0; color: #666; font-size: 14px }
+  @media (prefers-color-scheme: dark) {
+    .panel { background: #1c1c1f; color: #eee }
+    h1 { color: #ff8a80 }
+    pre { background: #0003 }
+    a { color: #8ab4f8 }
+    .hint { color: #aaa }
+    :focus-visible { outline-color: #8ab4f8 }
+  }`
+
+/** @type {HTMLElement | undefined} */
+let host
+let shown = '[]'
+
+/**
+ * An empty list removes it. One that was closed stays closed until something changes.
+ *
+ * @param {Problem[]} problems
+ */
+export function showProblems(problems) {
+  const text = JSON.stringify(problems)
+  if (text === shown) return
+  close()
+  shown = text
+  if (problems.length > 0) open(problems)
+}
+
+/** @param {Problem[]} problems */
+function open(problems) {
+  host = document.createElement('koa-fresh-assets-problems')
+  const root = host.attachShadow({ mode: 'open' })
+  addStyle(root)
+  const button = element('button', '', 'Close')
+  button.addEventListener('click', close)
+  const [first, ...rest] = problems.map(sectionOf)
+  first?.firstElementChild?.append(button)
+  const panel = element('div', 'panel')
+  panel.setAttribute('role', 'alert')
+  const hint = element(
+    'p',
+    'hint',
+    'Save the corrected file, and this goes away. Escape closes it.'
+  )
+  panel.append(...(first ? [first] : []), ...rest, hint)
+  const backdrop = element('div', 'backdrop')
+  backdrop.append(panel)
+  root.append(backdrop)
+  document.documentElement.append(host)
+  addEventListener('keydown', closeOnEscape, true)
+}
+
+function close() {
+  removeEventListener('keydown', closeOnEscape, true)
+  if (host) host.remove()
+  host = undefined
+}
+
+/** @param {KeyboardEvent} event */
+function closeOnEscape(event) {
+  if (event.key !== 'Escape') return
+  // Nothing of the page is closed as well.
+  event.stopImmediatePropagation()
+  close()
+}
+
+/** @param {Problem} problem */
+function sectionOf({ title, location, reason, excerpt, link }) {
+  const section = element('section', '')
+  const header = element('header', '')
+  header.append(element('h1', '', title))
+  section.append(header)
+  if (location) section.append(placeOf(location, link))
+  section.append(element('p', '', reason))
+  if (excerpt) {
+    const pre = element('pre', '', excerpt)
+    // Scrolled by keyboard.
+    pre.tabIndex = 0
+    section.append(pre)
+  }
+  return section
+}
+
+/**
+ * @param {string} location
+ * @param {string | undefined} link
+ */
+function placeOf(location, link) {
+  const place = element('p', 'location', link ? '' : location)
+  if (!link) return place
+  const anchor = document.createElement('a')
+  anchor.href = link
+  anchor.textContent = location
+  place.append(anchor)
+  return place
+}
+
+/**
+ * Never from HTML, which a policy may forbid (Trusted Types).
+ *
+ * @param {string} name
+ * @param {string} className
+ * @param {string} [text]
+ */
+function element(name, className, text = '') {
+  const made = document.createElement(name)
+  if (className) made.className = className
+  made.textContent = text
+  return made
+}
+
+/**
+ * A constructed stylesheet needs no permission of a Content-Security-Policy; an element needs the nonce.
+ *
+ * @param {ShadowRoot} root
+ */
+function addStyle(root) {
+  if ('adoptedStyleSheets' in root && 'replaceSync' in CSSStyleSheet.prototype) {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(STYLE)
+    root.adoptedStyleSheets = [sheet]
+    return
+  }
+  const style = document.createElement('style')
+  style.nonce = nonceOfScript()
+  style.textContent = STYLE
+  root.append(style)
+}
+
+function nonceOfScript() {
+  const own = new URL('live.js', import.meta.url).href
+  const script = [...document.scripts].find(({ src }) => src === own)
+  return script ? script.nonce : ''
+}

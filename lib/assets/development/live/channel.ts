@@ -1,0 +1,106 @@
+// The live channel: tells connected pages what has changed in what they are made of.
+import { randomUUID } from 'node:crypto'
+import type { Context } from 'koa'
+import { inParallel, oneAtATime } from '../../../concurrency.ts'
+import { reasonOf } from '../../../errors.ts'
+import { warnOnce } from '../../../warn-once.ts'
+import type { Pipeline } from '../../pipeline.ts'
+import { Connection } from './connection.ts'
+import { stateOf, type Part } from './page-state.ts'
+import { WatchedFiles } from './watched-files.ts'
+
+const MAX_CONNECTIONS = 256
+const CONCURRENCY = 16
+
+/** An editor that saves causes several events; these milliseconds after the last, it is done. */
+const SETTLED_MS = 20
+
+/** Milliseconds. A server that is being closed waits for its connections. */
+const TICK_MS = 500
+
+/** Milliseconds between two looks without an event, which may be lost, and the part of a core that they may cost. */
+const LOOK_EVERY_MS = 2000
+const MAX_LOAD = 0.02
+
+export class Channel {
+  readonly #pipeline: Pipeline
+  readonly #watched: WatchedFiles
+  readonly #warn = warnOnce()
+  readonly #connections = new Set<Connection>()
+  readonly #tellAll = oneAtATime(() => this.#tell())
+  /** A page that sees another one reloads: the server has been restarted. */
+  readonly #instance: Part = { key: 'instance', version: randomUUID(), changedAt: 0 }
+  #stop: (() => void) | undefined
+  #settling: NodeJS.Timeout | undefined
+  #nextLook = 0
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline
+    this.#watched = new WatchedFiles(pipeline.settings, () => this.#lookSoon())
+  }
+
+  /** Responds with events until the page is closed. */
+  connect(ctx: Context): void {
+    if (this.#connections.size >= MAX_CONNECTIONS) return ctx.throw(503)
+    const connection = new Connection(ctx)
+    if (ctx.method === 'HEAD') return connection.end()
+    this.#connections.add(connection)
+    this.#stop ??= this.#start()
+    ctx.res.on('close', () => {
+      this.#connections.delete(connection)
+      if (this.#connections.size > 0) return
+      this.#stop?.()
+      this.#stop = undefined
+    })
+    this.#look()
+  }
+
+  #start(): () => void {
+    const endEvents = this.#pipeline.onSourceEvent(() => this.#lookSoon())
+    const timer = setInterval(() => this.#tick(), TICK_MS).unref()
+    return () => {
+      endEvents()
+      clearInterval(timer)
+      clearTimeout(this.#settling)
+      this.#settling = undefined
+    }
+  }
+
+  #tick(): void {
+    for (const connection of this.#connections) connection.keepAlive()
+    if (performance.now() >= this.#nextLook) this.#look()
+  }
+
+  #lookSoon(): void {
+    if (this.#settling) this.#settling.refresh()
+    else if (this.#stop) this.#settling = setTimeout(() => this.#look(), SETTLED_MS).unref()
+  }
+
+  #look(): void {
+    this.#settling = undefined
+    this.#nextLook = Infinity
+    const before = process.cpuUsage()
+    this.#tellAll()
+      .catch((error: unknown) =>
+        this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)
+      )
+      .finally(() => {
+        const { user, system } = process.cpuUsage(before)
+        const cost = (user + system) / 1000
+        this.#nextLook = performance.now() + Math.max(LOOK_EVERY_MS, cost / MAX_LOAD)
+      })
+  }
+
+  async #tell(): Promise<void> {
+    const connections = [...this.#connections]
+    const used = [...new Set(connections.flatMap(connection => connection.used))]
+    const watched = await this.#watched.current()
+    const states = await inParallel(
+      used,
+      CONCURRENCY,
+      async path => [path, await stateOf(this.#pipeline, path)] as const
+    )
+    const assets = new Map(states)
+    for (const connection of connections) connection.tell([this.#instance, watched], assets)
+  }
+}

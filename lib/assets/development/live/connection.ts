@@ -1,0 +1,79 @@
+// One page that is connected to the live channel (the HTML standard, "Server-sent events").
+import type { Context } from 'koa'
+import type { AssetState, Part } from './page-state.ts'
+
+/** A page that loads more says no more than this in its URL; Node takes 16 KiB of header. */
+const MAX_USED = 1000
+
+/** Proxies end a connection on which nothing is sent, often after 30 s. */
+const HEARTBEAT_MS = 15_000
+
+/** A page that does not read what it is sent. */
+const MAX_WAITING_BYTES = 256 * 1024
+
+/** After a lost connection a browser waits this long before it connects again. */
+const RETRY_MS = 500
+
+export class Connection {
+  /** The URL paths that the page has requested. */
+  readonly used: readonly string[]
+  readonly #ctx: Context
+  /** When the page was opened, in milliseconds since 1970; undefined for one that was connected before. */
+  readonly #openedAt: number | undefined
+  #told = ''
+  #writtenAt = 0
+
+  constructor(ctx: Context) {
+    const query = new URLSearchParams(ctx.querystring)
+    const age = query.get('age')
+    this.used = [...new Set(query.getAll('use'))].slice(0, MAX_USED)
+    this.#ctx = ctx
+    if (age !== null && Number(age) >= 0) this.#openedAt = Date.now() - Number(age)
+    ctx.status = 200
+    ctx.set({
+      'Content-Type': 'text/event-stream',
+      // Compressed, events wait for more of them.
+      'Cache-Control': 'no-store, no-transform',
+      'X-Accel-Buffering': 'no'
+    })
+    // From here on Koa leaves the response to us.
+    ctx.respond = false
+    ctx.flushHeaders()
+    this.#write(`retry: ${RETRY_MS}\n\n`)
+  }
+
+  /** Tells the page what has changed, if anything has. */
+  tell(shared: readonly Part[], assets: ReadonlyMap<string, AssetState | undefined>): void {
+    const used = this.used.flatMap(path => assets.get(path) ?? [])
+    const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
+      // Between opening the page and connecting. A time to come would reload the page again and again.
+      const isLate = changedAt > (this.#openedAt ?? Infinity) && changedAt <= Date.now()
+      return { ...part, isLate }
+    })
+    const problems = used.flatMap(({ problem }) => problem ?? [])
+    // One source may break several assets.
+    const distinct = [...new Map(problems.map(each => [JSON.stringify(each), each])).values()]
+    const state = JSON.stringify({ parts, problems: distinct })
+    if (state === this.#told) return
+    this.#told = state
+    this.#write(`data: ${state}\n\n`)
+  }
+
+  /** Sends a comment now and then, and ends when the server no longer accepts connections. */
+  keepAlive(): void {
+    const { server } = this.#ctx.req.socket as { server?: { listening?: boolean } }
+    if (server?.listening === false) this.end()
+    else if (performance.now() - this.#writtenAt > HEARTBEAT_MS) this.#write(':\n\n')
+  }
+
+  end(): void {
+    this.#ctx.res.end()
+  }
+
+  #write(text: string): void {
+    const { res } = this.#ctx
+    this.#writtenAt = performance.now()
+    res.write(text)
+    if (res.writableLength > MAX_WAITING_BYTES) res.destroy()
+  }
+}

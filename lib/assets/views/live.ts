@@ -1,0 +1,35 @@
+/** `live`: the script that shows edits in a page without reloading it. */
+
+import { check, text, type Expectation } from '../../options.ts'
+import { NUNJUCKS_KEY, openTag } from './html.ts'
+
+export interface LiveTagOptions {
+  /** For a Content-Security-Policy without `unsafe-inline`. */
+  readonly nonce?: string | undefined
+}
+
+const OPTIONS = {
+  nonce: text,
+  [NUNJUCKS_KEY]: { expected: 'true', holds: value => value === true }
+} satisfies Record<keyof LiveTagOptions | typeof NUNJUCKS_KEY, Expectation>
+
+/** @param src undefined for a page that must not have it */
+export function liveHelpers(src: string | undefined) {
+  return {
+    /**
+     * The script of the live channel: an edited stylesheet or image is replaced in the page, an edited script
+     * reloads it, and an error is shown. Empty unless the environment is `development` and the request
+     * comes from this machine (the option `live`).
+     *
+     * @example
+     * live({ nonce })
+     * // <script src="/assets/-/live.js" type="module" nonce="…"></script>
+     * @throws {TypeError} for an unknown option
+     */
+    live: (options: LiveTagOptions = {}): string => {
+      check(options, OPTIONS, 'live.')
+      if (src === undefined) return ''
+      return `${openTag('script', { src, type: 'module', nonce: options.nonce })}</script>`
+    }
+  } as const
+}

@@ -1,0 +1,188 @@
+import { once } from 'node:events'
+import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import test from 'ava'
+import compress from 'koa-compress'
+import type { Problem } from '../../../../lib/assets/development/live/page-state.ts'
+import { openTab } from '../../../support/live.ts'
+import { makeSite } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
+
+const FILES = {
+  'css/app.css.scss': "@use 'part';",
+  'css/_part.scss': 'a { b: c }',
+  'css/other.css': 'o{}',
+  'js/app.js': 'app()'
+}
+const APP = '/assets/app.css'
+
+test('LIV-01 a page is told the versions of what it uses, and the new one after an edit', async t => {
+  const site = await makeSite(t, FILES)
+  const tab = await openTab(t, site.port, `use=${APP}&use=/assets/app.js&use=/elsewhere.css`)
+  await until(() => tab.told().length === 1, 'the first message')
+  const { headers } = tab.answer
+  t.is(headers['content-type'], 'text/event-stream')
+  t.is(headers['cache-control'], 'no-store, no-transform')
+  const [{ parts, problems } = { parts: [], problems: [] }] = tab.told()
+  t.deepEqual(problems, [])
+  t.deepEqual(
+    parts.map(({ key }) => key),
+    ['instance', 'live.watch', APP, '/assets/app.js']
+  )
+  const [, , app] = parts
+  t.is(app?.version, (await site.ask(APP)).headers.etag)
+  t.deepEqual([app?.path, app?.url, app?.isLate], [APP, APP, false])
+
+  site.write('css/_part.scss', 'a { b: d }')
+  const { parts: now } = await tab.next()
+  t.not(now[2]?.version, app?.version)
+  t.is(now[2]?.version, (await site.ask(APP)).headers.etag)
+  t.deepEqual([now[0], now[1], now[3]], [parts[0], parts[1], parts[3]])
+})
+
+test('LIV-01 with fingerprints a page is told the URL that replaces its own', async t => {
+  const site = await makeSite(t, FILES, {
+    fingerprint: true,
+    routes: ctx => {
+      ctx.body = ctx.assets.path('app.css')
+    }
+  })
+  const before = (await site.ask('/')).text
+  const tab = await openTab(t, site.port, `use=${before}`)
+  await until(() => tab.told().length === 1, 'the first message')
+  site.write('css/_part.scss', 'a { b: d }')
+  const { parts } = await tab.next()
+  const part = parts.find(({ path }) => path === before)
+  t.is(part?.key, APP)
+  t.not(part?.url, before)
+  t.is(part?.url, (await site.ask('/')).text)
+})
+
+test('LIV-03 a page is told what is broken, and that it is fixed', async t => {
+  const site = await makeSite(t, FILES, { live: { editor: 'cursor' } })
+  const tab = await openTab(t, site.port, `use=${APP}`)
+  const other = await openTab(t, site.port, 'use=/assets/other.css')
+  await until(() => [tab, other].every(each => each.told().length === 1), 'the first message')
+  const good = tab.version(APP)
+
+  site.write('css/_part.scss', 'a {\n  b: }\n}')
+  const { problems } = await tab.next()
+  const { excerpt, reason, ...problem } = problems[0] as Problem
+  t.deepEqual(problem, {
+    title: 'This source does not compile',
+    location: 'apps/web/assets/css/_part.scss:2:6',
+    link: `cursor://file${site.at('css/_part.scss')}:2:6`
+  })
+  t.regex(reason, /Expected/)
+  t.regex(excerpt, /^2 \| .*b: \}/)
+  t.is(tab.version(APP), null)
+
+  site.write('css/_part.scss', 'a { b: c }')
+  t.deepEqual((await tab.next()).problems, [])
+  t.is(tab.version(APP), good)
+  t.is(other.told().length, 1, 'it uses nothing of this')
+})
+
+test('LIV-02 files of live.watch have one version, whichever way an editor saves', async t => {
+  const site = await makeSite(
+    t,
+    { '/views/page.ejs': '1', '/views/parts/_head.ejs': '1', '/views/.hidden': '1' },
+    { live: { watch: ['views'] } }
+  )
+  const tab = await openTab(t, site.port)
+  await until(() => tab.told().length === 1, 'the first message')
+  const change = async (edit: () => void) => {
+    const before = tab.version('live.watch')
+    edit()
+    await until(() => tab.version('live.watch') !== before, 'another version')
+  }
+  await change(() => site.write('/views/page.ejs', '2'))
+  await change(() => site.write('/views/parts/_head.ejs', '2'))
+  await change(() => {
+    site.write('/views/page.ejs~', '3')
+    renameSync(site.at('/views/page.ejs~'), site.at('/views/page.ejs'))
+  })
+  await change(() => site.write('/views/new/page.ejs', '1'))
+  await change(() => rmSync(site.at('/views/new'), { recursive: true }))
+
+  const { length } = tab.told()
+  site.write('/views/.hidden', '2')
+  site.write('/views/page.ejs', '4')
+  await tab.next()
+  t.is(tab.told().length, length + 1)
+})
+
+test('LIV-01 what was changed after the page was opened is late', async t => {
+  const site = await makeSite(t, FILES)
+  const minutesAgo = (minutes: number) => Date.now() / 1000 - minutes * 60
+  for (const [file, minutes] of [
+    ['css/_part.scss', 9],
+    ['css/app.css.scss', 9],
+    ['css/other.css', 3],
+    ['js/app.js', -9]
+  ] as const) {
+    utimesSync(site.at(file), minutesAgo(minutes), minutesAgo(minutes))
+  }
+  const use = [APP, '/assets/other.css', '/assets/app.js'].map(path => `use=${path}`).join('&')
+  const late = async (query: string) => {
+    const tab = await openTab(t, site.port, query)
+    await until(() => tab.told().length === 1, 'the first message')
+    return tab
+      .told()[0]
+      ?.parts.filter(({ isLate }) => isLate)
+      .map(({ key }) => key)
+  }
+  t.deepEqual(await late(`age=${5 * 60_000}&${use}`), ['/assets/other.css'])
+  t.deepEqual(await late(`age=1000&${use}`), [], 'nothing, and not what has a time to come')
+  t.deepEqual(await late(use), [], 'nothing for a page that connects again')
+  t.deepEqual(await late(`age=x&${use}`), [])
+})
+
+test('LIV-01 a file that no event reports is noticed as well', async t => {
+  const site = await makeSite(t, { '/public/assets/put.css': 'a{}' })
+  const tab = await openTab(t, site.port, 'use=/assets/put.css')
+  await until(() => tab.told().length === 1, 'the first message')
+  writeFileSync(site.at('/public/assets/put.css'), 'b{}')
+  await tab.next()
+  t.is(tab.version('/assets/put.css'), (await site.ask('/assets/put.css')).headers.etag)
+})
+
+test('LIV-04 a server that is closed ends its channels, and a closed tab leaves nothing', async t => {
+  const site = await makeSite(t, FILES)
+  const [one, other] = [await openTab(t, site.port, `use=${APP}`), await openTab(t, site.port)]
+  await until(() => one.told().length === 1, 'the first message')
+  const connections = () =>
+    new Promise<number>(resolve => site.server.getConnections((_, count) => resolve(count)))
+  other.close()
+  await until(async () => (await connections()) === 1, 'one connection is left')
+  site.server.close()
+  await once(site.server, 'close')
+  await until(() => one.answer.complete, 'a whole answer')
+  t.pass()
+})
+
+test('LIV-04 another server is another instance', async t => {
+  const versions: unknown[] = []
+  for (let start = 0; start < 2; start++) {
+    const site = await makeSite(t, FILES)
+    for (let connect = 0; connect < 2; connect++) {
+      const tab = await openTab(t, site.port)
+      await until(() => tab.told().length === 1, 'the first message')
+      versions.push(tab.version('instance'))
+    }
+  }
+  t.is(versions[0], versions[1])
+  t.not(versions[0], versions[2])
+})
+
+test('LIV-04 events pass a middleware that compresses, at once', async t => {
+  const site = await makeSite(t, FILES, { front: compress({ threshold: 0 }) })
+  const tab = await openTab(t, site.port, `use=${APP}`)
+  await until(() => tab.told().length === 1, 'the first message')
+  t.is(tab.answer.headers['content-encoding'], undefined)
+})
+
+test('a HEAD request for the channel has an end', async t => {
+  const site = await makeSite(t, FILES)
+  const { status, headers, text } = await site.ask('/assets/-/live', { method: 'HEAD' })
+  t.deepEqual([status, headers['content-type'], text], [200, 'text/event-stream', ''])
+})

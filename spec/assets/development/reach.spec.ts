@@ -1,0 +1,157 @@
+// Who reaches what is under -/. One process of its own: it looks at which modules were loaded.
+import { once } from 'node:events'
+import { Session } from 'node:inspector'
+import { networkInterfaces } from 'node:os'
+import { request } from 'node:http'
+import test from 'ava'
+import { openTab } from '../../support/live.ts'
+import { ask } from '../../support/raw.ts'
+import { makeSite, type SiteOptions } from '../../support/site.ts'
+
+const FILES = { 'css/app.css': 'a{}' }
+const TAG = '<script src="/assets/-/live.js" type="module"></script>'
+
+/** The modules of the room that have been loaded by this process. */
+function loaded(): string[] {
+  const urls: string[] = []
+  const session = new Session()
+  session.connect()
+  session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
+  session.post('Debugger.enable')
+  session.disconnect()
+  const ours = urls.filter(url => /\/lib\/assets\//.test(url))
+  if (ours.length < 50) throw new Error(`only ${ours.length} modules are seen`)
+  return ours.filter(url => url.includes('/lib/assets/development/'))
+}
+
+const page: SiteOptions['routes'] = (ctx, next) => {
+  if (ctx.path !== '/') return next()
+  ctx.body = ctx.assets.live()
+  return undefined
+}
+
+const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'a foreign Host': { Host: 'evil.example' },
+  'no Host that can be read': { Host: 'localhost:x' },
+  'X-Forwarded-For': { 'X-Forwarded-For': '127.0.0.1' },
+  Forwarded: { Forwarded: 'for=127.0.0.1' },
+  'a foreign Origin': { Origin: 'http://evil.example' },
+  'an opaque Origin': { Origin: 'null' }
+}
+
+test.serial(
+  'S58 LIV-05 a foreign request gets 404 and no tag, and nothing is loaded for it',
+  async t => {
+    const { port } = await makeSite(t, FILES, { routes: page })
+    const plain = await ask(port, 'GET', '/assets/missing.css')
+    for (const [what, headers] of Object.entries(REFUSED)) {
+      for (const name of ['', 'live', 'live.js', 'other']) {
+        const answer = await ask(port, 'GET', `/assets/-/${name}`, headers)
+        t.is(answer.status, 404, `${what} ${name}`)
+        t.deepEqual(answer.body, plain.body)
+        t.deepEqual(Object.keys(answer.headers), Object.keys(plain.headers))
+      }
+      if (what !== 'no Host that can be read') {
+        t.is((await ask(port, 'GET', '/', headers)).text, '', what)
+      }
+    }
+    const absolute = await ask(port, 'GET', 'http://evil.example/assets/-/live.js')
+    t.is(absolute.status, 404)
+    t.is((await ask(port, 'POST', '/assets/-/live')).status, 404)
+    t.deepEqual(loaded(), [])
+  }
+)
+
+test.serial('S58 LIV-05 another address of this machine is refused', async t => {
+  const address = Object.values(networkInterfaces())
+    .flat()
+    .find(each => each && !each.internal && each.family === 'IPv4')?.address
+  const site = await makeSite(t, FILES, { routes: page })
+  const outer = site.app.listen(0, '0.0.0.0')
+  t.teardown(() => outer.close())
+  await once(outer, 'listening')
+  const { port } = outer.address() as { port: number }
+  const status = (host: string) =>
+    new Promise((resolve, reject) => {
+      const path = '/assets/-/live.js'
+      const headers = { Host: 'localhost' }
+      request({ host, port, path, headers, agent: false }, answer => {
+        answer.resume()
+        resolve(answer.statusCode)
+      })
+        .on('error', reject)
+        .end()
+    })
+  if (address !== undefined) t.is(await status(address), 404)
+  t.deepEqual(loaded(), [])
+})
+
+for (const [what, options] of [
+  ['in production', { env: 'production', compile: true }],
+  ['in test', { env: 'test' }],
+  ['in staging', { env: 'staging' }],
+  ['with live: false', { live: false }]
+] as const) {
+  test.serial(`LIV-05 ${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
+    const { port } = await makeSite(t, FILES, { routes: page, ...options })
+    for (const name of ['', 'live', 'live.js']) {
+      t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404)
+    }
+    const { status, text } = await ask(port, 'GET', '/')
+    t.deepEqual([status, text], [200, ''])
+    t.deepEqual(loaded(), [])
+  })
+}
+
+test.serial('LIV-05 without serve there is no tag, because nothing responds', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page, serve: false })
+  t.is((await ask(port, 'GET', '/')).text, '')
+})
+
+test.serial('LIV-05 a tag alone loads nothing', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page })
+  t.is((await ask(port, 'GET', '/')).text, TAG)
+  t.deepEqual(loaded(), [])
+})
+
+test.serial('the first request of this machine loads it, and unknown names go on', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page, mounts: {} })
+  for (const name of ['live.js', 'live-overlay.js', 'live-replace.js']) {
+    const { status, headers, text } = await ask(port, 'GET', `/assets/-/${name}`)
+    t.is(status, 200)
+    t.is(headers['content-type'], 'text/javascript; charset=utf-8')
+    t.is(headers['x-content-type-options'], 'nosniff')
+    t.regex(text, /^\/\/ /)
+  }
+  t.true(loaded().length > 0)
+  const missing = await ask(port, 'GET', '/assets/-/other')
+  t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
+})
+
+test.serial('an asset below -/ comes first', async t => {
+  const { port } = await makeSite(t, { 'js/-/live.js': 'own()' })
+  t.is((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()')
+})
+
+test.serial('a host that is listed is served, and the prefix is where the option says', async t => {
+  const { port } = await makeSite(t, FILES, {
+    prefix: '/my assets',
+    live: { hosts: ['Box.local'] },
+    routes: page
+  })
+  const headers = { Host: 'box.local:3000' }
+  const tag = '<script src="/my%20assets/-/live.js" type="module"></script>'
+  t.is((await ask(port, 'GET', '/', headers)).text, tag)
+  t.is((await ask(port, 'GET', '/my%20assets/-/live.js', headers)).status, 200)
+})
+
+test.serial(
+  'more channels than there are tabs are refused, without losing those there are',
+  async t => {
+    const { port } = await makeSite(t, FILES)
+    const tabs = await Promise.all(Array.from({ length: 256 }, () => openTab(t, port)))
+    t.true(tabs.every(({ answer }) => answer.statusCode === 200))
+    t.is((await openTab(t, port)).answer.statusCode, 503)
+    tabs[0]?.close()
+  }
+)

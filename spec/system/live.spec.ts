@@ -1,0 +1,234 @@
+// The live channel in a browser: what an edit does to an open page.
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { makeSite, type Files, type Site, type SiteOptions } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { launch, type Page } from './chromium.ts'
+
+const PIXEL = (color: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="${color}"/></svg>`
+
+const FILES: Files = {
+  'stylesheets/app.css.scss': "@use 'tokens';\nh1 { color: tokens.$ink }\n",
+  'stylesheets/_tokens.scss': '$ink: rgb(1, 1, 1);\n',
+  'stylesheets/outer.css': '@import url(inner.css);\n',
+  'stylesheets/inner.css': 'p { color: rgb(1, 1, 1) }\n',
+  'stylesheets/shown.css': 'body { background-image: url(../images/ground.svg) }\n',
+  'images/ground.svg': PIXEL('red'),
+  'images/logo.svg': PIXEL('red'),
+  'javascripts/app.js': "import { answer } from './lib.js'\nglobalThis.answer = answer\n",
+  'javascripts/lib.js': 'export const answer = 1\n',
+  '/views/page.html': '<h1>first</h1>'
+}
+
+/** A page with a policy that allows nothing inline, and no HTML in scripts. */
+function view(read: () => string): Middleware {
+  return (ctx, next) => {
+    if (ctx.path !== '/') return next()
+    const nonce = randomBytes(16).toString('base64')
+    ctx.set(
+      'Content-Security-Policy',
+      `default-src 'none'; connect-src 'self'; img-src 'self'; style-src 'self'; script-src 'nonce-${nonce}'; require-trusted-types-for 'script'`
+    )
+    ctx.type = 'html'
+    const { stylesheet, javascript, image, live } = ctx.assets
+    ctx.body = `<!doctype html><title>Live</title>
+      ${stylesheet('app', 'outer', 'shown')}
+      ${javascript('app', { type: 'module', nonce })}
+      ${live({ nonce })}
+      <link rel="icon" href="${ctx.assets.path('logo.svg')}">
+      ${read()}<p>text</p>${image('logo.svg')}`
+    return undefined
+  }
+}
+
+async function open(t: ExecutionContext, options: SiteOptions = {}, files = FILES) {
+  let site: Site | undefined
+  const requested: string[] = []
+  site = await makeSite(t, files, {
+    live: { watch: ['views'], editor: 'vscode' },
+    ...options,
+    front: (ctx, next) => {
+      requested.push(ctx.url)
+      return next()
+    },
+    routes: view(() => site?.read('/views/page.html') ?? '')
+  })
+  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  await connected(page)
+  return { site, page, requested }
+}
+
+/** Until the page has opened its channel. It bears a mark, which a reload removes. */
+async function connected(page: Page): Promise<void> {
+  await until(
+    () =>
+      page.evaluate(
+        "performance.getEntriesByName(performance.getEntriesByType('navigation')[0].name).length > 0 && document.readyState === 'complete'"
+      ),
+    'the page has loaded'
+  )
+  await page.evaluate('globalThis.isSamePage = true')
+}
+
+const color = (selector: string) => `getComputedStyle(document.querySelector('${selector}')).color`
+const OVERLAY = "document.querySelector('koa-fresh-assets-problems')?.shadowRoot.textContent ?? ''"
+
+function shows(page: Page, expression: string, expected: unknown): Promise<void> {
+  return until(
+    async () => (await page.evaluate(expression).catch(navigating)) === expected,
+    `${expression} is ${String(expected)}`
+  )
+}
+
+/** While the page is reloaded, there is nothing to ask. */
+function navigating(error: Error): undefined {
+  if (!/context|navigated/i.test(error.message)) throw error
+}
+
+async function isSamePage(t: ExecutionContext, page: Page): Promise<void> {
+  t.true(await page.evaluate('globalThis.isSamePage === true'), 'no reload')
+  t.deepEqual(page.complaints.filter(isNoClosing), [])
+}
+
+/** A channel that is closed, and a stylesheet that a newer one replaces, count as loading that failed. */
+function isNoClosing(complaint: string): boolean {
+  return !complaint.includes('ERR_ABORTED')
+}
+
+for (const [mode, options] of [
+  ['with plain names', {}],
+  ['with fingerprints', { fingerprint: true, compile: true }]
+] as const) {
+  test.serial(
+    `LIV-01 an edited partial, import or image is shown without a reload, ${mode}`,
+    async t => {
+      const { site, page } = await open(t, options)
+      await shows(page, color('h1'), 'rgb(1, 1, 1)')
+
+      const start = performance.now()
+      site.write('stylesheets/_tokens.scss', '$ink: rgb(2, 2, 2);')
+      await shows(page, color('h1'), 'rgb(2, 2, 2)')
+      t.log(`${Math.round(performance.now() - start)} ms from edit to colour`)
+
+      site.write('stylesheets/inner.css', 'p { color: rgb(3, 3, 3) }')
+      await shows(page, color('p'), 'rgb(3, 3, 3)')
+
+      site.write('images/logo.svg', PIXEL('lime'))
+      await shows(page, pixelOf("document.querySelector('img').src"), '0,255,0')
+
+      site.write('images/ground.svg', PIXEL('blue'))
+      const ground = '/url\\("(.*)"\\)/.exec(getComputedStyle(document.body).backgroundImage)[1]'
+      await shows(page, pixelOf(ground), '0,0,255')
+      await isSamePage(t, page)
+    }
+  )
+}
+
+/** Red, green and blue of an image. */
+function pixelOf(url: string): string {
+  return `(async () => {
+    const image = new Image()
+    image.src = ${url}
+    await image.decode()
+    const canvas = document.createElement('canvas')
+    canvas.getContext('2d').drawImage(image, 0, 0)
+    return canvas.getContext('2d').getImageData(1, 1, 1, 1).data.slice(0, 3).join()
+  })()`
+}
+
+test.serial('LIV-01 the old stylesheet stays until the new one has loaded', async t => {
+  const { site, page } = await open(t)
+  await page.evaluate(`
+    globalThis.colors = new Set();
+    (function look () { colors.add(${color('h1')}); requestAnimationFrame(look) })()`)
+  for (const tone of [10, 20, 30]) {
+    site.write('stylesheets/_tokens.scss', `$ink: rgb(${tone}, 1, 1);`)
+    await shows(page, color('h1'), `rgb(${tone}, 1, 1)`)
+  }
+  const colors = await page.evaluate<string[]>('[...colors]')
+  t.false(colors.includes('rgb(0, 0, 0)'), 'no moment without style')
+  t.is(await page.evaluate("document.querySelectorAll('link[rel=stylesheet]').length"), 3)
+  await isSamePage(t, page)
+})
+
+test.serial('LIV-02 an edited module, or a watched view, reloads the page once', async t => {
+  const { site, page, requested } = await open(t)
+  const pages = () => requested.filter(url => url === '/').length
+  t.is(pages(), 1)
+  site.write('javascripts/lib.js', 'export const answer = 2\n')
+  await shows(page, 'globalThis.answer', 2)
+  t.is(pages(), 2)
+  await settled(requested)
+  t.is(pages(), 2)
+  site.write('/views/page.html', '<h1>second</h1>')
+  await shows(page, "document.querySelector('h1')?.textContent", 'second')
+  await settled(requested)
+  t.is(pages(), 3)
+  t.deepEqual(page.complaints.filter(isNoClosing), [])
+})
+
+/** Until the page has connected again: a reload too many would follow at once. */
+async function settled(requested: readonly string[]): Promise<void> {
+  const after = (from: string) => requested.slice(requested.lastIndexOf(from))
+  await until(() => after('/').some(url => url.includes('/-/live?')), 'connected again')
+  const { length } = requested
+  const start = Date.now()
+  await until(() => requested.length > length || Date.now() - start > 1500, 'quiet')
+}
+
+test.serial(
+  'LIV-03 an error is shown over the page, with its place, and goes away when it is fixed',
+  async t => {
+    const { site, page } = await open(t)
+    site.write('stylesheets/_tokens.scss', '$ink: rgb(1, 1, 1);\n$other: }\n')
+    await until(async () => (await page.evaluate<string>(OVERLAY)) !== '', 'an overlay')
+    const text = await page.evaluate<string>(OVERLAY)
+    t.regex(text, /This source does not compile/)
+    t.regex(text, /apps\/web\/assets\/stylesheets\/_tokens\.scss:2:\d+/)
+    t.regex(text, /\$other: \}/)
+    t.is(
+      await page.evaluate(
+        "document.querySelector('koa-fresh-assets-problems').shadowRoot.querySelector('a').href.replace(/:\\d+$/, '')"
+      ),
+      `vscode://file${site.at('stylesheets/_tokens.scss')}:2`
+    )
+    t.is(await page.evaluate(color('h1')), 'rgb(1, 1, 1)', 'the last good one stays')
+
+    site.write('stylesheets/_tokens.scss', '$ink: rgb(4, 4, 4);\n')
+    await shows(page, OVERLAY, '')
+    await shows(page, color('h1'), 'rgb(4, 4, 4)')
+
+    site.write('stylesheets/_tokens.scss', '$ink: }')
+    await until(async () => (await page.evaluate<string>(OVERLAY)) !== '', 'an overlay')
+    await page.evaluate("dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))")
+    t.is(await page.evaluate(OVERLAY), '')
+    await isSamePage(t, page)
+  }
+)
+
+test.serial(
+  'LIV-03 a page that was opened with a broken stylesheet gets it when it is fixed',
+  async t => {
+    const broken = { ...FILES, 'stylesheets/_tokens.scss': '$ink: }' }
+    const { site, page } = await open(t, {}, broken)
+    await until(async () => (await page.evaluate<string>(OVERLAY)) !== '', 'an overlay')
+    site.write('stylesheets/_tokens.scss', '$ink: rgb(5, 5, 5);\n')
+    await shows(page, color('h1'), 'rgb(5, 5, 5)')
+    await shows(page, OVERLAY, '')
+    t.true(await page.evaluate('globalThis.isSamePage === true'))
+  }
+)
+
+test.serial(
+  'LIV-01 a stylesheet that is removed and comes back is no reason to reload',
+  async t => {
+    const { site, page } = await open(t)
+    rmSync(site.at('stylesheets/inner.css'))
+    site.write('stylesheets/inner.css', 'p { color: rgb(6, 6, 6) }')
+    await shows(page, color('p'), 'rgb(6, 6, 6)')
+    t.true(await page.evaluate('globalThis.isSamePage === true'))
+  }
+)
