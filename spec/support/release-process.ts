@@ -25,7 +25,7 @@ const report = { pages: 0, assets: 0, missing: 0, errors: [] as string[] }
 const app = new Koa()
 app.on('error', (error: Error) => report.errors.push(error.stack ?? error.message))
 app.use(async (ctx, next) => {
-  ctx.set('X-Release', String(release))
+  ctx.set({ 'X-Release': String(release), 'X-Replica': String(port) })
   await next()
   if (!ctx.path.startsWith('/assets/')) return
   report.assets++

@@ -33,7 +33,8 @@ export class Rollout {
   readonly ports: ReplicaPorts
   /** What all replicas of a release were asked for. */
   readonly reports = new Map<number, ReplicaReport>()
-  readonly #home: string
+  /** `public` is here when it is shared. */
+  readonly home: string
   readonly #isShared: boolean
   /** By the position of their ports. */
   readonly #replicas = new Map<number, Replica>()
@@ -47,14 +48,14 @@ export class Rollout {
   }
 
   private constructor(home: string, ports: ReplicaPorts, isShared: boolean) {
-    this.#home = home
+    this.home = home
     this.ports = ports
     this.#isShared = isShared
   }
 
   options(release: number) {
-    const root = join(this.#home, `releases/${release}`)
-    return { root, public: join(this.#isShared ? this.#home : root, 'public') }
+    const root = join(this.home, `releases/${release}`)
+    return { root, public: join(this.#isShared ? this.home : root, 'public') }
   }
 
   /** Writes the sources of a release and precompiles them, over `public` of the release before. */

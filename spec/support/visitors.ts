@@ -73,12 +73,13 @@ export class Visitors {
     await until(() => this.visits >= goal, `${visits} more visits`, 120_000)
   }
 
-  /** Until a replica of the release has answered a visitor. */
-  async meet(release: number): Promise<void> {
-    await until(async () => {
-      const answer = await ask(this.#port, '/health')
-      return answer.headers['x-release'] === String(release)
-    }, `release ${release} behind the front`)
+  /** Until the front uses a replica. */
+  async meet(port: number): Promise<void> {
+    const isUsed = async () => {
+      const { headers } = await ask(this.#port, '/health')
+      return headers['x-replica'] === String(port)
+    }
+    await until(isUsed, `the replica at port ${port} behind the front`)
   }
 
   /** Pages of releases before this one are closed, once those that are being loaded are complete. */
@@ -121,7 +122,7 @@ export class Visitors {
       const release = Number(/release[ (-](\d+)/.exec(text.slice(0, 5000))?.[1])
       if (release) {
         releases.add(release)
-        const replica = String(headers['x-release'])
+        const replica = String(headers['x-release'] ?? 'none')
         this.#see(`assets of release ${release} from a replica of release ${replica}`)
       }
       if (!link.url.includes('.css')) continue
@@ -151,7 +152,7 @@ export class Visitors {
     const answer = await this.#get(`/assets/${name}`)
     if (answer?.status !== 200) return
     const [piece = '', release = ''] = /^release[ (](\d+)(?:\);| )/.exec(answer.text) ?? []
-    const replica = String(answer.headers['x-release'])
+    const replica = String(answer.headers['x-release'] ?? 'none')
     this.#see(`plain names of release ${release} from a replica of release ${replica}`)
     const isWhole = answer.text.replaceAll(piece, '') === ''
     if (!isWhole || answer.text.length < 1000) this.#isWrong(`${name}: ${piece}`)

@@ -1,6 +1,9 @@
 // A front web server over what precompile wrote: the same names, the same bytes as in-process.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import test from 'ava'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { freePort } from '../../demo/deploy/stack.ts'
 import { ask, type Answer } from '../support/ask.ts'
 import { placed, readManifest, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
@@ -102,5 +105,32 @@ for (const kind of ['files', 'proxy'] as const) {
     const missing = await ask(port, `/assets/app-${'0'.repeat(32)}.css`)
     t.is(missing.status, 404)
     t.is(missing.headers['cache-control'], 'no-store')
+  })
+}
+
+for (const kind of ['files', 'proxy'] as const) {
+  test(`nginx uses a replica again as soon as it is back (${kind})`, async t => {
+    const ports = [await freePort(), await freePort(), await freePort()] as const
+    const servers = ports.map(port => {
+      const server = createServer((_, res) => res.end(String(port)))
+      t.teardown(() => server.close())
+      return { start: () => once(server.listen(port, '127.0.0.1'), 'listening'), server }
+    })
+    for (const { start } of servers) await start()
+    const port = await nginxInFront(t, kind === 'files' ? makeProject(t) : undefined, ...ports)
+    const replicas = async () => {
+      const answers = await Promise.all(Array.from({ length: 9 }, () => ask(port, '/')))
+      t.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
+      return new Set(answers.map(({ text }) => Number(text))).size
+    }
+    for (const { server, start } of servers) {
+      t.is(await replicas(), 3)
+      const closed = once(server, 'close')
+      server.close()
+      await closed
+      t.is(await replicas(), 2)
+      await start()
+    }
+    t.is(await replicas(), 3)
   })
 }

@@ -7,10 +7,23 @@ import { Rollout } from '../support/rollout.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
 
-const FRONTS = {
-  nginx: (t: ExecutionContext, ports: Rollout['ports']) => nginxInFront(t, undefined, ...ports),
-  Varnish: (t: ExecutionContext, ports: Rollout['ports']) => varnishInFront(t, ...ports)
-} as const
+type Front = (t: ExecutionContext, rollout: Rollout) => Promise<number>
+
+const nginx: Front = (t, { ports }) => nginxInFront(t, undefined, ...ports)
+const files: Front = (t, { home, ports }) => nginxInFront(t, home, ...ports)
+const varnish: Front = (t, { ports }) => varnishInFront(t, ...ports)
+
+const KINDS = [
+  { which: 'that share public', where: 'behind nginx', isShared: true, front: nginx },
+  {
+    which: 'that share public',
+    where: 'behind nginx that serves it',
+    isShared: true,
+    front: files
+  },
+  { which: 'that share nothing', where: 'behind nginx', isShared: false, front: nginx },
+  { which: 'that share nothing', where: 'behind Varnish', isShared: false, front: varnish }
+] as const
 
 const RELEASES = 3
 /** Between two steps of a deploy. */
@@ -30,22 +43,15 @@ function report(t: ExecutionContext, visitors: Visitors, rollout: Rollout): void
   }
 }
 
-const KINDS = [
-  { isShared: true, front: 'nginx' },
-  { isShared: false, front: 'nginx' },
-  { isShared: false, front: 'Varnish' }
-] as const
-
-for (const { isShared, front } of KINDS) {
-  const place = isShared ? 'one public directory' : 'a public directory each'
+for (const { which, where, isShared, front } of KINDS) {
   test.serial(
-    `FPR-19 no page loses its assets while replicas with ${place} are replaced behind ${front}`,
+    `FPR-19 every page finds its assets while replicas ${which} are replaced, ${where}`,
     async t => {
       t.timeout(300_000)
       const rollout = await Rollout.make(t, { isShared })
       await rollout.build(1)
       await rollout.replaceAll(1)
-      const visitors = new Visitors(await FRONTS[front](t, rollout.ports))
+      const visitors = new Visitors(await front(t, rollout))
       await visitors.during(async () => {
         await visitors.more(VISITS)
         for (let release = 2; release <= RELEASES; release++) {
@@ -62,7 +68,8 @@ for (const { isShared, front } of KINDS) {
       const { faults, failed, wrong, bare } = visitors
       t.deepEqual({ faults, failed, wrong, bare }, { faults: [], failed: 0, wrong: 0, bare: 0 })
       for (let release = 2; release <= RELEASES; release++) {
-        for (const what of mustBeSeen(release, isShared)) t.true(visitors.seen.has(what), what)
+        for (const what of mustBeSeen(release, { isShared, front }))
+          t.true(visitors.seen.has(what), what)
         const { missing = 0, errors } = rollout.reports.get(release - 1) ?? {}
         t.is(missing > 0, !isShared, 'old replicas were asked for files that they do not have')
         t.deepEqual(errors, [])
@@ -74,9 +81,9 @@ for (const { isShared, front } of KINDS) {
 async function deploy(rollout: Rollout, visitors: Visitors, release: number) {
   const report = await rollout.build(release, release - 1)
   await visitors.more(VISITS)
-  for (const at of rollout.ports.keys()) {
+  for (const [at, port] of rollout.ports.entries()) {
     await rollout.replace(at, release)
-    await visitors.meet(release)
+    await visitors.meet(port)
     await visitors.more(VISITS)
   }
   // Only pages of this release and the last are open when the files of others are removed.
@@ -84,19 +91,22 @@ async function deploy(rollout: Rollout, visitors: Visitors, release: number) {
   return report
 }
 
-function mustBeSeen(release: number, isShared: boolean): string[] {
+function mustBeSeen(
+  release: number,
+  { isShared, front }: Pick<(typeof KINDS)[number], 'isShared' | 'front'>
+) {
   const before = release - 1
-  return [
+  const pages = [
     `pages of release ${before} with assets of release ${before}`,
     `pages of release ${release} with assets of release ${release}`,
-    `assets of release ${before} from a replica of release ${release}`,
     // FPR-18: a replica takes over the manifest of the next release.
-    ...(isShared
-      ? [
-          `pages of release ${before} with assets of release ${release}`,
-          `assets of release ${release} from a replica of release ${before}`
-        ]
-      : [])
+    ...(isShared ? [`pages of release ${before} with assets of release ${release}`] : [])
+  ]
+  if (front === files) return pages
+  return [
+    ...pages,
+    `assets of release ${before} from a replica of release ${release}`,
+    ...(isShared ? [`assets of release ${release} from a replica of release ${before}`] : [])
   ]
 }
 
