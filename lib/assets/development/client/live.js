@@ -14,8 +14,6 @@ import { replaceImages, replaceStylesheets } from './live-replace.js'
 const base = new URL('.', import.meta.url)
 const prefix = new URL('..', base).pathname
 
-/** Characters: servers limit the header of a request, Node to 16 KiB. */
-const MAX_QUERY = 8000
 const MAX_USED = 1000
 /** Milliseconds. An image that takes long must not keep the page from connecting. */
 const LONGEST_LOAD = 2000
@@ -40,6 +38,9 @@ const keys = new Map()
  */
 const versions = new Map()
 
+/** Characters. Servers limit the header of a request: Node to 16 KiB, cookies included. */
+let maxLength = 12_000
+
 /** @type {EventSource | undefined} */
 let events
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -49,21 +50,28 @@ let isReloading = false
 function connect() {
   clearTimeout(timer)
   if (events || document.hidden || isReloading) return
-  const query = new URLSearchParams()
   // An edit may have come after the page was opened, and before it is connected.
-  if (versions.size === 0) query.set('age', String(Math.round(performance.now())))
-  let length = 0
-  for (const path of new Set([...usedByElements(), ...used])) {
-    length += encodeURIComponent(path).length + '&use='.length
-    if (length < MAX_QUERY) query.append('use', path)
-  }
-  events = new EventSource(`${base.href}live?${query}`)
+  const age = versions.size === 0 ? `&age=${Math.round(performance.now())}` : ''
+  events = new EventSource(`${base.href}live?use=${listUsed()}${age}`)
   events.onmessage = ({ data }) => receive(JSON.parse(data))
   events.onerror = () => {
     if (!events || events.readyState !== EventSource.CLOSED) return
     disconnect()
+    // It may have been too much for a server with less, or with longer cookies.
+    maxLength = Math.max(1000, maxLength / 2)
     timer = setTimeout(connect, RECONNECT)
   }
+}
+
+/** With commas between them; those below the prefix are relative to it. */
+function listUsed() {
+  let list = ''
+  for (const path of new Set([...usedByElements(), ...used])) {
+    const short = path.startsWith(prefix) ? path.slice(prefix.length) : path
+    const item = encodeURIComponent(short).replace(/%2F/g, '/')
+    if (list.length + item.length < maxLength) list += `${list && ','}${item}`
+  }
+  return list
 }
 
 /** HTTP/1.1 has six connections for all tabs: one that nobody sees has none. */

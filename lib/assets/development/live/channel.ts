@@ -5,6 +5,7 @@ import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { reasonOf } from '../../../errors.ts'
 import { warnOnce } from '../../../warn-once.ts'
 import type { Pipeline } from '../../pipeline.ts'
+import { encodePath } from '../../urls/encode.ts'
 import { Connection } from './connection.ts'
 import { stateOf, type Part } from './page-state.ts'
 import { WatchedFiles } from './watched-files.ts'
@@ -24,6 +25,8 @@ const MAX_LOAD = 0.02
 
 export class Channel {
   readonly #pipeline: Pipeline
+  /** Encoded, with a slash at its end. */
+  readonly #prefix: string
   readonly #watched: WatchedFiles
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
@@ -36,13 +39,14 @@ export class Channel {
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
+    this.#prefix = `${encodePath(pipeline.settings.prefix)}/`
     this.#watched = new WatchedFiles(pipeline.settings, () => this.#lookSoon())
   }
 
   /** Responds with events until the page is closed. */
   connect(ctx: Context): void {
     if (this.#connections.size >= MAX_CONNECTIONS) return ctx.throw(503)
-    const connection = new Connection(ctx)
+    const connection = new Connection(ctx, this.#prefix)
     if (ctx.method === 'HEAD') return connection.end()
     this.#connections.add(connection)
     this.#stop ??= this.#start()

@@ -2,7 +2,6 @@
 import type { Context } from 'koa'
 import type { AssetState, Part } from './page-state.ts'
 
-/** A page that loads more says no more than this in its URL; Node takes 16 KiB of header. */
 const MAX_USED = 1000
 
 /** Proxies end a connection on which nothing is sent, often after 30 s. */
@@ -23,10 +22,12 @@ export class Connection {
   #told = ''
   #writtenAt = 0
 
-  constructor(ctx: Context) {
-    const query = new URLSearchParams(ctx.querystring)
-    const age = query.get('age')
-    this.used = [...new Set(query.getAll('use'))].slice(0, MAX_USED)
+  /** @param prefix of the paths that do not begin with a slash */
+  constructor(ctx: Context, prefix: string) {
+    const [, list = ''] = /(?:^|&)use=([^&]*)/.exec(ctx.querystring) ?? []
+    const age = new URLSearchParams(ctx.querystring).get('age')
+    const paths = list.split(',', MAX_USED).filter(Boolean).map(decoded)
+    this.used = [...new Set(paths.map(path => (path.startsWith('/') ? path : prefix + path)))]
     this.#ctx = ctx
     if (age !== null && Number(age) >= 0) this.#openedAt = Date.now() - Number(age)
     ctx.status = 200
@@ -76,4 +77,9 @@ export class Connection {
     res.write(text)
     if (res.writableLength > MAX_WAITING_BYTES) res.destroy()
   }
+}
+
+/** Never throws, unlike `decodeURIComponent`. */
+function decoded(text: string): string {
+  return new URLSearchParams(`text=${text.replaceAll('+', '%2B')}`).get('text') ?? ''
 }

@@ -17,7 +17,7 @@ const APP = '/assets/app.css'
 
 test('LIV-01 a page is told the versions of what it uses, and the new one after an edit', async t => {
   const site = await makeSite(t, FILES)
-  const tab = await openTab(t, site.port, `use=${APP}&use=/assets/app.js&use=/elsewhere.css`)
+  const tab = await openTab(t, site.port, 'use=app.css,/assets/app.js,/elsewhere.css')
   await until(() => tab.told().length === 1, 'the first message')
   const { headers } = tab.answer
   t.is(headers['content-type'], 'text/event-stream')
@@ -122,7 +122,7 @@ test('LIV-01 what was changed after the page was opened is late', async t => {
   ] as const) {
     utimesSync(site.at(file), minutesAgo(minutes), minutesAgo(minutes))
   }
-  const use = [APP, '/assets/other.css', '/assets/app.js'].map(path => `use=${path}`).join('&')
+  const use = 'use=app.css,other.css,app.js'
   const late = async (query: string) => {
     const tab = await openTab(t, site.port, query)
     await until(() => tab.told().length === 1, 'the first message')
@@ -135,6 +135,17 @@ test('LIV-01 what was changed after the page was opened is late', async t => {
   t.deepEqual(await late(`age=1000&${use}`), [], 'nothing, and not what has a time to come')
   t.deepEqual(await late(use), [], 'nothing for a page that connects again')
   t.deepEqual(await late(`age=x&${use}`), [])
+})
+
+test('a name is told whatever characters it has, and what is no name is left out', async t => {
+  const site = await makeSite(t, { "css/a, b+c&d=%é'.css": 'a{}' })
+  const path = `/assets/${encodeURI("a, b+c&d=%é'.css")}`
+  t.is((await site.ask(path)).status, 200)
+  const use = encodeURIComponent(path)
+  const tab = await openTab(t, site.port, `x=1&use=${use},%,%zz,..%2Fx,/assets/../a,//a,,${use}`)
+  await until(() => tab.told().length === 1, 'the first message')
+  const paths = tab.told()[0]?.parts.flatMap(({ path }) => path ?? [])
+  t.deepEqual(paths, [path])
 })
 
 test('LIV-01 a file that no event reports is noticed as well', async t => {
