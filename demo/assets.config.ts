@@ -19,5 +19,6 @@ const viteApp = {
 // The apps are found: apps/web and apps/admin.
 export default {
   root: import.meta.dirname,
+  live: { watch: ['apps/web/views', 'apps/admin/views'], editor: 'vscode' },
   mounts: DEMO_VITE ? { '/vite-app': viteApp } : undefined
 } satisfies KoaAssetsOptions

@@ -15,7 +15,7 @@ Press Ctrl-C to stop.`
 }
 
 function inDevelopment(address: string): string {
-  return `  ${address}          edit demo/apps/web/assets/stylesheets/base/_tokens.scss and reload
+  return `  ${address}          edit demo/apps/web/assets/stylesheets/base/_tokens.scss and watch
   ${address}/caching  send requests and watch 200, 304 and 412
   ${address}/admin    a second application with a stylesheet of the same name
 
