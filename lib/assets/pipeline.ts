@@ -38,8 +38,8 @@ export class Pipeline {
   readonly viewHelpers: (app: string, isLive?: boolean) => ViewHelpers
   /** Undefined when no mount has a bundle. */
   readonly #bundles: Bundles | undefined
-  readonly #sources: Sources
-  readonly #publications = new Publications()
+  readonly sources: Sources
+  readonly publications = new Publications()
   readonly #publisher: Publisher
   readonly #live: LiveBuild | undefined
   readonly #precompiled: ManifestInForce | undefined
@@ -50,10 +50,10 @@ export class Pipeline {
     const { apps, env } = settings
     const warn = warnOnce()
     this.settings = settings
-    this.#sources = new Sources(settings, warn)
-    this.#publisher = new Publisher(settings, this.#sources, warn, this.#publications)
+    this.sources = new Sources(settings, warn)
+    this.#publisher = new Publisher(settings, this.sources, warn, this.publications)
     const isOrdinary = ordinaryBy({
-      manifestOf: app => this.#manifestOf(app),
+      manifestOf: app => this.manifestOf(app),
       sourcedName: (app, name) => this.#sourcedName(app, name),
       has: wanted => this.#publicFiles.has(wanted)
     })
@@ -64,15 +64,15 @@ export class Pipeline {
     this.#publicFiles = this.directories.public
     const forget = (path: string) => this.#publicFiles.forget(path)
     if (apps.some(isLive))
-      this.#live = new LiveBuild(settings, this.#sources, warn, forget, this.#publications)
+      this.#live = new LiveBuild(settings, this.sources, warn, forget, this.publications)
     if (apps.some(isPrecompiled)) this.#precompiled = new ManifestInForce(settings, warn)
-    if (env === 'development') this.#checkName = makeNameCheck(settings, this.#sources, warn)
+    if (env === 'development') this.#checkName = makeNameCheck(settings, this.sources, warn)
     const bundles = new Bundles(settings, warn)
     if (!bundles.isEmpty) this.#bundles = bundles
     const assetsOf = (app: AppSettings): AppAssets => ({
       imports: app.imports,
       resolve: name => this.#resolve(app, name),
-      modules: () => modulesOf(this.#manifestOf(app)),
+      modules: () => modulesOf(this.manifestOf(app)),
       moduleAt: path => this.#moduleAt(app, path),
       version: () => this.#version
     })
@@ -101,7 +101,7 @@ export class Pipeline {
   /** What was published since then for a path, fingerprinted or not. @param start by `performance.now()` */
   publishedSince({ path }: Wanted, start: number) {
     const plain = splitFingerprint(path)?.name ?? path
-    return this.#publications.since(path, start) ?? this.#publications.since(plain, start)
+    return this.publications.since(path, start) ?? this.publications.since(plain, start)
   }
 
   /** The last target of a source that cannot be published. */
@@ -125,7 +125,7 @@ export class Pipeline {
     const { app, name } = wanted
     if (await this.directories.isInMounts(wanted)) return true
     if (wanted.isFolder) return false
-    if (this.#isPublished(wanted) && (await this.#sources.of(app).find(name))) return true
+    if (this.#isPublished(wanted) && (await this.sources.of(app).find(name))) return true
     return this.#publicFiles.has(wanted)
   }
 
@@ -138,7 +138,7 @@ export class Pipeline {
 
   /** The URL path that helpers emit now, encoded. */
   addressOf({ app, name, path }: Wanted): string {
-    const [, entry] = this.#manifestOf(app)?.find(app, name) ?? []
+    const [, entry] = this.manifestOf(app)?.find(app, name) ?? []
     return entry?.target ?? encodePath(path)
   }
 
@@ -147,7 +147,7 @@ export class Pipeline {
    * @returns ends it
    */
   onSourceEvent(listener: () => void): () => void {
-    return this.#sources.onEvent(listener)
+    return this.sources.onEvent(listener)
   }
 
   /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */
@@ -168,7 +168,7 @@ export class Pipeline {
   async #build(wanted: Wanted): Promise<Found> {
     const { app, name } = wanted
     const plain = splitFingerprint(name)?.name
-    if (plain !== undefined && (await this.#sources.of(app).find(plain))) {
+    if (plain !== undefined && (await this.sources.of(app).find(plain))) {
       const file = await this.#publicFiles.find(wanted)
       if (file?.isVerified) return file
     }
@@ -186,14 +186,14 @@ export class Pipeline {
 
   /** The name itself before the name without its fingerprint; undefined when neither has a source. */
   async #sourcedName(app: AppSettings, name: string): Promise<string | undefined> {
-    const sources = this.#sources.of(app)
+    const sources = this.sources.of(app)
     if (await sources.find(name)) return name
     const plain = splitFingerprint(name)?.name
     return plain !== undefined && (await sources.find(plain)) ? plain : undefined
   }
 
   #resolve(app: AppSettings, name: string): AssetAddress {
-    const manifest = this.#manifestOf(app)
+    const manifest = this.manifestOf(app)
     if (!manifest) {
       if (app.compile) this.#checkName?.(app, name)
       return plainAddress(encodePath(app.urlPrefix), name)
@@ -206,11 +206,12 @@ export class Pipeline {
   }
 
   #moduleAt(app: AppSettings, plainPath: string): ModuleAddress | undefined {
-    const entry = this.#manifestOf(app)?.at(plainPath)
+    const entry = this.manifestOf(app)?.at(plainPath)
     return entry && moduleAddress(entry)
   }
 
-  #manifestOf(app: AppSettings): Manifest | undefined {
+  /** Undefined for an app without fingerprints. */
+  manifestOf(app: AppSettings): Manifest | undefined {
     if (!app.fingerprint) return undefined
     return isLive(app) ? this.#live?.manifest : this.#precompiled?.current
   }

@@ -49,6 +49,8 @@ export interface Page {
   evaluate<T>(expression: string): Promise<T>
   /** Leads elsewhere in the same tab, by a link of the page: what is cached need not be asked for again. */
   follow(url: string): Promise<void>
+  /** A command of the DevTools protocol, for this page. */
+  command(method: string, params?: object): Promise<Record<string, unknown>>
 }
 
 export interface Browser {
@@ -147,7 +149,8 @@ async function openPage(
     return (result as { value: T }).value
   }
   const follow = (url: string) => load(() => evaluate(`location.assign(${JSON.stringify(url)})`))
-  return { complaints, remarks, answers, evaluate, follow }
+  const command = (method: string, params?: object) => send(method, params, session)
+  return { complaints, remarks, answers, evaluate, follow, command }
 }
 
 function complaintOf(method: string | undefined, params: Record<string, unknown>) {

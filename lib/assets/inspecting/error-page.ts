@@ -8,7 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
 
 /** A part that does not apply is an empty string. */
-interface ErrorReport {
+export interface ErrorReport {
   readonly title: string
   /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
   readonly location: string

@@ -29,6 +29,15 @@ import { step, type Explanation, type Step } from './explanation.ts'
  */
 export async function explain(asked: string, options: KoaAssetsOptions = {}): Promise<Explanation> {
   const settings = settle(options)
+  return explainWith(asked, settings, new Sources(settings, () => undefined))
+}
+
+/** The same with the listing of a running process. */
+export async function explainWith(
+  asked: string,
+  settings: Settings,
+  sources: Sources
+): Promise<Explanation> {
   const path = pathOf(asked, settings)
   const wanted = locate(path, settings)
   const steps = [settingsStep(settings), pathStep(path, settings), ...mountsStep(settings, wanted)]
@@ -38,7 +47,7 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
       : 'passed to the next middleware'
     return { path, steps, outcome, isFound: false, representations: [] }
   }
-  const resolved = await resolve(settings, wanted)
+  const resolved = await resolve(settings, sources, wanted)
   const { step: fileStep, ...result } = await explainFile(settings, wanted, resolved.source)
   return {
     path,
@@ -48,8 +57,8 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
   }
 }
 
-/** A name, as a view writes it, belongs to the app at `/`. */
-function pathOf(asked: string, { apps }: Settings): string {
+/** The path of a path, a URL or a name; a name, as a view writes it, belongs to the app at `/`. */
+export function pathOf(asked: string, { apps }: Settings): string {
   if (/^(?:\/|https?:\/\/)/i.test(asked)) return rawPath(asked)
   const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
@@ -94,9 +103,9 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
   return step('app', `${app.name}: ${compile}, ${fingerprint}`, details)
 }
 
-async function resolve(settings: Settings, { app, name }: Wanted) {
+async function resolve(settings: Settings, all: Sources, { app, name }: Wanted) {
   if (app === settings.publicApp) return { source: undefined, steps: [] }
-  const sources = new Sources(settings, () => undefined).of(app)
+  const sources = all.of(app)
   const fingerprint = splitFingerprint(name)
   // The name of a source itself may end in what looks like a fingerprint.
   const own = await sources.candidates(name)

@@ -5,6 +5,7 @@ import { printable } from '../../printable.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
+import { encodePath } from '../urls/encode.ts'
 
 const printed = new Set<string>()
 
@@ -31,7 +32,7 @@ export function printOverview(
 
 /** @param environment its name, and where it comes from */
 export function overview(settings: Settings, environment: string): string {
-  const { root, publicDir, serve, mounts } = settings
+  const { root, publicDir, serve, prefix, mounts, live } = settings
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places = [
     ...settings.apps.map(({ urlPrefix, sources }): [string, string] => {
@@ -49,6 +50,7 @@ export function overview(settings: Settings, environment: string): string {
   return [
     `koa-fresh-assets: ${environment}, in ${printable(root)}`,
     ...places.map(([path, from]) => `  ${path.padEnd(width)}  ${from}`),
-    `  ${serving}`
+    `  ${serving}`,
+    ...(live ? [`  To inspect them, open ${encodePath(prefix)}/-/ on this server.`] : [])
   ].join('\n')
 }

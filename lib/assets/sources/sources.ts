@@ -1,7 +1,7 @@
 // Finds the source of a name in the directories that an app searches.
 import { join, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
-import { makeCatalog, type Catalog, type Source } from './catalog.ts'
+import { makeCatalog, tailsOf, type Catalog, type Source } from './catalog.ts'
 import { choose, type Candidates } from './choose-source.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { thirdParty } from './third-party.ts'
@@ -20,6 +20,15 @@ export interface Listed extends Asset {
   readonly from: number
   /** Other sources of that name in the same directory. */
   readonly rivals: readonly Source[]
+  /** Sources of that name in directories that are searched later. */
+  readonly shadowed: readonly Source[]
+}
+
+/** A tail of a source's path. */
+export interface Tail {
+  readonly name: string
+  /** `ambiguous`: several sources of the directory have it. `taken`: it finds another source. */
+  readonly finds: 'this source' | 'ambiguous' | 'taken'
 }
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
@@ -108,13 +117,27 @@ export class AppSources {
   async list(): Promise<readonly Listed[]> {
     await this.verify()
     const app = this.#app
-    const listed = new Map<string, Listed>()
+    const listed = new Map<string, Listed & { readonly shadowed: Source[] }>()
     this.#trees.forEach((tree, from) => {
       for (const [name, [source, ...rivals]] of this.#catalogOf(tree).byName) {
-        if (source && !listed.has(name)) listed.set(name, { app, name, source, from, rivals })
+        const first = listed.get(name)
+        if (!source) continue
+        if (first) first.shadowed.push(source, ...rivals)
+        else listed.set(name, { app, name, source, from, rivals, shadowed: [] })
       }
     })
     return [...listed.values()]
+  }
+
+  /** What each tail of a source's path, other than its name, finds in the listing. */
+  tailsOf(source: Source): Tail[] {
+    const tails = [...tailsOf(source.tail)].filter(tail => tail !== source.name)
+    return tails.flatMap((name): Tail[] => {
+      const { source: found, warning } = choose(name, this.#candidates(name))
+      if (found?.file === source.file) return [{ name, finds: 'this source' }]
+      if (found) return [{ name, finds: 'taken' }]
+      return warning === undefined ? [] : [{ name, finds: 'ambiguous' }]
+    })
   }
 
   /** All directories that the app searches, in order. */

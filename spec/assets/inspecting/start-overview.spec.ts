@@ -16,7 +16,7 @@ const FILES = {
   'dist/index.html': ''
 }
 
-test('the block names apps, their directories, and mounts', t => {
+test('the block names apps, their directories, mounts, and the inspector', t => {
   const root = makeProject(t, FILES)
   const apps = { web: {}, admin: { sources: '../../lib/assets' } }
   const options = { root, apps, mounts: { '/docs': 'dist' }, env: 'development', serve: true }
@@ -26,7 +26,8 @@ test('the block names apps, their directories, and mounts', t => {
   /assets/admin/…  apps/admin/assets, lib/assets
   /assets/…        apps/web/assets
   /docs/…          dist
-  This process serves them, and everything in public.`
+  This process serves them, and everything in public.
+  To inspect them, open /assets/-/ on this server.`
   )
   const [, line] = overview(settle({ root, env: 'development', prefix: '/d\u00e4ta' }), '').split(
     '\n'
@@ -34,7 +35,7 @@ test('the block names apps, their directories, and mounts', t => {
   t.is(line, '  /d\u00e4ta/admin/…  apps/admin/assets')
 })
 
-test('the block says that nothing is served', t => {
+test('the block says that nothing is served, and names no inspector then', t => {
   const root = makeProject(t, { 'assets/app.css': 'a{}' })
   const settings = settle({ root, env: 'development', serve: false })
   const lines = overview(settings, 'development').split('\n')

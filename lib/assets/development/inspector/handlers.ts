@@ -1,0 +1,115 @@
+// The pages of the inspector, and the same as JSON.
+import { setTimeout } from 'node:timers/promises'
+import type { Context } from 'koa'
+import type { Place } from '../../building/places.ts'
+import type { Pipeline } from '../../pipeline.ts'
+import { serve, serveCurrent } from '../../serving/koa/serve.ts'
+import { locate, wantedAt } from '../../serving/request-path.ts'
+import { encodePath } from '../../urls/encode.ts'
+import type { Handler } from '../handler.ts'
+import { assetReporter } from './asset.ts'
+import { isImage, overviewOf, type Question } from './overview.ts'
+import { assetPage } from './pages/asset.ts'
+import { POLICY } from './pages/layout.ts'
+import { listPage } from './pages/list.ts'
+import { requestsPage } from './pages/requests.ts'
+import { STYLE } from './pages/style.ts'
+import { logRequests } from './requests.ts'
+import { Survey } from './survey.ts'
+
+/** How long a page waits for the survey; it shows what is known by then. */
+const PATIENCE_MS = 500
+/** After how many seconds a page that is not complete is loaded again. */
+const RELOAD_SECONDS = 2
+
+// An SVG has styles of its own, and is a document when it is opened by itself.
+const IMAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+
+export type Inspector = Readonly<Record<'list' | 'asset' | 'requests' | 'style' | 'image', Handler>>
+
+export function makeInspector(pipeline: Pipeline): Inspector {
+  const { settings } = pipeline
+  const survey = new Survey(pipeline)
+  const overview = overviewOf(pipeline, survey)
+  const report = assetReporter(pipeline, survey)
+  const requests = logRequests(`${encodePath(settings.prefix)}/-/`)
+  return {
+    async list(ctx) {
+      await lookAround(ctx, pipeline, survey)
+      const model = await overview(questionOf(ctx))
+      if (model.surveyed < model.total) ctx.set('Refresh', String(RELOAD_SECONDS))
+      respond(ctx, model, listPage)
+    },
+    async asset(ctx) {
+      await lookAround(ctx, pipeline, survey)
+      const model = await report(parameters(ctx).get('path') ?? '')
+      ctx.status = model.asset || model.explanation.isFound ? 200 : 404
+      respond(ctx, model, assetPage)
+    },
+    requests(ctx) {
+      respond(ctx, requests(), requestsPage)
+    },
+    style(ctx) {
+      protect(ctx, POLICY)
+      ctx.type = 'css'
+      ctx.body = STYLE
+    },
+    async image(ctx) {
+      if (survey.places.size === 0) await survey.list()
+      const asked = locate(parameters(ctx).get('path') ?? '', settings)
+      const place = typeof asked === 'object' ? survey.places.get(asked.path) : undefined
+      if (place && isImage(place)) await sendSource(ctx, pipeline, place)
+    }
+  }
+}
+
+async function sendSource(ctx: Context, pipeline: Pipeline, { source }: Place): Promise<void> {
+  protect(ctx, IMAGE_POLICY)
+  const files = pipeline.directories.rootAt(source.directory)
+  const wanted = wantedAt(`/${source.path}`, pipeline.settings)
+  await serveCurrent({
+    find: () => files.find(wanted),
+    forget: () => files.forget(wanted.path),
+    withOpened: use => files.withOpened(wanted, use),
+    serve: (file, opened) => serve(ctx, file, opened)
+  })
+}
+
+/** Waits for what is known soon. */
+async function lookAround(ctx: Context, pipeline: Pipeline, survey: Survey): Promise<void> {
+  await pipeline.beforePage()
+  await survey.list()
+  const looking = survey.refresh().catch((error: Error) => ctx.app.emit('error', error, ctx))
+  await Promise.race([looking, setTimeout(PATIENCE_MS, undefined, { ref: false })])
+}
+
+function respond<T extends object>(ctx: Context, model: T, page: (model: T) => string): void {
+  protect(ctx, POLICY)
+  if (parameters(ctx).has('json')) {
+    ctx.body = model
+    return
+  }
+  ctx.type = 'html'
+  ctx.body = page(model)
+}
+
+function protect(ctx: Context, policy: string): void {
+  ctx.set('Cache-Control', 'no-store')
+  ctx.set('Content-Security-Policy', policy)
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  ctx.set('Referrer-Policy', 'same-origin')
+}
+
+function questionOf(ctx: Context): Question {
+  const given = parameters(ctx)
+  const page = Number(given.get('page'))
+  return {
+    text: given.get('q') ?? '',
+    state: given.get('state') ?? '',
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1
+  }
+}
+
+function parameters(ctx: Context): URLSearchParams {
+  return new URLSearchParams(ctx.querystring)
+}

@@ -1,0 +1,178 @@
+// One page of the list of assets, and what it says about each of them.
+import { relative } from 'node:path'
+import { CODINGS } from '../../../files/codings.ts'
+import { digestOfFile } from '../../../files/digest.ts'
+import { ifThere, sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { mediaTypeOf } from '../../../http/media-type.ts'
+import type { Place } from '../../building/places.ts'
+import type { Pipeline } from '../../pipeline.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import { encodePath } from '../../urls/encode.ts'
+import { splitFingerprint } from '../../urls/fingerprint.ts'
+import type { Problem, State, Survey } from './survey.ts'
+
+export interface Row {
+  /** The plain URL path, encoded. */
+  readonly path: string
+  readonly name: string
+  readonly app: string
+  /** Relative to the project root, like all files here. */
+  readonly source: string
+  readonly state: State
+  readonly problems: readonly Problem[]
+  /** The URL path that pages ask for, encoded. */
+  readonly url: string
+  /** The published file; undefined when there is none. */
+  readonly target: string | undefined
+  /** Of the target; undefined for a file of more than 16 MiB. */
+  readonly digest: string | undefined
+  /** In bytes, by content coding. */
+  readonly sizes: Readonly<Record<string, number>>
+  /** Plain URL paths, encoded. */
+  readonly refersTo: readonly string[]
+  readonly referredBy: readonly string[]
+  /** Sources of the same name that are not used. */
+  readonly shadowed: readonly string[]
+  /** Shorter names that find this asset. */
+  readonly tails: readonly string[]
+  /** Shorter names that find nothing, because several sources have them. */
+  readonly ambiguous: readonly string[]
+  readonly isImage: boolean
+}
+
+export interface Question {
+  /** Part of a path or of a source's path. */
+  readonly text: string
+  /** A state, or `problems`. */
+  readonly state: string
+  /** From 1. */
+  readonly page: number
+}
+
+export interface Overview {
+  readonly root: string
+  readonly env: string
+  /** How many assets have been looked at, of all. */
+  readonly surveyed: number
+  readonly total: number
+  /** Of all assets, by state; and those with problems. */
+  readonly counts: Readonly<Record<string, number>>
+  readonly question: Question
+  /** How many assets the question finds. */
+  readonly found: number
+  readonly pages: number
+  /** Those with problems first, then in the order of paths. */
+  readonly assets: readonly Row[]
+}
+
+const ROWS = 100
+const MAX_DIGESTED_BYTES = 16n * 1024n * 1024n
+const MAX_REMEMBERED = 10_000
+
+export function overviewOf(pipeline: Pipeline, survey: Survey) {
+  const rowOf = rowMaker(pipeline, survey)
+  return async (question: Question): Promise<Overview> => {
+    const { root, env } = pipeline.settings
+    const counts: Record<string, number> = {}
+    const [troubled, others]: [Place[], Place[]] = [[], []]
+    for (const place of survey.places.values()) {
+      const seen = survey.get(place.path)
+      const isTroubled = seen !== undefined && seen.problems.length > 0
+      if (seen) counts[seen.state] = (counts[seen.state] ?? 0) + 1
+      if (isTroubled) counts['problems'] = (counts['problems'] ?? 0) + 1
+      if (!matches(place, question, root)) continue
+      if (question.state === 'problems' ? !isTroubled : !isIn(question.state, seen?.state)) continue
+      ;(isTroubled ? troubled : others).push(place)
+    }
+    const found = [...troubled, ...others]
+    const pages = Math.max(1, Math.ceil(found.length / ROWS))
+    const page = Math.min(question.page, pages)
+    const shown = found.slice((page - 1) * ROWS, page * ROWS)
+    return {
+      root,
+      env,
+      surveyed: survey.size,
+      total: survey.places.size,
+      counts,
+      question: { ...question, page },
+      found: found.length,
+      pages,
+      assets: await Promise.all(shown.map(rowOf))
+    }
+  }
+}
+
+function matches({ path, source }: Place, { text }: Question, root: string): boolean {
+  if (text === '') return true
+  const wanted = text.toLowerCase()
+  return (
+    path.toLowerCase().includes(wanted) ||
+    relative(root, source.file).toLowerCase().includes(wanted)
+  )
+}
+
+function isIn(wanted: string, state: State | undefined): boolean {
+  return wanted === '' || wanted === state
+}
+
+export function rowMaker(pipeline: Pipeline, survey: Survey) {
+  const { settings, sources } = pipeline
+  const digestFor = rememberedDigests()
+  const shown = (file: string) => relative(settings.root, file)
+  return async (place: Place): Promise<Row> => {
+    const { app, name, path, source } = place
+    const url = pipeline.manifestOf(app)?.at(encodePath(path))?.target ?? encodePath(path)
+    const file = publicFile(settings, decodeURIComponent(url))
+    const stats = await statOf(file)
+    const target = stats?.isFile() ? stats : undefined
+    const tails = app.tails ? sources.of(app).tailsOf(source) : []
+    const { state, problems, refersTo } = await survey.look(place)
+    return {
+      path: encodePath(path),
+      name,
+      app: app.name,
+      source: shown(source.file),
+      state,
+      problems,
+      url,
+      target: target && shown(file),
+      digest: splitFingerprint(url)?.digest ?? (target && (await digestFor(file, stampOf(target)))),
+      sizes: target ? await sizesOf(file, target) : {},
+      refersTo: refersTo.map(encodePath),
+      referredBy: survey.referredBy(path).map(encodePath),
+      shadowed: [...place.rivals, ...place.shadowed].map(other => shown(other.file)),
+      tails: tails.flatMap(({ name, finds }) => (finds === 'this source' ? [name] : [])),
+      ambiguous: tails.flatMap(({ name, finds }) => (finds === 'ambiguous' ? [name] : [])),
+      isImage: isImage(place)
+    }
+  }
+}
+
+/** Whether the source itself can be shown. */
+export function isImage({ name, source }: Place): boolean {
+  return !source.compiler && (mediaTypeOf(name)?.startsWith('image/') ?? false)
+}
+
+/** A copy that is older than its original is not served. */
+async function sizesOf(file: string, { size, mtimeNs }: Stamp): Promise<Record<string, number>> {
+  const sizes: Record<string, number> = { identity: Number(size) }
+  for (const { name, extension } of CODINGS) {
+    const copy = await statOf(file + extension)
+    if (copy?.isFile() && copy.mtimeNs >= mtimeNs) sizes[name] = Number(copy.size)
+  }
+  return sizes
+}
+
+function rememberedDigests() {
+  const known = new Map<string, { readonly stamp: Stamp; readonly digest: string }>()
+  return async (file: string, stamp: Stamp): Promise<string | undefined> => {
+    const remembered = known.get(file)
+    if (remembered && sameStamp(remembered.stamp, stamp)) return remembered.digest
+    if (stamp.size > MAX_DIGESTED_BYTES) return undefined
+    const digest = await ifThere(digestOfFile(file))
+    if (digest === undefined) return undefined
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    known.set(file, { stamp, digest })
+    return digest
+  }
+}

@@ -1,0 +1,197 @@
+// Reads the sources of all assets, as far as they have changed: what refers to what, what is wrong, and
+// whether the targets are current. Publishes nothing.
+import { setImmediate } from 'node:timers/promises'
+import { inParallel, oneAtATime } from '../../../concurrency.ts'
+import { reasonOf, type AssetError } from '../../../errors.ts'
+import { errorCode, statOf } from '../../../files/disk.ts'
+import { recheck, type Observation } from '../../../files/observation.ts'
+import { secondsLater } from '../../../files/writing/mtime.ts'
+import { asPublishError } from '../../../files/writing/publish-error.ts'
+import { findProblems, listPlaces, type Place } from '../../building/places.ts'
+import type { Pipeline } from '../../pipeline.ts'
+import { textType } from '../../rendering/draft.ts'
+import { Renderer } from '../../rendering/renderer.ts'
+import { assetPath } from '../../settings/app-settings.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import { encodePath } from '../../urls/encode.ts'
+
+/**
+ * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it.
+ * `broken`: it cannot be published.
+ */
+export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
+
+export interface Surveyed {
+  readonly state: State
+  readonly problems: readonly Problem[]
+  /** Plain URL paths, decoded. */
+  readonly refersTo: readonly string[]
+}
+
+export interface Problem {
+  /** Of an AssetError; undefined for any other failure. */
+  readonly code: string | undefined
+  readonly message: string
+}
+
+/** What was read of one source, valid until an input changes. */
+interface Reading extends Omit<Surveyed, 'state'> {
+  readonly file: string
+  readonly generation: number
+  readonly inputs: readonly Observation[]
+  /** Undefined for a source that cannot be published. */
+  readonly mtimeNs: bigint | undefined
+}
+
+// Leaves threads of Node's pool to requests.
+const CONCURRENCY = 2
+
+export class Survey {
+  /** By plain URL path, decoded and in their order. */
+  places: ReadonlyMap<string, Place> = new Map()
+  /** Looks at every asset again; resolves when all have been looked at. */
+  readonly refresh = oneAtATime(() => this.#refresh())
+  readonly #pipeline: Pipeline
+  readonly #renderer: Renderer
+  /** By plain URL path. */
+  readonly #readings = new Map<string, Reading>()
+  readonly #surveyed = new Map<string, Surveyed>()
+  #common: ReadonlyMap<string, readonly Problem[]> = new Map()
+  #generation = -1
+  #referring: ReadonlyMap<string, readonly string[]> | undefined
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline
+    this.#renderer = new Renderer(pipeline.settings, pipeline.sources)
+  }
+
+  /** How many of the places have been looked at. */
+  get size(): number {
+    return this.#surveyed.size
+  }
+
+  get(path: string): Surveyed | undefined {
+    return this.#surveyed.get(path)
+  }
+
+  /** The assets that refer to this one. */
+  referredBy(path: string): readonly string[] {
+    this.#referring ??= inverted(this.#surveyed)
+    return this.#referring.get(path) ?? []
+  }
+
+  /** Brings the list of places up to date; with each of them it is in memory anyway. */
+  async list(): Promise<void> {
+    const { settings, sources } = this.#pipeline
+    await Promise.all(settings.apps.map(app => sources.of(app).verify()))
+    const generation = this.#generationNow()
+    if (generation === this.#generation) return
+    const places = await listPlaces(settings, sources)
+    this.places = new Map(places.map(place => [place.path, place]))
+    this.#generation = generation
+    await setImmediate()
+    this.#common = byPath(findProblems(settings, places))
+    for (const path of this.#surveyed.keys()) {
+      if (this.places.has(path)) continue
+      this.#surveyed.delete(path)
+      this.#readings.delete(path)
+    }
+  }
+
+  #generationNow(): number {
+    const { settings, sources } = this.#pipeline
+    return settings.apps.reduce((sum, app) => sum + sources.of(app).generation, 0)
+  }
+
+  async #refresh(): Promise<void> {
+    await this.list()
+    await inParallel([...this.places.values()], CONCURRENCY, place => this.look(place))
+    this.#referring = undefined
+  }
+
+  /** What is true of one asset now. */
+  async look(place: Place): Promise<Surveyed> {
+    const reading = await this.#reading(place)
+    const { refersTo } = reading
+    const problems = [...(this.#common.get(place.path) ?? []), ...reading.problems]
+    const surveyed = { state: await this.#stateOf(place, reading), problems, refersTo }
+    this.#surveyed.set(place.path, surveyed)
+    return surveyed
+  }
+
+  async #reading(place: Place): Promise<Reading> {
+    const { path, source } = place
+    const known = this.#readings.get(path)
+    const isSame = known?.file === source.file && known.generation === this.#generation
+    if (isSame && (await Promise.all(known.inputs.map(recheck))).every(Boolean)) return known
+    const generation = this.#generation
+    const reading = { file: source.file, generation, ...(await this.#read(place)) }
+    // Without inputs nothing tells when it is outdated.
+    if (reading.inputs.length > 0) this.#readings.set(path, reading)
+    else this.#readings.delete(path)
+    return reading
+  }
+
+  async #read(place: Place): Promise<Omit<Reading, 'file' | 'generation'>> {
+    const nothing = { refersTo: [], problems: [], inputs: [] }
+    const { name, source, path } = place
+    if (!source.compiler && !textType(name)) {
+      return { ...nothing, mtimeNs: (await statOf(source.file))?.mtimeNs }
+    }
+    const problems: Problem[] = []
+    const add = (message: string) => void problems.push({ code: 'reference-missing', message })
+    try {
+      const draft = await this.#renderer.draft(place)
+      if (!draft) return { ...nothing, mtimeNs: undefined }
+      const fail = (error: AssetError) => void problems.push(asProblem(error))
+      const found = await this.#renderer.resolveAll(place, draft, { warn: add, fail })
+      const refersTo = found.flatMap(to => (to ? [assetPath(to.app, to.source.name)] : []))
+      return {
+        problems,
+        refersTo: [...new Set(refersTo)],
+        inputs: draft.isSettled ? draft.inputs : [],
+        mtimeNs: draft.mtimeNs
+      }
+    } catch (error) {
+      const problem = asProblem(asPublishError(this.#pipeline.settings, path, error))
+      return { ...nothing, problems: [problem], mtimeNs: undefined }
+    }
+  }
+
+  async #stateOf({ app, path }: Place, { mtimeNs }: Reading): Promise<State> {
+    const { settings } = this.#pipeline
+    if (app.fingerprint) {
+      const isKnown = this.#pipeline.manifestOf(app)?.at(encodePath(path)) !== undefined
+      if (app.compile && mtimeNs === undefined) return 'broken'
+      return isKnown ? 'published' : 'unpublished'
+    }
+    if (mtimeNs === undefined) return 'broken'
+    const target = await statOf(publicFile(settings, path))
+    if (!target?.isFile()) return 'unpublished'
+    return secondsLater(target, mtimeNs) === undefined ? 'outdated' : 'published'
+  }
+}
+
+function asProblem(error: unknown): Problem {
+  return { code: errorCode(error), message: reasonOf(error) }
+}
+
+function byPath(problems: readonly { path: string; error: AssetError }[]) {
+  const all = new Map<string, readonly Problem[]>()
+  for (const { path, error } of problems) {
+    all.set(path, [...(all.get(path) ?? []), asProblem(error)])
+  }
+  return all
+}
+
+function inverted(surveyed: ReadonlyMap<string, Surveyed>): ReadonlyMap<string, string[]> {
+  const referring = new Map<string, string[]>()
+  for (const [path, { refersTo }] of surveyed) {
+    for (const to of refersTo) {
+      const known = referring.get(to)
+      if (known) known.push(path)
+      else referring.set(to, [path])
+    }
+  }
+  return referring
+}

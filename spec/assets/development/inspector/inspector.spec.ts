@@ -1,0 +1,312 @@
+// The pages of the inspector, and the same as JSON.
+import test, { type ExecutionContext } from 'ava'
+import type { AssetReport } from '../../../../lib/assets/development/inspector/asset.ts'
+import type { Overview } from '../../../../lib/assets/development/inspector/overview.ts'
+import type { LoggedRequest } from '../../../../lib/assets/development/inspector/requests.ts'
+import { makeSite, type Files, type Site, type SiteOptions } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
+
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3])
+
+const FILES: Files = {
+  'css/app.css.scss':
+    "@use 'colors';\n.a { background: url('a.png') }\n.b { background: url('none.png') }",
+  'css/_colors.scss': 'a { color: red }',
+  'css/admin/menu.css': '@import "app.css";',
+  'css/user/menu.css': 'a {}',
+  'css/broken.css.scss': 'a {\n  color: ;;{\n}',
+  'js/twice.js': '1',
+  'lib/twice.js': '2',
+  'img/a.png': PNG,
+  '/more/css/admin/menu.css': 'b {}'
+}
+
+const makeInspected = (t: ExecutionContext, files = FILES, options: SiteOptions = {}) =>
+  makeSite(t, files, {
+    ...(files['/more/css/admin/menu.css'] && { sources: '../../more' }),
+    ...options
+  })
+
+async function json<T>(site: Site, path: string): Promise<T> {
+  const { text } = await site.ask(`/assets/-/${path}`)
+  return JSON.parse(text) as T
+}
+
+/** The list once every asset has been looked at. */
+async function overviewOf(site: Site, query = ''): Promise<Overview> {
+  let overview = await json<Overview>(site, `?json${query}`)
+  await until(async () => {
+    overview = await json<Overview>(site, `?json${query}`)
+    return overview.surveyed === overview.total
+  }, 'the survey is complete')
+  return overview
+}
+
+test('INS-01 every asset is listed with its state, sizes, digest and references, problems first', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/app.css')
+  await site.ask('/assets/admin/menu.css')
+  await site.ask('/assets/user/menu.css')
+  site.write('css/user/menu.css', 'a { b: c }')
+  const { assets, total, counts, found } = await overviewOf(site)
+  t.deepEqual([total, found], [6, 6])
+  t.deepEqual(counts, { broken: 1, published: 2, outdated: 1, unpublished: 2, problems: 3 })
+  t.deepEqual(
+    assets.map(({ path, state, source }) => [path, state, source]),
+    [
+      ['/assets/app.css', 'published', 'apps/web/assets/css/app.css.scss'],
+      ['/assets/broken.css', 'broken', 'apps/web/assets/css/broken.css.scss'],
+      ['/assets/twice.js', 'unpublished', 'apps/web/assets/js/twice.js'],
+      ['/assets/a.png', 'unpublished', 'apps/web/assets/img/a.png'],
+      ['/assets/admin/menu.css', 'published', 'apps/web/assets/css/admin/menu.css'],
+      ['/assets/user/menu.css', 'outdated', 'apps/web/assets/css/user/menu.css']
+    ]
+  )
+  const [app, broken, twice, image, menu] = assets
+  const published = await site.ask('/assets/app.css')
+  t.deepEqual(app?.sizes, { identity: published.bytes.length })
+  t.is(published.headers.etag, `"${app?.digest}"`)
+  t.deepEqual([app?.refersTo, app?.referredBy], [['/assets/a.png'], ['/assets/admin/menu.css']])
+  t.deepEqual(image?.referredBy, ['/assets/app.css'])
+  t.true(app?.problems[0]?.message.includes('refers to none.png, which was not found'))
+  t.is(broken?.problems[0]?.code, 'compile-failed')
+  t.is(twice?.problems[0]?.code, 'name-taken')
+  t.deepEqual(twice?.shadowed, ['apps/web/assets/lib/twice.js'])
+  t.deepEqual(menu?.shadowed, ['more/css/admin/menu.css'])
+  t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
+})
+
+test('INS-01 what is fixed, added or removed is so on the next page', async t => {
+  const site = await makeInspected(t, { 'css/a.css.scss': 'a {', 'css/b.css': 'b {}' })
+  t.is((await overviewOf(site)).counts['broken'], 1)
+  site.write('css/a.css.scss', 'a { b: c }')
+  site.write('css/c.css', '@import "b.css";')
+  const { assets, counts } = await overviewOf(site)
+  t.deepEqual(counts, { unpublished: 3 })
+  t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
+})
+
+test('INS-01 with fingerprints an asset is listed with the URL that pages ask for', async t => {
+  const files = { 'css/app.css': 'a{}', 'css/broken.css.scss': 'a {' }
+  const site = await makeSite(t, files, { fingerprint: true })
+  const { assets } = await overviewOf(site)
+  const [broken, app] = assets
+  t.is(broken?.state, 'broken')
+  t.is(app?.state, 'published')
+  t.is(app?.url, `/assets/app-${app?.digest}.css`)
+  t.is((await site.ask(app?.url ?? '')).text, 'a{}')
+  const byUrl = await json<AssetReport>(site, `asset?json&path=${app?.url}`)
+  t.is(byUrl.asset?.path, '/assets/app.css')
+  t.true(byUrl.representations[0]?.headers[2]?.reason.includes('fingerprint'))
+})
+
+test('INS-01 the list is filtered by text and state, and paged', async t => {
+  const many = Array.from({ length: 230 }, (_, at) => [`css/many/${at}.css`, 'a{}'])
+  const site = await makeInspected(t, { ...FILES, ...Object.fromEntries(many) })
+  const first = await overviewOf(site)
+  t.deepEqual([first.total, first.found, first.pages, first.assets.length], [236, 236, 3, 100])
+  const last = await overviewOf(site, '&page=3')
+  t.is(last.assets.length, 36)
+  t.is((await overviewOf(site, '&page=99')).question.page, 3)
+  t.is((await overviewOf(site, '&page=-1')).question.page, 1)
+  const troubled = await overviewOf(site, '&state=problems')
+  t.deepEqual(
+    troubled.assets.map(({ name }) => name),
+    ['app.css', 'broken.css', 'twice.js']
+  )
+  t.is((await overviewOf(site, '&q=MANY/22')).found, 11)
+  t.is((await overviewOf(site, '&q=app.css.scss&state=unpublished')).found, 1)
+  t.is((await overviewOf(site, '&q=nothing')).found, 0)
+})
+
+test('INS-01 the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/app.css')
+  const report = await json<AssetReport>(site, 'asset?path=/assets/app.css&json')
+  t.deepEqual(
+    report.explanation.steps.map(({ subject }) => subject),
+    ['settings', 'path', 'app', 'name', 'sources', 'target', 'helpers', 'file']
+  )
+  t.is(report.explanation.outcome, '200, after publishing its source')
+  t.deepEqual(report.dependencies, ['apps/web/assets/css/_colors.scss'])
+  const { source, compiled, published } = report.texts
+  t.true(source?.text.startsWith("@use 'colors'"))
+  t.true(compiled?.text.startsWith('a {\n  color: red;'))
+  t.true(published?.text.startsWith('a {\n  color: red;'))
+  t.is(source?.file, 'apps/web/assets/css/app.css.scss')
+  t.true((report.took?.publish ?? 0) > 0)
+  const { headers } = await site.ask('/assets/app.css')
+  const [identity] = report.representations
+  t.true((identity?.headers.length ?? 0) > 5)
+  for (const { name, value, reason } of identity?.headers ?? []) {
+    t.is(headers[name.toLowerCase()], value, name)
+    t.true(reason.length > 10)
+  }
+})
+
+test('INS-01 a source that does not compile is shown with the place and its text', async t => {
+  const site = await makeInspected(t)
+  const { failure, texts } = await json<AssetReport>(site, 'asset?path=broken.css&json')
+  t.regex(failure?.location ?? '', /^apps\/web\/assets\/css\/broken\.css\.scss:2:/)
+  t.true(failure?.excerpt.includes('color: ;;{'))
+  t.deepEqual(Object.keys(texts), ['source'])
+})
+
+test('INS-01 a path that is no asset is explained; a tail and a name find their asset', async t => {
+  const site = await makeInspected(t)
+  const nothing = await site.ask('/assets/-/asset?path=/assets/ap.css')
+  t.is(nothing.status, 404)
+  t.true(nothing.text.includes('did you mean'))
+  for (const path of ['app.css', 'css/app.css', 'http://localhost/assets/app.css?v=1']) {
+    const { asset } = await json<AssetReport>(site, `asset?json&path=${encodeURIComponent(path)}`)
+    t.is(asset?.path, '/assets/app.css', path)
+  }
+  for (const path of ['', '/', '/%', '/assets/../..', '/assets.json', '%00', '/assets/-/']) {
+    const { status } = await site.ask(`/assets/-/asset?path=${encodeURIComponent(path)}`)
+    t.is(status, 404, path)
+  }
+})
+
+test('INS-01 what is long is cut, and what is no text is not shown as such', async t => {
+  const site = await makeInspected(t, {
+    'js/long.js': `${'x'.repeat(600)}\n${'y\n'.repeat(60_000)}`,
+    'img/a.png': PNG,
+    'js/odd.js': Buffer.from([0xff, 0xfe])
+  })
+  const { texts } = await json<AssetReport>(site, 'asset?path=long.js&json')
+  t.is(texts.source?.omitted, 'only the first 64 KiB are shown, 1 long line is cut')
+  t.true(texts.source?.text.startsWith(`${'x'.repeat(500)}… 100 more characters\ny\n`))
+  t.true((texts.source?.text.length ?? 0) < 66_000)
+  for (const path of ['a.png', 'odd.js']) {
+    t.deepEqual((await json<AssetReport>(site, `asset?path=${path}&json`)).texts, {}, path)
+  }
+})
+
+test('INS-01 the last 100 requests have status, reason and bytes, the latest first', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/-/')
+  const { headers, bytes } = await site.ask('/assets/a.png?x')
+  await site.ask('/assets/a.png', { headers: { 'If-None-Match': headers.etag } })
+  await site.ask('/assets/none.css')
+  await site.ask('/assets/broken.css')
+  await site.ask('/assets/-/image?path=/assets/a.png')
+  const requests = await json<LoggedRequest[]>(site, 'requests?json')
+  // Other instances of this process are among them.
+  const own = requests.filter(({ path }) => /a\.png|none|broken/.test(path))
+  t.deepEqual(
+    own.slice(0, 4).map(({ path, status, bytes }) => [path, status, bytes]),
+    [
+      ['/assets/broken.css', 500, own[0]?.bytes],
+      ['/assets/none.css', 404, undefined],
+      ['/assets/a.png', 304, 0],
+      ['/assets/a.png', 200, bytes.length]
+    ]
+  )
+  t.is(own[2]?.reason, 'If-None-Match names the ETag')
+  for (let at = 0; at < 110; at++) await site.ask('/assets/a.png')
+  t.is((await json<LoggedRequest[]>(site, 'requests?json')).length, 100)
+  t.true((await site.ask('/assets/-/requests')).text.includes('/assets/a.png'))
+})
+
+const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'requests']
+
+test('INS-01 the page says what its JSON says', async t => {
+  const site = await makeInspected(t)
+  await site.ask('/assets/app.css')
+  const { assets } = await overviewOf(site)
+  const list = await site.ask('/assets/-/')
+  for (const { path, source, state, problems, digest, sizes } of assets) {
+    const said = [path, source, state, digest?.slice(0, 8), sizes['identity']?.toLocaleString('en')]
+    for (const each of said) t.true(each === undefined || list.text.includes(each), each)
+    for (const { message } of problems) t.true(list.text.includes(escaped(message)), message)
+  }
+  const { explanation, texts, representations } = await json<AssetReport>(
+    site,
+    'asset?path=/assets/app.css&json'
+  )
+  const { text } = await site.ask('/assets/-/asset?path=/assets/app.css')
+  const lines = Object.values(texts).flatMap(each => each.text.trimEnd().split('\n'))
+  const headers = representations.flatMap(each => each.headers.flatMap(one => Object.values(one)))
+  const steps = explanation.steps.flatMap(({ finding, details }) => [finding, ...details])
+  for (const each of [...lines, ...headers, ...steps]) t.true(text.includes(escaped(each)), each)
+})
+
+function escaped(text: string): string {
+  const named: Record<string, string> = {
+    '<': 'lt',
+    '>': 'gt',
+    '"': 'quot',
+    "'": '#39',
+    '&': 'amp'
+  }
+  return text.replace(/[<>"'&]/g, character => `&${named[character]};`)
+}
+
+test('INS-02 names that are markup are shown as they are', async t => {
+  const name = `<script>alert(1)<!-- "' \u202e.css`
+  const site = await makeInspected(t, { [`css/${name}`]: '</code><script>alert(2)</script>' })
+  const path = encodeURIComponent(`/assets/${encodeURIComponent(name)}`)
+  await site.ask(`/assets/${encodeURIComponent(name)}`)
+  await site.ask('/assets/%3Cscript%3Enone')
+  const pages = [
+    '',
+    `asset?path=${path}`,
+    '?q=%3Cscript%3E%22',
+    '?state=%3Cscript%3E%22',
+    'requests'
+  ]
+  for (const page of [...pages, 'asset?path=%3Cscript%3E%22']) {
+    const { text } = await site.ask(`/assets/-/${page}`)
+    t.false(/<script|<!--|\u202e/.test(text), page)
+  }
+  const found = await site.ask('/assets/-/?q=%3Cscript%3E%22')
+  t.true(found.text.includes('value="&lt;script&gt;&quot;"'))
+  const { text } = await site.ask(`/assets/-/asset?path=${path}`)
+  t.true(text.includes('&lt;script&gt;alert(1)&lt;!-- &quot;&#39; \\u202e.css'))
+  t.true(text.includes('&lt;/code&gt;&lt;script&gt;alert(2)'))
+})
+
+test('INS-02 every page reads without scripts, allows none, and is not stored', async t => {
+  const site = await makeInspected(t)
+  for (const page of [...PAGES, '?json', 'inspector.css']) {
+    const { headers, text, status } = await site.ask(`/assets/-/${page}`)
+    t.is(status, 200, page)
+    t.is(headers['cache-control'], 'no-store')
+    t.is(headers['x-content-type-options'], 'nosniff')
+    t.true(
+      String(headers['content-security-policy']).startsWith(
+        "default-src 'none'; style-src 'self'; "
+      )
+    )
+    t.false(/<script|<style| style=| on\w+=/.test(text), page)
+    const head = await site.ask(`/assets/-/${page}`, { method: 'HEAD' })
+    t.deepEqual([head.status, head.bytes.length], [200, 0])
+  }
+})
+
+test('an image is shown by its source, which is not published by that', async t => {
+  const site = await makeInspected(t)
+  const { headers, bytes } = await site.ask('/assets/-/image?path=/assets/a.png')
+  t.deepEqual(bytes, PNG)
+  t.is(headers['content-type'], 'image/png')
+  t.is(headers['cache-control'], 'no-store')
+  t.true(String(headers['content-security-policy']).startsWith('sandbox'))
+  t.is(site.read('/public/assets/a.png'), undefined)
+  for (const path of ['/assets/app.css', '/assets/none.png', '', '/%']) {
+    t.is((await site.ask(`/assets/-/image?path=${path}`)).status, 404, path)
+  }
+})
+
+test('the inspector publishes nothing', async t => {
+  const site = await makeInspected(t)
+  await overviewOf(site)
+  await site.ask('/assets/-/asset?path=/assets/app.css')
+  t.is(site.read('/public/assets/app.css'), undefined)
+})
+
+test('what is below -/ and does not exist is passed on', async t => {
+  const site = await makeInspected(t, FILES, { routes: ctx => void (ctx.body = 'a route') })
+  for (const path of ['assets', 'x/', '../x', 'constructor']) {
+    t.is((await site.ask(`/assets/-/${path}`)).text, 'a route', path)
+  }
+})
