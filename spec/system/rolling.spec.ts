@@ -1,9 +1,20 @@
 // Deploys of three replicas, one after another, while visitors open pages and fetch their assets.
+import { cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { clean } from '../../lib/assets/building/clean.ts'
 import { ask } from '../support/ask.ts'
-import { digestIn, digestOf, readManifest } from '../support/fingerprinted.ts'
+import { run as runCommand } from '../cli/run.ts'
+import {
+  digestIn,
+  digestOf,
+  isPublic,
+  placed,
+  readManifest,
+  targetOf
+} from '../support/fingerprinted.ts'
 import { Rollout } from '../support/rollout.ts'
+import { makeProject } from '../support/site.ts'
 import { Visitors } from '../support/visitors.ts'
 import { nginxInFront, varnishInFront } from './in-front.ts'
 
@@ -140,3 +151,33 @@ test.serial(
     t.deepEqual(await seen(3, kept), { 200: 6, 404: 0 })
   }
 )
+
+test.serial('FPR-09 an image has the files of its release and of the last one', async t => {
+  const dockerfile = readFileSync('demo/deploy/Dockerfile', 'utf8')
+  const commands = Array.from(
+    dockerfile.matchAll(/npx koa-fresh-assets ([^\\\n]+)/g),
+    ([, words = '']) => words
+  )
+  t.is(commands.length, 3)
+  const releases = [1, 2, 3].map(release =>
+    makeProject(t, placed({ 'app.js': `release(${release})`, [`only-${release}.js`]: 'only()' }))
+  )
+  for (const [at, root] of releases.entries()) {
+    const last = releases[at - 1]
+    if (last) {
+      for (const name of ['assets', 'assets.json']) {
+        cpSync(join(last, 'public', name), join(root, 'public', name), { recursive: true })
+      }
+    }
+    for (const command of commands) {
+      const { status, stderr } = await runCommand(root, command)
+      t.is(status, 0, stderr)
+    }
+  }
+  const [first = '', second = '', third = ''] = releases
+  const has = (root: string, name: string) => isPublic(third, targetOf(root, `/assets/${name}`))
+  t.false(has(first, 'app.js'))
+  t.true(has(second, 'app.js'))
+  t.true(has(second, 'only-2.js'))
+  t.true(has(third, 'app.js'))
+})
