@@ -1,5 +1,5 @@
 // The result of a precompile, on one screen.
-import type { DeltaReport, PrecompileReport } from '../assets/building/precompile.ts'
+import type { DeltaReport, DeltaSavings, PrecompileReport } from '../assets/building/precompile.ts'
 import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
 
 /** @param manifest its path, as displayed */
@@ -19,13 +19,15 @@ export function summary(report: PrecompileReport, manifest: string): string {
   return (assets === 0 ? parts.toSpliced(1, 1) : parts).join('\n\n')
 }
 
-function deltasText({ isWritable, files, bytes, insteadOf }: DeltaReport): string {
-  if (!isWritable) return lacksDictionaries
-  return `${count(files, 'file')}, ${formatBytes(bytes)} instead of ${formatBytes(insteadOf)}`
+/** What deltas save, in one line. */
+export function deltasText({ isWritable, ...savings }: DeltaReport): string {
+  if (isWritable) return savingsText(savings)
+  return `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`
 }
 
-/** Why this Node writes no deltas. */
-export const lacksDictionaries = `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`
+export function savingsText({ files, bytes, insteadOf }: DeltaSavings): string {
+  return `${count(files, 'file')}, ${formatBytes(bytes)} instead of ${formatBytes(insteadOf)}`
+}
 
 // A first build of a thousand assets need not list each of them.
 const SHOWN = 10

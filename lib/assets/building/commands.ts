@@ -3,6 +3,7 @@ export {
   precompile,
   PrecompileError,
   type DeltaReport,
+  type DeltaSavings,
   type PrecompileOptions,
   type PrecompileReport,
   type Progress

@@ -1,11 +1,22 @@
 // Lists every asset: those that can be published, and those that have been.
 import { relative } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { SEAL_BYTES } from '../../files/deltas/delta-file.ts'
+import { statOf } from '../../files/disk.ts'
+import { savingsOf, type DeltaSavings } from '../building/deltas/delta-report.ts'
+import {
+  deltasByTarget,
+  listPublished,
+  type PublishedDelta
+} from '../building/deltas/published-files.ts'
 import { listPlaces } from '../building/places.ts'
 import type { ManifestEntry } from '../building/manifest/entries.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
 import { warnOnce } from '../../warn-once.ts'
@@ -20,6 +31,8 @@ export interface ListedAsset {
   readonly target: string | undefined
   /** Of the target, in bytes. */
   readonly size: number | undefined
+  /** What the deltas to the target save; undefined when there is none. */
+  readonly deltas?: DeltaSavings | undefined
 }
 
 /** @throws TypeError for a wrong option; AssetError for a broken manifest */
@@ -31,11 +44,35 @@ export async function listAssets(options: KoaAssetsOptions = {}): Promise<Listed
     places.map(({ path, source }) => [encodePath(path), relative(settings.root, source.file)])
   )
   const paths = new Set([...sources.keys(), ...published.keys()])
-  return [...paths].toSorted().map(path => {
+  const deltas = deltasByTarget(await listPublished(settings))
+  return inParallel([...paths].toSorted(), CONCURRENCY, async path => {
     const entry = published.get(path)
     const source = sources.get(path) ?? entry?.source ?? ''
-    return { path, source, target: entry?.target, size: entry?.size }
+    const beside = entry && deltas.get(decodeURIComponent(entry.target))
+    const savings = beside && (await savingsAt(settings, entry, beside))
+    return {
+      path,
+      source,
+      target: entry?.target,
+      size: entry?.size,
+      ...(savings && { deltas: savings })
+    }
   })
+}
+
+const CONCURRENCY = 16
+
+async function savingsAt(
+  settings: Settings,
+  { target, size }: ManifestEntry,
+  deltas: readonly PublishedDelta[]
+): Promise<DeltaSavings> {
+  const file = publicFile(settings, decodeURIComponent(target))
+  const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)
+  const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
+  const insteadOf = Math.min(size, ...copies)
+  const sizes = await Promise.all(deltas.map(delta => sizeOf(delta.file)))
+  return savingsOf(sizes.map(stored => ({ size: stored - SEAL_BYTES, insteadOf })))
 }
 
 async function lastManifest(settings: Settings): Promise<ReadonlyMap<string, ManifestEntry>> {

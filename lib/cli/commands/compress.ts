@@ -7,6 +7,7 @@ import { OK, type Call, type Command } from '../command.ts'
 import { count, formatBytes, formatSeconds, table } from '../format.ts'
 import { untilInterrupted } from '../interrupt.ts'
 import { makeProgress } from '../progress.ts'
+import { deltasText } from '../summary.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -19,15 +20,23 @@ of Vite, where they are smaller; koaAssets and servers such as nginx send them. 
 copy is decompressed and compared with its original before it gets its name.
 No configuration is needed.
 
+With --against it also writes deltas (.dcz) from the files of an earlier build to
+those of the same name with another hash: a browser that has one of these downloads
+the difference. Node 22.19, 24.6 and newer write them.
+
 Run it after every build. A copy that decompresses to its original is not made
 again; one of other bytes is replaced, or removed where compression does not pay.
 Images, archives, dotfiles and symbolic links are left alone. So is a copy whose
 original does not exist, which 'verify <dir>' reports. Ctrl-C does no harm.
 
 What 'precompile' publishes is compressed already.`,
-  options: { verbose: { type: 'boolean', description: 'print a line for each file' } },
+  options: {
+    against: { type: 'string', value: 'DIR', description: 'an earlier build, to write deltas' },
+    verbose: { type: 'boolean', description: 'print a line for each file' }
+  },
   examples: [
     ['koa-fresh-assets compress dist', 'Compress a build of Vite:'],
+    ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the build before:'],
     ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
   ],
   run: call =>
@@ -36,11 +45,14 @@ What 'precompile' publishes is compressed already.`,
 
 async function run({ output, values, argument = '' }: Call, signal: AbortSignal): Promise<number> {
   const progress = makeProgress(output, values.flag('verbose'))
-  const directory = resolve(values.text('root') ?? '.', argument)
+  const root = values.text('root') ?? '.'
+  const directory = resolve(root, argument)
+  const older = values.text('against')
   try {
     const report = await compressDirectory(directory, {
       onProgress: step => progress.update({ stage: 'compress', ...step }),
-      signal
+      signal,
+      against: older === undefined ? undefined : resolve(root, older)
     })
     progress.end()
     for (const path of report.tooLarge) {
@@ -54,7 +66,7 @@ async function run({ output, values, argument = '' }: Call, signal: AbortSignal)
   }
 }
 
-function summary({ files, bytes, codings, seconds }: CompressReport): string {
+function summary({ files, bytes, codings, seconds, deltas }: CompressReport): string {
   const rows = codings.map(coding => [coding.extension, ...sizesOf(coding)])
   const heading = ['', 'copies', 'before', 'after', 'written', 'removed']
   const unwritable = codings.filter(({ isWritable }) => !isWritable)
@@ -63,7 +75,12 @@ function summary({ files, bytes, codings, seconds }: CompressReport): string {
       `Node ${process.versions.node} cannot write ${extension}; 22.15 and newer can.`
   )
   const total = `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
-  return [table([heading, ...rows], [1, 2, 3, 4, 5]), ...notes, total].join('\n')
+  return [
+    table([heading, ...rows], [1, 2, 3, 4, 5]),
+    ...notes,
+    ...(deltas ? [`Deltas: ${deltasText(deltas)}`] : []),
+    total
+  ].join('\n')
 }
 
 function sizesOf({ isWritable, copies, originalBytes, bytes, written, removed }: CodingReport) {

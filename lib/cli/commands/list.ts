@@ -3,13 +3,15 @@ import { listAssets } from '../../assets/inspecting/list-assets.ts'
 import { printable } from '../../printable.ts'
 import { OK, type Call, type Command } from '../command.ts'
 import { formatBytes, table } from '../format.ts'
+import { savingsText } from '../summary.ts'
 
 export const list: Command = {
   name: 'list',
   summary: 'list every asset with its source, size and target',
   about: `Prints a line for each asset: its plain URL path, its source, its size and the path
 of the fingerprinted file. The last two come from the manifest and are missing for
-assets that are not precompiled yet.`,
+assets that are not precompiled yet. Where there are deltas from earlier versions, it
+says what they save.`,
   options: {},
   examples: [
     ['koa-fresh-assets list', 'What is published, and from where?'],
@@ -21,13 +23,20 @@ assets that are not precompiled yet.`,
 async function run({ output, loadOptions }: Call): Promise<number> {
   const assets = await listAssets(await loadOptions())
   if (output.isJson) output.json(assets)
-  const rows = assets.map(({ path, source, target, size }) => [
+  const rows = assets.map(({ path, source, target, size, deltas }) => [
     path,
     printable(source),
     size === undefined ? '-' : formatBytes(size),
-    target ?? '-'
+    target ?? '-',
+    deltas ? savingsText(deltas) : ''
   ])
-  const heading = ['asset', 'source', 'size', 'target']
+  const heading = [
+    'asset',
+    'source',
+    'size',
+    'target',
+    assets.some(({ deltas }) => deltas) ? 'deltas' : ''
+  ]
   output.print(rows.length === 0 ? 'No assets found.' : table([heading, ...rows], [2]))
   return OK
 }

@@ -5,8 +5,11 @@ import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { isCompressibleType } from '../../../http/media-type.ts'
 import { errorCode } from '../../../files/disk.ts'
 import { sweepTree } from '../../../files/writing/temporary.ts'
-import { abortSignal, callback, check, type Expectation } from '../../../options.ts'
+import { abortSignal, callback, check, text, type Expectation } from '../../../options.ts'
 import { compressFile, type CopyResult } from './compress-file.ts'
+import { canMakeDeltas } from '../../../files/deltas/make-delta.ts'
+import { savingsOf, type DeltaReport, type DeltaSizes } from '../deltas/delta-report.ts'
+import { OlderDirectory } from '../deltas/older-directory.ts'
 import { openDirectory } from './directory.ts'
 
 export interface CompressProgress {
@@ -23,6 +26,11 @@ export interface CompressOptions {
   readonly onProgress?: ((progress: CompressProgress) => void) | undefined
   /** Aborting it rejects with its reason. Copies that were finished stay. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * A directory with an earlier build, absolute or relative to the working directory: deltas (`.dcz`) are
+   * written from its files to those of the same name with another hash, on Node 22.19, 24.6 and newer.
+   */
+  readonly against?: string | undefined
 }
 
 /** The copies in one coding. */
@@ -56,13 +64,16 @@ export interface CompressReport {
   readonly codings: readonly CodingReport[]
   /** Files of more than 128 MiB, which are not compressed; relative to the directory. */
   readonly tooLarge: readonly string[]
+  /** Undefined without `against`. */
+  readonly deltas: DeltaReport | undefined
   /** Duration of the run. */
   readonly seconds: number
 }
 
 const OPTIONS = {
   onProgress: callback,
-  signal: abortSignal
+  signal: abortSignal,
+  against: text
 } satisfies Record<keyof CompressOptions, Expectation>
 
 // Node compresses four buffers at once by default (UV_THREADPOOL_SIZE).
@@ -87,16 +98,27 @@ export async function compress(
 ): Promise<CompressReport> {
   const startedAt = performance.now()
   check(options, OPTIONS)
-  const { onProgress, signal } = options
-  const { path: top, place, files } = await openDirectory(directory)
+  const { onProgress, signal, against } = options
+  const served = await openDirectory(directory)
+  const { path: top, place, files } = served
+  const older = against === undefined ? undefined : await OlderDirectory.open(against, served)
   await sweepTree(top)
   const candidates = files.filter(isCompressibleType)
+  const deltas: DeltaSizes[] = []
+  const compressOne = async (path: string) => {
+    const result = await compressFile(place, path)
+    if (typeof result === 'object') {
+      const smallest = Math.min(result.size, ...result.copies.map(({ size }) => size ?? Infinity))
+      deltas.push(...((await older?.update(path, smallest)) ?? []))
+    }
+    return result
+  }
   let done = 0
   const results = await inParallel(
     candidates,
     CONCURRENCY,
     async path => {
-      const result = await compressFile(place, path).catch(rethrowAsCompressError(path))
+      const result = await compressOne(path).catch(rethrowAsCompressError(path))
       onProgress?.({ done: ++done, total: candidates.length, path })
       return result
     },
@@ -109,6 +131,7 @@ export async function compress(
     bytes: sum(compressed.map(({ size }) => size)),
     codings: CODINGS.map(coding => reportOn(coding, compressed)),
     tooLarge: candidates.filter((_, at) => results[at] === 'too-large'),
+    deltas: older && { isWritable: await canMakeDeltas(), ...savingsOf(deltas) },
     seconds: (performance.now() - startedAt) / 1000
   }
 }

@@ -5,6 +5,8 @@ import { CODINGS, withoutCodingExtension } from '../../../files/codings.ts'
 import { isCompressibleType } from '../../../http/media-type.ts'
 import { statOf } from '../../../files/disk.ts'
 import type { VerifyProblem } from '../verify.ts'
+import { splitDelta } from '../../../files/deltas/delta-file.ts'
+import { faultOfDelta } from '../deltas/check-delta.ts'
 import { checkCopies } from './check-copies.ts'
 import { openDirectory } from './directory.ts'
 
@@ -23,7 +25,7 @@ const CONCURRENCY = 8
 
 /**
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its
- * original. Reports those that are damaged, of other bytes, older than their original, or without one; a
+ * original, and every delta (`.dcz`) by its seal. Reports those that are damaged, of other bytes, older than their original, or without one; a
  * `.gz` by itself counts as an archive. Writes nothing. Dotfiles and symbolic links are skipped.
  *
  * @param directory absolute, or relative to the working directory
@@ -47,9 +49,10 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
   const orphans = await inParallel(suspects, CONCURRENCY, async path => {
     // The original may be a link.
     const original = await statOf(join(top, withoutCodingExtension(path)))
-    return original ? [] : [{ path, message: 'has no original, so nobody needs it: remove it' }]
+    return original ? [] : [{ path, message: NO_ORIGINAL }]
   })
-  const copies = checked.flat()
+  const deltas = await inParallel(files, CONCURRENCY, path => checkDelta(top, path))
+  const copies = [...checked.flat(), ...deltas.flat()]
   const faults = copies.flatMap(({ path, fault }) =>
     fault === undefined ? [] : [{ path, message: fault }]
   )
@@ -61,6 +64,19 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
     problems: problems.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   }
 }
+
+async function checkDelta(top: string, path: string) {
+  const split = splitDelta(path)
+  if (!split) return []
+  const [delta, original] = [join(top, path), join(top, split.name)]
+  const isOrphan = (await statOf(original)) === undefined
+  const fault = isOrphan
+    ? NO_ORIGINAL
+    : await faultOfDelta(delta, split.digest, original, undefined)
+  return [{ path, fault, isRead: true }]
+}
+
+const NO_ORIGINAL = 'has no original, so nobody needs it: remove it'
 
 /** Unlike the others, gzip is a format for archives as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
 function mayBeOrphan(path: string, known: ReadonlySet<string>): boolean {

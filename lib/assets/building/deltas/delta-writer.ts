@@ -12,18 +12,8 @@ import { splitFingerprint } from '../../urls/fingerprint.ts'
 import { publishedPath, publishedUrl, type Built } from '../built.ts'
 import type { ManifestEntries } from '../manifest/entries.ts'
 import { deltasByTarget, listPublished, type PublishedFile } from './published-files.ts'
+import { savingsOf, type DeltaReport, type DeltaSizes } from './delta-report.ts'
 import { MAX_DELTAS, updateDelta } from './update-delta.ts'
-
-export interface DeltaReport {
-  /** Whether this Node can make deltas: 22.19, 24.6 and newer. */
-  readonly isWritable: boolean
-  /** How many deltas lead to the assets that changed. */
-  readonly files: number
-  /** Total size of these, in bytes. */
-  readonly bytes: number
-  /** Total size of what is sent without them: for each, the smallest representation of its asset, in bytes. */
-  readonly insteadOf: number
-}
 
 interface Version extends PublishedFile {
   readonly digest: string
@@ -41,7 +31,7 @@ export class DeltaWriter {
   readonly #before: ManifestEntries
   #earlier: Promise<Earlier> | undefined
   #isWritable: boolean | undefined
-  readonly #sizes: { readonly size: number; readonly insteadOf: number }[] = []
+  readonly #sizes: DeltaSizes[] = []
 
   /** @param before the entries of the previous manifest */
   constructor(settings: Settings, before: ManifestEntries) {
@@ -51,13 +41,9 @@ export class DeltaWriter {
 
   /** Undefined when no asset changed that has an earlier version. */
   get report(): DeltaReport | undefined {
-    if (this.#isWritable === undefined) return undefined
-    return {
-      isWritable: this.#isWritable,
-      files: this.#sizes.length,
-      bytes: this.#sizes.reduce((sum, { size }) => sum + size, 0),
-      insteadOf: this.#sizes.reduce((sum, { insteadOf }) => sum + insteadOf, 0)
-    }
+    return this.#isWritable === undefined
+      ? undefined
+      : { isWritable: this.#isWritable, ...savingsOf(this.#sizes) }
   }
 
   /** @param smallest the size of the smallest other representation, in bytes */

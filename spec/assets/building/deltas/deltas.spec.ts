@@ -8,6 +8,7 @@ import { sealDelta, splitDelta } from '../../../../lib/files/deltas/delta-file.t
 import { digestOf } from '../../../../lib/files/digest.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
 import { clean, verify, type KoaAssetsOptions } from '../../../../lib/index.ts'
+import type { ListedAsset } from '../../../../lib/assets/inspecting/list-assets.ts'
 import { run as runCommand } from '../../../cli/run.ts'
 import {
   decode,
@@ -210,5 +211,9 @@ test.serial(
     t.regex(lines[0] ?? '', isAble ? saved : cannot)
     const again = await runCommand(root, 'precompile')
     t.notRegex(again.stdout, /Deltas/)
+    const listed = await runCommand(root, 'list')
+    t.is(/ 1 file, \d+ B instead of \d(?:\.\d)? kB\n$/.test(listed.stdout), isAble)
+    const [asset] = JSON.parse((await runCommand(root, 'list --json')).stdout) as ListedAsset[]
+    t.is(asset?.deltas?.files, isAble ? 1 : undefined)
   }
 )
