@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { ask, type Answer, type Question } from './ask.ts'
 import { makeProject, writeFiles, type Files } from './site.ts'
@@ -84,12 +84,14 @@ async function exchange(port: number, text: string): Promise<void> {
   throw new Error(`${start}: expected\n${response}\ngot\n${lines.join('\n')}\n\n${answer.text}`)
 }
 
-/** Any free port takes the place of the one that an example listens on, and is told on stdout. */
+// Any free port takes the place of the one that an example listens on, and is told on stdout. The end of
+// stdin ends the server, so none outlives the spec.
 const ANY_PORT = `
   import { Server } from 'node:net'
   const { listen } = Server.prototype
   Server.prototype.listen = function (port, ...rest) {
     if (typeof port !== 'number') return listen.call(this, port, ...rest)
+    process.stdin.once('end', () => process.exit()).resume()
     this.once('listening', () => console.log('port ' + this.address().port))
     return listen.call(this, 0, '127.0.0.1', ...rest)
   }`
@@ -114,8 +116,8 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
   let server: ChildProcess | undefined
   let port = 0
   const stop = async () => {
-    if (server?.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
-    process.kill(-server.pid, 'SIGKILL')
+    if (!server || server.exitCode !== null || server.signalCode !== null) return
+    server.stdin?.end()
     await once(server, 'close')
   }
   t.teardown(stop)
@@ -128,8 +130,7 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
     const child = spawn('bash', ['-c', `${SHELL}\n${line}`], {
       cwd: root,
       env: environment(root),
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true
+      stdio: [startsServer ? 'pipe' : 'ignore', 'pipe', 'pipe']
     })
     if (startsServer) server = child
     let [stdout, stderr] = ['', '']
@@ -137,8 +138,8 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
       if (!t.passed && startsServer) t.log(stderr)
     })
     return new Promise((resolve, reject) => {
-      child.stderr.on('data', text => (stderr += String(text)))
-      child.stdout.on('data', text => {
+      child.stderr?.on('data', text => (stderr += String(text)))
+      child.stdout?.on('data', text => {
         stdout += String(text)
         port = Number(/^port (\d+)$/m.exec(stdout)?.[1] ?? port)
         if (startsServer && /^port /m.test(stdout)) resolve(stdout)
@@ -188,6 +189,8 @@ function environment(root: string): NodeJS.ProcessEnv {
   return {
     ...rest,
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ANY_PORT)}`,
-    PATH: `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`
+    PATH: [join(root, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(
+      ':'
+    )
   }
 }
