@@ -1,0 +1,29 @@
+// docs/deltas.md
+import { join } from 'node:path'
+import test from 'ava'
+import { canMakeDeltas } from '../../lib/files/deltas/make-delta.ts'
+import { makeExample, readPage } from '../support/examples.ts'
+import { filesBelow } from '../support/fingerprinted.ts'
+
+const page = readPage('docs/deltas.md')
+const mount = page.take('How deltas are made')
+const isAble = await canMakeDeltas()
+
+test('every block of the page is run here', t => {
+  t.deepEqual(page.left(), [])
+})
+
+test(`a build of Vite ${isAble ? 'gets deltas from' : 'is compressed beside'} the build before`, async t => {
+  const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)
+  const site = makeExample(t, {
+    'vite.config.js':
+      "export default { build: { minify: false, rolldownOptions: { input: 'app.js' } } }",
+    'app.js': lines.join('\n')
+  })
+  await site.run('npx vite build')
+  site.write({ 'app.js': `console.log('new')\n${lines.join('\n')}` })
+  await site.follow(mount)
+  const files = filesBelow(join(site.root, 'dist'))
+  t.true(files.some(path => path.endsWith('.br')))
+  t.is(files.filter(path => path.endsWith('.dcz')).length, isAble ? 1 : 0)
+})
