@@ -1,9 +1,9 @@
 // Writes a prepared response to the connection. For every response Node validates and joins the fields
 // again, nearly a third of the JavaScript that runs for a small file, and passes head and body to the
-// kernel separately. The head that Node made within the same second, from the same fields, is the one
-// that it would make again: it is kept, with a small body appended, and reused.
+// kernel separately. What Node appends to the fields is the same for all responses of a second: it is taken
+// from the first one, and completes the heads of the others. A head is kept, with a small body appended.
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
-import { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import { removeContentFields, setFields, type Fields } from './fields.ts'
 
@@ -11,18 +11,26 @@ import { removeContentFields, setFields, type Fields } from './fields.ts'
 export interface PreparedResponse {
   readonly status: number
   readonly fields: Fields
-  /** The head that Node made of them last. */
+  /** The status line and the fields as Node writes them; false where only Node may do that. */
+  start: string | false | undefined
+  /** The head that was sent last. */
   head: Head | undefined
 }
 
 interface Head {
   readonly text: string
-  readonly reason: string
-  /** What the text depends on beside the fields: the date, in seconds, and the connection's timeout. */
-  readonly second: number
-  readonly keepAliveTimeout: number
+  readonly moment: Moment
   /** The text and a small body as one Latin-1 string. */
   withBody: string | undefined
+}
+
+/** What a head depends on beside status and fields. */
+interface Moment {
+  /** Since 1970. */
+  readonly second: number
+  readonly keepAliveTimeout: number
+  /** What Node appends to the fields: date and connection. Undefined until it has done so. */
+  ending: string | undefined
 }
 
 /** Where Node keeps a head that is made but not sent, and what else goes into it. */
@@ -44,7 +52,7 @@ type Response = ServerResponse & Internals
 export const MAX_ONE_WRITE_BYTES = 16 * 1024
 
 export function prepareResponse(status: number, fields: Fields): PreparedResponse {
-  return { status, fields, head: undefined }
+  return { status, fields, start: undefined, head: undefined }
 }
 
 /**
@@ -58,25 +66,62 @@ export function writeResponse(res: Response, response: PreparedResponse, body?: 
     res.writeHead(response.status).end(body)
     return
   }
-  const { head } = response
-  const second = Math.floor(Date.now() / 1000)
-  const keepAliveTimeout = res._keepAliveTimeout ?? 0
-  if (head?.second === second && head.keepAliveTimeout === keepAliveTimeout) {
-    writeWithHead(res, response.status, head, body)
+  const now = momentOf(res)
+  if (response.head?.moment !== now) response.head = completeHead(response, now)
+  if (response.head) {
+    writeWithHead(res, response.status, response.head, body)
     return
   }
   res.writeHead(response.status, response.fields as string[])
-  const text = res._header
-  if (typeof text === 'string' && isReusable()) {
-    const reason = res.statusMessage
-    response.head = { text, reason, second, keepAliveTimeout, withBody: undefined }
+  const start = startOf(response)
+  if (start && res._header?.startsWith(start) && isReusable()) {
+    now.ending = res._header.slice(start.length)
   }
   res.end(body)
 }
 
+let moment: Moment = { second: 0, keepAliveTimeout: 0, ending: undefined }
+
+function momentOf({ _keepAliveTimeout: keepAliveTimeout = 0 }: Response): Moment {
+  const second = Math.floor(Date.now() / 1000)
+  if (moment.second !== second || moment.keepAliveTimeout !== keepAliveTimeout) {
+    moment = { second, keepAliveTimeout, ending: undefined }
+  }
+  return moment
+}
+
+/** Undefined when Node has to make it. */
+function completeHead(response: PreparedResponse, now: Moment): Head | undefined {
+  const start = now.ending !== undefined && startOf(response)
+  return start ? { text: start + now.ending, moment: now, withBody: undefined } : undefined
+}
+
+function startOf(response: PreparedResponse): string | false {
+  response.start ??= joinFields(response)
+  return response.start
+}
+
+// RFC 9110 section 5.1, without those that `_storeHeader` of Node 20 to 24 reads or converts.
+const ORDINARY_NAME =
+  /^(?!(?:connection|content-disposition|date|expect|keep-alive|trailer|transfer-encoding|upgrade)$)[!#$%&'*+\-.^_`|~\w]+$/i
+// RFC 9110 section 5.5: Node rejects others.
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+function joinFields({ status, fields }: PreparedResponse): string | false {
+  // Of another length Node sends the body in chunks, and says so.
+  if (status !== 304 && fields.at(-2) !== 'Content-Length') return false
+  let start = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+  for (let at = 0; at < fields.length; at += 2) {
+    const [name, value] = [fields[at] as string, fields[at + 1] as string]
+    if (!ORDINARY_NAME.test(name) || !VALUE.test(value)) return false
+    start += `${name}: ${value}\r\n`
+  }
+  return start
+}
+
 function writeWithHead(res: Response, status: number, head: Head, body: Buffer | undefined): void {
   res.statusCode = status
-  res.statusMessage = head.reason
+  res.statusMessage = STATUS_CODES[status] ?? ''
   const isSmall = body !== undefined && head.text.length + body.length <= MAX_ONE_WRITE_BYTES
   if (!isSmall || !res._hasBody || res.end !== original.end) {
     res._header = head.text

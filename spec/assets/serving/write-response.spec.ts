@@ -63,22 +63,22 @@ async function sent(t: ExecutionContext, write: Write, one: Case): Promise<strin
   return conversations.map(bytes => bytes.replaceAll(/^Date: .*GMT/gm, 'Date: now'))
 }
 
-test('a head is kept, and reused within the same second', async t => {
+test('a head is kept, and reused within the same second and with the same timeout', async t => {
   const { port, responses } = await open(t, writeResponse)
   await converse(port)
   t.regex(responses.GET.head?.text ?? '', /^HTTP\/1\.1 200 OK\r\nETag: "x"\r\n[^]*\r\n\r\n$/)
   t.regex(responses.PUT.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
   const kept = 'HTTP/1.1 200 Kept\r\nContent-Length: 4\r\n\r\n'
-  const keep = (second: number) =>
-    Object.assign(responses.GET, {
-      head: { ...responses.GET.head, text: kept, second, withBody: undefined }
-    })
-  keep(0)
+  const keep = (moment: unknown) => {
+    Object.assign(responses.GET, { head: { text: kept, moment, withBody: undefined } })
+  }
+  keep({ ...responses.GET.head?.moment })
   t.notRegex(await converse(port), /Kept/)
   let bytes = ''
   // A second may end in between.
   while (!bytes.startsWith(`${kept}body`)) {
-    keep(Math.floor(Date.now() / 1000))
+    await converse(port)
+    keep(responses.PUT.head?.moment)
     bytes = await converse(port)
   }
   while (responses.GET.head?.withBody === undefined) await converse(port)
@@ -249,6 +249,43 @@ for (const [title, one] of Object.entries(CASES)) {
     t.deepEqual(await sent(t, writeResponse, one), expected)
   })
 }
+
+const OTHER_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'its own Date': ['Date', 'yesterday'],
+  'its own Connection': ['Connection', 'close'],
+  'its own Keep-Alive': ['Keep-Alive', 'timeout=9'],
+  'a field that the application adds': ['X-Frame-Options', 'DENY'],
+  'no Content-Length': []
+}
+
+for (const [title, fields] of Object.entries(OTHER_FIELDS)) {
+  test(`a response with ${title} has the bytes that Node would send, after one without`, async t => {
+    const length = fields.length > 0 ? ['Content-Length', '4'] : []
+    const seen: string[] = []
+    for (const write of [usual, writeResponse]) {
+      const { port, responses } = await open(t, write)
+      Object.assign(responses, { HEAD: prepareResponse(200, [...fields, ...length]) })
+      const bytes = (await converse(port)) + (await converse(port))
+      seen.push(bytes.replaceAll(/^Date: .*GMT/gm, 'Date: now'))
+    }
+    t.is(seen[1], seen[0])
+  })
+}
+
+test('S45 a value with a line break is rejected, after responses without', async t => {
+  const failures: unknown[] = []
+  const tryToWrite: Write = (res, response, body) => {
+    const split = prepareResponse(200, ['ETag', '"a"\r\nX: y', 'Content-Length', '4'])
+    try {
+      if (res.req.method === 'HEAD') writeResponse(res, split, body)
+    } catch (error) {
+      failures.push((error as NodeJS.ErrnoException).code)
+    }
+    writeResponse(res, response, body)
+  }
+  t.notRegex(await converse((await open(t, tryToWrite)).port), /^X: y/m)
+  t.deepEqual(failures, ['ERR_INVALID_CHAR', 'ERR_INVALID_CHAR', 'ERR_INVALID_CHAR'])
+})
 
 test('a Vary that was set before is merged with ours', async t => {
   const merged = async (given: string) => {
