@@ -23,6 +23,12 @@ sub vcl_recv {
     return (pass);
   }
 
+  # A page that may not read a response must not learn from its size what is in the browser (RFC 9842 section
+  # 9.3). The application sees to that, but Vary does not name these fields.
+  if (req.http.Sec-Fetch-Mode == "no-cors" && req.http.Sec-Fetch-Site !~ "^(same-origin|none)$") {
+    unset req.http.Available-Dictionary;
+  }
+
   # Vary makes a copy for each value, so only as many values are left as there are sets of codings. A value
   # with a q of 0 or "*" is rare; it gets the identity.
   if (req.http.Accept-Encoding) {
