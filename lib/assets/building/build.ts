@@ -2,6 +2,8 @@
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf } from '../../files/checksums.ts'
+import { readContent } from '../../files/content.ts'
+import { digestOf } from '../../files/digest.ts'
 import { ifThere } from '../../files/disk.ts'
 import { isMinifiable, type Minify } from '../rendering/minify.ts'
 import { Renderer } from '../rendering/renderer.ts'
@@ -65,8 +67,13 @@ class Build {
     const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
     this.#problems.push(...findProblems(this.#settings, places))
     const nodes = new Map<string, Node>()
-    for (const [path, drafted] of await this.#draftAll(places)) {
-      nodes.set(path, { ...drafted, links: await this.#link(drafted) })
+    const all = await this.#draftAll(places)
+    for (const [path, drafted] of all) {
+      const links = await this.#link(drafted)
+      const map = links.includes(path + MAP) ? all.get(path + MAP) : undefined
+      const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
+      const ownMap = map && isRewritten ? await readAgain(map) : undefined
+      nodes.set(path, { ...drafted, links, ownMap })
     }
     const { assets, moduleCycles } = finishAll(nodes)
     for (const cycle of moduleCycles) this.#options.warn(cycleFound(cycle))
@@ -144,6 +151,12 @@ class Build {
     const found = await this.#renderer.resolveAll(drafted, draft, { warn, fail })
     return found.map(to => to && assetPath(to.app, to.source.name))
   }
+}
+
+/** Undefined when the source was edited or removed since it was drafted; its publication tells so. */
+async function readAgain({ draft, sums }: Drafted): Promise<string | undefined> {
+  const bytes = await ifThere(readContent(draft.content))
+  return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined
 }
 
 function cycleFound(cycle: readonly string[]): string {

@@ -23,6 +23,8 @@ type Urls = readonly (string | undefined)[]
 export interface Node extends Place, Drafted {
   /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
   readonly links: readonly (string | undefined)[]
+  /** The source map, as JSON, that the text came with and refers to. */
+  readonly ownMap?: string | undefined
 }
 
 export interface Finished {
@@ -63,9 +65,22 @@ class Finisher implements Finished {
     const shared = hasStyles ? this.#newestMtime(group) : undefined
     const times = group.map(node => shared ?? this.#newestMtime([node]))
     group.forEach((node, at) => {
+      const mtimeNs = times[at] ?? 0n
+      this.#shiftOwnMap(node, this.#urlsOf(node, cycle, query), mtimeNs)
       const urls = this.#urlsOf(node, cycle, query)
-      for (const built of finishOne(node, urls, times[at] ?? 0n)) this.assets.set(built.path, built)
+      for (const built of finishOne(node, urls, mtimeNs)) this.assets.set(built.path, built)
     })
+  }
+
+  /** The text refers to its map by fingerprint, so the map comes first. */
+  #shiftOwnMap({ path, draft, ownMap }: Node, urls: Urls, mtimeNs: bigint): void {
+    const map = this.assets.get(path + MAP)
+    if (ownMap === undefined || !map || !draft.text) return
+    const { code, references } = draft.text
+    const content = Buffer.from(shiftMap(ownMap, code, references, urls))
+    const sums = checksumsOfBytes(content, map.app.integrity)
+    const newest = mtimeNs > map.mtimeNs ? mtimeNs : map.mtimeNs
+    this.assets.set(map.path, { ...map, content, ...sums, mtimeNs: newest })
   }
 
   #report(group: readonly Node[]): void {
@@ -132,7 +147,7 @@ function importsOf({ app, name, draft, links }: Node): Imports | undefined {
 }
 
 function finishOne(node: Node, urls: Urls, mtimeNs: bigint): Built[] {
-  const { draft, sums, links: _, ...place } = node
+  const { draft, sums, links: _, ownMap: __, ...place } = node
   const content = finish(draft, urls)
   const imports = importsOf(node)
   if (draft.map === undefined) {

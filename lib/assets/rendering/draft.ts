@@ -27,6 +27,7 @@ import type { Asset } from '../sources/sources.ts'
 import { compile } from './compile.ts'
 import { loadModuleLexer } from './module-references.ts'
 import { findReferences, mayBeAsset, replaceReferences, type Reference } from './references.ts'
+import { shiftInlineMap } from './shift-map.ts'
 
 /** A source read and compiled, its references found but not yet replaced. */
 export interface Draft {
@@ -109,7 +110,9 @@ async function draftText(
 /** The bytes of the target, with a URL for each reference. */
 export function finish({ content, text }: Draft, urls: readonly (string | undefined)[]): Content {
   if (!text || urls.every(url => url === undefined)) return content
-  return Buffer.from(replaceReferences(text.code, text.references, urls))
+  const { code, references } = text
+  const finished = replaceReferences(code, references, urls)
+  return Buffer.from(shiftInlineMap(finished, code, references, urls))
 }
 
 /** Undefined for a text that refers to no other asset. */

@@ -10,7 +10,8 @@ interface Shift extends Position {
 
 /**
  * The map, as JSON, of a text whose references were replaced by `urls`. A URL never adds a line, so
- * only the first field of a segment, its column in the text, can change (ECMA-426, section 9).
+ * only the first field of a segment, its column in the text, can change (ECMA-426, section 9). A map in
+ * another form, such as an index map, stays as it is.
  */
 export function shiftMap(
   json: string,
@@ -20,10 +21,42 @@ export function shiftMap(
 ): string {
   const shifts = shiftsOf(text, references, urls)
   if (shifts.length === 0) return json
-  const map = JSON.parse(json) as { mappings: string }
+  const map = parseMap(json)
+  if (!map) return json
   const lines = decode(map.mappings)
   applyShifts(lines, shifts)
   return JSON.stringify({ ...map, mappings: encode(lines) })
+}
+
+const INLINE = 'sourceMappingURL=data:application/json;'
+const INLINE_DATA = /(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/\s*)?$/iy
+
+/** Finished text, with the source map that it contains as its last comment moved as above. */
+export function shiftInlineMap(
+  finished: string,
+  text: string,
+  references: readonly Reference[],
+  urls: readonly (string | undefined)[]
+): string {
+  INLINE_DATA.lastIndex = finished.lastIndexOf(INLINE) + INLINE.length
+  const match = INLINE_DATA.lastIndex < INLINE.length ? null : INLINE_DATA.exec(finished)
+  const { data } = match?.groups ?? {}
+  if (!match || data === undefined) return finished
+  const json = Buffer.from(data, 'base64').toString()
+  const shifted = Buffer.from(shiftMap(json, text, references, urls)).toString('base64')
+  const at = match.index + match[0].indexOf(data)
+  return finished.slice(0, at) + shifted + finished.slice(at + data.length)
+}
+
+/** Undefined for anything but a map with mappings of its own. */
+function parseMap(json: string): { mappings: string } | undefined {
+  try {
+    const map = JSON.parse(json) as { mappings?: unknown } | null
+    return typeof map?.mappings === 'string' ? (map as { mappings: string }) : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
 }
 
 /** In the order of the text. */

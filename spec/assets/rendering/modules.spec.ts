@@ -1,4 +1,6 @@
 // What modules refer to, under fingerprints.
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { encode } from '@jridgewell/sourcemap-codec'
 import test from 'ava'
 import {
   digestIn,
@@ -322,6 +324,54 @@ test('JSM-07 the source map of a minified module leads to its source', async t =
   t.true(origin('console').code.startsWith('console.log'))
   t.true(origin('"last"').code.startsWith("'last'"))
 })
+
+/** A text of one line behind an import, and its map as a compiler writes it. */
+function makeMapped(comment: string) {
+  const source = "import './lib/a.js'\nfirst()\nlast()\n"
+  const code = "import './lib/a.js';first();last();"
+  const columns = ['import', 'first', 'last'].map(word => code.indexOf(word))
+  const mappings = encode([columns.map((column, line) => [column, 0, line, 0])])
+  const map = { version: 3, sources: ['app.src.js'], sourcesContent: [source], names: [], mappings }
+  return { code: `${code}\n${comment}`, map: JSON.stringify(map) }
+}
+
+for (const mode of MODES) {
+  test(`JSM-07 the source map that a module comes with leads to its source (${mode})`, async t => {
+    const linked = makeMapped('//# sourceMappingURL=linked.js.map\n')
+    const { map } = linked
+    const data = `data:application/json;charset=utf-8;base64,${Buffer.from(map).toString('base64')}`
+    const site = await makeFingerprinted(t, mode, {
+      'js/lib/a.js': 'export {}',
+      'js/linked.js': linked.code,
+      'js/linked.js.map': map,
+      'js/inline.js': makeMapped(`//# sourceMappingURL=${data}`).code,
+      'js/sections.js': `import './lib/a.js'\n//# sourceMappingURL=sections.js.map`,
+      'js/sections.js.map': '{"version":3,"sections":[]}',
+      'js/broken.js': `import './lib/a.js'\n//# sourceMappingURL=broken.js.map`,
+      'js/broken.js.map': ')]}{',
+      'js/alone.js': 'x()\n//# sourceMappingURL=alone.js.map',
+      'js/alone.js.map': map
+    })
+    for (const name of ['linked.js', 'inline.js']) {
+      const text = await textOf(site, name)
+      t.true(text.includes(await site.path('lib/a.js')))
+      const [, url = ''] = /sourceMappingURL=(\S+)/.exec(text) ?? []
+      const json = url.startsWith('data:')
+        ? Buffer.from(url.slice(url.indexOf(',')), 'base64').toString()
+        : (await site.ask(url)).text
+      if (!url.startsWith('data:')) t.is(digestIn(url), digestOf(json))
+      const entries = new SourceMap(JSON.parse(json) as SourceMapPayload)
+      const lines = ['import', 'first', 'last'].map(word =>
+        entries.findEntry(0, text.indexOf(word))
+      )
+      t.like(lines, [{ originalLine: 0 }, { originalLine: 1 }, { originalLine: 2 }], name)
+      t.like(entries.findEntry(0, text.indexOf('first') - 1), { originalLine: 0 })
+    }
+    t.is(await textOf(site, 'sections.js.map'), '{"version":3,"sections":[]}')
+    t.is(await textOf(site, 'broken.js.map'), ')]}{')
+    t.is(await textOf(site, 'alone.js.map'), map)
+  })
+}
 
 test('an app without fingerprints keeps its modules as they are', async t => {
   const root = makeProject(t, {
