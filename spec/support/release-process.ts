@@ -40,7 +40,7 @@ app.use(ctx => {
   ctx.set('Cache-Control', 'no-cache')
   ctx.body = `<html data-release="${release}">
     ${assets.stylesheet('app')}
-    ${assets.javascript('app', `only-${release}`)}
+    ${assets.javascript('app', 'lib', `only-${release}`)}
     ${assets.image('hero.png')}`
 })
 

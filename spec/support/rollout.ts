@@ -5,7 +5,7 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { freePort, type ReplicaPorts } from '../../demo/deploy/stack.ts'
-import { placed, run } from './fingerprinted.ts'
+import { digestOf, placed, run } from './fingerprinted.ts'
 import type { ReplicaReport, ReplicaSetup } from './release-process.ts'
 import { makeProject, writeFiles } from './site.ts'
 import { LOADER, moduleFile } from './typescript.ts'
@@ -13,12 +13,16 @@ import { LOADER, moduleFile } from './typescript.ts'
 /** More than koaAssets keeps in memory, so it is streamed. */
 const HERO_BYTES = 1_200_000
 
+const LIBRARY = Array.from({ length: 300 }, (_, at) => `lib('${digestOf(String(at))}')`).join('\n')
+
 /** All but `base.css` change, and one name belongs to this release alone. */
 const sourcesOf = (release: number) =>
   placed({
     'stylesheets/base.css': 'p { color: black } '.repeat(100),
     'stylesheets/app.css': `@import 'base.css'; /* release ${release} */ b { background: url(icon.svg) }`,
     'javascripts/app.js': `release(${release});`.repeat(100),
+    // Long enough for deltas.
+    'javascripts/lib.js': `/* release ${release} */\n${LIBRARY}`,
     [`javascripts/only-${release}.js`]: `only(${release});`,
     'images/icon.svg': `<svg id="release-${release}"/>`.repeat(50),
     'images/hero.png': `release ${release} `.repeat(HERO_BYTES / 10)

@@ -2,7 +2,9 @@
 // or when another release has replaced the page's own. What they should not have seen is counted.
 import { createHash } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { splitFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import { ask, type Answer } from './ask.ts'
+import { available, decode } from './deltas.ts'
 import { digestIn, digestOf } from './fingerprinted.ts'
 import { until } from './until.ts'
 
@@ -44,6 +46,8 @@ export class Visitors {
   readonly #port: number
   /** One page for each release of assets. */
   readonly #kept = new Map<number, Kept>()
+  /** The last version of each name that may be a dictionary (RFC 9842). */
+  readonly #dictionaries = new Map<string, string>()
   readonly #visiting = new Set<Promise<void>>()
 
   constructor(port: number) {
@@ -159,11 +163,18 @@ export class Visitors {
   }
 
   async #get(url: string): Promise<Answer | undefined> {
+    const { name = url } = splitFingerprint(url.replace(/\?.*/, '')) ?? {}
+    const old = this.#dictionaries.get(name)
+    const isOffered = old !== undefined && this.requests % 2 === 0
     const coding = CODINGS[this.requests++ % CODINGS.length]
+    const headers = isOffered
+      ? { 'accept-encoding': 'gzip, br, dcz', 'available-dictionary': available(old) }
+      : { 'accept-encoding': coding }
     try {
-      const answer = await ask(this.#port, url, { headers: { 'Accept-Encoding': coding } })
-      if (answer.status === 200) return decoded(answer)
-      this.#fails(`${url}: ${answer.status}`)
+      const answer = decoded(await ask(this.#port, url, { headers }), old)
+      if (answer.status !== 200) this.#fails(`${url}: ${answer.status}`)
+      else if (answer.headers['use-as-dictionary']) this.#dictionaries.set(name, answer.text)
+      if (answer.headers['content-encoding'] === 'dcz') this.#see('deltas')
       return answer
     } catch (error) {
       this.#fails(`${url}: ${String(error)}`)
@@ -190,12 +201,17 @@ export class Visitors {
   }
 }
 
-function decoded(answer: Answer): Answer {
-  const { bytes, headers } = answer
-  const coding = headers['content-encoding']
-  if (coding === undefined) return answer
-  const plain = coding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes)
-  return { ...answer, bytes: plain, text: plain.toString() }
+const DECODERS: Readonly<Record<string, (bytes: Buffer, old?: string) => Buffer>> = {
+  br: bytes => brotliDecompressSync(bytes),
+  gzip: bytes => gunzipSync(bytes),
+  dcz: (bytes, old = '') => Buffer.from(decode(bytes, old) ?? '')
+}
+
+function decoded(answer: Answer, old: string | undefined): Answer {
+  const decoder = DECODERS[answer.headers['content-encoding'] ?? '']
+  if (!decoder) return answer
+  const bytes = decoder(answer.bytes, old)
+  return { ...answer, bytes, text: bytes.toString() }
 }
 
 function sha384(bytes: Uint8Array): string {

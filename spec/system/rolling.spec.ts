@@ -3,6 +3,7 @@ import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { clean } from '../../lib/assets/building/clean.ts'
+import { canMakeDeltas } from '../../lib/files/deltas/make-delta.ts'
 import { ask } from '../support/ask.ts'
 import { run as runCommand } from '../cli/run.ts'
 import {
@@ -68,7 +69,7 @@ for (const { which, where, isShared, front } of KINDS) {
         for (let release = 2; release <= RELEASES; release++) {
           const { kept } = await deploy(rollout, visitors, release)
           // All but base.css have changed.
-          t.is(kept, 5)
+          t.is(kept, 6)
           const { removed } = await clean(rollout.options(release), { keep: 2, age: 0 })
           t.is(removed.length > 0, release > 2)
           await visitors.more(VISITS)
@@ -78,6 +79,7 @@ for (const { which, where, isShared, front } of KINDS) {
       report(t, visitors, rollout)
       const { faults, failed, wrong, bare } = visitors
       t.deepEqual({ faults, failed, wrong, bare }, { faults: [], failed: 0, wrong: 0, bare: 0 })
+      t.is(visitors.seen.has('deltas'), (await canMakeDeltas()) && front !== files)
       for (let release = 2; release <= RELEASES; release++) {
         for (const what of mustBeSeen(release, { isShared, front }))
           t.true(visitors.seen.has(what), what)
@@ -145,10 +147,10 @@ test.serial(
       return found
     }
     // What did not change between releases is everywhere.
-    t.deepEqual(await seen(1, bare), { 200: 1, 404: 5 })
-    t.deepEqual(await seen(1, kept), { 200: 6, 404: 0 })
-    t.deepEqual(await seen(3, old), { 200: 1, 404: 5 })
-    t.deepEqual(await seen(3, kept), { 200: 6, 404: 0 })
+    t.deepEqual(await seen(1, bare), { 200: 1, 404: 6 })
+    t.deepEqual(await seen(1, kept), { 200: 7, 404: 0 })
+    t.deepEqual(await seen(3, old), { 200: 1, 404: 6 })
+    t.deepEqual(await seen(3, kept), { 200: 7, 404: 0 })
   }
 )
 
