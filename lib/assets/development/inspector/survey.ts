@@ -1,7 +1,6 @@
 // Reads the sources of all assets, as far as they have changed: what refers to what, what is wrong, and
 // whether the targets are current. Publishes nothing.
-import { setImmediate } from 'node:timers/promises'
-import { inParallel, oneAtATime } from '../../../concurrency.ts'
+import { inParallel, inSlices, oneAtATime, type Sliced } from '../../../concurrency.ts'
 import { reasonOf, type AssetError } from '../../../errors.ts'
 import { errorCode, statOf } from '../../../files/disk.ts'
 import { recheck, type Observation } from '../../../files/observation.ts'
@@ -13,6 +12,7 @@ import { textType } from '../../rendering/draft.ts'
 import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { encodePath } from '../../urls/encode.ts'
 
 /**
@@ -87,10 +87,10 @@ export class Survey {
     const generation = this.#generationNow()
     if (generation === this.#generation) return
     const places = await listPlaces(settings, sources)
+    const problems = await inSlices(problemsOf(settings, places))
     this.places = new Map(places.map(place => [place.path, place]))
+    this.#common = problems
     this.#generation = generation
-    await setImmediate()
-    this.#common = byPath(findProblems(settings, places))
     for (const path of this.#surveyed.keys()) {
       if (this.places.has(path)) continue
       this.#surveyed.delete(path)
@@ -136,13 +136,14 @@ export class Survey {
     const nothing = { refersTo: [], problems: [], inputs: [] }
     const { name, source, path } = place
     if (!source.compiler && !textType(name)) {
-      return { ...nothing, mtimeNs: (await statOf(source.file))?.mtimeNs }
+      const stats = await statOf(source.file)
+      return { ...nothing, problems: stats ? [] : [gone(source.file)], mtimeNs: stats?.mtimeNs }
     }
     const problems: Problem[] = []
     const add = (message: string) => void problems.push({ code: 'reference-missing', message })
     try {
       const draft = await this.#renderer.draft(place)
-      if (!draft) return { ...nothing, mtimeNs: undefined }
+      if (!draft) return { ...nothing, problems: [gone(source.file)], mtimeNs: undefined }
       const fail = (error: AssetError) => void problems.push(asProblem(error))
       const found = await this.#renderer.resolveAll(place, draft, { warn: add, fail })
       const refersTo = found.flatMap(to => (to ? [assetPath(to.app, to.source.name)] : []))
@@ -172,14 +173,27 @@ export class Survey {
   }
 }
 
+function gone(file: string): Problem {
+  const message = `${file} was removed after it was listed, or is no regular file: reload the page`
+  return { code: undefined, message }
+}
+
 function asProblem(error: unknown): Problem {
   return { code: errorCode(error), message: reasonOf(error) }
 }
 
-function byPath(problems: readonly { path: string; error: AssetError }[]) {
+const PLACES_PER_SLICE = 500
+
+function* problemsOf(
+  settings: Settings,
+  places: readonly Place[]
+): Sliced<ReadonlyMap<string, readonly Problem[]>> {
   const all = new Map<string, readonly Problem[]>()
-  for (const { path, error } of problems) {
-    all.set(path, [...(all.get(path) ?? []), asProblem(error)])
+  for (let at = 0; at < places.length; at += PLACES_PER_SLICE) {
+    for (const { path, error } of findProblems(settings, places.slice(at, at + PLACES_PER_SLICE))) {
+      all.set(path, [...(all.get(path) ?? []), asProblem(error)])
+    }
+    yield
   }
   return all
 }

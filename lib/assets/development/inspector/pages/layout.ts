@@ -1,4 +1,5 @@
 // What all pages of the inspector have in common. It works without scripts, and allows none.
+import type { State } from '../survey.ts'
 import type { ShownText } from '../texts.ts'
 import { html, type Html } from './html.ts'
 
@@ -34,8 +35,15 @@ export function bytes(size: number): string {
   return `${size.toLocaleString('en')} B`
 }
 
-export function state(name: string): Html {
-  return html`<span class="state ${name}">${name}</span>`
+const STATES: Readonly<Record<State, string>> = {
+  broken: 'it cannot be published',
+  outdated: 'its source has changed since; the next request publishes it',
+  unpublished: 'it has no target yet; the first request publishes it',
+  published: 'the target is current'
+}
+
+export function state(name: State): Html {
+  return html`<span class="state ${name}" title="${STATES[name]}">${name}</span>`
 }
 
 /** Numbered lines; the numbers are not part of the text. */

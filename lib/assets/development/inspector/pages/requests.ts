@@ -36,7 +36,7 @@ export function requestsPage(requests: readonly LoggedRequest[]): string {
                       <td data-label="Status">
                         <span class="state s${Math.floor(status / 100)}">${status}</span>
                       </td>
-                      <td data-label="Content">
+                      <td data-label="Content" ${size === undefined && html` class="none"`}>
                         ${size !== undefined && bytes(size)}${coding !== undefined && coding !== 'identity' && ` ${coding}`}
                       </td>
                       <td data-label="Reason">${reason}</td>

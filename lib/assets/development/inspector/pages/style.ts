@@ -48,9 +48,9 @@ label { flex: 1 0 100%; color: var(--muted); font-size: .85rem }
 input, button { font: inherit; padding: .4rem .7rem; border: 1px solid var(--line); border-radius: 8px; background: var(--surface); color: inherit }
 input { flex: 1; min-width: 8rem }
 button { border-color: var(--accent); color: var(--accent); cursor: pointer }
-table { width: 100%; border-collapse: collapse; background: var(--surface); border: 1px solid var(--line) }
-th, td { padding: .55rem .85rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line) }
-thead th { border-top: 0; background: var(--sunken); color: var(--muted); font-size: .8rem; font-weight: 600 }
+table { width: 100%; margin-top: .75rem; border-collapse: collapse; background: var(--surface); border: 1px solid var(--line) }
+th, td { padding: .55rem .85rem; overflow-wrap: anywhere; text-align: left; vertical-align: top; border-top: 1px solid var(--line) }
+thead th { border-top: 0; overflow-wrap: normal; background: var(--sunken); color: var(--muted); font-size: .8rem; font-weight: 600 }
 .list td:first-child { width: 55% }
 .list td:first-child > span { display: block; font-size: .88rem }
 .list img { float: left; margin: .1rem .75rem 0 0 }
