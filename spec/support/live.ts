@@ -11,8 +11,6 @@ export interface Told {
 
 export interface Tab {
   readonly answer: IncomingMessage
-  /** Everything that came, as it came. */
-  readonly text: () => string
   readonly told: () => readonly Told[]
   /** The next message after those that were told when this is called. */
   readonly next: () => Promise<Told>
@@ -24,7 +22,11 @@ export interface Tab {
 /** @param query `use=…&age=…` */
 export async function openTab(t: ExecutionContext, port: number, query = ''): Promise<Tab> {
   const asking = request({ host: '127.0.0.1', port, path: `/assets/-/live?${query}`, agent: false })
-  const close = () => void asking.destroy()
+  const all: Told[] = []
+  const close = () => {
+    asking.destroy()
+    all.length = 0
+  }
   t.teardown(close)
   // Its end is the closed tab.
   asking.on('error', () => undefined)
@@ -32,14 +34,18 @@ export async function openTab(t: ExecutionContext, port: number, query = ''): Pr
     asking.on('response', resolve)
     asking.end()
   })
-  let text = ''
-  answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  let rest = ''
+  answer.setEncoding('utf8').on('data', (chunk: string) => {
+    const events = (rest + chunk).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) {
+      if (event.startsWith('data: ')) all.push(JSON.parse(event.slice(6)) as Told)
+    }
+  })
   answer.on('error', () => undefined)
-  const told = () =>
-    [...text.matchAll(/^data: (.*)\n\n/gm)].map(([, json = '']) => JSON.parse(json) as Told)
+  const told = () => all
   return {
     answer,
-    text: () => text,
     told,
     async next() {
       const { length } = told()

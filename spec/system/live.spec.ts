@@ -1,9 +1,18 @@
 // The live channel in a browser: what an edit does to an open page.
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
-import { makeSite, type Files, type Site, type SiteOptions } from '../support/site.ts'
+import { startProcess } from '../support/processes.ts'
+import {
+  makeProject,
+  makeSite,
+  writeFiles,
+  type Files,
+  type Site,
+  type SiteOptions
+} from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 
@@ -47,29 +56,28 @@ function view(read: () => string): Middleware {
 async function open(t: ExecutionContext, options: SiteOptions = {}, files = FILES) {
   let site: Site | undefined
   const requested: string[] = []
+  let channels = 0
   site = await makeSite(t, files, {
     live: { watch: ['views'], editor: 'vscode' },
     ...options,
     front: (ctx, next) => {
       requested.push(ctx.url)
+      if (ctx.path.endsWith('/-/live')) {
+        channels++
+        ctx.res.once('close', () => channels--)
+      }
       return next()
     },
     routes: view(() => site?.read('/views/page.html') ?? '')
   })
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
-  await connected(page)
-  return { site, page, requested }
+  await mark(page)
+  return { site, page, requested, channels: () => channels }
 }
 
-/** Until the page has opened its channel. It bears a mark, which a reload removes. */
-async function connected(page: Page): Promise<void> {
-  await until(
-    () =>
-      page.evaluate(
-        "performance.getEntriesByName(performance.getEntriesByType('navigation')[0].name).length > 0 && document.readyState === 'complete'"
-      ),
-    'the page has loaded'
-  )
+/** Marks the page, until it is reloaded. */
+async function mark(page: Page): Promise<void> {
+  await shows(page, 'document.readyState', 'complete')
   await page.evaluate('globalThis.isSamePage = true')
 }
 
@@ -232,3 +240,49 @@ test.serial(
     t.true(await page.evaluate('globalThis.isSamePage === true'))
   }
 )
+
+test.serial('LIV-04 a server that is killed and started again reloads the page once', async t => {
+  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
+  const one = await startProcess(t, 'live-site.ts', root)
+  const port = Number(one.first)
+  const page = await launch(t).open(`http://127.0.0.1:${port}/`)
+  await mark(page)
+  const isConnected = () => [...page.answers.keys()].some(url => url.includes('/-/live?'))
+  await until(isConnected, 'a channel is open')
+  writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(1, 2, 3) }' })
+  await shows(page, color('body'), 'rgb(1, 2, 3)')
+  t.true(await page.evaluate('globalThis.isSamePage'))
+  one.child.kill('SIGKILL')
+  await once(one.child, 'exit')
+  const other = await startProcess(t, 'live-site.ts', root, port)
+  let pages = 0
+  other.child.on('message', () => pages++)
+  await shows(page, 'globalThis.isSamePage', undefined)
+  await mark(page)
+  const start = Date.now()
+  await until(() => pages > 1 || Date.now() - start > 2000, 'quiet')
+  t.is(pages, 1)
+})
+
+test.serial(
+  'LIV-04 a tab in the background has no connection, and catches up when it is shown',
+  async t => {
+    const { site, page, channels } = await open(t)
+    await until(() => channels() === 1, 'a channel is open')
+    await hide(page, true)
+    await until(() => channels() === 0, 'the channel is closed')
+    site.write('stylesheets/_tokens.scss', '$ink: rgb(7, 7, 7);')
+    site.write('stylesheets/inner.css', 'p { color: rgb(7, 7, 7) }')
+    await hide(page, false)
+    await shows(page, color('h1'), 'rgb(7, 7, 7)')
+    await shows(page, color('p'), 'rgb(7, 7, 7)')
+    await isSamePage(t, page)
+  }
+)
+
+/** As a browser does with a tab that is behind another. */
+async function hide(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+}

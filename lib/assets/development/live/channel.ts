@@ -11,7 +11,8 @@ import { stateOf, type Part } from './page-state.ts'
 import { WatchedFiles } from './watched-files.ts'
 
 const MAX_CONNECTIONS = 256
-const CONCURRENCY = 16
+/** With fingerprints, those that are looked up at the same time share one look at all sources. */
+const CONCURRENCY = 256
 
 /** An editor that saves causes several events; these milliseconds after the last, it is done. */
 const SETTLED_MS = 20

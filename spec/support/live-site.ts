@@ -1,0 +1,25 @@
+// Serves a project in development, with one page, on the port that is its second argument. Tells the port, then
+// each request for the page. It closes its server when it is told to; nothing may keep it alive then.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Koa from 'koa'
+import { koaAssets } from '../../lib/koa-assets.ts'
+
+const [root, port] = process.argv.slice(2).map(given => JSON.parse(given) as string | number)
+const app = new Koa()
+app.use(koaAssets({ root: String(root), env: 'development', serve: true }))
+app.use(({ assets, path, response }) => {
+  if (path !== '/') return
+  process.send?.('page')
+  response.type = 'html'
+  response.body = `<!doctype html><link rel="icon" href="data:,">${assets.stylesheet('app')}${assets.live()}`
+})
+const answer = app.callback()
+const server = createServer((req, res) => void answer(req, res))
+server.listen(Number(port ?? 0), '127.0.0.1', () =>
+  process.send?.((server.address() as AddressInfo).port)
+)
+process.once('message', () => {
+  server.close()
+  process.disconnect()
+})
