@@ -12,7 +12,7 @@ import koaStatic from 'koa-static'
 import koaStaticCache from 'koa-static-cache'
 import serveStatic from 'serve-static'
 import sirv from 'sirv'
-import { koaAssets, type KoaAssetsOptions } from 'koa-fresh-assets'
+import { koaAssets, koaHttpCache, type KoaAssetsOptions } from 'koa-fresh-assets'
 
 /** The project to serve. `public/assets` has the files of `apps/web/assets`, with gzip copies. */
 export interface Project {
@@ -54,6 +54,9 @@ export const contestants: Readonly<Record<string, Contestant>> = {
     })
   },
   'Koa, a page': (_, port) => koa(port),
+  'koaHttpCache, not used': (_, port) => koa(port, koaHttpCache()),
+  'koaHttpCache, 200': (_, port) => koa(port, koaHttpCache(), fresh('y')),
+  'koaHttpCache, 304': (_, port) => koa(port, koaHttpCache(), fresh('x')),
   'koa-static': ({ root }, port) => koa(port, koaStatic(join(root, 'public'))),
   'koa-static-cache': ({ root }, port) =>
     koa(port, koaStaticCache(join(root, 'public'), { buffer: true, usePrecompiledGzip: true })),
@@ -103,6 +106,13 @@ function bare(name: string, type: string): Contestant {
 
 function page(ctx: { body: unknown }): void {
   ctx.body = '<!doctype html><title>a page</title>'
+}
+
+function fresh(etag: string): Middleware {
+  return async (ctx, next) => {
+    await ctx.fresh(etag)
+    await next()
+  }
 }
 
 function ours(options: KoaAssetsOptions, ...inFront: Middleware[]): Contestant {

@@ -6,7 +6,7 @@ sources=$1 target=$2
 here=$(dirname "$0")
 mkdir -p "$target"
 cp -r "$sources/." "$target"
-node "$here/../node_modules/sass/sass.js" --no-source-map --quiet "$target/sass:$target/compiled"
+node "$here/../../node_modules/sass/sass.js" --no-source-map --quiet "$target/sass:$target/compiled"
 rm -r "$target/sass"
 
 cat > "$target.worker" <<'WORKER'

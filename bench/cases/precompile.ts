@@ -1,6 +1,5 @@
 // Precompiles 5,000 files, compared with a shell script that does the same work on both cores; then
 // again, unchanged. All in one run, so a busy machine affects each alike.
-//   node --import=tsx bench/precompile.ts [images scripts-and-stylesheets sass]
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -9,42 +8,54 @@ import { dirname, join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
+import type { Case, Row } from '../measure.ts'
 import type { Run } from './precompile-once.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const KIB = 1024
 
-compare(process.argv.slice(2).map(Number))
+const FILES = { images: 4000, texts: 900, sass: 100 }
 
-function compare([images = 4000, texts = 900, sass = 100]: readonly number[]): void {
+export const cases: readonly Case[] = [
+  { title: 'precompile of 5,000 files', measure: async () => comparePrecompiles() }
+]
+
+function comparePrecompiles(): readonly Row[] {
   const directory = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
   try {
     const sources = join(directory, 'apps/web/assets')
-    generate(sources, images, texts, sass)
+    generate(sources, FILES)
     let spent = ''
     const shell = timed(() => {
       const script = [join(HERE, 'precompile.sh'), sources, join(directory, 'shell')]
       spent = command('sh', ['-c', '"$@"; times', 'sh', 'sh', ...script])
     })
-    const shellCpu = childrenCpu(spent)
     const program = bundle(directory)
     const first = precompiled(program, directory)
     const second = precompiled(program, directory)
-    console.table({
-      shell: { seconds: shell.toFixed(2), 'CPU seconds': shellCpu.toFixed(2) },
-      'precompile, first': row(first),
-      'precompile, unchanged': row(second)
-    })
-    console.log(`${first.run.assets} assets`)
-    const cpu = [first, second].map(({ run }) => run.cpuSeconds) as [number, number]
-    console.log(
-      `first run: ${percent(first.wall, shell)} of the shell, ${percent(cpu[0], shellCpu)} by CPU`
-    )
-    console.log(
-      `unchanged: ${percent(second.wall, first.wall)} of the first, ${percent(cpu[1], cpu[0])} by CPU`
-    )
+    return [
+      rowOf('koa-fresh-assets', first, 1),
+      rowOf('koa-fresh-assets, unchanged', second, second.wall / first.wall),
+      {
+        contestant: 'shell tools on two cores',
+        result: `${shell.toFixed(2)} s`,
+        ratio: shell / first.wall,
+        cpu: `${childrenCpu(spent).toFixed(1)} s`
+      }
+    ]
   } finally {
     rmSync(directory, { recursive: true })
+  }
+}
+
+function rowOf(contestant: string, { wall, run }: Measured, ratio: number): Row {
+  const { cpuSeconds, rssMiB: rss } = run
+  return {
+    contestant,
+    result: `${wall.toFixed(2)} s`,
+    ratio,
+    cpu: `${cpuSeconds.toFixed(1)} s`,
+    rss
   }
 }
 
@@ -73,7 +84,7 @@ function bundle(directory: string): string {
   })
   // The cache of the last build is kept there as well.
   mkdirSync(join(directory, 'node_modules'))
-  symlinkSync(join(HERE, '../node_modules/sass'), join(directory, 'node_modules/sass'))
+  symlinkSync(join(HERE, '../../node_modules/sass'), join(directory, 'node_modules/sass'))
   return outfile
 }
 
@@ -100,20 +111,8 @@ function childrenCpu(times: string): number {
   return [...parts].reduce((sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest), 0)
 }
 
-function row({ wall, run }: Measured): Record<string, string> {
-  return {
-    seconds: wall.toFixed(2),
-    'CPU seconds': run.cpuSeconds.toFixed(2),
-    'max RSS, MiB': run.rssMiB.toFixed(0)
-  }
-}
-
-function percent(one: number, other: number): string {
-  return `${((one / other) * 100).toFixed(1)} %`
-}
-
 /** Generates the same bytes in every run. */
-function generate(directory: string, images: number, texts: number, sass: number): void {
+function generate(directory: string, { images, texts, sass }: typeof FILES): void {
   const write = (path: string, content: string | Uint8Array) => {
     const file = join(directory, path)
     mkdirSync(dirname(file), { recursive: true })

@@ -1,0 +1,212 @@
+// Files over HTTP: the server on one core, wrk on the other.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { compare, type Case, type Options, type Row, type Sample } from '../measure.ts'
+import { request, startServer, wrk } from '../servers.ts'
+import { requestEachOnce } from './each-once.ts'
+
+interface Request {
+  readonly title: string
+  readonly isMain?: boolean
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sends the ETag of a first response as If-None-Match. */
+  readonly conditional?: boolean
+  readonly connections?: number
+  /** Requests each of `MANY.paths` once instead of `path`: how often before, and how often measured. */
+  readonly passes?: { readonly before: number; readonly measured: number }
+  readonly status: number
+  /** The first one is ours. */
+  readonly contestants: readonly string[]
+}
+
+const OURS = 'koa-fresh-assets'
+const PEERS = ['koa-static', 'koa-static-cache', 'sirv', '@fastify/static', 'express serve-static']
+const TO_KOA = `${OURS}, given to Koa`
+const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
+
+/** In a project of their own: some peers read all files at start. */
+const MANY = {
+  paths: Array.from({ length: 3000 }, (_, at) => `/assets/${at % 30}/file-${at}.js`),
+  size: 2048
+}
+
+const REQUESTS: readonly Request[] = [
+  {
+    title: '4 KiB, 200',
+    isMain: true,
+    path: '/assets/app.js',
+    status: 200,
+    contestants: [
+      ...[OURS, TO_KOA, `${OURS}, a mount`, ...CONSTANT, ...PEERS, 'nginx'],
+      `${OURS}, send only`
+    ]
+  },
+  {
+    title: '4 KiB, 304',
+    isMain: true,
+    path: '/assets/app.js',
+    conditional: true,
+    status: 304,
+    // koa-static never responds with 304 by itself.
+    contestants: [
+      ...[OURS, TO_KOA],
+      ...[...PEERS.filter(name => name !== 'koa-static'), 'sirv, in Koa', 'nginx']
+    ]
+  },
+  {
+    title: '200 KiB',
+    isMain: true,
+    path: '/assets/big.bin',
+    status: 200,
+    contestants: [OURS, TO_KOA, 'bare node:http, 200 KiB', ...PEERS, 'nginx']
+  },
+  {
+    title: '64 MiB stream',
+    path: '/assets/huge.bin',
+    status: 200,
+    connections: 4,
+    contestants: [
+      ...[OURS, TO_KOA, 'koa-static', 'sirv', '@fastify/static', 'express serve-static'],
+      'nginx'
+    ]
+  },
+  {
+    title: 'gzip negotiated',
+    isMain: true,
+    path: '/assets/text.js',
+    headers: { 'Accept-Encoding': 'gzip' },
+    status: 200,
+    contestants: [OURS, 'koa-static-cache', 'sirv', '@fastify/static', 'nginx']
+  },
+  {
+    title: 'development, present',
+    path: '/assets/app.js',
+    status: 200,
+    contestants: [`${OURS}, development`, 'koa-static']
+  },
+  {
+    title: `cold: ${MANY.paths.length} files of 2 KiB, once each`,
+    path: '/assets/app.js',
+    passes: { before: 0, measured: 1 },
+    connections: 8,
+    status: 200,
+    contestants: [OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'sirv, in Koa', 'nginx']
+  },
+  {
+    title: 'memory off, 4 KiB',
+    path: '/assets/app.js',
+    status: 200,
+    contestants: [`${OURS}, memory off`, 'koa-static', 'sirv']
+  },
+  {
+    title: `memory off, ${MANY.paths.length} files of 2 KiB in turn`,
+    path: '/assets/app.js',
+    passes: { before: 4, measured: 4 },
+    connections: 8,
+    status: 200,
+    contestants: [`${OURS}, memory off`, 'koa-static', 'sirv']
+  },
+  { title: '404', path: '/assets/none.js', status: 404, contestants: [OURS, ...PEERS, 'nginx'] },
+  { title: 'a page behind it', path: '/page', status: 200, contestants: [OURS, 'Koa, a page'] }
+]
+
+export const cases: readonly Case[] = REQUESTS.map(one => ({
+  title: one.title,
+  isMain: one.isMain ?? false,
+  measure: options => measure(one, options)
+}))
+
+async function measure(one: Request, options: Options): Promise<readonly Row[]> {
+  const [ours = OURS, ...others] = one.contestants
+  const before = process.env.BENCH_BEFORE ? [ours.replace(OURS, `${OURS}, before`)] : []
+  const against = [...before, ...others].filter(name => name.includes(options.against))
+  const root = makeProject(one.passes ? manyFiles() : fewFiles())
+  try {
+    return await compare([ours, ...against], options, name => sample(one, name, root, options))
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+async function sample(one: Request, name: string, root: string, options: Options): Promise<Sample> {
+  await using server = await startServer(name, root)
+  const url = `http://127.0.0.1:${server.port}${one.path}`
+  const headers = await headersFor(one, name, url)
+  // Warm-up, long enough for the JIT compiler.
+  await load(one, 'before', url, headers, 3)
+  const before = await server.usage()
+  const { requests, seconds } = await load(one, 'measured', url, headers, options.seconds)
+  const { cpu, rss } = await server.usage()
+  const rate = requests / seconds
+  // nginx runs in a process of its own, whose cost is not measured.
+  return name === 'nginx' ? { rate } : { rate, cpu: (cpu - before.cpu) / requests, rss }
+}
+
+async function headersFor(
+  one: Request,
+  name: string,
+  url: string
+): Promise<Record<string, string>> {
+  const headers: Record<string, string> = { 'Accept-Encoding': 'identity', ...one.headers }
+  const first = await request(url, headers)
+  if (one.conditional) headers['If-None-Match'] = first.headers.etag ?? ''
+  const { statusCode } = await request(url, headers)
+  if (statusCode === one.status) return headers
+  throw new Error(`${name} responds to ${one.title} with ${statusCode}`)
+}
+
+async function load(
+  { passes, connections = passes ? 8 : 32 }: Request,
+  phase: keyof NonNullable<Request['passes']>,
+  url: string,
+  headers: Record<string, string>,
+  seconds: number
+): Promise<{ requests: number; seconds: number }> {
+  if (!passes) return wrk(url, seconds, { connections, headers })
+  const port = Number(new URL(url).port)
+  let spent = 0
+  for (let pass = 0; pass < passes[phase]; pass++) {
+    spent += await requestEachOnce(port, MANY.paths, { connections, size: MANY.size })
+  }
+  return { requests: MANY.paths.length * passes[phase], seconds: spent }
+}
+
+type Files = Readonly<Record<string, Buffer>>
+
+const text = 'export const answer = 42 // the same line over and over\n'.repeat(4000)
+
+function fewFiles(): Files {
+  return {
+    'app.js': Buffer.from(text.slice(0, 4096)),
+    'text.js': Buffer.from(text),
+    'text.js.gz': gzipSync(text),
+    'big.bin': randomBytes(200 * 1024),
+    'huge.bin': Buffer.alloc(64 * 2 ** 20, 'x')
+  }
+}
+
+function manyFiles(): Files {
+  const files = MANY.paths.map((path, at) => [
+    path.replace('/assets/', ''),
+    Buffer.from(`// ${at}\n${text}`.slice(0, MANY.size))
+  ])
+  return { 'app.js': Buffer.from(text.slice(0, 4096)), ...(Object.fromEntries(files) as Files) }
+}
+
+/** Files with old mtimes, so none looks as if it were being edited. */
+function makeProject(files: Files): string {
+  const project = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
+  for (const folder of ['public/assets', 'apps/web/assets']) {
+    for (const [name, bytes] of Object.entries(files)) {
+      const file = join(project, folder, name)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, bytes)
+      utimesSync(file, 1_700_000_000, 1_700_000_000)
+    }
+  }
+  return project
+}
