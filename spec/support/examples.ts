@@ -1,7 +1,7 @@
 // The code blocks of a page of the documentation, and a project in which they are run as they stand.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { dirname, join, resolve } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -174,13 +174,20 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
 const linesOf = (text: string) => text.replaceAll('\\\n', '').split('\n').filter(Boolean)
 
 function linkPackages(root: string): void {
-  if (!existsSync('dist/index.js')) throw new Error('examples run with dist: npm run build')
+  if (isOutdated('dist/index.js')) throw new Error('examples run with dist: npm run build')
   mkdirSync(join(root, 'node_modules'))
   for (const name of readdirSync('node_modules')) {
     if (name === '.cache') continue
     symlinkSync(resolve('node_modules', name), join(root, 'node_modules', name), 'dir')
   }
   symlinkSync(resolve('.'), join(root, 'node_modules/koa-fresh-assets'), 'dir')
+}
+
+function isOutdated(build: string): boolean {
+  const built = statSync(build, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return readdirSync('lib', { recursive: true, encoding: 'utf8' }).some(
+    path => path.endsWith('.ts') && statSync(join('lib', path)).mtimeMs > built
+  )
 }
 
 /** That of a user, not of who runs the specs. */
