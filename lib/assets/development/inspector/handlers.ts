@@ -1,5 +1,4 @@
 // The pages of the inspector, and the same as JSON.
-import { setTimeout } from 'node:timers/promises'
 import type { Context } from 'koa'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
@@ -15,10 +14,8 @@ import { listPage } from './pages/list.ts'
 import { requestsPage } from './pages/requests.ts'
 import { STYLE } from './pages/style.ts'
 import { logRequests } from './requests.ts'
-import { Survey } from './survey.ts'
+import { soon, Survey } from './survey.ts'
 
-/** How long a page waits for the survey; it shows what is known by then. */
-const PATIENCE_MS = 500
 /** After how many seconds a page that is not complete is loaded again. */
 const RELOAD_SECONDS = 2
 
@@ -79,8 +76,7 @@ async function sendSource(ctx: Context, pipeline: Pipeline, { source }: Place): 
 async function lookAround(ctx: Context, pipeline: Pipeline, survey: Survey): Promise<void> {
   await pipeline.beforePage()
   await survey.list()
-  const looking = survey.refresh().catch((error: Error) => ctx.app.emit('error', error, ctx))
-  await Promise.race([looking, setTimeout(PATIENCE_MS, undefined, { ref: false })])
+  await soon(survey.refresh().catch((error: Error) => ctx.app.emit('error', error, ctx)))
 }
 
 function respond<T extends object>(ctx: Context, model: T, page: (model: T) => string): void {

@@ -18,7 +18,8 @@ export interface Row {
   readonly app: string
   /** Relative to the project root, like all files here. */
   readonly source: string
-  readonly state: State
+  /** Undefined until the asset has been looked at. */
+  readonly state: State | undefined
   readonly problems: readonly Problem[]
   /** The URL path that pages ask for, encoded. */
   readonly url: string
@@ -74,9 +75,11 @@ export function overviewOf(pipeline: Pipeline, survey: Survey) {
   return async (question: Question): Promise<Overview> => {
     const { root, env } = pipeline.settings
     const counts: Record<string, number> = {}
+    let surveyed = 0
     const [troubled, others]: [Place[], Place[]] = [[], []]
     for (const place of survey.places.values()) {
       const seen = survey.get(place.path)
+      if (seen) surveyed++
       const isTroubled = seen !== undefined && seen.problems.length > 0
       if (seen) counts[seen.state] = (counts[seen.state] ?? 0) + 1
       if (isTroubled) counts['problems'] = (counts['problems'] ?? 0) + 1
@@ -91,7 +94,7 @@ export function overviewOf(pipeline: Pipeline, survey: Survey) {
     return {
       root,
       env,
-      surveyed: survey.size,
+      surveyed,
       total: survey.places.size,
       counts,
       question: { ...question, page },
@@ -125,19 +128,19 @@ export function rowMaker(pipeline: Pipeline, survey: Survey) {
     const stats = await statOf(file)
     const target = stats?.isFile() ? stats : undefined
     const tails = app.tails ? sources.of(app).tailsOf(source) : []
-    const { state, problems, refersTo } = await survey.look(place)
+    const seen = await survey.current(place)
     return {
       path: encodePath(path),
       name,
       app: app.name,
       source: shown(source.file),
-      state,
-      problems,
+      state: seen?.state,
+      problems: seen?.problems ?? [],
       url,
       target: target && shown(file),
       digest: splitFingerprint(url)?.digest ?? (target && (await digestFor(file, stampOf(target)))),
       sizes: target ? await sizesOf(file, target) : {},
-      refersTo: refersTo.map(encodePath),
+      refersTo: seen?.refersTo.map(encodePath) ?? [],
       referredBy: survey.referredBy(path).map(encodePath),
       shadowed: [...place.rivals, ...place.shadowed].map(other => shown(other.file)),
       tails: tails.flatMap(({ name, finds }) => (finds === 'this source' ? [name] : [])),

@@ -1,5 +1,6 @@
 // Reads the sources of all assets, as far as they have changed: what refers to what, what is wrong, and
 // whether the targets are current. Publishes nothing.
+import { setTimeout } from 'node:timers/promises'
 import { inParallel, inSlices, oneAtATime, type Sliced } from '../../../concurrency.ts'
 import { reasonOf, type AssetError } from '../../../errors.ts'
 import { errorCode, statOf } from '../../../files/disk.ts'
@@ -43,6 +44,8 @@ interface Reading extends Omit<Surveyed, 'state'> {
   readonly mtimeNs: bigint | undefined
 }
 
+// How long a page waits for what it shows.
+const PATIENCE_MS = 500
 // Leaves threads of Node's pool to requests.
 const CONCURRENCY = 2
 
@@ -63,11 +66,6 @@ export class Survey {
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
     this.#renderer = new Renderer(pipeline.settings, pipeline.sources)
-  }
-
-  /** How many of the places have been looked at. */
-  get size(): number {
-    return this.#surveyed.size
   }
 
   get(path: string): Surveyed | undefined {
@@ -105,12 +103,17 @@ export class Survey {
 
   async #refresh(): Promise<void> {
     await this.list()
-    await inParallel([...this.places.values()], CONCURRENCY, place => this.look(place))
+    await inParallel([...this.places.values()], CONCURRENCY, place => this.#look(place))
     this.#referring = undefined
   }
 
-  /** What is true of one asset now. */
-  async look(place: Place): Promise<Surveyed> {
+  /** Looks again at what has been looked at before, and does not wait for a slow compiler. */
+  async current(place: Place): Promise<Surveyed | undefined> {
+    const known = this.#surveyed.get(place.path)
+    return known && ((await soon(this.#look(place))) ?? known)
+  }
+
+  async #look(place: Place): Promise<Surveyed> {
     const reading = await this.#reading(place)
     const { refersTo } = reading
     const problems = [...(this.#common.get(place.path) ?? []), ...reading.problems]
@@ -171,6 +174,11 @@ export class Survey {
     if (!target?.isFile()) return 'unpublished'
     return secondsLater(target, mtimeNs) === undefined ? 'outdated' : 'published'
   }
+}
+
+/** Undefined if it takes longer than a page waits. */
+export function soon<T>(work: Promise<T>): Promise<T | undefined> {
+  return Promise.race([work, setTimeout(PATIENCE_MS, undefined, { ref: false })])
 }
 
 function gone(file: string): Problem {

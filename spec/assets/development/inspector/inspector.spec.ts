@@ -86,6 +86,43 @@ test('INS-01 what is fixed, added or removed is so on the next page', async t =>
   t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
 })
 
+test('INS-01 a slow compiler delays no page: its asset is listed as not looked at yet', async t => {
+  const compiled: ((output: { code: string }) => void)[] = []
+  const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
+  const files = { 'css/slow.css.x': '', 'css/quick.css': '' }
+  const compilers = [{ extensions: '.x', target: '.css', compile }]
+  const site = await makeSite(t, files, { compilers })
+  const { headers, text } = await site.ask('/assets/-/')
+  t.regex(String(headers['refresh']), /^\d+$/)
+  t.true(text.includes('Looked at 1 of 2 assets'))
+  t.true(text.includes('not looked at yet'))
+  for (const finish of compiled) finish({ code: 'a {}' })
+  const { assets } = await overviewOf(site)
+  t.deepEqual(
+    assets.map(({ state }) => state),
+    ['unpublished', 'unpublished']
+  )
+  t.false('refresh' in (await site.ask('/assets/-/')).headers)
+})
+
+test('INS-01 names of all characters are linked to their page', async t => {
+  const names = [
+    'a b#c?d%25&e.css',
+    "it's.css",
+    'caf\u00e9.css',
+    'cafe\u0301.css',
+    '-/x.css',
+    'a+b.css'
+  ]
+  const site = await makeSite(t, Object.fromEntries(names.map(name => [`css/${name}`, name])))
+  const { text } = await site.ask('/assets/-/')
+  const links = Array.from(text.matchAll(/href="(asset\?path=[^"]+)"/g), ([, link]) => link)
+  t.is(links.length, names.length)
+  const found = await Promise.all(links.map(link => json<AssetReport>(site, `${link}&json`)))
+  t.deepEqual(found.map(({ asset }) => asset?.name).toSorted(), names.toSorted())
+  for (const { asset } of found) t.is((await site.ask(asset?.url ?? '')).text, asset?.name)
+})
+
 test('INS-01 with fingerprints an asset is listed with the URL that pages ask for', async t => {
   const files = { 'css/app.css': 'a{}', 'css/broken.css.scss': 'a {' }
   const site = await makeSite(t, files, { fingerprint: true })

@@ -42,7 +42,8 @@ const STATES: Readonly<Record<State, string>> = {
   published: 'the target is current'
 }
 
-export function state(name: State): Html {
+export function state(name: State | undefined): Html {
+  if (name === undefined) return html`<span class="state pending">not looked at yet</span>`
   return html`<span class="state ${name}" title="${STATES[name]}">${name}</span>`
 }
 
