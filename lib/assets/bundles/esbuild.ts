@@ -2,7 +2,7 @@
 import type { Sliced } from '../../concurrency.ts'
 import { isRecord } from '../../options.ts'
 import type { Bundle, BundleEntry } from './bundle.ts'
-import { importOrder } from '../views/import-order.ts'
+import { importOrder } from '../views/module-graph.ts'
 import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
 import { fileBelow, records, type Json } from './shapes.ts'
 

@@ -60,7 +60,7 @@ export function openTag(name: string, ...layers: readonly Attributes[]): string 
   return `<${name}${written.join('')}>`
 }
 
-function writeAttribute(name: string, value: AttributeValue): string {
+export function writeAttribute(name: string, value: AttributeValue): string {
   if (value === false || value == null) return ''
   return ` ${name}="${escapeHtml(value === true ? name : String(value))}"`
 }

@@ -3,6 +3,7 @@
 import { assetName, type AppAssets, type AssetUrl, type UrlOf } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 import { isModulePath, reachedFrom } from './module-graph.ts'
+import { makePageMemory } from './page-memory.ts'
 
 export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
@@ -26,6 +27,17 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
     specifier,
     urlOf(name, '.js')
   ]
+  const write = (
+    entry: ImportMapOptions['entry'],
+    imports: Readonly<Record<string, string>>
+  ): string => {
+    const modules = publishedModules(host, assets, entry)
+    const byOption = [...assets.imports].filter(isReachedBy(modules, urlOf))
+    const entries = [...modules, ...byOption.map(named), ...Object.entries(imports).map(named)]
+    const urls = sorted(entries.map(([specifier, { url }]) => [specifier, url]))
+    return escapeInScript(JSON.stringify({ imports: urls, integrity: hashes(entries) }))
+  }
+  const remembered = makePageMemory<string>(() => assets.version())
   return {
     /**
      * The import map from plain module URLs to the published ones, with their integrity, and of the
@@ -37,13 +49,11 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
      * // <script type="importmap" nonce="r4nd0m">{"imports":{
      * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
      */
-    importMap: ({ nonce, entry, imports = {} }: ImportMapOptions = {}): string => {
-      const modules = publishedModules(host, assets, entry)
-      const byOption = [...assets.imports].filter(isReachedBy(modules, urlOf))
-      const entries = [...modules, ...byOption.map(named), ...Object.entries(imports).map(named)]
-      const urls = sorted(entries.map(([specifier, { url }]) => [specifier, url]))
-      const json = JSON.stringify({ imports: urls, integrity: hashes(entries) })
-      return `${openTag('script', { type: 'importmap', nonce })}${escapeInScript(json)}</script>`
+    importMap: ({ nonce, entry, imports }: ImportMapOptions = {}): string => {
+      const json = imports
+        ? write(entry, imports)
+        : remembered(JSON.stringify(entry ?? null), () => write(entry, {}))
+      return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
     }
   } as const
 }

@@ -1,7 +1,6 @@
 /** Which modules a page loads for an entry, as far as their specifiers are literals. */
 
 import type { AppAssets, AssetAddress, Module } from './asset-url.ts'
-import { importOrder } from './import-order.ts'
 
 export function isModulePath(path: string): boolean {
   return /\.m?js$/i.test(path)
@@ -36,4 +35,30 @@ export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterab
 /** None without fingerprints. */
 function plainPaths(assets: AppAssets, names: readonly string[]): string[] {
   return names.flatMap(name => assets.resolve(name).plainPath ?? [])
+}
+
+/** Everything that the nodes lead to and themselves, each once, what a node imports before the node. */
+export function importOrder<Node>(
+  starts: Iterable<Node>,
+  importsOf: (node: Node) => Iterable<Node>
+): Set<Node> {
+  const seen = new Set<Node>()
+  const ordered = new Set<Node>()
+  for (const start of starts) {
+    if (seen.has(start)) continue
+    seen.add(start)
+    // A stack of its own: a chain of imports may be longer than the call stack.
+    const stack = [{ node: start, imports: importsOf(start)[Symbol.iterator]() }]
+    for (let top = stack.at(-1); top; top = stack.at(-1)) {
+      const { done, value } = top.imports.next()
+      if (done) {
+        ordered.add(top.node)
+        stack.pop()
+      } else if (!seen.has(value)) {
+        seen.add(value)
+        stack.push({ node: value, imports: importsOf(value)[Symbol.iterator]() })
+      }
+    }
+  }
+  return ordered
 }

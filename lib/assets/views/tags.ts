@@ -3,8 +3,15 @@
 import { inspect } from 'node:util'
 import { splitArguments, type NamesThen } from './arguments.ts'
 import { assetName, type AppAssets, type AssetUrl, type UrlOf } from './asset-url.ts'
-import { openTag, readAttributes, type Attributes, type AttributeValue } from './html.ts'
+import {
+  openTag,
+  readAttributes,
+  writeAttribute,
+  type Attributes,
+  type AttributeValue
+} from './html.ts'
 import { staticImports } from './module-graph.ts'
+import { makePageMemory } from './page-memory.ts'
 
 export interface ScriptAttributes extends Attributes {
   /**
@@ -16,6 +23,14 @@ export interface ScriptAttributes extends Attributes {
 }
 
 export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
+  const remembered = makePageMemory<readonly string[]>(() => assets.version())
+  /** The `modulepreload` links of modules, without nonce. */
+  const linksOf = (names: readonly string[], given: Attributes) =>
+    remembered(JSON.stringify([names, given]), () =>
+      staticImports(assets, names).map(({ path, integrity }) =>
+        modulePreloadTag({ url: host + path, integrity }, given)
+      )
+    )
   return {
     /**
      * A `<script>` for each name. `.js` is appended to a name without a known extension.
@@ -36,10 +51,9 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
       if (modulepreload === false || modulepreload === null) return scripts.join('\n')
       checkPreload(modulepreload, given)
       const known = names.map(name => assetName(name, '.js')).filter(name => name !== undefined)
-      const links = staticImports(assets, known).map(({ path, integrity }) =>
-        modulePreloadTag({ url: host + path, integrity }, given)
-      )
-      return [...scripts, ...links].join('\n')
+      const nonce = writeAttribute('nonce', given.nonce)
+      const links = linksOf(known, sharedByLinks(given))
+      return [...scripts, ...links.map(link => `${link.slice(0, -1)}${nonce}>`)].join('\n')
     },
 
     /**
@@ -93,15 +107,16 @@ function checkPreload(modulepreload: AttributeValue, { type }: Attributes): void
   throw new TypeError(`modulepreload needs type: 'module', got ${inspect(type)}`)
 }
 
-/**
- * In the mode in which the importing script requests it: a browser fetches it twice if they differ.
- * @param given the attributes of the script
- */
-export function modulePreloadTag({ url, integrity }: AssetUrl, given: Attributes): string {
+/** What a script's attributes say about the requests of its imports, except the nonce. */
+function sharedByLinks(given: Attributes): Attributes {
   const isShared = ([name, value]: readonly [string, AttributeValue]) =>
-    name === 'nonce' || name === 'crossorigin' || (name === 'integrity' && !value)
-  const shared = Object.fromEntries(Object.entries(given).filter(isShared))
-  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, shared))
+    name === 'crossorigin' || (name === 'integrity' && !value)
+  return Object.fromEntries(Object.entries(given).filter(isShared))
+}
+
+/** In the mode in which the importing script requests it: a browser fetches it twice if they differ. */
+export function modulePreloadTag({ url, integrity }: AssetUrl, given: Attributes): string {
+  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, given))
 }
 
 function faviconTag({ url }: AssetUrl, given: Attributes): string {

@@ -80,6 +80,10 @@ for (const [what, text] of Object.entries({
   'an app whose path leads up':
     '{ "version": 1, "apps": { "web": { "path": "/../x" } }, "assets": {} }',
   'an entry without target': '{ "version": 1, "assets": { "/assets/a.js": { "size": 1 } } }',
+  'an entry whose imports are not a list':
+    '{ "version": 1, "assets": { "/assets/a.js": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1, "imports": "b" } } }',
+  'an entry whose imports are not paths':
+    '{ "version": 1, "assets": { "/assets/a.js": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1, "dynamicImports": [1] } } }',
   'a key that is not a path':
     '{ "version": 1, "assets": { "/assets/%": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1 } } }',
   null: 'null'
