@@ -25,6 +25,8 @@ export interface Catalog {
   readonly byName: ReadonlyMap<string, readonly Source[]>
   /** By every tail of every path; more than one is ambiguous. */
   readonly byTail: ReadonlyMap<string, readonly Source[]>
+  /** Compiled sources beside a plain file of the same name, by that name. */
+  readonly hidden: ReadonlyMap<string, readonly Source[]>
 }
 
 export function makeCatalog(
@@ -35,17 +37,18 @@ export function makeCatalog(
   const sources = [...paths].toSorted().map(path => asSource(directory, path, compilers))
   const byName = new Map<string, Source[]>()
   const byTail = new Map<string, Source[]>()
-  for (const source of withoutHidden(sources)) {
+  const hidden = new Map<string, Source[]>()
+  // A plain `app.css` next to `app.css.scss` hides it.
+  const plain = new Set(sources.filter(({ compiler }) => !compiler).map(({ tail }) => tail))
+  for (const source of sources) {
+    if (source.compiler && plain.has(source.tail)) {
+      append(hidden, source.name, source)
+      continue
+    }
     append(byName, source.name, source)
     for (const tail of tailsOf(source.tail)) append(byTail, tail, source)
   }
-  return { byName, byTail }
-}
-
-/** A plain `app.css` next to `app.css.scss` hides it. */
-function withoutHidden(all: readonly Source[]): Source[] {
-  const plain = new Set(all.filter(source => !source.compiler).map(source => source.tail))
-  return all.filter(source => !source.compiler || !plain.has(source.tail))
+  return { byName, byTail, hidden }
 }
 
 function asSource(directory: string, path: string, compilers: Compilers): Source {

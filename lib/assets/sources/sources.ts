@@ -20,7 +20,7 @@ export interface Listed extends Asset {
   readonly from: number
   /** Other sources of that name in the same directory. */
   readonly rivals: readonly Source[]
-  /** Sources of that name in directories that are searched later. */
+  /** Sources of that name beside a plain file of the same name, and in directories that are searched later. */
   readonly shadowed: readonly Source[]
 }
 
@@ -119,11 +119,12 @@ export class AppSources {
     const app = this.#app
     const listed = new Map<string, Listed & { readonly shadowed: Source[] }>()
     this.#trees.forEach((tree, from) => {
-      for (const [name, [source, ...rivals]] of this.#catalogOf(tree).byName) {
-        const first = listed.get(name)
+      const { byName, hidden } = this.#catalogOf(tree)
+      for (const [name, [source, ...rivals]] of byName) {
+        const [first, beside] = [listed.get(name), hidden.get(name) ?? []]
         if (!source) continue
-        if (first) first.shadowed.push(source, ...rivals)
-        else listed.set(name, { app, name, source, from, rivals, shadowed: [] })
+        if (first) first.shadowed.push(source, ...rivals, ...beside)
+        else listed.set(name, { app, name, source, from, rivals, shadowed: [...beside] })
       }
     })
     return [...listed.values()]

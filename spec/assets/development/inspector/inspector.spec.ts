@@ -86,6 +86,18 @@ test('INS-01 what is fixed, added or removed is so on the next page', async t =>
   t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
 })
 
+test('INS-01 a plain file hides a compiled source of its name, and copies have sizes of their own', async t => {
+  const site = await makeSite(t, { 'css/app.css': 'a {}', 'css/app.css.scss': 'b { c: d }' })
+  await site.ask('/assets/app.css')
+  site.write('/public/assets/app.css.gz', 'copy')
+  const { assets } = await overviewOf(site)
+  t.is(assets.length, 1)
+  t.deepEqual(assets[0]?.shadowed, ['apps/web/assets/css/app.css.scss'])
+  t.deepEqual(assets[0]?.sizes, { identity: 4, gzip: 4 })
+  site.write('/public/assets/app.css.gz', 'of an older version', 1)
+  t.deepEqual((await overviewOf(site)).assets[0]?.sizes, { identity: 4 })
+})
+
 test('INS-01 a slow compiler delays no page: its asset is listed as not looked at yet', async t => {
   const compiled: ((output: { code: string }) => void)[] = []
   const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
