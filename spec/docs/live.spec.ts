@@ -38,7 +38,7 @@ test('the tags of the page lead to the script', async t => {
     }
   )
   const { text } = await site.ask('/')
-  t.is(text, '<script src="/assets/-/live.js" type="module"></script>')
+  t.is(text, '<script src="/assets/-/live.js" type="module" async="async"></script>')
   t.is((await site.ask('/nonce')).text, text.replace('></', ' nonce="once"></'))
   t.is((await site.ask('/assets/-/live.js')).status, 200)
 })

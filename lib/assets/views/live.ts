@@ -23,13 +23,15 @@ export function liveHelpers(src: string | undefined) {
      *
      * @example
      * live({ nonce })
-     * // <script src="/assets/-/live.js" type="module" nonce="…"></script>
+     * // <script src="/assets/-/live.js" type="module" async="async" nonce="…"></script>
      * @throws {TypeError} for an unknown option
      */
     live: (options: LiveTagOptions = {}): string => {
       check(options, OPTIONS, 'live.')
       if (src === undefined) return ''
-      return `${openTag('script', { src, type: 'module', nonce: options.nonce })}</script>`
+      // Early, so that it sees what the page requests: browsers keep a list of 250 requests alone.
+      const attributes = { src, type: 'module', async: true, nonce: options.nonce }
+      return `${openTag('script', attributes)}</script>`
     }
   } as const
 }

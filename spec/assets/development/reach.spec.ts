@@ -9,7 +9,7 @@ import { ask } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
 
 const FILES = { 'css/app.css': 'a{}' }
-const TAG = '<script src="/assets/-/live.js" type="module"></script>'
+const TAG = '<script src="/assets/-/live.js" type="module" async="async"></script>'
 
 /** The modules of the room that have been loaded by this process. */
 function loaded(): string[] {
@@ -140,7 +140,7 @@ test.serial('a host that is listed is served, and the prefix is where the option
     routes: page
   })
   const headers = { Host: 'box.local:3000' }
-  const tag = '<script src="/my%20assets/-/live.js" type="module"></script>'
+  const tag = '<script src="/my%20assets/-/live.js" type="module" async="async"></script>'
   t.is((await ask(port, 'GET', '/', headers)).text, tag)
   t.is((await ask(port, 'GET', '/my%20assets/-/live.js', headers)).status, 200)
 })

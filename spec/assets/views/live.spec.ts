@@ -21,8 +21,9 @@ const helpers = makeViewHelpers(
 
 test('live() writes a script of this server with the nonce, in every app of a live page', t => {
   const { live, app } = helpers('web', true)
-  t.is(live(), '<script src="/assets/-/live.js" type="module"></script>')
-  const tag = '<script src="/assets/-/live.js" type="module" nonce="&quot;&gt;"></script>'
+  t.is(live(), '<script src="/assets/-/live.js" type="module" async="async"></script>')
+  const tag =
+    '<script src="/assets/-/live.js" type="module" async="async" nonce="&quot;&gt;"></script>'
   t.is(live({ nonce: '">' }), tag)
   t.is(app('admin').live({ nonce: '">' }), tag)
 })

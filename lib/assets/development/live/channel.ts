@@ -5,6 +5,7 @@ import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { reasonOf } from '../../../errors.ts'
 import { warnOnce } from '../../../warn-once.ts'
 import type { Pipeline } from '../../pipeline.ts'
+import { connected } from '../../serving/connection.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { Connection } from './connection.ts'
 import { stateOf, type Part } from './page-state.ts'
@@ -45,19 +46,20 @@ export class Channel {
   }
 
   /** Responds with events until the page is closed. */
-  connect(ctx: Context): void {
-    if (this.#connections.size >= MAX_CONNECTIONS) return ctx.throw(503)
-    const connection = new Connection(ctx, this.#prefix)
-    if (ctx.method === 'HEAD') return connection.end()
+  async connect(ctx: Context): Promise<void> {
+    if (!(await connected(ctx.res))) return
+    if (this.#connections.size >= MAX_CONNECTIONS) ctx.throw(503)
+    const connection: Connection = new Connection(ctx, this.#prefix, () => this.#forget(connection))
     this.#connections.add(connection)
     this.#stop ??= this.#start()
-    ctx.res.on('close', () => {
-      this.#connections.delete(connection)
-      if (this.#connections.size > 0) return
-      this.#stop?.()
-      this.#stop = undefined
-    })
     this.#look()
+  }
+
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection)
+    if (this.#connections.size > 0) return
+    this.#stop?.()
+    this.#stop = undefined
   }
 
   #start(): () => void {

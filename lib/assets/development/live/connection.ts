@@ -1,5 +1,7 @@
 // One page that is connected to the live channel (the HTML standard, "Server-sent events").
+import { PassThrough } from 'node:stream'
 import type { Context } from 'koa'
+import { suppressDisconnects } from '../../serving/koa/serve.ts'
 import type { AssetState, Part } from './page-state.ts'
 
 const MAX_USED = 1000
@@ -16,30 +18,37 @@ const RETRY_MS = 500
 export class Connection {
   /** The URL paths that the page has requested. */
   readonly used: readonly string[]
-  readonly #ctx: Context
+  /** Given to Koa, so middleware in front can set fields and cookies after it. */
+  readonly #events = new PassThrough()
+  readonly #server: { readonly listening?: boolean } | undefined
   /** When the page was opened, in milliseconds since 1970; undefined for one that was connected before. */
   readonly #openedAt: number | undefined
   #told = ''
   #writtenAt = 0
 
-  /** @param prefix of the paths that do not begin with a slash */
-  constructor(ctx: Context, prefix: string) {
+  /**
+   * @param prefix of the paths that do not begin with a slash
+   * @param onClose is called when the page has been closed
+   */
+  constructor(ctx: Context, prefix: string, onClose: () => void) {
     const [, list = ''] = /(?:^|&)use=([^&]*)/.exec(ctx.querystring) ?? []
     const age = new URLSearchParams(ctx.querystring).get('age')
     const paths = list.split(',', MAX_USED).filter(Boolean).map(decoded)
     this.used = [...new Set(paths.map(path => (path.startsWith('/') ? path : prefix + path)))]
-    this.#ctx = ctx
+    this.#server = Reflect.get(ctx.req.socket, 'server') as { listening?: boolean } | undefined
     if (age !== null && Number(age) >= 0) this.#openedAt = Date.now() - Number(age)
-    ctx.status = 200
+    suppressDisconnects(ctx)
+    ctx.type = 'text/event-stream'
     ctx.set({
-      'Content-Type': 'text/event-stream',
       // Compressed, events wait for more of them.
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no'
     })
-    // From here on Koa leaves the response to us.
-    ctx.respond = false
-    ctx.flushHeaders()
+    ctx.body = this.#events
+    ctx.res.once('close', () => {
+      this.#events.destroy()
+      onClose()
+    })
     this.#write(`retry: ${RETRY_MS}\n\n`)
   }
 
@@ -62,20 +71,16 @@ export class Connection {
 
   /** Sends a comment now and then, and ends when the server no longer accepts connections. */
   keepAlive(): void {
-    const { server } = this.#ctx.req.socket as { server?: { listening?: boolean } }
-    if (server?.listening === false) this.end()
+    if (this.#server?.listening === false) this.#events.end()
     else if (performance.now() - this.#writtenAt > HEARTBEAT_MS) this.#write(':\n\n')
   }
 
-  end(): void {
-    this.#ctx.res.end()
-  }
-
   #write(text: string): void {
-    const { res } = this.#ctx
+    const events = this.#events
     this.#writtenAt = performance.now()
-    res.write(text)
-    if (res.writableLength > MAX_WAITING_BYTES) res.destroy()
+    if (!events.writable) return
+    events.write(text)
+    if (events.readableLength + events.writableLength > MAX_WAITING_BYTES) events.destroy()
   }
 }
 

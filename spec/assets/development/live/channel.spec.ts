@@ -1,6 +1,10 @@
 import { once } from 'node:events'
+import { connect, createServer } from 'node:http2'
+import type { AddressInfo } from 'node:net'
 import { renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import test from 'ava'
+import Koa from 'koa'
+import Koa2 from 'koa2'
 import compress from 'koa-compress'
 import type { Problem } from '../../../../lib/assets/development/live/page-state.ts'
 import { openTab } from '../../../support/live.ts'
@@ -20,7 +24,7 @@ test('LIV-01 a page is told the versions of what it uses, and the new one after 
   const tab = await openTab(t, site.port, 'use=app.css,/assets/app.js,/elsewhere.css')
   await until(() => tab.told().length === 1, 'the first message')
   const { headers } = tab.answer
-  t.is(headers['content-type'], 'text/event-stream')
+  t.is(headers['content-type'], 'text/event-stream; charset=utf-8')
   t.is(headers['cache-control'], 'no-store, no-transform')
   const [{ parts, problems } = { parts: [], problems: [] }] = tab.told()
   t.deepEqual(problems, [])
@@ -192,8 +196,56 @@ test('LIV-04 events pass a middleware that compresses, at once', async t => {
   t.is(tab.answer.headers['content-encoding'], undefined)
 })
 
+test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is no error', async t => {
+  const site = await makeSite(t, FILES)
+  const server = createServer(site.app.callback())
+  t.teardown(() => server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  t.teardown(() => session.destroy())
+  const stream = session.request({ ':path': '/assets/-/live?use=app.css' })
+  let text = ''
+  stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  await until(() => text.includes(`"key":"${APP}"`), 'the first message')
+  site.write('css/_part.scss', 'a { b: 2 }')
+  await until(() => text.split('data: ').length > 2, 'the second message')
+  stream.close()
+  await once(stream, 'close')
+  t.deepEqual(site.errors, [])
+})
+
+for (const [name, koa] of [
+  ['Koa 3', Koa],
+  ['Koa 2', Koa2]
+] as const) {
+  test(`LIV-04 what is in front may set fields and cookies, and a closed tab is no error, in ${name}`, async t => {
+    let requests = 0
+    const site = await makeSite(t, FILES, {
+      koa,
+      front: async (ctx, next) => {
+        await next()
+        ctx.set('X-Request', String(++requests))
+        ctx.cookies.set('session', 'renewed')
+      }
+    })
+    const tab = await openTab(t, site.port, 'use=app.css')
+    await until(() => tab.told().length === 1, 'the first message')
+    const { headers } = tab.answer
+    t.is(headers['x-request'], '1')
+    t.regex(String(headers['set-cookie']), /^session=renewed/)
+    tab.close()
+    const connections = () =>
+      new Promise<number>(resolve => site.server.getConnections((_, count) => resolve(count)))
+    await until(async () => (await connections()) === 0, 'the connection is closed')
+    t.deepEqual(site.errors, [])
+  })
+}
+
 test('a HEAD request for the channel has an end', async t => {
   const site = await makeSite(t, FILES)
   const { status, headers, text } = await site.ask('/assets/-/live', { method: 'HEAD' })
-  t.deepEqual([status, headers['content-type'], text], [200, 'text/event-stream', ''])
+  t.deepEqual(
+    [status, headers['content-type'], text],
+    [200, 'text/event-stream; charset=utf-8', '']
+  )
 })
