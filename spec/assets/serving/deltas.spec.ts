@@ -1,4 +1,5 @@
 // Deltas: what a browser is sent that has an earlier version (RFC 9842).
+import { createHook } from 'node:async_hooks'
 import { symlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
@@ -257,6 +258,32 @@ for (const [way, more] of WAYS.slice(0, 2)) {
     t.deepEqual([...site.errors, ...other.errors], [])
   })
 }
+
+test.serial(
+  'DLT-03 a dictionary that has no delta, and none at all, ask nothing of the disk',
+  async t => {
+    const site = await make(t, { revalidate: 3600 })
+    let calls = 0
+    const hook = createHook({
+      init(_, type) {
+        if (type.startsWith('FS')) calls++
+      }
+    })
+    t.teardown(() => hook.disable())
+    const ask = async (headers: Record<string, string>) => {
+      calls = 0
+      const { status } = await site.ask(APP, { headers })
+      t.is(status, 200)
+      return calls
+    }
+    hook.enable()
+    t.true((await ask({})) > 0, 'the file is read')
+    t.true((await ask(offering(OLD))) > 0, 'the delta is read')
+    t.is(await ask(offering(OLD)), 0)
+    for (const unknown of ['a', 'b', 'c']) t.is(await ask(offering(unknown)), 0, unknown)
+    t.is(await ask({}), 0)
+  }
+)
 
 test('DLT-02 a delta that is added while the server runs is found, and one that is replaced is read anew', async t => {
   const { [`/public${deltaName(APP, OLD)}`]: delta = '', ...rest } = files

@@ -9,6 +9,7 @@ import { streamOf } from '../../../files/file-stream.ts'
 import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
 import type { ServedDirectory } from '../directories/served-directory.ts'
 import { readEncoded, type EncodedFile } from './encoded-file.ts'
+import { isNoFile } from './folder-names.ts'
 import type { KnownFolders } from './known-folders.ts'
 import type { Memory } from './memory.ts'
 import {
@@ -26,6 +27,8 @@ interface Target {
   readonly file: string
   readonly digest: string
   readonly fields: SharedFields
+  /** Seconds for which the names in its folder may be remembered. */
+  readonly revalidate: number
 }
 
 export class Deltas {
@@ -48,28 +51,44 @@ export class Deltas {
   }
 
   /** Undefined for a file that is no dictionary and so has no deltas. */
-  of({ path }: Wanted, { file, digest }: EncodedFile, fields: SharedFields): FindDelta | undefined {
+  of(wanted: Wanted, { file, digest }: EncodedFile, fields: SharedFields): FindDelta | undefined {
     if (fields.dictionary === undefined || digest === undefined) return undefined
-    const target = { path, file, digest, fields }
+    const { isPublishedOnRequest, revalidate } = this.#directory
+    const trust = isPublishedOnRequest(wanted) ? 0 : revalidate(wanted)
+    const target = { path: wanted.path, file, digest, fields, revalidate: trust }
     return dictionary => this.#find(target, dictionary)
   }
 
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
     const extension = deltaExtension(digestOfHash(dictionary))
-    if (!this.#folders.mayHave(target.path + extension)) return undefined
+    const kind = this.#folders.kindOf(target.path + extension)
+    if (isNoFile(kind)) return undefined
     // No path contains a line break.
     const start = `${this.#directory.memoryKey}${target.path}\n${target.digest}`
     const key = `${start}\n${dictionary.toString('hex')}`
     const known = this.#memory.get(key)?.representations[0]
-    return known?.body ? known : this.#load(key, target, target.file + extension, dictionary)
+    if (known?.body) return known
+    return kind === 'file' || target.revalidate === 0
+      ? this.#load(key, target, extension, dictionary)
+      : this.#lookUp(key, target, extension, dictionary)
+  }
+
+  /** Requests with hashes of no delta cost nothing once the names in the folder are known. */
+  async #lookUp(key: string, target: Target, extension: string, dictionary: Buffer) {
+    const path = target.path + extension
+    await this.#folders.learn(path, target.revalidate)
+    if (isNoFile(this.#folders.kindOf(path))) return undefined
+    return this.#load(key, target, extension, dictionary)
   }
 
   async #load(
     key: string,
-    { digest, fields }: Target,
-    file: string,
+    target: Target,
+    extension: string,
     dictionary: Buffer
   ): Promise<Representation | undefined> {
+    const { digest, fields } = target
+    const file = target.file + extension
     const known = this.#memory.get(key)?.representations[0]
     const stamp = known && (await statOf(file))
     if (known && stamp && sameStamp(known.stamp, stamp)) return known

@@ -8,6 +8,10 @@ import { folded } from '../request-path.ts'
 /** `unsure`: a link, or several names that some file systems do not distinguish. */
 export type Kind = 'file' | 'other' | 'unsure'
 
+export function isNoFile(kind: Kind | 'missing'): kind is 'missing' | 'other' {
+  return kind === 'missing' || kind === 'other'
+}
+
 /** By folded name: one that is not here is on no file system the name of an entry. */
 export type Names = ReadonlyMap<string, Kind>
 

@@ -59,13 +59,6 @@ export class KnownFolders {
     return CODINGS.filter(({ extension }) => names.has(name + extension))
   }
 
-  /** Whether there may be a file at a decoded path beside one that is served. */
-  mayHave(path: string): boolean {
-    const last = path.lastIndexOf('/')
-    const names = this.#memory.recall(this.#key(path.slice(0, last)), performance.now())
-    return names?.has(folded(path.slice(last + 1))) ?? true
-  }
-
   /** Reads the folders above a decoded path that are not known. */
   async learn(path: string, revalidate: number): Promise<void> {
     for (let at = this.#directory.urlPath.length; at !== -1;) {

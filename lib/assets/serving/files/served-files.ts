@@ -6,7 +6,7 @@ import { fileIn, type ServedDirectory } from '../directories/served-directory.ts
 import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { Deltas } from './deltas.ts'
 import type { FolderMemory } from './folder-memory.ts'
-import type { Kind } from './folder-names.ts'
+import { isNoFile, type Kind } from './folder-names.ts'
 import { KnownFolders } from './known-folders.ts'
 import type { Held, Memory } from './memory.ts'
 import { isUnchanged, withServedFile, type Loading, type ServedFile } from './served-file.ts'
@@ -169,10 +169,6 @@ export class ServedFiles {
   #trustOfMiss(wanted: Wanted): number {
     return this.directory.isPublishedOnRequest(wanted) ? 0 : this.directory.revalidate(wanted)
   }
-}
-
-function isNoFile(kind: Kind | 'missing'): kind is 'missing' | 'other' {
-  return kind === 'missing' || kind === 'other'
 }
 
 async function regularStamp(path: string): Promise<Stamp | undefined> {
