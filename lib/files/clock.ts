@@ -13,15 +13,17 @@ const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
  * Whether any change from `now` on, in milliseconds since 1970, changes the stamp. A file system that
  * stamps whole seconds is recognised by the change time, which cannot be set; an mtime can.
  */
-export function showsChangesAfter({ ctimeNs, mtimeNs }: Stamp, now: number): boolean {
-  const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
-  const changed = ctimeNs > mtimeNs ? ctimeNs : mtimeNs
-  return changed < BigInt(now) * 1_000_000n - tick
+export function showsChangesAfter(stamp: Stamp, now: number): boolean {
+  return isUnchangedSince(stamp, now) && stamp.mtimeNs < BigInt(now) * 1_000_000n - tickOf(stamp)
 }
 
 /** Whether the change time is before `moment`; an mtime in the future may have been set. */
 export function isUnchangedSince(stamp: Stamp, moment: number): boolean {
-  return showsChangesAfter({ ...stamp, mtimeNs: stamp.ctimeNs }, moment)
+  return stamp.ctimeNs < BigInt(moment) * 1_000_000n - tickOf(stamp)
+}
+
+function tickOf({ ctimeNs }: Stamp): bigint {
+  return ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
 }
 
 /** Waits until a file that was written before the call can no longer change without a new stamp. */

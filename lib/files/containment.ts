@@ -79,13 +79,10 @@ async function redeployed(place: ServedPlace, before: SeenDirectory) {
 }
 
 /** @param path the name of what has the real path: `deny` compares the two */
-async function isRealInPlace(
-  place: ServedPlace,
-  path: string,
-  real: string | undefined
-): Promise<boolean> {
+async function isRealInPlace(place: ServedPlace, path: string, real: string | undefined) {
+  if (real === undefined) return false
   const directory = seen.get(place) ?? (await directoryOf(place))
-  if (!directory || real === undefined) return false
+  if (!directory) return false
   if (isAllowedAt(place.symlinks, directory, path, real)) return true
   const now = await redeployed(place, directory)
   return now !== undefined && isAllowedAt(place.symlinks, now, path, real)

@@ -104,10 +104,17 @@ export interface OpenFile {
   readonly stats: BigIntStats
 }
 
-function openDescriptor(path: string): Promise<number | undefined> {
-  return unlessMissing(done => {
-    // A socket cannot be opened.
-    open(path, READ, (error, fd) => done(error?.code === 'ENXIO' ? null : error, fd))
+/** Undefined for a miss. */
+function openFile(path: string): Promise<OpenFile | undefined> {
+  return unlessMissing((done: Callback<OpenFile | undefined>) => {
+    open(path, READ, (error, fd) => {
+      // A socket cannot be opened.
+      if (error) return done(error.code === 'ENXIO' ? null : error, undefined)
+      fstat(fd, EXACT, (failure, stats) => {
+        if (failure) close(fd)
+        done(failure, { path, fd, stats })
+      })
+    })
   })
 }
 
@@ -134,15 +141,13 @@ export async function withFile<T>(
   path: string,
   use: (file: OpenFile) => Promise<T>
 ): Promise<T | undefined> {
-  const fd = await openDescriptor(path)
-  if (fd === undefined) return undefined
-  let file: OpenFile | undefined
+  const file = await openFile(path)
+  if (!file) return undefined
+  const { fd, stats } = file
   try {
-    const stats = await statDescriptor(fd)
-    file = { path, fd, stats }
     return stats.isFile() ? await use(file) : undefined
   } finally {
-    const until = file && keptOpen.get(file)
+    const until = keptOpen.get(file)
     if (until) void until.then(() => close(fd))
     else close(fd)
   }

@@ -67,9 +67,12 @@ export function writeResponse(res: Response, response: PreparedResponse, body?: 
     return
   }
   const now = momentOf(res)
-  if (response.head?.moment !== now) response.head = completeHead(response, now)
-  if (response.head) {
-    writeWithHead(res, response.status, response.head, body)
+  // Many are sent once: only the head of a second response is worth its memory.
+  const isFirst = response.start === undefined
+  const head = response.head?.moment === now ? response.head : completeHead(response, now)
+  if (!isFirst) response.head = head
+  if (head) {
+    writeWithHead(res, response.status, head, body)
     return
   }
   res.writeHead(response.status, response.fields as string[])
@@ -110,13 +113,14 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 function joinFields({ status, fields }: PreparedResponse): string | false {
   // Of another length Node sends the body in chunks, and says so.
   if (status !== 304 && fields.at(-2) !== 'Content-Length') return false
-  let start = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`]
   for (let at = 0; at < fields.length; at += 2) {
     const [name, value] = [fields[at] as string, fields[at + 1] as string]
     if (!ORDINARY_NAME.test(name) || !VALUE.test(value)) return false
-    start += `${name}: ${value}\r\n`
+    lines.push(name, ': ', value, '\r\n')
   }
-  return start
+  // In one piece: a string that was put together by `+` keeps its parts.
+  return lines.join('')
 }
 
 function writeWithHead(res: Response, status: number, head: Head, body: Buffer | undefined): void {

@@ -1,5 +1,5 @@
 // What distinguishes the directories that are served: public and each mount.
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import type { ServedPlace } from '../../../files/containment.ts'
 import type { Fingerprinted } from '../../urls/fingerprint.ts'
 import type { SharedFields } from '../files/representation.ts'
@@ -37,7 +37,9 @@ export interface ServedDirectory {
 
 /** The file for a decoded URL path under the directory's; absolute. */
 export function fileIn({ place, urlPath }: ServedDirectory, path: string): string {
-  return join(place.dir, path.slice(urlPath.length))
+  const below = path.slice(urlPath.length)
+  // Of a canonical path there is nothing to normalize.
+  return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
 }
 
 /** Whether a decoded path is below a directory's URL path. */

@@ -62,12 +62,14 @@ export async function withServedFile<T>(
 ): Promise<T | undefined> {
   const path = fileIn(loading.directory, wanted.path)
   for (let attempt = 1; ; attempt++) {
-    const result = await withFile(path, async opened => {
+    let isReplaced = false
+    const used = await withFile(path, async opened => {
       const file = await prepare(loading, wanted, codings, opened)
-      if (file) return { used: await use(file, opened), isReplaced: false }
-      return { used: undefined, isReplaced: !(await isStillAt(path, opened)) }
+      if (file) return use(file, opened)
+      isReplaced = !(await isStillAt(path, opened))
+      return undefined
     })
-    if (!result?.isReplaced || attempt === ATTEMPTS) return result?.used
+    if (!isReplaced || attempt === ATTEMPTS) return used
   }
 }
 
@@ -82,11 +84,11 @@ async function prepare(
   codings: readonly Coding[],
   opened: OpenFile
 ): Promise<ServedFile | undefined> {
-  if (await isHidden(directory, opened)) return undefined
+  if (directory.isHidden && (await isHidden(directory.isHidden, opened))) return undefined
   if (!(await isInPlace(directory.place)(opened))) return undefined
   const file = await readEncoded('identity', opened, maxFileBytes)
   const fingerprint = directory.fingerprintOf(wanted)
-  const copies = codings.length === 0 ? NO_COPIES : await findCopies(codings, file)
+  const copies = codings.length === 0 ? NONE : await findCopies(codings, file)
   const needsDigest = fingerprint !== undefined || copies.size > 0
   const identity = needsDigest ? await withDigest(file, opened) : file
   const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
@@ -95,11 +97,8 @@ async function prepare(
   }
   const fields = directory.fieldsOf(wanted, isVerified)
   const findDelta = deltasOf(wanted, identity, fields)
-  if (copies.size === 0) {
-    const representations = [makeRepresentation(identity, fields, false)] as const
-    return { representations, copies, isVerified, findDelta }
-  }
-  const compressed = await readCopies(directory, identity, copies, maxFileBytes)
+  const readAll = () => readCopies(directory, identity, copies, maxFileBytes)
+  const compressed = copies.size === 0 ? [] : await readAll()
   const varies = compressed.length > 0
   const rest = compressed.map(copy => makeRepresentation(copy, fields, varies))
   const representations = [makeRepresentation(identity, fields, varies), ...rest] as const
@@ -107,12 +106,14 @@ async function prepare(
 }
 
 /** Whatever links lead to it. */
-async function isHidden({ isHidden: hides }: ServedDirectory, opened: OpenFile): Promise<boolean> {
-  if (!hides) return false
+async function isHidden(
+  hides: NonNullable<ServedDirectory['isHidden']>,
+  opened: OpenFile
+): Promise<boolean> {
   return hides(opened.path) || hides((await realPathOfOpen(opened)) ?? '')
 }
 
-const NO_COPIES: ReadonlyMap<Coding, Stamp> = new Map()
+const NONE: ReadonlyMap<Coding, Stamp> = new Map()
 
 /** The compressed files beside a file. One that is older is a copy of something else. */
 async function findCopies(

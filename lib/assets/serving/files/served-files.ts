@@ -84,19 +84,20 @@ export class ServedFiles {
 
   /** Where a stat result may be reused, concurrent requests share one stat. */
   #lookUpOnce(wanted: Wanted, known: Held | undefined, kind: Kind): Promise<Found> {
-    const { path } = wanted
-    const lookup =
-      this.#lookups.get(path) ??
-      this.#lookUpInFolder(wanted, known, kind).finally(() => this.#lookups.delete(path))
-    this.#lookups.set(path, lookup)
+    const lookup = this.#lookups.get(wanted.path) ?? this.#lookUpInFolder(wanted, known, kind)
+    this.#lookups.set(wanted.path, lookup)
     return lookup
   }
 
   async #lookUpInFolder(wanted: Wanted, known: Held | undefined, earlier: Kind): Promise<Found> {
-    const kind = earlier === 'unsure' ? await this.#learn(wanted) : earlier
-    if (isNoFile(kind)) return this.#drop(wanted)
-    // Opening a file shows its stamp.
-    return kind === 'file' && !known ? this.#loadNow(wanted) : this.#lookUp(wanted, known)
+    try {
+      const kind = earlier === 'unsure' ? await this.#learn(wanted) : earlier
+      if (isNoFile(kind)) return this.#drop(wanted)
+      // Opening a file shows its stamp.
+      return await (kind === 'file' && !known ? this.#load(wanted) : this.#lookUp(wanted, known))
+    } finally {
+      this.#lookups.delete(wanted.path)
+    }
   }
 
   async #learn(wanted: Wanted): Promise<Kind | 'missing'> {
@@ -117,16 +118,15 @@ export class ServedFiles {
   async #loadCurrent(wanted: Wanted, stamp: Stamp): Promise<Found> {
     const joined = await this.#loads.get(wanted.path)
     // A load in progress may have opened the file before it was replaced.
-    const isCurrent = joined && sameStamp(joined.representations[0].stamp, stamp)
-    return isCurrent ? joined : this.#loadNow(wanted)
+    if (joined && sameStamp(joined.representations[0].stamp, stamp)) return joined
+    const load = this.#load(wanted).finally(() => this.#loads.delete(wanted.path))
+    this.#loads.set(wanted.path, load)
+    return load
   }
 
-  async #loadNow(wanted: Wanted): Promise<Found> {
-    const { path } = wanted
+  async #load(wanted: Wanted): Promise<Found> {
     const [loadedAt, forgottenBefore] = [Date.now(), this.#forgotten]
-    const load = this.withOpened(wanted, file => file).finally(() => this.#loads.delete(path))
-    this.#loads.set(path, load)
-    const file = await load
+    const file = await this.withOpened(wanted, loaded => loaded)
     if (!file) return this.#drop(wanted)
     if (this.#forgotten === forgottenBefore) this.#hold(wanted, file, loadedAt)
     return file
