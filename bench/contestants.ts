@@ -1,5 +1,6 @@
 // The servers that are compared: each serves one folder of files on one port.
 import { spawn } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -31,6 +32,10 @@ export const contestants: Readonly<Record<string, Contestant>> = {
     'koa-fresh-assets, before, memory off': before(MEMORY_OFF)
   }),
   'koa-fresh-assets': ours({ env: 'production', fingerprint: false }),
+  'koa-fresh-assets, observed': (project, port) => {
+    subscribe('koa-fresh-assets:served', () => {})
+    return ours({ env: 'production', fingerprint: false })(project, port)
+  },
   'koa-fresh-assets, given to Koa': ours({ env: 'production', fingerprint: false }, passOn),
   'koa-fresh-assets, a mount': ({ root }, port) =>
     koa(

@@ -41,7 +41,7 @@ const REQUESTS: readonly Request[] = [
     path: '/assets/app.js',
     status: 200,
     contestants: [
-      ...[OURS, TO_KOA, `${OURS}, a mount`, ...CONSTANT, ...PEERS, 'nginx'],
+      ...[OURS, TO_KOA, `${OURS}, observed`, `${OURS}, a mount`, ...CONSTANT, ...PEERS, 'nginx'],
       `${OURS}, send only`
     ]
   },
@@ -53,7 +53,7 @@ const REQUESTS: readonly Request[] = [
     status: 304,
     // koa-static never responds with 304 by itself.
     contestants: [
-      ...[OURS, TO_KOA],
+      ...[OURS, TO_KOA, `${OURS}, observed`],
       ...[...PEERS.filter(name => name !== 'koa-static'), 'sirv, in Koa', 'nginx']
     ]
   },
