@@ -3,6 +3,7 @@ import test from 'ava'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { isBare, loadModuleLexer } from '../../lib/assets/rendering/module-references.ts'
 import { findReferences } from '../../lib/assets/rendering/references.ts'
 import type { Compiler } from '../../lib/assets/compilers/compiler.ts'
 import type { AppOptions } from '../../lib/assets/settings/options.ts'
@@ -53,7 +54,8 @@ test.before(async t => {
 
 test.after.always(() => rmSync(root, { recursive: true }))
 
-test('every reference of every stylesheet and script of the corpus leads to a published file', t => {
+test('every reference of every stylesheet and script of the corpus leads to a published file', async t => {
+  const findModuleReferences = await loadModuleLexer()
   t.deepEqual(report?.warnings, [])
   t.true((report?.assets ?? 0) > 500, String(report?.assets))
   let references = 0
@@ -62,11 +64,14 @@ test('every reference of every stylesheet and script of the corpus leads to a pu
     t.is(bytes.length, size, target)
     t.is(digestOf(bytes), digestIn(target) ?? '', target)
     if (!/\.(?:css|m?js)$/.test(plain)) continue
-    for (const { path, kind } of findReferences(
-      plain.endsWith('css') ? 'css' : 'js',
-      String(bytes)
-    )) {
-      if (kind === 'source-map' && !path.startsWith('/')) continue
+    const isStyle = plain.endsWith('css')
+    const inModule = isStyle ? [] : findModuleReferences(String(bytes))
+    for (const reference of [
+      ...findReferences(isStyle ? 'css' : 'js', String(bytes)),
+      ...inModule
+    ]) {
+      const { path, kind } = reference
+      if (isBare(reference) || (kind === 'source-map' && !path.startsWith('/'))) continue
       references++
       t.regex(path, PRINTED, `${plain} refers to ${path}`)
       t.true(existsSync(join(root, 'public', decodeURIComponent(path))), `${plain}: ${path}`)

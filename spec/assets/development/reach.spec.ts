@@ -1,10 +1,10 @@
 // Who reaches what is under -/. One process of its own: it looks at which modules were loaded.
 import { once } from 'node:events'
-import { Session } from 'node:inspector'
 import { networkInterfaces } from 'node:os'
 import { request } from 'node:http'
 import test from 'ava'
 import { openTab } from '../../support/live.ts'
+import { loadedScripts } from '../../support/loaded.ts'
 import { ask } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
 
@@ -13,15 +13,7 @@ const TAG = '<script src="/assets/-/live.js" type="module" async="async"></scrip
 
 /** The modules of the room that have been loaded by this process. */
 function loaded(): string[] {
-  const urls: string[] = []
-  const session = new Session()
-  session.connect()
-  session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
-  session.post('Debugger.enable')
-  session.disconnect()
-  const ours = urls.filter(url => /\/lib\/assets\//.test(url))
-  if (ours.length < 50) throw new Error(`only ${ours.length} modules are seen`)
-  return ours.filter(url => url.includes('/lib/assets/development/'))
+  return loadedScripts().filter(url => url.includes('/lib/assets/development/'))
 }
 
 const page: SiteOptions['routes'] = (ctx, next) => {

@@ -1,6 +1,11 @@
 import test from 'ava'
 import { array, assert, constantFrom, integer, property, string, tuple } from 'fast-check'
-import { findReferences, replaceReferences } from '../../../lib/assets/rendering/references.ts'
+import { loadModuleLexer } from '../../../lib/assets/rendering/module-references.ts'
+import {
+  findReferences,
+  replaceReferences,
+  type Reference
+} from '../../../lib/assets/rendering/references.ts'
 import { cases } from '../../support/soak.ts'
 
 // Pieces that are hard on a tokenizer, in any order.
@@ -95,3 +100,39 @@ test('text between references stays, whatever they refer to', t => {
   )
   t.pass()
 })
+
+const modulePieces = constantFrom(
+  ...["import './a.js';", "import a, { b } from './a.js';", 'export * from "/b.mjs"', '\n', ' '],
+  ...["import('./c.js?x')", 'import(`./c.js`)', 'import(name)', 'import.meta.url', 'x()', '`${'],
+  ...["new URL('d.png', import.meta.url)", "new URL('d.png', ", '// ', '/*', '*/', '`', "'", '"'],
+  ...['/', '}', ')', '(', "with { type: 'json' }", 'é', '🎈', 'of /x/g', '\\']
+)
+
+test('replaced references of a module are found again, and nothing else has changed', async t => {
+  const find = await loadModuleLexer()
+  let found = 0
+  assert(
+    property(array(modulePieces, { maxLength: 20 }), pieces => {
+      const code = pieces.join('')
+      const references = find(code)
+      found += references.length
+      const urls = references.map((_, at) => `/assets/${at}-0123.js`)
+      const replaced = replaceReferences(code, references, urls)
+      const again = find(replaced)
+      return (
+        again.every(({ path }, at) => path === urls[at]) &&
+        again.length === references.length &&
+        between(replaced, again) === between(code, references)
+      )
+    }),
+    { numRuns: cases(1000, 20_000) }
+  )
+  t.true(found > 100, String(found))
+})
+
+/** What stands around the references. */
+function between(code: string, references: readonly Reference[]): string {
+  const starts = [...references.map(({ start }) => start), code.length]
+  const ends = [0, ...references.map(({ end }) => end)]
+  return starts.map((start, at) => code.slice(ends[at], start)).join('\0')
+}
