@@ -10,8 +10,8 @@ export const list: Command = {
   summary: 'list every asset with its source, size and target',
   about: `Prints a line for each asset: its plain URL path, its source, its size and the path
 of the fingerprinted file. The last two come from the manifest and are missing for
-assets that are not precompiled yet. Where there are deltas from earlier versions, it
-says what they save.`,
+assets that are not precompiled yet. Where there are deltas from earlier versions,
+it says what they save.`,
   options: {},
   examples: [
     ['koa-fresh-assets list', 'What is published, and from where?'],
