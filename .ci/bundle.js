@@ -15,10 +15,13 @@ async function bundle(input, output) {
   await build.close()
 }
 
+// Node prints the source line of an uncaught error, and Koa the name of its class: lines and names stay.
+const readable = { compress: true, mangle: false, codegen: { removeWhitespace: false } }
+
 rmSync('dist', { recursive: true, force: true })
 await bundle(
   { input: entries([...TYPED, 'cli'], 'lib', '.ts') },
-  { minify: true, comments: false, sourcemap: true, chunkFileNames: 'chunks/[hash].js' }
+  { minify: readable, comments: false, sourcemap: true, chunkFileNames: 'chunks/[hash].js' }
 )
 // Scripts for browsers, which are read from beside the chunk that serves them.
 await bundle(

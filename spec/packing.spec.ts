@@ -1,7 +1,8 @@
 // What is published to a registry: package.json without what runs in this repository alone.
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, type ExecFileException } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { makeProject } from './support/site.ts'
@@ -69,7 +70,7 @@ test('a pack that was killed loses nothing: the next one, or restoring, gives it
   t.is(read(root), text)
 })
 
-test('the package holds what is run, its types, their maps and few words, in less than 400 kB without the maps', async t => {
+test('the package holds what is run, its types, their maps and few words, in less than 600 kB without the maps', async t => {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string; size: number }[] }]
   const others = files.map(({ path }) => path).filter(path => !path.startsWith('dist/chunks/'))
@@ -93,5 +94,18 @@ test('the package holds what is run, its types, their maps and few words, in les
     )
   )
   const bytes = files.reduce((sum, { path, size }) => sum + (path.endsWith('.map') ? 0 : size), 0)
-  t.true(bytes < 400_000, `${bytes} bytes`)
+  t.true(bytes < 600_000, `${bytes} bytes`)
+})
+
+test('an error at start is printed with a short line of source, its class and functions that have names', async t => {
+  const root = makeProject(t, { 'apps/web/assets/app.css': '' })
+  const { href } = pathToFileURL(join(process.cwd(), 'dist/index.js'))
+  const start = `import { koaAssets } from '${href}'; koaAssets({ env: 'production' })`
+  const failure = await t.throwsAsync<ExecFileException>(
+    run(process.execPath, ['--input-type=module', '--eval', start], { cwd: root })
+  )
+  const stderr = String(failure?.stderr)
+  t.regex(stderr, /^AssetError: there is no manifest /m)
+  t.regex(stderr, /^ +at koaAssets /m)
+  t.true(stderr.length < 3000, stderr)
 })
