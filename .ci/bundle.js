@@ -25,7 +25,11 @@ await bundle(
 )
 // Scripts for browsers, which are read from beside the chunk that serves them.
 await bundle(
-  { input: './lib/assets/development/client/live.js', platform: 'browser' },
+  {
+    input: './lib/assets/development/client/live.js',
+    platform: 'browser',
+    transform: { target: 'es2020' }
+  },
   { dir: 'dist/chunks/client', preserveModules: true, minify: true, comments: false }
 )
 await bundle(

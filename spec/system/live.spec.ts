@@ -39,11 +39,12 @@ function view(read: () => string): Middleware {
     const nonce = randomBytes(16).toString('base64')
     ctx.set(
       'Content-Security-Policy',
-      `default-src 'none'; connect-src 'self'; img-src 'self'; style-src 'self'; script-src 'nonce-${nonce}'; require-trusted-types-for 'script'`
+      `default-src 'none'; connect-src 'self'; img-src 'self'; style-src 'self' 'nonce-${nonce}'; script-src 'nonce-${nonce}'; require-trusted-types-for 'script'`
     )
     ctx.type = 'html'
     const { stylesheet, javascript, image, live } = ctx.assets
     ctx.body = `<!doctype html><title>Live</title>
+      <script nonce="${nonce}">${String(ctx.query['before'] ?? '')}</script>
       ${stylesheet('app', 'outer', 'shown')}
       ${javascript('app', { type: 'module', nonce })}
       ${live({ nonce })}
@@ -53,7 +54,12 @@ function view(read: () => string): Middleware {
   }
 }
 
-async function open(t: ExecutionContext, options: SiteOptions = {}, files = FILES) {
+/** @param before a script that runs before all others */
+async function open(
+  t: ExecutionContext,
+  options: SiteOptions = {},
+  { files = FILES, before = '' } = {}
+) {
   let site: Site | undefined
   const requested: string[] = []
   let channels = 0
@@ -70,7 +76,8 @@ async function open(t: ExecutionContext, options: SiteOptions = {}, files = FILE
     },
     routes: view(() => site?.read('/views/page.html') ?? '')
   })
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  const query = before === '' ? '' : `?before=${encodeURIComponent(before)}`
+  const page = await launch(t).open(`http://127.0.0.1:${site.port}/${query}`)
   await mark(page)
   return { site, page, requested, channels: () => channels }
 }
@@ -217,11 +224,25 @@ test.serial(
   }
 )
 
+for (const [what, before] of [
+  ['a constructed stylesheet', ''],
+  ['a style element, as in Safari before 16.4', 'delete CSSStyleSheet.prototype.replaceSync']
+] as const) {
+  test.serial(`LIV-03 the policy of the page allows ${what}`, async t => {
+    const { site, page } = await open(t, {}, { before })
+    site.write('stylesheets/_tokens.scss', '$ink: }')
+    const backdrop =
+      "document.querySelector('koa-fresh-assets-problems')?.shadowRoot.querySelector('.backdrop')"
+    await shows(page, `getComputedStyle(${backdrop} ?? document.body).position`, 'fixed')
+    await isSamePage(t, page)
+  })
+}
+
 test.serial(
   'LIV-03 a page that was opened with a broken stylesheet gets it when it is fixed',
   async t => {
     const broken = { ...FILES, 'stylesheets/_tokens.scss': '$ink: }' }
-    const { site, page } = await open(t, {}, broken)
+    const { site, page } = await open(t, {}, { files: broken })
     await until(async () => (await page.evaluate<string>(OVERLAY)) !== '', 'an overlay')
     site.write('stylesheets/_tokens.scss', '$ink: rgb(5, 5, 5);\n')
     await shows(page, color('h1'), 'rgb(5, 5, 5)')

@@ -33,8 +33,12 @@ export class Channel {
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
   readonly #tellAll = oneAtATime(() => this.#tell())
-  /** A page that sees another one reloads: the server has been restarted. */
-  readonly #instance: Part = { key: 'instance', version: randomUUID(), changedAt: 0 }
+  /** A page that is told another one, or is older than the process, reloads: the server was restarted. */
+  readonly #instance: Part = {
+    key: 'instance',
+    version: randomUUID(),
+    changedAt: performance.timeOrigin
+  }
   #stop: (() => void) | undefined
   #settling: NodeJS.Timeout | undefined
   #nextLook = 0
