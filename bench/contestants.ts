@@ -1,10 +1,11 @@
 // The servers that are compared: each serves one folder of files on one port.
 import { spawn } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
-import { readFileSync, writeFileSync } from 'node:fs'
+import * as fs from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
 import express from 'express'
 import fastify from 'fastify'
@@ -52,7 +53,7 @@ export const contestants: Readonly<Record<string, Contestant>> = {
   'bare node:http': bare('app.js', 'text/javascript; charset=utf-8'),
   'bare node:http, 200 KiB': bare('big.bin', 'application/octet-stream'),
   'Koa, ctx.body = buffer': async ({ root }, port) => {
-    const body = readFileSync(join(root, 'public/assets/app.js'))
+    const body = fs.readFileSync(join(root, 'public/assets/app.js'))
     await koa(port, ctx => {
       ctx.type = 'js'
       ctx.body = body
@@ -82,6 +83,21 @@ export const contestants: Readonly<Record<string, Contestant>> = {
       serve(ctx.req, ctx.res)
     })
   },
+  // The least that a 304 costs as a response to a request that Koa has received.
+  'Koa, an empty 304': (_, port) =>
+    koa(port, ctx => {
+      ctx.respond = false
+      const status = ctx.req.headers['if-none-match'] ? 304 : 200
+      ctx.res.writeHead(status, { ETag: '"x"' }).end()
+    }),
+  // And a file that is opened, checked and read.
+  'Koa, the calls to the disk': ({ root }, port) => {
+    const directory = join(root, 'public')
+    return koa(port, ctx => {
+      ctx.respond = false
+      return sendChecked(directory + (ctx.req.url ?? ''), ctx.res)
+    })
+  },
   '@fastify/static': async ({ root }, port) => {
     const app = fastify()
     await app.register(fastifyStatic, { root: join(root, 'public'), preCompressed: true })
@@ -100,13 +116,32 @@ export const contestants: Readonly<Record<string, Contestant>> = {
 /** A constant buffer with only the headers that HTTP requires. */
 function bare(name: string, type: string): Contestant {
   return async ({ root }, port) => {
-    const body = readFileSync(join(root, 'public/assets', name))
+    const body = fs.readFileSync(join(root, 'public/assets', name))
     const headers = { 'Content-Type': type, 'Content-Length': body.length }
     await listen(port, (_, res) => {
       res.writeHead(200, headers)
       res.end(body)
     })
   }
+}
+
+const callsTo = {
+  open: promisify(fs.open),
+  fstat: promisify(fs.fstat),
+  readlink: promisify(fs.readlink),
+  read: promisify(fs.read)
+}
+
+/** The calls that show that an open file is a regular one, where it is, and that it has not changed. */
+async function sendChecked(path: string, res: ServerResponse): Promise<void> {
+  const fd = await callsTo.open(path, 'r')
+  const { size } = await callsTo.fstat(fd)
+  await callsTo.readlink(`/proc/self/fd/${fd}`)
+  const body = Buffer.allocUnsafeSlow(size)
+  await callsTo.read(fd, body, 0, size, 0)
+  await callsTo.fstat(fd)
+  fs.close(fd)
+  res.writeHead(200, { 'Content-Type': 'text/javascript', 'Content-Length': size }).end(body)
 }
 
 function page(ctx: { body: unknown }): void {
@@ -169,7 +204,7 @@ function listen(
 /** One worker, no log, in the foreground as a child of this process. */
 async function nginx(root: string, port: number): Promise<void> {
   const file = join(root, 'nginx.conf')
-  writeFileSync(
+  fs.writeFileSync(
     file,
     `daemon off; worker_processes 1; pid ${root}/nginx.pid; error_log stderr crit; user root;
 events {}
