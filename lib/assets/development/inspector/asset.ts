@@ -56,7 +56,7 @@ export function assetReporter(pipeline: Pipeline, survey: Survey) {
     return {
       asked,
       asset,
-      explanation,
+      explanation: drafted?.error ? { ...explanation, ...FAILED } : explanation,
       representations: representations.map(withReasons),
       dependencies: (drafted?.dependencies ?? []).map(file => relative(settings.root, file)),
       failure: drafted?.error && (await errorReport(drafted.error, settings)),
@@ -65,6 +65,9 @@ export function assetReporter(pipeline: Pipeline, survey: Survey) {
     }
   }
 }
+
+/** `explain` compiles nothing. */
+const FAILED = { outcome: '500, as its source cannot be published', isFound: false }
 
 /** The asset of a name or a tail, with a fingerprint or without. */
 async function placeOf(

@@ -29,7 +29,7 @@ export function makeInspector(pipeline: Pipeline): Inspector {
   const survey = new Survey(pipeline)
   const overview = overviewOf(pipeline, survey)
   const report = assetReporter(pipeline, survey)
-  const requests = logRequests(`${encodePath(settings.prefix)}/-/`)
+  const requests = logRequests(`${encodePath(settings.prefix)}/-/`, settings.root)
   return {
     async list(ctx) {
       await lookAround(ctx, pipeline, survey)

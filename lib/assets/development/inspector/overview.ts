@@ -9,7 +9,8 @@ import type { Pipeline } from '../../pipeline.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
-import type { Problem, State, Survey } from './survey.ts'
+import type { Problem } from './read-source.ts'
+import type { State, Survey } from './survey.ts'
 
 export interface Row {
   /** The plain URL path, encoded. */

@@ -1,5 +1,6 @@
 // The last requests, from the moment on at which the inspector was first opened.
 import { subscribe } from 'node:diagnostics_channel'
+import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
 
 export interface LoggedRequest {
@@ -20,9 +21,10 @@ const MAX_REQUESTS = 100
 /**
  * Listens from now on, to all instances of this process.
  * @param own the URL path below which requests are those of the inspector
+ * @param root to which the paths in reasons are made relative
  * @returns the requests, the latest first
  */
-export function logRequests(own: string): () => readonly LoggedRequest[] {
+export function logRequests(own: string, root: string): () => readonly LoggedRequest[] {
   const requests: LoggedRequest[] = []
   const listen = <N extends 'served' | 'missed' | 'halted'>(
     name: N,
@@ -36,7 +38,9 @@ export function logRequests(own: string): () => readonly LoggedRequest[] {
       requests.splice(MAX_REQUESTS)
     })
   }
-  listen('served', ({ status, reason, bytes, coding }) => ({ status, reason, bytes, coding }))
+  listen('served', ({ status, reason, bytes, coding }) => {
+    return { status, reason: reason.replaceAll(`${root}${sep}`, ''), bytes, coding }
+  })
   const undecided = { bytes: undefined, coding: undefined }
   listen('missed', () => ({ status: 404, reason: 'nothing responded', ...undecided }))
   listen('halted', ({ status, reason }) => ({ status, reason, ...undecided }))

@@ -2,19 +2,16 @@
 // whether the targets are current. Publishes nothing.
 import { setTimeout } from 'node:timers/promises'
 import { inParallel, inSlices, oneAtATime, type Sliced } from '../../../concurrency.ts'
-import { reasonOf, type AssetError } from '../../../errors.ts'
-import { errorCode, statOf } from '../../../files/disk.ts'
-import { recheck, type Observation } from '../../../files/observation.ts'
+import { statOf } from '../../../files/disk.ts'
+import { recheck } from '../../../files/observation.ts'
 import { secondsLater } from '../../../files/writing/mtime.ts'
-import { asPublishError } from '../../../files/writing/publish-error.ts'
 import { findProblems, listPlaces, type Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
-import { textType } from '../../rendering/draft.ts'
 import { Renderer } from '../../rendering/renderer.ts'
-import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { encodePath } from '../../urls/encode.ts'
+import { asProblem, readSource, type Problem, type Reading } from './read-source.ts'
 
 /**
  * `published`: the target is current. `outdated`, `unpublished`: the next request publishes it.
@@ -29,19 +26,10 @@ export interface Surveyed {
   readonly refersTo: readonly string[]
 }
 
-export interface Problem {
-  /** Of an AssetError; undefined for any other failure. */
-  readonly code: string | undefined
-  readonly message: string
-}
-
 /** What was read of one source, valid until an input changes. */
-interface Reading extends Omit<Surveyed, 'state'> {
+interface Known extends Reading {
   readonly file: string
   readonly generation: number
-  readonly inputs: readonly Observation[]
-  /** Undefined for a source that cannot be published. */
-  readonly mtimeNs: bigint | undefined
 }
 
 // How long a page waits for what it shows.
@@ -57,7 +45,7 @@ export class Survey {
   readonly #pipeline: Pipeline
   readonly #renderer: Renderer
   /** By plain URL path. */
-  readonly #readings = new Map<string, Reading>()
+  readonly #readings = new Map<string, Known>()
   readonly #surveyed = new Map<string, Surveyed>()
   #common: ReadonlyMap<string, readonly Problem[]> = new Map()
   #generation = -1
@@ -78,7 +66,7 @@ export class Survey {
     return this.#referring.get(path) ?? []
   }
 
-  /** Brings the list of places up to date; with each of them it is in memory anyway. */
+  /** Brings the list of places up to date. */
   async list(): Promise<void> {
     const { settings, sources } = this.#pipeline
     await Promise.all(settings.apps.map(app => sources.of(app).verify()))
@@ -123,43 +111,21 @@ export class Survey {
   }
 
   async #reading(place: Place): Promise<Reading> {
+    const { settings } = this.#pipeline
     const { path, source } = place
     const known = this.#readings.get(path)
     const isSame = known?.file === source.file && known.generation === this.#generation
     if (isSame && (await Promise.all(known.inputs.map(recheck))).every(Boolean)) return known
     const generation = this.#generation
-    const reading = { file: source.file, generation, ...(await this.#read(place)) }
+    const reading = {
+      file: source.file,
+      generation,
+      ...(await readSource(settings, this.#renderer, place))
+    }
     // Without inputs nothing tells when it is outdated.
     if (reading.inputs.length > 0) this.#readings.set(path, reading)
     else this.#readings.delete(path)
     return reading
-  }
-
-  async #read(place: Place): Promise<Omit<Reading, 'file' | 'generation'>> {
-    const nothing = { refersTo: [], problems: [], inputs: [] }
-    const { name, source, path } = place
-    if (!source.compiler && !textType(name)) {
-      const stats = await statOf(source.file)
-      return { ...nothing, problems: stats ? [] : [gone(source.file)], mtimeNs: stats?.mtimeNs }
-    }
-    const problems: Problem[] = []
-    const add = (message: string) => void problems.push({ code: 'reference-missing', message })
-    try {
-      const draft = await this.#renderer.draft(place)
-      if (!draft) return { ...nothing, problems: [gone(source.file)], mtimeNs: undefined }
-      const fail = (error: AssetError) => void problems.push(asProblem(error))
-      const found = await this.#renderer.resolveAll(place, draft, { warn: add, fail })
-      const refersTo = found.flatMap(to => (to ? [assetPath(to.app, to.source.name)] : []))
-      return {
-        problems,
-        refersTo: [...new Set(refersTo)],
-        inputs: draft.isSettled ? draft.inputs : [],
-        mtimeNs: draft.mtimeNs
-      }
-    } catch (error) {
-      const problem = asProblem(asPublishError(this.#pipeline.settings, path, error))
-      return { ...nothing, problems: [problem], mtimeNs: undefined }
-    }
   }
 
   async #stateOf({ app, path }: Place, { mtimeNs }: Reading): Promise<State> {
@@ -179,15 +145,6 @@ export class Survey {
 /** Undefined if it takes longer than a page waits. */
 export function soon<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work, setTimeout(PATIENCE_MS, undefined, { ref: false })])
-}
-
-function gone(file: string): Problem {
-  const message = `${file} was removed after it was listed, or is no regular file: reload the page`
-  return { code: undefined, message }
-}
-
-function asProblem(error: unknown): Problem {
-  return { code: errorCode(error), message: reasonOf(error) }
 }
 
 const PLACES_PER_SLICE = 500

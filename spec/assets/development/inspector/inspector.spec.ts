@@ -98,6 +98,14 @@ test('INS-01 a plain file hides a compiled source of its name, and copies have s
   t.deepEqual((await overviewOf(site)).assets[0]?.sizes, { identity: 4 })
 })
 
+test("INS-01 a reference to nothing breaks its asset with missing: 'error'", async t => {
+  const files = { 'css/app.css': "a { background: url('none.png') }" }
+  const site = await makeSite(t, files, { missing: 'error' })
+  const { assets } = await overviewOf(site)
+  t.is(assets[0]?.state, 'broken')
+  t.is((await site.ask('/assets/app.css')).status, 500)
+})
+
 test('INS-01 a slow compiler delays no page: its asset is listed as not looked at yet', async t => {
   const compiled: ((output: { code: string }) => void)[] = []
   const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
@@ -195,10 +203,18 @@ test('INS-01 the page of an asset has the steps of explain, its texts, and a rea
 
 test('INS-01 a source that does not compile is shown with the place and its text', async t => {
   const site = await makeInspected(t)
-  const { failure, texts } = await json<AssetReport>(site, 'asset?path=broken.css&json')
+  const { failure, texts, explanation } = await json<AssetReport>(
+    site,
+    'asset?path=broken.css&json'
+  )
   t.regex(failure?.location ?? '', /^apps\/web\/assets\/css\/broken\.css\.scss:2:/)
   t.true(failure?.excerpt.includes('color: ;;{'))
   t.deepEqual(Object.keys(texts), ['source'])
+  t.is(explanation.outcome, '500, as its source cannot be published')
+  const { assets } = await overviewOf(site, '&state=broken')
+  t.regex(assets[0]?.problems[0]?.message ?? '', /^apps\/web\/assets\/css\/broken\.css\.scss:2:/)
+  const page = await site.ask('/assets/-/asset?path=broken.css')
+  t.is(page.text.split(escaped(failure?.reason ?? '')).length, 2)
 })
 
 test('INS-01 a path that is no asset is explained; a tail and a name find their asset', async t => {

@@ -32,7 +32,7 @@ export function assetPage(report: AssetReport): string {
   )
 }
 
-function summary({ took, dependencies }: AssetReport, asset: Row): Html {
+function summary({ took, dependencies, failure }: AssetReport, asset: Row): Html {
   const { path, url, app, source, target, digest, sizes, problems } = asset
   const fact = (name: string, value: Html | string | false | undefined) =>
     value !== undefined &&
@@ -41,9 +41,10 @@ function summary({ took, dependencies }: AssetReport, asset: Row): Html {
     html`<dt>${name}</dt>
       <dd>${value}</dd> `
   const all = Object.entries(sizes).map(([coding, size]) => `${coding} ${bytes(size)}`)
+  const others = problems.filter(({ message }) => !failure || !message.includes(failure.reason))
   const seconds = (milliseconds: number) => `${milliseconds.toFixed(1)} ms`
   return html`${asset.isImage && html`<p class="picture"><img src="image?path=${encodeURIComponent(path)}" alt="the image itself" /></p>`}
-    ${problems.map(({ message }) => html`<p class="problem">${message}</p>`)}
+    ${others.map(({ message }) => html`<p class="problem">${message}</p>`)}
     <dl class="facts">
       ${fact('State', state(asset.state))}${fact('App', app)}${fact('Source', html`<code>${source}</code>`)}${fact(
         'Also made of',

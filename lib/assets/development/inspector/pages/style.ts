@@ -50,9 +50,10 @@ input { flex: 1; min-width: 8rem }
 button { border-color: var(--accent); color: var(--accent); cursor: pointer }
 table { width: 100%; margin-top: .75rem; border-collapse: collapse; background: var(--surface); border: 1px solid var(--line) }
 th, td { padding: .55rem .85rem; overflow-wrap: anywhere; text-align: left; vertical-align: top; border-top: 1px solid var(--line) }
-thead th { border-top: 0; overflow-wrap: normal; background: var(--sunken); color: var(--muted); font-size: .8rem; font-weight: 600 }
+thead th { border-top: 0; white-space: nowrap; background: var(--sunken); color: var(--muted); font-size: .8rem; font-weight: 600 }
 .list td:first-child { width: 55% }
 .list td:first-child > span { display: block; font-size: .88rem }
+time { white-space: nowrap }
 .list img { float: left; margin: .1rem .75rem 0 0 }
 img { object-fit: contain; background: repeating-conic-gradient(var(--sunken) 0 25%, var(--surface) 0 50%) 0 0 / 12px 12px; border: 1px solid var(--line); border-radius: 4px }
 .size { display: block; white-space: nowrap; font-variant-numeric: tabular-nums }
