@@ -18,6 +18,7 @@ function inDevelopment(address: string): string {
   return `  ${address}          edit demo/apps/web/assets/stylesheets/base/_tokens.scss and watch
   ${address}/caching  send requests and watch 200, 304 and 412
   ${address}/admin    a second application with a stylesheet of the same name
+  ${address}/assets/-/  the inspector: every asset, what is wrong with it, the last requests
 
   curl -i ${address}/assets/app.css        Sass, compiled on request
   curl -i ${address}/assets/admin/app.css  the other application's, compiled from Less
