@@ -185,6 +185,22 @@ test.serial('LIV-02 an edited module, or a watched view, reloads the page once',
   t.deepEqual(page.complaints.filter(isNoClosing), [])
 })
 
+test.serial('LIV-02 the last of 300 modules is followed as well', async t => {
+  const numbers = Array.from({ length: 300 }, (_, number) => number)
+  const modules = numbers.map(number => [
+    `javascripts/components/part-${number}.js`,
+    `export const part${number} = ${number}`
+  ])
+  const imports = numbers.map(number => `import './components/part-${number}.js'`)
+  const app = `${imports.join('\n')}\nimport { part299 } from './components/part-299.js'\nglobalThis.part299 = part299`
+  const files = { ...FILES, ...Object.fromEntries(modules), 'javascripts/app.js': app }
+  const { site, page } = await open(t, {}, { files })
+  await shows(page, 'globalThis.part299', 299)
+  site.write('javascripts/components/part-299.js', 'export const part299 = "edited"')
+  await shows(page, 'globalThis.part299', 'edited')
+  t.deepEqual(page.complaints.filter(isNoClosing), [])
+})
+
 /** Until the page has connected again: a reload too many would follow at once. */
 async function settled(requested: readonly string[]): Promise<void> {
   const after = (from: string) => requested.slice(requested.lastIndexOf(from))

@@ -151,6 +151,15 @@ test('a name is told whatever characters it has, and what is no name is left out
   t.deepEqual(paths, [path])
 })
 
+test('of all names that a page lists, the first 1,000 are followed', async t => {
+  const site = await makeSite(t, { 'css/n0.css': '', 'css/n999.css': '', 'css/n1000.css': '' })
+  const names = Array.from({ length: 1500 }, (_, number) => `n${number}.css`)
+  const tab = await openTab(t, site.port, `use=${names.join()}`)
+  await until(() => tab.told().length === 1, 'the first message')
+  const paths = tab.told()[0]?.parts.flatMap(({ path }) => path ?? [])
+  t.deepEqual(paths, ['/assets/n0.css', '/assets/n999.css'])
+})
+
 test('LIV-01 a file that no event reports is noticed as well', async t => {
   const site = await makeSite(t, { '/public/assets/put.css': 'a{}' })
   const tab = await openTab(t, site.port, 'use=/assets/put.css')
