@@ -36,6 +36,11 @@ export interface Drafts {
   /** The draft of an earlier build, unless any of its inputs has changed. */
   reuse(place: Place): Promise<Drafted | undefined>
   keep(place: Place, drafted: Drafted): void
+  /** The result of the last build, if it was made of the same drafts. */
+  finishOnce(
+    drafted: ReadonlyMap<string, Drafted>,
+    finish: () => Promise<BuildResult>
+  ): Promise<BuildResult>
 }
 
 type DraftedPlace = Place & Drafted
@@ -66,8 +71,13 @@ class Build {
   async run(): Promise<BuildResult> {
     const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
     this.#problems.push(...findProblems(this.#settings, places))
-    const nodes = new Map<string, Node>()
     const all = await this.#draftAll(places)
+    const finish = () => this.#finish(all)
+    return this.#options.drafts?.finishOnce(all, finish) ?? finish()
+  }
+
+  async #finish(all: ReadonlyMap<string, DraftedPlace>): Promise<BuildResult> {
+    const nodes = new Map<string, Node>()
     for (const [path, drafted] of all) {
       const links = await this.#link(drafted)
       const map = links.includes(path + MAP) ? all.get(path + MAP) : undefined

@@ -1,8 +1,9 @@
-// The drafts of a live build, reused as long as none of their inputs has changed.
+// The drafts of a live build, and what they were finished to, reused as long as no input has changed.
 import { recheck } from '../../files/observation.ts'
-import type { Drafts } from '../building/build.ts'
+import type { BuildResult, Drafts } from '../building/build.ts'
 import type { Drafted } from '../building/finish-build.ts'
 import type { Place } from '../building/places.ts'
+import type { Draft } from '../rendering/draft.ts'
 
 interface Kept {
   readonly file: string
@@ -12,6 +13,7 @@ interface Kept {
 
 export class LiveDrafts implements Drafts {
   readonly #kept = new Map<string, Kept>()
+  #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
   readonly #generation: () => number
 
   /** @param generation changes with the set of all source files */
@@ -29,6 +31,21 @@ export class LiveDrafts implements Drafts {
   keep({ path, source }: Place, drafted: Drafted): void {
     if (!drafted.draft.isSettled) this.#kept.delete(path)
     else this.#kept.set(path, { file: source.file, generation: this.#generation(), drafted })
+  }
+
+  /** A result with problems is not kept: what is missing may have been added to `public`. */
+  async finishOnce(
+    drafted: ReadonlyMap<string, Drafted>,
+    finish: () => Promise<BuildResult>
+  ): Promise<BuildResult> {
+    const drafts = Array.from(drafted.values(), ({ draft }) => draft)
+    const { result, drafts: last } = this.#last ?? { drafts: [] }
+    if (result && drafts.length === last.length && drafts.every((one, at) => one === last[at])) {
+      return result
+    }
+    const fresh = await finish()
+    this.#last = fresh.problems.length === 0 ? { drafts, result: fresh } : undefined
+    return fresh
   }
 
   keepOnly(assets: ReadonlyMap<string, unknown>): void {
