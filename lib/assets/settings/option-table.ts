@@ -137,9 +137,12 @@ function isAlgorithm(name: unknown): boolean {
   return (INTEGRITY_ALGORITHMS as readonly unknown[]).includes(name)
 }
 
-/** HTML, "resolve a module specifier": what begins with a slash, a dot and a slash, or a scheme is a URL. */
+/**
+ * HTML, "resolve a module specifier": what begins with a slash, a dot and a slash, or a scheme is a URL, and
+ * what ends with a slash stands for all that begin with it.
+ */
 function isImport([specifier, name]: readonly [string, unknown]): boolean {
-  const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)/i.test(specifier)
+  const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)|\/$/i.test(specifier)
   return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))
 }
 

@@ -19,6 +19,7 @@ const WRONG_IMPORTS = [
   { './a': 'a.js' },
   { '/a': 'a.js' },
   { 'node:fs': 'a.js' },
+  { 'lib/': 'a.js' },
   { '': 'a.js' },
   { a: '../a.js' },
   { a: '/a.js' },
