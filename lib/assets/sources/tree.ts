@@ -54,21 +54,20 @@ export class Tree {
 
   /** Whether the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return !this.#isStale && this.isWatched
+    return !this.#isStale && this.#isWatched
   }
 
   get #isStale(): boolean {
     return this.#changed.size > 0 || this.#reading
   }
 
-  /** Whether events report every change. */
-  get isWatched(): boolean {
+  get #isWatched(): boolean {
     return this.#folders.size > 0 && this.#watchers.size === this.#folders.size
   }
 
   /** Brings the listing up to date from events, or from the stat of every folder if any has none. */
   async refresh(): Promise<void> {
-    if (!this.isWatched) await this.verify()
+    if (!this.#isWatched) await this.verify()
     else if (this.#isStale) await this.#reread()
     else if (performance.now() - this.#comparedAt >= VERIFY_EVERY_MS) {
       this.#compare().catch(() => this.#changed.add(''))

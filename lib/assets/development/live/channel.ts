@@ -56,7 +56,7 @@ export class Channel {
     const connection: Connection = new Connection(ctx, this.#prefix, () => this.#forget(connection))
     this.#connections.add(connection)
     this.#stop ??= this.#start()
-    this.#look()
+    void this.#look()
   }
 
   #forget(connection: Connection): void {
@@ -68,6 +68,7 @@ export class Channel {
 
   #start(): () => void {
     const endEvents = this.#pipeline.onSourceEvent(() => this.#lookSoon())
+    this.#nextLook = performance.now() + LOOK_EVERY_MS
     const timer = setInterval(() => this.#tick(), TICK_MS).unref()
     return () => {
       endEvents()
@@ -79,27 +80,31 @@ export class Channel {
 
   #tick(): void {
     for (const connection of this.#connections) connection.keepAlive()
-    if (performance.now() >= this.#nextLook) this.#look()
+    if (performance.now() >= this.#nextLook) void this.#lookUnasked()
+  }
+
+  async #lookUnasked(): Promise<void> {
+    this.#nextLook = Infinity
+    this.#watched.distrust()
+    const before = process.cpuUsage()
+    await this.#look()
+    const { user, system } = process.cpuUsage(before)
+    const wait = Math.max(LOOK_EVERY_MS, (user + system) / 1000 / MAX_LOAD)
+    this.#nextLook = performance.now() + wait
   }
 
   #lookSoon(): void {
     if (this.#settling) this.#settling.refresh()
-    else if (this.#stop) this.#settling = setTimeout(() => this.#look(), SETTLED_MS).unref()
+    else if (this.#stop) this.#settling = setTimeout(() => void this.#look(), SETTLED_MS).unref()
   }
 
-  #look(): void {
+  async #look(): Promise<void> {
     this.#settling = undefined
-    this.#nextLook = Infinity
-    const before = process.cpuUsage()
-    this.#tellAll()
-      .catch((error: unknown) =>
-        this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)
-      )
-      .finally(() => {
-        const { user, system } = process.cpuUsage(before)
-        const cost = (user + system) / 1000
-        this.#nextLook = performance.now() + Math.max(LOOK_EVERY_MS, cost / MAX_LOAD)
-      })
+    try {
+      await this.#tellAll()
+    } catch (error) {
+      this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)
+    }
   }
 
   async #tell(): Promise<void> {

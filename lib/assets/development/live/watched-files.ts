@@ -17,17 +17,22 @@ export class WatchedFiles {
   /** @param onEvent is called when a file may have changed */
   constructor({ live, symlinks }: Settings, onEvent: () => void) {
     const onTreeEvent = () => {
-      this.#isDue = true
+      this.distrust()
       onEvent()
     }
     const directories = live?.watch ?? []
     this.#trees = directories.map(directory => new Tree(directory, symlinks, onTreeEvent))
   }
 
-  /** Looks at every file, unless an event would have reported a change. */
+  /** For a change that no event has reported: the next look is at every file. */
+  distrust(): void {
+    this.#isDue = true
+  }
+
+  /** Looks at every file, unless nothing was reported since the last look. */
   async current(): Promise<Part> {
     await Promise.all(this.#trees.map(tree => tree.refresh()))
-    if (!this.#isDue && this.#trees.every(tree => tree.isWatched)) return this.#part
+    if (!this.#isDue) return this.#part
     this.#isDue = false
     const files = this.#trees.flatMap(tree =>
       [...tree.files(), ...tree.partials()].map(path => join(tree.directory, path))

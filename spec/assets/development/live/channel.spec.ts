@@ -8,7 +8,8 @@ import Koa2 from 'koa2'
 import compress from 'koa-compress'
 import type { Problem } from '../../../../lib/assets/development/live/page-state.ts'
 import { openTab } from '../../../support/live.ts'
-import { makeSite } from '../../../support/site.ts'
+import { startProcess } from '../../../support/processes.ts'
+import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
 
 const FILES = {
@@ -160,13 +161,32 @@ test('of all names that a page lists, the first 1,000 are followed', async t => 
   t.deepEqual(paths, ['/assets/n0.css', '/assets/n999.css'])
 })
 
-test('LIV-01 a file that no event reports is noticed as well', async t => {
+// Alone: the looks of a process that is busy are rare.
+test.serial('LIV-01 a file that no event reports is noticed as well', async t => {
   const site = await makeSite(t, { '/public/assets/put.css': 'a{}' })
   const tab = await openTab(t, site.port, 'use=/assets/put.css')
   await until(() => tab.told().length === 1, 'the first message')
   writeFileSync(site.at('/public/assets/put.css'), 'b{}')
   await tab.next()
   t.is(tab.version('/assets/put.css'), (await site.ask('/assets/put.css')).headers.etag)
+})
+
+test('LIV-01 LIV-02 on a file system without events every edit is told within seconds', async t => {
+  const files = { 'apps/web/assets/css/app.css': 'a{}', 'views/_page.ejs': '1' }
+  const root = makeProject(t, files)
+  const options = { root, env: 'development', live: { watch: ['views'] } }
+  const { first } = await startProcess(t, 'silent-site.ts', options)
+  const tab = await openTab(t, Number(first), 'use=app.css')
+  await until(() => tab.told().length === 1, 'the first message')
+  for (const [file, key] of [
+    ['apps/web/assets/css/app.css', APP],
+    ['views/_page.ejs', 'live.watch']
+  ] as const) {
+    const before = tab.version(key)
+    writeFiles(root, { [file]: 'edited' })
+    await until(() => tab.version(key) !== before, `another version of ${file}`)
+  }
+  t.true(tab.told().length >= 3)
 })
 
 test('LIV-04 a server that is closed ends its channels, and a closed tab leaves nothing', async t => {
