@@ -2,7 +2,7 @@ import { encode } from '@jridgewell/sourcemap-codec'
 import test from 'ava'
 import { growsInProportion } from '../../support/cost.ts'
 import { findReferences, replaceReferences } from '../../../lib/assets/rendering/references.ts'
-import { shiftMap } from '../../../lib/assets/rendering/shift-map.ts'
+import { shiftInlineMap, shiftMap } from '../../../lib/assets/rendering/shift-map.ts'
 
 const LONGER = '/assets/images/a-0123456789abcdef0123456789abcdef.png'
 
@@ -28,6 +28,38 @@ test('every rule is mapped from its new column once the URLs are longer', t => {
   const { mappings } = JSON.parse(shiftMap(map, text, references, urls)) as { mappings: string }
   const columns = ['a{', 'b{', 'c{'].map(rule => written.indexOf(rule))
   t.is(mappings, mapping(columns))
+})
+
+const asData = (map: string) =>
+  `data:application/json;base64,${Buffer.from(map).toString('base64')}`
+
+test('a map in the last comment of a text is moved as well, in whatever form the comment is', t => {
+  const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
+  const finished = replaceReferences(text, references, urls)
+  const moved = shiftMap(map, text, references, urls)
+  t.not(moved, map)
+  for (const comment of ['//# $', '//# $\n', '/*# $ */', '/*# $ */\n', '\n//@ $\r\n']) {
+    const withMap = (json: string) =>
+      finished + comment.replace('$', `sourceMappingURL=${asData(json)}`)
+    t.is(shiftInlineMap(withMap(map), text, references, urls), withMap(moved), comment)
+  }
+})
+
+test('what is no map of the text stays: elsewhere in the text, linked, cut off, not JSON', t => {
+  const { text, map, references, urls } = makeText(['b{background:url(a.png)}'])
+  const url = `sourceMappingURL=${asData(map)}`
+  for (const rest of [
+    `"//# ${url}"`,
+    `//# ${url}\nlast()`,
+    '//# sourceMappingURL=a.js.map',
+    '//# sourceMappingURL=data:application/json;base64,',
+    '//# sourceMappingURL=data:application/json;base64,!!!!',
+    `//# sourceMappingURL=${asData('{')}`,
+    `//# sourceMappingURL=${asData('null')}`,
+    `//# sourceMappingURL=${asData('{"version":3,"sections":[]}')}`
+  ]) {
+    t.is(shiftInlineMap(text + rest, text, references, urls), text + rest, rest)
+  }
 })
 
 test('S61 references in one line take time in proportion to their number', t => {
