@@ -1,4 +1,5 @@
 // The pages of the inspector, and the same as JSON.
+import { rmSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import type { AssetReport } from '../../../../lib/assets/development/inspector/asset.ts'
 import type { Overview } from '../../../../lib/assets/development/inspector/overview.ts'
@@ -84,6 +85,15 @@ test('INS-01 what is fixed, added or removed is so on the next page', async t =>
   const { assets, counts } = await overviewOf(site)
   t.deepEqual(counts, { unpublished: 3 })
   t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
+  rmSync(site.at('css/b.css'))
+  const later = await overviewOf(site)
+  t.deepEqual(
+    later.assets.map(({ name, problems }) => [name, problems.length]),
+    [
+      ['c.css', 1],
+      ['a.css', 0]
+    ]
+  )
 })
 
 test('INS-01 a plain file hides a compiled source of its name, and copies have sizes of their own', async t => {
@@ -112,6 +122,10 @@ test('INS-01 a slow compiler delays no page: its asset is listed as not looked a
   const files = { 'css/slow.css.x': '', 'css/quick.css': '' }
   const compilers = [{ extensions: '.x', target: '.css', compile }]
   const site = await makeSite(t, files, { compilers })
+  await until(
+    async () => (await json<Overview>(site, '?json')).surveyed === 1,
+    'the other asset has been looked at'
+  )
   const { headers, text } = await site.ask('/assets/-/')
   t.regex(String(headers['refresh']), /^\d+$/)
   t.true(text.includes('Looked at 1 of 2 assets'))
@@ -162,6 +176,17 @@ test('INS-01 the list is filtered by text and state, and paged', async t => {
   const site = await makeInspected(t, { ...FILES, ...Object.fromEntries(many) })
   const first = await overviewOf(site)
   t.deepEqual([first.total, first.found, first.pages, first.assets.length], [236, 236, 3, 100])
+  const second = await site.ask('/assets/-/?q=css&page=2')
+  for (const [rel, page] of [
+    ['prev', 1],
+    ['next', 3]
+  ]) {
+    t.regex(
+      second.text,
+      new RegExp(`rel="${rel}"\\s+href="\\./\\?q=css&amp;state=&amp;page=${page}"`)
+    )
+  }
+  t.false(second.text.includes('page=4'))
   const last = await overviewOf(site, '&page=3')
   t.is(last.assets.length, 36)
   t.is((await overviewOf(site, '&page=99')).question.page, 3)
