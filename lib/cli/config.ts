@@ -68,7 +68,7 @@ async function importDefault(file: string): Promise<unknown> {
  * beforehand: Node caches a failed import.
  */
 async function enableTypeScript(file: string): Promise<void> {
-  if ((process.features as { typescript?: unknown }).typescript) return
+  if (stripsTypes()) return
   try {
     await import(pathToFileURL(createRequire(file).resolve('tsx')).href)
   } catch (error) {
@@ -78,6 +78,10 @@ async function enableTypeScript(file: string): Promise<void> {
       cause: error
     })
   }
+}
+
+export function stripsTypes(): boolean {
+  return Boolean((process.features as { typescript?: unknown }).typescript)
 }
 
 function checkOptions(options: unknown): KoaAssetsOptions {

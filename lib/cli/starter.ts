@@ -36,19 +36,34 @@ export const ASSETS: StarterFiles = {
 `
 }
 
-/** @param name `assets.config.js`, or `.mjs` in a package of CommonJS modules */
+/** @param name `assets.config` with `.js` or, beside a tsconfig.json, `.ts`; with an `m` in a package of CommonJS modules */
 export function configFile(name: string): StarterFiles {
-  return {
-    [name]: `// Options for koaAssets() and for the koa-fresh-assets command.
+  return { [name]: ABOUT_CONFIG + (isTypeScript(name) ? TYPED_CONFIG : CONFIG) }
+}
 
+export function isTypeScript(name: string): boolean {
+  return name.endsWith('ts')
+}
+
+const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
+
+const CONFIG = `
 /** @type {import('koa-fresh-assets').KoaAssetsOptions} */
 export default {
   // Relative paths start here, whatever the working directory is.
   root: import.meta.dirname
 }
 `
-  }
-}
+
+const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'"
+
+const TYPED_CONFIG = `${TYPE_IMPORT}
+
+export default {
+  // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
+  root: import.meta.dirname
+} satisfies KoaAssetsOptions
+`
 
 const SERVE = 'SERVE_STATIC_ASSETS=true'
 

@@ -46,6 +46,30 @@ test('what init gives can be served, precompiled and verified as it is', async t
   t.is((await run(root, 'verify')).stdout, '4 assets, no problems\n')
 })
 
+for (const [type, config] of [
+  ['module', 'assets.config.ts'],
+  ['commonjs', 'assets.config.mts']
+]) {
+  test(`init gives a TypeScript project of type ${type} an ${config} that the command reads`, async t => {
+    const root = makeProject(t, {
+      'package.json': `{ "type": "${type}" }`,
+      'tsconfig.json': '{}'
+    })
+    const { stdout } = await run(root, 'init')
+    t.true(
+      stdout.includes(
+        `import options from './${config}' // for tsc and tsx: ${config}`.replace(/ts$/, 'js')
+      )
+    )
+    t.regex(
+      stdout,
+      /^Start it with: node --env-file=\.env\.development (?:--import tsx )?server\.ts$/m
+    )
+    const text = readFileSync(join(root, config ?? ''), 'utf8')
+    t.regex(text, /root: import\.meta\.dirname\n\} satisfies KoaAssetsOptions\n$/)
+  })
+}
+
 test('init overwrites nothing, adds only the lines that are missing, and a second run changes nothing', async t => {
   const own = {
     'apps/shop/assets/app.css': '',

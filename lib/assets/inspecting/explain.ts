@@ -81,8 +81,9 @@ function pathStep(path: string, settings: Settings): Step {
 function mountsStep({ root, mounts }: Settings, wanted: ReturnType<typeof locate>): Step[] {
   if (mounts.length === 0) return []
   const path = typeof wanted === 'object' ? wanted.path : ''
-  const covering = mounts.filter(mount => mount.dev === undefined && covers(mount, path))
-  const places = covering.map(({ urlPath }) => `the mount ${urlPath || '/'}`)
+  const covering = mounts.filter(mount => covers(mount, path))
+  const here = covering.filter(({ dev }) => dev === undefined)
+  const places = here.map(({ urlPath }) => `the mount ${urlPath || '/'}`)
   const details = mounts.map(({ urlPath, dir, dev, index, fallback }) =>
     [
       `${urlPath}/…: ${dev === undefined ? relative(root, dir) : "the bundler's dev server"}`,
@@ -90,7 +91,8 @@ function mountsStep({ root, mounts }: Settings, wanted: ReturnType<typeof locate
       ...(fallback === undefined ? [] : [`fallback ${fallback}`])
     ].join(', ')
   )
-  const finding = places.length === 0 ? 'none' : `${places.join(', then ')}, then public`
+  const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
+  const finding = places.length === 0 ? without : `${places.join(', then ')}, then public`
   return [step('mounts', finding, details)]
 }
 

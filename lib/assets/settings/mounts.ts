@@ -69,7 +69,7 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
   const dev = env === 'development' ? withoutSlash(options.dev) : undefined
   const { manifest, symlinks = project.symlinks } = options
   const place = `mounts.${path}.`
-  if (dev === undefined && !isPrecompile) checkDirectory(project, path, options.dir, dir)
+  if (dev === undefined && !isPrecompile) checkDirectory(project, path, options, dir)
   return Object.freeze({
     urlPath: settlePath(path, 'mounts'),
     dir,
@@ -93,17 +93,18 @@ function withoutSlash(dev: MountOptions['dev']): string | true | undefined {
   return typeof dev === 'string' ? dev.replace(/\/$/, '') : dev
 }
 
-function checkDirectory(project: Project, path: string, given: string, dir: string): void {
-  const reason = isDirectory(dir) ? whyPrivate(project, dir) : 'is not a directory'
+function checkDirectory(project: Project, path: string, options: MountOptions, dir: string): void {
+  const isThere = isDirectory(dir)
+  const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
   if (reason === undefined) return
-  const advice =
-    reason === 'is not a directory'
-      ? 'build it first, or correct the path'
-      : 'everything in a mount is served: mount a directory of its own'
-  throw new AssetError(
-    'mount-unusable',
-    `the mount ${path} is ${given}, which ${reason}: ${advice}`
-  )
+  const advice = isThere
+    ? 'everything in a mount is served: mount a directory of its own'
+    : `build it first, ${isBundleInDevelopment(project, options) ? "set dev to use the bundler's dev server, " : ''}or correct the path`
+  throw new AssetError('mount-unusable', `the mount ${path} is ${dir}, which ${reason}: ${advice}`)
+}
+
+function isBundleInDevelopment({ env }: Project, { manifest }: MountOptions): boolean {
+  return env === 'development' && manifest !== undefined
 }
 
 function immutableBy(

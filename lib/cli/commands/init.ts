@@ -4,18 +4,25 @@ import { dirname, join, resolve } from 'node:path'
 import { isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
 import { isRecord } from '../../options.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
-import { CONFIG_NAMES } from '../config.ts'
+import { CONFIG_NAMES, stripsTypes } from '../config.ts'
 import { table } from '../format.ts'
-import { ASSETS, configFile, LINES, type StarterFiles, type StarterLines } from '../starter.ts'
+import {
+  ASSETS,
+  configFile,
+  isTypeScript,
+  LINES,
+  type StarterFiles,
+  type StarterLines
+} from '../starter.ts'
 
 export const init: Command = {
   name: 'init',
   summary: 'create the files of a new project',
   about: `Creates apps/web/assets with a stylesheet, a script, an image and a favicon, unless
-the project has assets already; assets.config.js; .env.development and .env.test
-with SERVE_STATIC_ASSETS=true; and adds public/assets and public/assets.json to
-.gitignore. A file that exists is kept: lines that .gitignore and the .env files
-lack are added at the end.`,
+the project has assets already; assets.config.js, or .ts beside a tsconfig.json;
+.env.development and .env.test with SERVE_STATIC_ASSETS=true; and adds
+public/assets and public/assets.json to .gitignore. A file that exists is kept:
+lines that .gitignore and the .env files lack are added at the end.`,
   options: {
     'dry-run': { type: 'boolean', description: 'list what would be done, and write nothing' }
   },
@@ -87,15 +94,21 @@ function hasAssets(root: string): boolean {
 function newConfig(root: string): string {
   const file = join(root, 'package.json')
   const packaged: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
-  return isRecord(packaged) && packaged.type === 'module' ? 'assets.config.js' : 'assets.config.mjs'
+  const modules = isRecord(packaged) && packaged.type === 'module' ? '' : 'm'
+  const language = existsSync(join(root, 'tsconfig.json')) ? 'ts' : 'js'
+  return `assets.config.${modules}${language}`
 }
 
 function nextSteps(config: string): string {
+  const [note, server] = isTypeScript(config)
+    ? [` // for tsc and tsx: ${config.replace(/ts$/, 'js')}`, 'server.ts']
+    : ['', 'server.js']
+  const loader = isTypeScript(config) && !stripsTypes() ? ' --import tsx' : ''
   return `
 Next, in the application, in front of the router:
 
   import { koaAssets } from 'koa-fresh-assets'
-  import options from './${config}'
+  import options from './${config}'${note}
 
   app.use(koaAssets(options))
 
@@ -103,5 +116,5 @@ and in a view, where the helpers are called assets:
 
   <%- assets.stylesheet('app') %>
 
-Start it with: node --env-file=.env.development server.js`
+Start it with: node --env-file=.env.development${loader} ${server}`
 }

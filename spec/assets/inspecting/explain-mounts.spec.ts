@@ -83,6 +83,12 @@ test('explain shows which mounts are looked in, and that a hashed file of a bund
   t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
 })
 
+test('explain tells that no mount has the path', async t => {
+  const { explainPath } = await makeExplained(t)
+  const { steps } = await explainPath('/elsewhere/a.txt')
+  t.is(steps.find(({ subject }) => subject === 'mounts')?.finding, 'none has this path')
+})
+
 test('explain tells that the dev server has the files of a mount', async t => {
   const { site } = await makeExplained(t)
   const mounts = { '/static': { dir: 'none', dev: 'http://localhost:5173' } }
@@ -94,7 +100,11 @@ test('explain tells that the dev server has the files of a mount', async t => {
   })
   t.deepEqual(
     steps.find(({ subject }) => subject === 'mounts'),
-    { subject: 'mounts', finding: 'none', details: ["/static/…: the bundler's dev server"] }
+    {
+      subject: 'mounts',
+      finding: "left to the bundler's dev server",
+      details: ["/static/…: the bundler's dev server"]
+    }
   )
   t.is(outcome, `passed to the next middleware${NO_STORE}`)
 })

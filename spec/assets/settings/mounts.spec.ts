@@ -1,6 +1,6 @@
 // The options of mounts, and of `headers`: MNT-03, MNT-04, MNT-07, NBR-02, SET-10, SET-11.
 import { mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { runInNewContext } from 'node:vm'
 import { precompile } from '../../../lib/assets/building/precompile.ts'
@@ -178,17 +178,25 @@ for (const [dir, reason, options] of [
     const root = makeProject(t, PROJECT)
     symlinkSync('.', join(root, 'root-link'))
     symlinkSync('apps/web/assets/css', join(root, 'css-link'))
-    const message = `the mount /x is ${dir}, which ${reason}`
+    const message = `the mount /x is ${resolve(root, dir)}, which ${reason}`
     for (const mount of [dir, { dir }, { dir: join(root, dir) }]) {
-      const given = typeof mount === 'string' ? mount : mount.dir
       t.throws(start({ root, env: 'production', ...options, mounts: { '/x': mount } }), {
         instanceOf: AssetError,
         code: 'mount-unusable',
-        message: message.replace(`is ${dir},`, `is ${given},`)
+        message
       })
     }
   })
 }
+
+test('MNT-03 in development the error about a bundle that is missing names the dev server', t => {
+  const root = makeProject(t)
+  const mounts = { '/x': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  const message = (env: string) => t.throws(start({ root, env, mounts }))?.message ?? ''
+  const advice = "build it first, set dev to use the bundler's dev server, or correct the path"
+  t.true(message('development').endsWith(`: ${advice}`))
+  t.true(message('production').endsWith(`: ${BUILD_FIRST}`))
+})
 
 test('MNT-03 while `dev` is in force the directory need not exist, and only then', t => {
   const root = makeProject(t)

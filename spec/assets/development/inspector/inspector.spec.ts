@@ -365,9 +365,11 @@ test('INS-02 every page reads without scripts, allows none, and is not stored', 
     t.is(headers['x-content-type-options'], 'nosniff')
     t.true(
       String(headers['content-security-policy']).startsWith(
-        "default-src 'none'; style-src 'self'; "
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; "
       )
     )
+    // Without an icon, a browser asks the application for /favicon.ico.
+    t.is(text.includes('<link rel="icon" href="data:,"'), PAGES.includes(page), page)
     t.false(/<script|<style| style=| on\w+=/.test(text), page)
     const head = await site.ask(`/assets/-/${page}`, { method: 'HEAD' })
     t.deepEqual([head.status, head.bytes.length], [200, 0])

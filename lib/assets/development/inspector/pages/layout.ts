@@ -4,7 +4,7 @@ import type { ShownText } from '../texts.ts'
 import { html, type Html } from './html.ts'
 
 export const POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 export function layout(title: string, current: 'list' | 'requests' | 'asset', main: Html): string {
   const link = (name: typeof current, href: string, text: string) =>
@@ -14,6 +14,7 @@ export function layout(title: string, current: 'list' | 'requests' | 'asset', ma
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width" />
       <title>${title} · koa-fresh-assets</title>
+      <link rel="icon" href="data:," />
       <link rel="stylesheet" href="inspector.css" />
       <a class="skip" href="#main">Skip to the content</a>
       <header>
