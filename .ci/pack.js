@@ -5,6 +5,8 @@ import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } fro
 const FOR_CONTRIBUTORS = ['scripts', 'devDependencies', 'overrides', 'ava', 'c8', 'prettier']
 const PACKED = new Set(['CHANGELOG.md', 'LICENSE'])
 
+const NOT_PACKED = 'Pages named `docs/…` are in the repository, not in this package.\n'
+
 const STRIPPED = {
   'package.json'(text) {
     const entries = Object.entries(JSON.parse(text))
@@ -14,6 +16,7 @@ const STRIPPED = {
   'README.md'(text) {
     return text
       .replaceAll(/^!\[.*\n+/gm, '')
+      .replace(/^## /m, `${NOT_PACKED}\n$&`)
       .replaceAll(/\[([^\]]+)\]\(([^)#:\s]+)(?:#[^)]*)?\)/g, (link, label, path) =>
         PACKED.has(path) ? link : label === path ? path : `${label} (${path})`
       )

@@ -1,6 +1,6 @@
 // What is published to a registry: package.json without what runs in this repository alone.
 import { execFile, execFileSync, type ExecFileException } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -15,11 +15,15 @@ const README = `# A package
 ![a picture](docs/a.svg)
 
 It has [a licence](LICENSE), [a guide](docs/guide.md#part), [a part](#part) and [a site](https://example.com).
+
+## A part
+
+## Another
 `
 
 /** A copy of this package whose build has been done. */
 function makeCopy(t: ExecutionContext): { root: string; text: string } {
-  const scripts = { ...parsed.scripts, build: 'node --version' }
+  const scripts = { ...parsed.scripts, build: 'node --eval 0' }
   const text = `${JSON.stringify({ ...parsed, scripts }, undefined, 2)}\n\n`
   const root = makeProject(t, {
     'package.json': text,
@@ -45,7 +49,15 @@ test('what is packed has no script and no dead link, and what is here stays as i
   for (const part of [scripts, devDependencies, overrides, ava, c8, prettier]) t.truthy(part)
   t.is(
     packed('README.md'),
-    '# A package\nIt has [a licence](LICENSE), a guide (docs/guide.md), [a part](#part) and [a site](https://example.com).\n'
+    `# A package
+It has [a licence](LICENSE), a guide (docs/guide.md), [a part](#part) and [a site](https://example.com).
+
+Pages named \`docs/…\` are in the repository, not in this package.
+
+## A part
+
+## Another
+`
   )
   t.is(read(root), text)
   t.is(readFileSync(join(root, 'README.md'), 'utf8'), README)
@@ -71,7 +83,13 @@ test('a pack that was killed loses nothing: the next one, or restoring, gives it
 })
 
 test('the package holds what is run, its types, their maps and few words, in less than 400 kB without the maps', async t => {
-  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
+  const { root } = makeCopy(t)
+  for (const path of ['dist', 'README.md', 'CHANGELOG.md', 'LICENSE', '.env.example']) {
+    cpSync(path, join(root, path), { recursive: true })
+  }
+  const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--offline', '--silent'], {
+    cwd: root
+  })
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string; size: number }[] }]
   const others = files.map(({ path }) => path).filter(path => !path.startsWith('dist/chunks/'))
   t.deepEqual(others.toSorted(), [
