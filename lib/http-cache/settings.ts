@@ -38,11 +38,11 @@ export interface HttpCacheOptions {
   /** The lifetime of the same responses, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
   readonly expires?: Lifetime | undefined
   /**
-   * A string that is mixed into every ETag of `ctx.fresh`, so a deploy invalidates every page: the deploy's
-   * id, `ctx.assets.version`, `versionOf('views')`. A Last-Modified alone then gets an ETag as well.
-   * The empty string and `undefined` are not mixed in. Default: none.
+   * Returns a string that is mixed into every ETag of `ctx.fresh`, so that a deploy invalidates every page: the
+   * deploy's ID, `ctx.assets.version`, `versionOf('views')`. A route that gives only a date then gets an ETag
+   * as well. The empty string and `undefined` are not mixed in. Default: none.
    *
-   * A result that is not a string is a TypeError of the request.
+   * Any other result is a TypeError of the request.
    */
   readonly version?: ((ctx: Context) => string | undefined) | undefined
   /**
@@ -57,7 +57,8 @@ export interface HttpCacheOptions {
   readonly autoEtag?: boolean | undefined
   /**
    * Write the groups of `ctx.cacheGroups` in a CDN's own field as well: `Surrogate-Key` (Fastly), `Cache-Tag`
-   * (Cloudflare), `xkey` (Varnish). A name that contains `tag` is separated by commas, any other by blanks.
+   * (Cloudflare), `xkey` (Varnish). They are separated by commas if the field's name contains `tag`, else by
+   * spaces.
    * Default: none.
    *
    * @example

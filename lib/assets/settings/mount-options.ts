@@ -7,8 +7,8 @@ import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 export interface MountOptions {
   /**
    * The directory, relative to `root`. Everything in it is served except dotfiles and the manifest.
-   * A link is followed once: if it is retargeted while the server runs, nothing is served until a restart,
-   * unless it is a link above `root`, or `symlinks` is `follow`.
+   * If it is a link, the link may be switched while the server runs, to another directory inside `root` that
+   * could be a mount as well; nothing is served from any other, unless `symlinks` is `follow`.
    *
    * An AssetError at start if it does not exist (unless `dev` is in force), is or contains `root`,
    * contains a `package.json` or a source directory, or is inside a source directory.
@@ -46,8 +46,8 @@ export interface MountOptions {
   /** More fields of the response; they replace the defaults, `Content-Type` included. Default: none. */
   headers?: ByPath<HeaderValues> | undefined
   /**
-   * The file that a directory's URL is answered with: with `index.html`, `/docs/` gets `docs/index.html`,
-   * and `/docs` a 301 to `/docs/`. Default: none.
+   * The file that is the response to the URL of a directory: with `index.html`, `/docs/` gets
+   * `docs/index.html`, and `/docs` a 301 to `/docs/`. Default: none.
    */
   index?: string | undefined
   /**
@@ -56,7 +56,7 @@ export interface MountOptions {
    * otherwise end as 404, unless its path has an extension other than `.html`. Default: none.
    */
   fallback?: string | undefined
-  /** As the option of the same name at the top. Default: its value. */
+  /** As the option `symlinks` of `koaAssets`. Default: the value of that. */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
 }
 

@@ -5,8 +5,8 @@ import type { MountOptions } from './mount-options.ts'
 import type { ByPath, HeaderValues } from './values-by-path.ts'
 
 /**
- * Options that may be set at the top level, in an app, and in the `configure` of either. The later one in
- * this order wins, except that `sources` are appended: top level, its `configure`, app, its `configure`.
+ * Options that may be set at four levels, each of which overrides the one before: at the top, in its
+ * `configure`, in an app, in the app's `configure`. Only `sources` are appended.
  */
 export interface LayeredOptions {
   /** Copy or compile a source when its asset is requested. Default: true in `development` and `test`. */
@@ -51,7 +51,7 @@ export interface LayeredOptions {
 }
 
 /**
- * Options by environment; they apply in that one only.
+ * Options by the name of the environment in which they apply.
  *
  * @example
  * { staging: { fingerprint: true } }
@@ -64,7 +64,7 @@ export interface AppOptions extends LayeredOptions {
   dir?: string | undefined
   /**
    * The URL path where the app is mounted; its assets are at `<prefix><path>`. Two apps may not share one.
-   * Default: `/` for `web` and for an only app, else `/<name>`.
+   * Default: `/` for `web` and for a single app, else `/<name>`.
    */
   path?: string | undefined
   /** Options that apply in one environment only, by its name. Default: none. */
@@ -85,10 +85,10 @@ export interface LiveOptions {
    * Directories, relative to `root`, whose files a page is made of, such as templates: an edit reloads the
    * pages that have `ctx.assets.live()`. Default: none.
    *
-   * With `live` in force, a directory that does not exist is an AssetError at start.
+   * Where the live channel is on, a directory that does not exist is an AssetError at start.
    */
   watch?: readonly string[] | undefined
-  /** Links from an error to its place in the source: the editor that opens them. Default: none. */
+  /** The editor that opens the links from an error to its place in the source. Default: none, so no links. */
   editor?: 'vscode' | 'vscode-insiders' | 'vscodium' | 'cursor' | 'windsurf' | 'zed' | undefined
 }
 
@@ -133,7 +133,8 @@ export interface KoaAssetsOptions extends LayeredOptions {
   apps?: Readonly<Record<string, AppOptions | undefined>> | undefined
   /**
    * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount.
-   * The longest URL path wins; a file that a mount lacks is looked for in shorter ones, then in `public`.
+   * The longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter
+   * paths, then in `public`.
    * Default: none.
    *
    * @example
@@ -141,8 +142,9 @@ export interface KoaAssetsOptions extends LayeredOptions {
    */
   mounts?: Readonly<Record<string, string | MountOptions | undefined>> | undefined
   /**
-   * More fields of the response, by the file's decoded URL path, for `public` and the mounts; they replace
-   * the defaults, `Content-Type` included. A field that was set in front stays. Default: none.
+   * More fields of the response, for `public` and the mounts: an object, or a function of the file's decoded
+   * URL path. They replace the defaults, `Content-Type` included. A field that an earlier middleware set is
+   * kept. Default: none.
    *
    * Content-Length and other fields that are computed from the file, and values that a header cannot
    * contain, are a TypeError: at start, or when a function returns them, with a 500.
@@ -151,14 +153,17 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
    */
   headers?: ByPath<HeaderValues> | undefined
-  /** Bounds of the representations in memory, in bytes: of all and of one file. Default: 64 MiB and 1 MiB. */
+  /**
+   * Bounds of the representations in memory, in bytes: of all together, and of one file.
+   * Default: 64 MiB and 1 MiB.
+   */
   memory?: { maxBytes?: number | undefined; maxFileBytes?: number | undefined } | undefined
-  /** Bound of the index of published assets, in entries. Default: 10,000. */
+  /** How many assets that were published on request are remembered with their stat results. Default: 10,000. */
   index?: { max?: number | undefined } | undefined
   /** Seconds for which a stat result, including "not found", is reused. Default: 0 with `compile`, else 1. */
   revalidate?: number | undefined
   /**
-   * Symbolic links: `inside` allows those that stay in their source directory or in `public`, `follow`
+   * Symbolic links: `inside` allows those that stay in their source directory, `public` or mount, `follow`
    * allows all, `deny` none. Default: `inside`.
    */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
@@ -174,8 +179,9 @@ export interface KoaAssetsOptions extends LayeredOptions {
   deltas?: boolean | undefined
   /**
    * The live channel, `ctx.assets.live()`, and pages for developers under `<prefix>/-/`, in the environment
-   * `development` alone, with `serve`. They respond only to requests from a loopback address to a loopback
-   * host name (`localhost`, `127.0.0.1`, `[::1]`) that no proxy forwarded. Default: `true`.
+   * `development` alone, with `serve`. They respond only to requests that no proxy forwarded, from a loopback
+   * address to a loopback host name (`localhost`, `127.0.0.1`, `[::1]`), or to one of `hosts`.
+   * Default: `true`.
    */
   live?: boolean | LiveOptions | undefined
   /** Options that apply in one environment only, by its name. Default: none. */

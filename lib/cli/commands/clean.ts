@@ -10,9 +10,9 @@ export const clean: Command = {
   about: `Removes old fingerprinted files, their compressed copies, and the deltas from and to
 them. A file is removed when the manifest does not name it, it is not among the
 newest ${KEEP} (--keep) of its name, and no manifest has named it for 7 days (--age).
-Its age is that of its ctime, so a copied file counts as new whatever its mtime. A
-file whose bytes do not match the digest in its name was not written by precompile;
-it stays, like every other file.
+Its age is counted from its ctime, so a copied file is new, whatever its mtime says.
+A file whose bytes do not match the digest in its name was not written by precompile
+and is kept.
 
 Run it some time after a deployment, when no page of the old version is open.`,
   options: {

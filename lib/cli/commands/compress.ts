@@ -22,10 +22,10 @@ No configuration is needed.
 
 With --against it also writes deltas (.dcz) from the files of an earlier build to
 those of the same name with another hash: a browser that has one of these downloads
-the difference. Node 22.19, 24.6 and newer write them.
+the difference only. This needs Node 22.19, 24.6 or newer.
 
 Run it after every build. A copy that decompresses to its original is not made
-again; one of other bytes is replaced, or removed where compression does not pay.
+again; any other is replaced, or removed where compression does not pay.
 Images, archives, dotfiles and symbolic links are left alone. So is a copy whose
 original does not exist, which 'verify <dir>' reports. Ctrl-C does no harm.
 

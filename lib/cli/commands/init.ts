@@ -28,7 +28,7 @@ lines that .gitignore and the .env files lack are added at the end.`,
   },
   examples: [
     ['koa-fresh-assets init --dry-run', 'Look first:'],
-    ['koa-fresh-assets init --root server', 'In another directory than this one:']
+    ['koa-fresh-assets init --root server', 'In a directory other than this one:']
   ],
   run
 }

@@ -23,9 +23,9 @@ under its plain name and under one that contains the digest of its content, adds
 compressed copies (${COPIES}) where they are smaller, and writes the manifest
 public/assets.json last. Run it in every deployment, before the application starts.
 
-To what changed it adds deltas (.dcz) from the versions of earlier deployments: a
-browser that has one of these downloads the difference. Node 22.19, 24.6 and newer
-write them.
+For files that changed it also writes deltas (.dcz) from the versions of earlier
+deployments: a browser that has one of these downloads the difference only. This
+needs Node 22.19, 24.6 or newer.
 
 With --minify, or the option minify, stylesheets and scripts are minified, each with
 a source map to the original source (app.css.map); *.min.css and *.min.js are left

@@ -14,11 +14,12 @@ export const verify: Command = {
   about: `Reads every file that the manifest names and checks that it exists, that its size,
 the digest in its name and its Subresource Integrity are correct, that the plain
 name has the same content, that the compressed copies decompress to it, and that
-deltas lead to it. Prints a line for each problem, and writes nothing.
+deltas are intact. Prints a line for each problem, and writes nothing.
 
 With a directory, such as one that 'compress' was run on, it only checks the
-compressed copies in it: whether each has an original, is not older than that, and
-decompresses to it. This needs no configuration. A .gz by itself is an archive.
+compressed copies and deltas in it: whether each copy has an original, is not older
+than that, and decompresses to it. This needs no configuration. A .gz without an
+original is taken for an archive, unless a .br or .zst is beside it.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,

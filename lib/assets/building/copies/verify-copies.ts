@@ -25,8 +25,9 @@ const CONCURRENCY = 8
 
 /**
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its
- * original, and every delta (`.dcz`) by its seal. Reports those that are damaged, of other bytes, older than their original, or without one; a
- * `.gz` by itself counts as an archive. Writes nothing. Dotfiles and symbolic links are skipped.
+ * original, and checks every delta (`.dcz`) by its seal. Reports those that are damaged, of other bytes,
+ * older than their original, or without one; a `.gz` by itself counts as an archive. Writes nothing.
+ * Dotfiles and symbolic links are skipped.
  *
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for anything but a path
