@@ -9,6 +9,8 @@ export interface Candidates {
   readonly named: readonly Source[]
   /** Sources that have it as a tail of their path. */
   readonly tailed: readonly Source[]
+  /** Compiled sources that a plain file of the same name hides. */
+  readonly hidden: readonly Source[]
 }
 
 interface Choice {
@@ -25,8 +27,8 @@ export function choose(name: string, all: readonly Candidates[]): Choice {
   return tailed ? chooseTailed(name, tailed) : { source: undefined }
 }
 
-function chooseNamed(name: string, { directory, named }: Candidates): Choice {
-  const [source, ...others] = named
+function chooseNamed(name: string, { directory, named, hidden }: Candidates): Choice {
+  const [source, ...others] = [...named, ...hidden]
   if (!source || others.length === 0) return { source }
   const ignored = others.map(({ path }) => path).join(', ')
   const warning = `several sources in ${directory} are published as ${name}: ${source.path} is used, ${ignored} ignored; rename all but one`

@@ -193,10 +193,16 @@ export class AppSources {
   }
 
   #candidates(name: string): readonly Candidates[] {
-    return this.#trees.map(tree => {
-      const { byName, byTail } = this.#catalogOf(tree)
+    return this.#trees.map((tree, from) => {
+      const { byName, byTail, hidden } = this.#catalogOf(tree)
       const tailed = this.#app.tails ? (byTail.get(name) ?? []) : []
-      return { directory: tree.directory, named: byName.get(name) ?? [], tailed }
+      return {
+        directory: tree.directory,
+        named: byName.get(name) ?? [],
+        tailed,
+        // Packages ship what they compiled beside its source on purpose.
+        hidden: from === 0 ? (hidden.get(name) ?? []) : []
+      }
     })
   }
 
@@ -210,9 +216,10 @@ export class AppSources {
 
 function without(all: readonly Candidates[], skipped: ReadonlySet<string>): Candidates[] {
   const isLeft = ({ file }: Source) => !skipped.has(file)
-  return all.map(({ directory, named, tailed }) => ({
+  return all.map(({ directory, named, tailed, hidden }) => ({
     directory,
     named: named.filter(isLeft),
-    tailed: tailed.filter(isLeft)
+    tailed: tailed.filter(isLeft),
+    hidden
   }))
 }

@@ -257,3 +257,21 @@ test('PUB-22 a link whose file appears later is found then', async t => {
   site.write('later/r.txt', 'here')
   t.deepEqual(await found(site, ['/assets/link.txt']), ['here'])
 })
+
+test('PUB-15 a plain file beside a source of the same name is served, and the log says what it hides; of a package it is not said', async t => {
+  const site = await makeSite(
+    t,
+    {
+      'stylesheets/two.css': 'plain{}',
+      'stylesheets/two.css.scss': 'a { b: c }',
+      '/lib/stylesheets/theirs.css': 'theirs{}',
+      '/lib/stylesheets/theirs.css.scss': 'a { b: c }'
+    },
+    { sources: ['../../lib'] }
+  )
+  t.deepEqual(await found(site, ['/assets/two.css', '/assets/theirs.css']), ['plain{}', 'theirs{}'])
+  t.deepEqual(warningsAbout('theirs.css'), [])
+  t.deepEqual(warningsAbout('two.css'), [
+    `koa-fresh-assets: several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename all but one`
+  ])
+})
