@@ -1,4 +1,5 @@
 // The manifest in use: read at start, and again in the background of a request when it has changed.
+import { relative } from 'node:path'
 import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
 import { isDirectory, readIfThere } from '../../../files/at-start.ts'
 import { statOf } from '../../../files/disk.ts'
@@ -30,7 +31,7 @@ export class ManifestInForce {
       take: bytes => this.#take(bytes)
     })
     const bytes = readIfThere(path)
-    if (bytes === undefined && !hasMountsAlone(settings)) throw manifestMissing(path)
+    if (bytes === undefined) requireNoManifest(settings, path)
     this.current = bytes ? atOnce(parsing(bytes, path)) : new Manifest(new Map(), path)
     atOnce(this.current.preparing(settings.apps))
   }
@@ -57,10 +58,16 @@ export class ManifestInForce {
   }
 }
 
-/** A site without assets of its own has nothing to precompile. */
-function hasMountsAlone({ mounts, apps }: Settings): boolean {
+/**
+ * A site without assets of its own has nothing to precompile. Without mounts it looks like a server that
+ * was sent no manifest, so the directory to serve must be named.
+ */
+function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
   const sources = [...apps.flatMap(({ sources }) => sources), ...assetSources.list()]
-  return mounts.length > 0 && !sources.some(isDirectory)
+  if (sources.some(isDirectory)) throw manifestMissing(path)
+  if (mounts.length > 0) return
+  const mount = `mounts: { '/': '${relative(root, publicDir)}' }`
+  throw manifestMissing(path, `, or, for a site without assets to build, set ${mount}`)
 }
 
 /** Entries that a precompile for the next release dropped: pages of the running release need them. */

@@ -10,8 +10,9 @@ import { Manifest } from './manifest.ts'
 
 const REMEDY = 'run koa-fresh-assets precompile'
 
-export function manifestMissing(file: string): AssetError {
-  return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}`)
+/** @param advice what else may be done */
+export function manifestMissing(file: string, advice = ''): AssetError {
+  return new AssetError('manifest-missing', `there is no manifest ${file}: ${REMEDY}${advice}`)
 }
 
 /** @throws AssetError for a missing or invalid manifest: it names the file and the command */

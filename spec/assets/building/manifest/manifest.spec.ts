@@ -68,6 +68,16 @@ test('FPR-04 a site of mounts alone needs no manifest; an asset of its own is an
   t.throws(() => koaAssets(options), { code: 'manifest-missing' })
 })
 
+test('FPR-04 a site of files in public alone is told to mount it, which serves it in production', async t => {
+  const root = makeProject(t, { 'public/site.css': 'a{}' })
+  const options = { root, env: 'production', serve: true }
+  const error = t.throws(() => koaAssets(options), { code: 'manifest-missing' })
+  const advice = "or, for a site without assets to build, set mounts: { '/': 'public' }"
+  t.true(error?.message.endsWith(`run koa-fresh-assets precompile, ${advice}`), error?.message)
+  const site = await makeSite(t, {}, { ...options, mounts: { '/': 'public' } })
+  t.is((await site.ask('/site.css')).text, 'a{}')
+})
+
 for (const [what, text] of Object.entries({
   'half a manifest': '{ "version": 1, "assets": { "/assets/app',
   'an empty file': '',
