@@ -115,6 +115,8 @@ test('the first table says what koa-static and koaAssets do', async t => {
   const root = makeProject(t, {
     'public/app.js': 'go()',
     'public/docs/index.html': 'docs',
+    'public/data.json': '{}',
+    'public/.well-known/security.txt': 'Contact: mailto:us@example.com',
     'public/app.css': TEXT,
     'public/app.css.br': brotliCompressSync(TEXT),
     'public/old.css': TEXT,
@@ -154,6 +156,12 @@ test('the first table says what koa-static and koaAssets do', async t => {
   ])
   t.deepEqual(await fieldOf('cache-control', '/missing.js'), [undefined, 'no-store'])
   t.deepEqual((await both('/app.js', { method: 'POST' })).statuses, [404, 405])
+  t.deepEqual((await both('/app.js', { method: 'OPTIONS' })).statuses, [404, 204])
+  t.deepEqual(await fieldOf('content-type', '/data.json'), [
+    'application/json; charset=utf-8',
+    'application/json'
+  ])
+  t.deepEqual((await both('/.well-known/security.txt')).statuses, [404, 200])
   t.deepEqual((await both('/link.txt')).statuses, [200, 404])
   t.deepEqual(await fieldOf('x-content-type-options', '/app.js'), [undefined, 'nosniff'])
 
@@ -161,6 +169,37 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.throws(() => koaAssets({ ...options, mounts: { '/': 'nowhere' } }), { code: 'mount-unusable' })
   t.is((await (await site(t, serve(root)))('/package.json')).status, 200)
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
+})
+
+test('two directories at one path are two koaAssets, of which the first has what both have', async t => {
+  const root = makeProject(t, {
+    'public/app.js': 'go()',
+    'more/app.js': 'other()',
+    'more/data.txt': 'data'
+  })
+  const of = (dir: string) =>
+    koaAssets({ root, env: 'production', mounts: { '/': dir }, serve: true })
+  const ours = await site(t, of('public'), of('more'))
+  t.is((await ours('/app.js')).text, 'go()')
+  t.is((await ours('/data.txt')).text, 'data')
+  t.is((await ours('/none.txt')).headers['cache-control'], 'no-store')
+})
+
+test('koa-compress behind koaAssets compresses routes alone; in front, a file without a copy keeps its ETag', async t => {
+  const root = makeProject(t, { 'public/app.css': TEXT })
+  const assets = koaAssets({ root, env: 'production', mounts: { '/': 'public' }, serve: true })
+  const route: Middleware = ctx => {
+    ctx.body = TEXT
+  }
+  const gzip = { headers: { 'accept-encoding': 'gzip' } }
+  const options = { threshold: 0 }
+  const behind = await site(t, assets, compress(options), route)
+  t.is((await behind('/app.css', gzip)).headers['content-encoding'], undefined)
+  t.is((await behind('/', gzip)).headers['content-encoding'], 'gzip')
+  const before = await site(t, compress(options), assets)
+  const { headers } = await before('/app.css', gzip)
+  t.is(headers['content-encoding'], 'gzip')
+  t.is(headers.etag, (await before('/app.css')).headers.etag)
 })
 
 test('every option that the tables give for an old one exists', t => {

@@ -24,7 +24,7 @@ that contains a digest of its content, so browsers may cache it for a year.`
 
 const DEPLOYMENT = `${NAME} precompile   # build public/assets and public/assets.json
 ${NAME} verify       # check that every file is present and intact
-NODE_ENV=production node server.js
+NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js
 ${NAME} clean        # once the new version runs: remove old files`
 
 const CONFIGURATION = `The options of koaAssets(), in a file that the application imports as well:
