@@ -7,7 +7,7 @@ import zlib from 'node:zlib'
 const { zstdCompress, createZstdDecompress, constants } = zlib as typeof zlib & {
   zstdCompress?: (
     bytes: Uint8Array,
-    options: { params: Record<number, number> },
+    options: { params: Record<number, number>; pledgedSrcSize: number },
     callback: (error: Error | null, result: Buffer) => void
   ) => void
   createZstdDecompress?: () => Transform
@@ -47,10 +47,15 @@ export const CODINGS: readonly Coding[] = [
   {
     name: 'zstd',
     extension: '.zst',
-    // zlib ignores `level` for zstd, and the default of the parameter is 3.
+    // zlib ignores `level` for zstd, and the default of the parameter is 3. Without the size it prepares
+    // tables for 8 MiB, which takes 50 ms for the smallest file.
     compress:
       zstd &&
-      (bytes => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel ?? NaN]: 19 } })),
+      (bytes =>
+        zstd(bytes, {
+          params: { [constants.ZSTD_c_compressionLevel ?? NaN]: 19 },
+          pledgedSrcSize: bytes.length
+        })),
     decompressor: createZstdDecompress
   },
   {
