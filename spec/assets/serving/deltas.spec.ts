@@ -279,9 +279,14 @@ test.serial(
     hook.enable()
     t.true((await ask({})) > 0, 'the file is read')
     t.true((await ask(offering(OLD))) > 0, 'the delta is read')
-    t.is(await ask(offering(OLD)), 0)
-    for (const unknown of ['a', 'b', 'c']) t.is(await ask(offering(unknown)), 0, unknown)
-    t.is(await ask({}), 0)
+    const round = async () => {
+      const asked = ['a', 'b', 'c'].map(offering)
+      let all = 0
+      for (const headers of [offering(OLD), ...asked, {}]) all += await ask(headers)
+      return all
+    }
+    // What was written a moment ago may still be reported, and is then read once more.
+    await until(async () => (await round()) === 0, 'nothing is asked of the disk')
   }
 )
 
