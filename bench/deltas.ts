@@ -37,7 +37,9 @@ interface Row {
 const directory = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-bench-'))
 try {
   const rows = [...RELEASES.map(release), demoBundle()]
-  console.log('| file | full | br | zst | dcz | without deltas | with |')
+  console.log(
+    '| file | uncompressed | br | zst | delta (dcz) | CPU time without deltas | CPU time with deltas |'
+  )
   console.log('|---|--:|--:|--:|--:|--:|--:|')
   for (const [at, row] of rows.entries()) console.log(await measure(row, join(directory, `${at}`)))
 } finally {

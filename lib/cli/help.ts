@@ -37,7 +37,8 @@ const CONFIGURATION = `The options of koaAssets(), in a file that the applicatio
   import options from './assets.config.js'
   app.use(koaAssets(options))
 
-Without this file the defaults apply: every apps/<name>/assets is an app.`
+Without this file the defaults apply: every apps/<name>/assets is an app, or, if
+there is none, assets belongs to the only app, web.`
 
 export function helpFor({ name, argument, about, options, examples }: Command): string {
   const usage = [NAME, name, argument, '[options]'].filter(Boolean).join(' ')
