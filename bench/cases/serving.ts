@@ -141,7 +141,7 @@ async function sample(one: Request, name: string, root: string, options: Options
   const url = `http://127.0.0.1:${server.port}${one.path}`
   const headers = await headersFor(one, name, url)
   // Warm-up, long enough for the JIT compiler.
-  await load(one, 'before', url, headers, 3)
+  await load(one, 'before', url, headers, 2)
   const before = await server.usage()
   const { requests, seconds } = await load(one, 'measured', url, headers, options.seconds)
   const { cpu, rss } = await server.usage()
