@@ -60,7 +60,6 @@ const REQUESTS: readonly Request[] = [
   },
   {
     title: '200 KiB',
-    isMain: true,
     path: '/assets/big.bin',
     status: 200,
     contestants: [OURS, TO_KOA, 'bare node:http, 200 KiB', ...PEERS, 'nginx']
