@@ -14,12 +14,16 @@ const STRIPPED = {
     return `${JSON.stringify(Object.fromEntries(kept), undefined, 2)}\n`
   },
   'README.md'(text) {
-    return text
-      .replaceAll(/^!\[.*\n+/gm, '')
-      .replace(/^## /m, `${NOT_PACKED}\n$&`)
-      .replaceAll(/\[([^\]]+)\]\(([^)#:\s]+)(?:#[^)]*)?\)/g, (link, label, path) =>
-        PACKED.has(path) ? link : label === path ? path : `${label} (${path})`
-      )
+    return (
+      text
+        .replaceAll(/^!\[.*\n+/gm, '')
+        // What aligns the columns of tables.
+        .replaceAll(/ +(?= \|)|(?<=\| -{3})-+/gm, '')
+        .replace(/^## /m, `${NOT_PACKED}\n$&`)
+        .replaceAll(/\[([^\]]+)\]\(([^)#:\s]+)(?:#[^)]*)?\)/g, (link, label, path) =>
+          PACKED.has(path) ? link : label === path ? path : `${label} (${path})`
+        )
+    )
   }
 }
 

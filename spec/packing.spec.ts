@@ -16,6 +16,10 @@ const README = `# A package
 
 It has [a licence](LICENSE), [a guide](docs/guide.md#part), [a part](#part) and [a site](https://example.com).
 
+| name  | what it is |
+| ----- | ---------- |
+| \`one\` | the first  |
+
 ## A part
 
 ## Another
@@ -51,6 +55,10 @@ test('what is packed has no script and no dead link, and what is here stays as i
     packed('README.md'),
     `# A package
 It has [a licence](LICENSE), a guide (docs/guide.md), [a part](#part) and [a site](https://example.com).
+
+| name | what it is |
+| --- | --- |
+| \`one\` | the first |
 
 Pages named \`docs/…\` are in the repository, not in this package.
 
