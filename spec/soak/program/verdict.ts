@@ -37,8 +37,9 @@ const ALLOWED: Readonly<Record<number, Rule>> = {
   404: (_, __, possible) => possible.includes('absent'),
   412: ({ known }, _, possible) => possible.some(each => each !== known),
   416: ({ subject, question }, _, possible) => {
-    const [, start = ''] = /=(\d+)-/.exec(question.headers['range'] ?? '') ?? []
-    return start !== '' && possible.some(each => subject.bytesOf(each).length <= Number(start))
+    // An empty file has no last bytes either.
+    const [, start = '0'] = /=(\d+)-/.exec(question.headers['range'] ?? '') ?? []
+    return possible.some(each => subject.bytesOf(each).length <= Number(start))
   },
   500: ({ isUnpublished, isSource }, _, possible) =>
     isUnpublished || (isSource && possible.includes('broken'))
