@@ -85,7 +85,8 @@ export class Subject {
 
   /** The version that a whole body is. */
   contentOf(body: Buffer): Content | undefined {
-    if (body.length === 0) return 'empty'
-    return versionOf(this.at, body.toString('latin1').replace(SOURCE_MAP, ''))
+    // What an empty source compiles to is its source map alone.
+    const text = body.toString('latin1').replace(SOURCE_MAP, '')
+    return text === '' ? 'empty' : versionOf(this.at, text)
   }
 }
