@@ -5,7 +5,9 @@
 /* oxlint-disable no-underscore-dangle -- Node has no other name for the head that it made */
 import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { removeContentFields, setFields, type Fields } from './fields.ts'
+import { pacedBody } from './paced-body.ts'
 
 /** A status and its fields, made once for many requests. */
 export interface PreparedResponse {
@@ -63,7 +65,10 @@ export function writeResponse(res: Response, response: PreparedResponse, body?: 
   if (!mayReuseHead(res)) {
     removeContentFields(res)
     setFields(res, response.fields)
-    res.writeHead(response.status).end(body)
+    res.writeHead(response.status)
+    const paced = body && pacedBody(res, body)
+    if (paced instanceof Readable) paced.pipe(res)
+    else res.end(paced)
     return
   }
   const now = momentOf(res)

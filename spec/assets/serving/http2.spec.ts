@@ -1,19 +1,32 @@
-import { createServer } from 'node:http2'
+import { connect, createServer } from 'node:http2'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
 import { askHttp2, type Question } from '../../support/ask.ts'
-import { makeSite, type SiteOptions } from '../../support/site.ts'
+import { makeSite, type Files, type SiteOptions } from '../../support/site.ts'
 import { WAYS } from '../../support/ways.ts'
 
-async function makeHttp2Site(t: ExecutionContext, options: SiteOptions) {
-  const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '' }
+async function makeHttp2Site(t: ExecutionContext, options: SiteOptions, more: Files = {}) {
+  const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '', ...more }
   const { app, errors } = await makeSite(t, files, options)
   const handle = app.callback()
   const server = createServer((req, res) => void handle(req, res))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  return { errors, ask: (path: string, question?: Question) => askHttp2(port, path, question) }
+  const ask = (path: string, question?: Question) => askHttp2(port, path, question)
+  return { errors, ask, port }
+}
+
+/** The bodies of concurrent responses on one session, of which nothing is read until all are requested. */
+async function bodiesAtOnce(port: number, path: string, count: number): Promise<Buffer[]> {
+  const session = connect(`http://127.0.0.1:${port}`)
+  try {
+    const streams = Array.from({ length: count }, () => session.request({ ':path': path }))
+    return await Promise.all(streams.map(buffer))
+  } finally {
+    session.close()
+  }
 }
 
 for (const [way, options] of WAYS) {
@@ -88,5 +101,19 @@ for (const [way, options] of WAYS) {
     t.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS'])
     const failed = await ask('/assets/a.css', { headers: { 'if-match': '"x"' } })
     t.deepEqual([failed.status, failed.text], [412, ''])
+  })
+
+  // Node resets a stream that begins while 10 MB wait to be sent on others of its session.
+  test(`HTTP/2 a hundred bodies on one session are complete, ${way}`, async t => {
+    const body = Buffer.alloc(200_000, '0123456789')
+    const { ask, port, errors } = await makeHttp2Site(
+      t,
+      { ...options, revalidate: 60 },
+      { '/public/big.txt': body }
+    )
+    t.is((await ask('/big.txt')).status, 200)
+    const bodies = await bodiesAtOnce(port, '/big.txt', 100)
+    t.true(bodies.every(each => each.equals(body)))
+    t.deepEqual(errors, [])
   })
 }

@@ -8,6 +8,7 @@ import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'
 import { connected, isOfConnection, isAwaited } from '../connection.ts'
 import { removeContentFields, setFields } from '../fields.ts'
+import { pacedBody } from '../paced-body.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import type { Representation } from '../files/representation.ts'
 import { bodyOf, sendFile } from '../send-file.ts'
@@ -22,7 +23,7 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
  * response without content. Middleware in front can still change all of it.
  */
 export const TO_KOA: Way = {
-  write: give,
+  write: (ctx, response, body) => give(ctx, response, body && pacedBody(ctx.res, body)),
   stream: (ctx, response, part) => give(ctx, response, bodyOf(ctx.res, part))
 }
 
