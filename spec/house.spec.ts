@@ -180,12 +180,16 @@ test('neither the law of HTTP nor the views know the disk', t => {
   t.deepEqual(wrong, [])
 })
 
-test('nothing blocks after start: *Sync is called at start alone', t => {
+test('nothing waits for a disk after start: *Sync is called at start, and for open descriptors', t => {
   const atStart = ['files/at-start.ts', 'files/writing/process-owner.ts']
+  const descriptors = 'files/disk.ts'
   t.deepEqual(
     filesWith(/\b\w+Sync\b/).filter(file => !atStart.includes(file) && roomOf(file) !== 'cli'),
-    []
+    [descriptors]
   )
+  const called = code.get(descriptors)?.match(/\b\w+Sync\([^)\n]*\)/g)
+  const allowed = ['closeSync(fd)', 'fstatSync(fd, EXACT)', 'readlinkSync(`/proc/self/fd/${fd}`)']
+  t.deepEqual([...new Set(called)].toSorted(), allowed)
 })
 
 test('every failure that is caught is looked at', t => {

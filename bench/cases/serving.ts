@@ -8,6 +8,9 @@ import { compare, type Case, type Options, type Row, type Sample } from '../meas
 import { request, startServer, wrk } from '../servers.ts'
 import { requestEachOnce } from './each-once.ts'
 
+type Phase = 'before' | 'measured'
+type Paths = readonly string[]
+
 interface Request {
   readonly title: string
   readonly isMain?: boolean
@@ -16,8 +19,8 @@ interface Request {
   /** Sends the ETag of a first response as If-None-Match. */
   readonly conditional?: boolean
   readonly connections?: number
-  /** Requests each of `MANY.paths` once instead of `path`: how often before, and how often measured. */
-  readonly passes?: { readonly before: number; readonly measured: number }
+  /** Instead of `path`: each of these once, first those before the measurement. */
+  readonly passes?: Readonly<Record<Phase, readonly Paths[]>>
   readonly status: number
   /** The first one is ours. */
   readonly contestants: readonly string[]
@@ -29,10 +32,17 @@ const TO_KOA = `${OURS}, given to Koa`
 const CONSTANT = ['bare node:http', 'Koa, ctx.body = buffer']
 
 /** In a project of their own: some peers read all files at start. */
-const MANY = {
-  paths: Array.from({ length: 3000 }, (_, at) => `/assets/${at % 30}/file-${at}.js`),
-  size: 2048
+const MANY = { paths: pathsOf('file', 3000), others: pathsOf('other', 6000), size: 2048 }
+
+function pathsOf(name: string, count: number): Paths {
+  return Array.from({ length: count }, (_, at) => `/assets/${at % 30}/${name}-${at}.js`)
 }
+
+const IN_TURN = Array<Paths>(4).fill(MANY.paths)
+const COLD = [
+  ...[OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'sirv, in Koa'],
+  ...['Koa, the calls to the disk', 'nginx']
+]
 
 const REQUESTS: readonly Request[] = [
   {
@@ -91,13 +101,18 @@ const REQUESTS: readonly Request[] = [
   {
     title: `cold: ${MANY.paths.length} files of 2 KiB, once each`,
     path: '/assets/app.js',
-    passes: { before: 0, measured: 1 },
+    passes: { before: [], measured: [MANY.paths] },
     connections: 8,
     status: 200,
-    contestants: [
-      ...[OURS, 'koa-static', 'koa-static-cache, dynamic', 'sirv', 'sirv, in Koa'],
-      ...['Koa, the calls to the disk', 'nginx']
-    ]
+    contestants: COLD
+  },
+  {
+    title: `cold, after ${MANY.others.length} other files`,
+    path: '/assets/app.js',
+    passes: { before: [MANY.others], measured: [MANY.paths] },
+    connections: 8,
+    status: 200,
+    contestants: COLD
   },
   {
     title: 'memory off, 4 KiB',
@@ -108,7 +123,7 @@ const REQUESTS: readonly Request[] = [
   {
     title: `memory off, ${MANY.paths.length} files of 2 KiB in turn`,
     path: '/assets/app.js',
-    passes: { before: 4, measured: 4 },
+    passes: { before: IN_TURN, measured: IN_TURN },
     connections: 8,
     status: 200,
     contestants: [`${OURS}, memory off`, 'koa-static', 'sirv', 'Koa, the calls to the disk']
@@ -164,18 +179,19 @@ async function headersFor(
 
 async function load(
   { passes, connections = passes ? 8 : 32 }: Request,
-  phase: keyof NonNullable<Request['passes']>,
+  phase: Phase,
   url: string,
   headers: Record<string, string>,
   seconds: number
 ): Promise<{ requests: number; seconds: number }> {
   if (!passes) return wrk(url, seconds, { connections, headers })
   const port = Number(new URL(url).port)
-  let spent = 0
-  for (let pass = 0; pass < passes[phase]; pass++) {
-    spent += await requestEachOnce(port, MANY.paths, { connections, size: MANY.size })
+  let [requests, spent] = [0, 0]
+  for (const paths of passes[phase]) {
+    spent += await requestEachOnce(port, paths, { connections, size: MANY.size })
+    requests += paths.length
   }
-  return { requests: MANY.paths.length * passes[phase], seconds: spent }
+  return { requests, seconds: spent }
 }
 
 type Files = Readonly<Record<string, Buffer>>
@@ -193,7 +209,7 @@ function fewFiles(): Files {
 }
 
 function manyFiles(): Files {
-  const files = MANY.paths.map((path, at) => [
+  const files = [...MANY.paths, ...MANY.others].map((path, at) => [
     path.replace('/assets/', ''),
     Buffer.from(`// ${at}\n${text}`.slice(0, MANY.size))
   ])

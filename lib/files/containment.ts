@@ -6,7 +6,7 @@ import {
   ifThere,
   isInside,
   isSameInode,
-  linkTargetOf,
+  pathOfDescriptor,
   realpathOf,
   removeFile,
   type OpenFile
@@ -107,14 +107,15 @@ function isAllowedAt(symlinks: Symlinks, directory: Directory, path: string, rea
 const DELETED = ' (deleted)'
 
 /** The real path of an open file; undefined when it cannot be determined. */
-export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
-  const path =
-    process.platform === 'linux' ? await linkTargetOf(`/proc/self/fd/${file.fd}`) : undefined
-  // Some Linux systems lack /proc.
+export function realPathOfOpen(file: OpenFile): Promise<string | undefined> | string {
+  const path = pathOfDescriptor(file.fd)
   if (path === undefined) return realPathByName(file)
-  // Linux appends it once the name was removed or given to another file (proc_pid_fd(5)).
-  const isGone = path.endsWith(DELETED) && !(await isAt(path, file))
-  return isGone ? path.slice(0, -DELETED.length) : path
+  return path.endsWith(DELETED) ? realPathOfDeleted(path, file) : path
+}
+
+/** Linux appends it once the name was removed or given to another file (proc_pid_fd(5)). */
+async function realPathOfDeleted(path: string, file: OpenFile): Promise<string> {
+  return (await isAt(path, file)) ? path : path.slice(0, -DELETED.length)
 }
 
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
@@ -143,9 +144,15 @@ export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<
 }
 
 /** For an open file: whether `symlinks` allows it in a place. */
-export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> {
-  return async file =>
-    place.symlinks === 'follow' || isRealInPlace(place, file.path, await realPathOfOpen(file))
+export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> | boolean {
+  return file => {
+    if (place.symlinks === 'follow') return true
+    const real = realPathOfOpen(file)
+    const known = typeof real === 'string' && seen.get(place)
+    // All but the first file, and links that were switched by a deploy.
+    if (known && isAllowedAt(place.symlinks, known, file.path, real)) return true
+    return Promise.resolve(real).then(found => isRealInPlace(place, file.path, found))
+  }
 }
 
 /**
