@@ -38,24 +38,28 @@ type Send = (
   sessionId?: string
 ) => Promise<Record<string, unknown>>
 
-export interface Page {
+/** A page in any browser. */
+export interface DrivenPage {
   /** Everything that the console, the network or a script complained of. */
   readonly complaints: readonly string[]
+  /** The value of an expression, awaited. */
+  evaluate<T>(expression: string): Promise<T>
+}
+
+export interface Page extends DrivenPage {
   /** Everything else that the console shows. */
   readonly remarks: readonly string[]
   /** Every URL that was answered, with the status. */
   readonly answers: ReadonlyMap<string, number>
-  /** The value of an expression, awaited. */
-  evaluate<T>(expression: string): Promise<T>
   /** Leads elsewhere in the same tab, by a link of the page: what is cached need not be asked for again. */
   follow(url: string): Promise<void>
   /** A command of the DevTools protocol, for this page. */
   command(method: string, params?: object): Promise<Record<string, unknown>>
 }
 
-export interface Browser {
+export interface Browser<P = Page> {
   /** A page once it has loaded. */
-  open(url: string): Promise<Page>
+  open(url: string): Promise<P>
 }
 
 /** A browser with an empty profile, gone when the spec is over. */

@@ -14,7 +14,8 @@ import {
   type SiteOptions
 } from '../support/site.ts'
 import { until } from '../support/until.ts'
-import { launch, type Page } from './chromium.ts'
+import { launch as launchChromium, type Browser, type DrivenPage } from './chromium.ts'
+import { launch as launchFirefox } from './firefox.ts'
 
 const PIXEL = (color: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="${color}"/></svg>`
@@ -24,6 +25,7 @@ const FILES: Files = {
   'stylesheets/_tokens.scss': '$ink: rgb(1, 1, 1);\n',
   'stylesheets/outer.css': '@import url(inner.css);\n',
   'stylesheets/inner.css': 'p { color: rgb(1, 1, 1) }\n',
+  'stylesheets/inlined.css': 'em { color: rgb(1, 1, 1) }\n',
   'stylesheets/shown.css': 'body { background-image: url(../images/ground.svg) }\n',
   'images/ground.svg': PIXEL('red'),
   'images/logo.svg': PIXEL('red'),
@@ -47,16 +49,29 @@ function view(read: () => string): Middleware {
       <script nonce="${nonce}">${String(ctx.query['before'] ?? '')}</script>
       ${stylesheet('app', 'outer', 'shown')}
       ${javascript('app', { type: 'module', nonce })}
+      <style nonce="${nonce}">@import "${ctx.assets.path('inlined.css')}" all;</style>
       ${live({ nonce })}
       <link rel="icon" href="${ctx.assets.path('logo.svg')}">
-      ${read()}<p>text</p>${image('logo.svg')}`
+      ${read()}<p>text</p><em>text</em>${image('logo.svg')}`
     return undefined
   }
+}
+
+type Launch = (t: ExecutionContext) => Browser<DrivenPage>
+
+const BROWSERS: ReadonlyArray<readonly [name: string, launch: Launch]> = [
+  ['Chromium', launchChromium],
+  ['Firefox', launchFirefox]
+]
+
+function testInEach(title: string, run: (t: ExecutionContext, launch: Launch) => Promise<void>) {
+  for (const [name, launch] of BROWSERS) test.serial(`${title}, in ${name}`, t => run(t, launch))
 }
 
 /** @param before a script that runs before all others */
 async function open(
   t: ExecutionContext,
+  launch: Launch,
   options: SiteOptions = {},
   { files = FILES, before = '' } = {}
 ) {
@@ -83,7 +98,7 @@ async function open(
 }
 
 /** Marks the page, until it is reloaded. */
-async function mark(page: Page): Promise<void> {
+async function mark(page: DrivenPage): Promise<void> {
   await shows(page, 'document.readyState', 'complete')
   await page.evaluate('globalThis.isSamePage = true')
 }
@@ -91,7 +106,7 @@ async function mark(page: Page): Promise<void> {
 const color = (selector: string) => `getComputedStyle(document.querySelector('${selector}')).color`
 const OVERLAY = "document.querySelector('koa-fresh-assets-problems')?.shadowRoot.textContent ?? ''"
 
-function shows(page: Page, expression: string, expected: unknown): Promise<void> {
+function shows(page: DrivenPage, expression: string, expected: unknown): Promise<void> {
   return until(
     async () => (await page.evaluate(expression).catch(navigating)) === expected,
     `${expression} is ${String(expected)}`
@@ -103,7 +118,7 @@ function navigating(error: Error): undefined {
   if (!/context|navigated/i.test(error.message)) throw error
 }
 
-async function isSamePage(t: ExecutionContext, page: Page): Promise<void> {
+async function isSamePage(t: ExecutionContext, page: DrivenPage): Promise<void> {
   t.true(await page.evaluate('globalThis.isSamePage === true'), 'no reload')
   t.deepEqual(page.complaints.filter(isNoClosing), [])
 }
@@ -117,10 +132,10 @@ for (const [mode, options] of [
   ['with plain names', {}],
   ['with fingerprints', { fingerprint: true, compile: true }]
 ] as const) {
-  test.serial(
+  testInEach(
     `LIV-01 an edited partial, import or image is shown without a reload, ${mode}`,
-    async t => {
-      const { site, page } = await open(t, options)
+    async (t, launch) => {
+      const { site, page } = await open(t, launch, options)
       await shows(page, color('h1'), 'rgb(1, 1, 1)')
 
       const start = performance.now()
@@ -130,6 +145,10 @@ for (const [mode, options] of [
 
       site.write('stylesheets/inner.css', 'p { color: rgb(3, 3, 3) }')
       await shows(page, color('p'), 'rgb(3, 3, 3)')
+      site.write('stylesheets/inner.css', 'p { color: rgb(4, 4, 4) }')
+      await shows(page, color('p'), 'rgb(4, 4, 4)')
+      site.write('stylesheets/inlined.css', 'em { color: rgb(5, 5, 5) }')
+      await shows(page, color('em'), 'rgb(5, 5, 5)')
 
       site.write('images/logo.svg', PIXEL('lime'))
       await shows(page, pixelOf("document.querySelector('img').src"), '0,255,0')
@@ -154,14 +173,19 @@ function pixelOf(url: string): string {
   })()`
 }
 
-test.serial('LIV-01 the old stylesheet stays until the new one has loaded', async t => {
-  const { site, page } = await open(t)
+testInEach('LIV-01 the old stylesheet stays until the new one has loaded', async (t, launch) => {
+  const { site, page } = await open(t, launch)
   await page.evaluate(`
     globalThis.colors = new Set();
-    (function look () { colors.add(${color('h1')}); requestAnimationFrame(look) })()`)
+    (function look () {
+      colors.add(${color('h1')}).add(${color('p')})
+      requestAnimationFrame(look)
+    })()`)
   for (const tone of [10, 20, 30]) {
     site.write('stylesheets/_tokens.scss', `$ink: rgb(${tone}, 1, 1);`)
     await shows(page, color('h1'), `rgb(${tone}, 1, 1)`)
+    site.write('stylesheets/inner.css', `p { color: rgb(${tone}, 1, 1) }`)
+    await shows(page, color('p'), `rgb(${tone}, 1, 1)`)
   }
   const colors = await page.evaluate<string[]>('[...colors]')
   t.false(colors.includes('rgb(0, 0, 0)'), 'no moment without style')
@@ -169,23 +193,26 @@ test.serial('LIV-01 the old stylesheet stays until the new one has loaded', asyn
   await isSamePage(t, page)
 })
 
-test.serial('LIV-02 an edited module, or a watched view, reloads the page once', async t => {
-  const { site, page, requested } = await open(t)
-  const pages = () => requested.filter(url => url === '/').length
-  t.is(pages(), 1)
-  site.write('javascripts/lib.js', 'export const answer = 2\n')
-  await shows(page, 'globalThis.answer', 2)
-  t.is(pages(), 2)
-  await settled(requested)
-  t.is(pages(), 2)
-  site.write('/views/page.html', '<h1>second</h1>')
-  await shows(page, "document.querySelector('h1')?.textContent", 'second')
-  await settled(requested)
-  t.is(pages(), 3)
-  t.deepEqual(page.complaints.filter(isNoClosing), [])
-})
+testInEach(
+  'LIV-02 an edited module, or a watched view, reloads the page once',
+  async (t, launch) => {
+    const { site, page, requested } = await open(t, launch)
+    const pages = () => requested.filter(url => url === '/').length
+    t.is(pages(), 1)
+    site.write('javascripts/lib.js', 'export const answer = 2\n')
+    await shows(page, 'globalThis.answer', 2)
+    t.is(pages(), 2)
+    await settled(requested)
+    t.is(pages(), 2)
+    site.write('/views/page.html', '<h1>second</h1>')
+    await shows(page, "document.querySelector('h1')?.textContent", 'second')
+    await settled(requested)
+    t.is(pages(), 3)
+    t.deepEqual(page.complaints.filter(isNoClosing), [])
+  }
+)
 
-test.serial('LIV-02 the last of 300 modules is followed as well', async t => {
+testInEach('LIV-02 the last of 300 modules is followed as well', async (t, launch) => {
   const numbers = Array.from({ length: 300 }, (_, number) => number)
   const modules = numbers.map(number => [
     `javascripts/components/part-${number}.js`,
@@ -194,7 +221,7 @@ test.serial('LIV-02 the last of 300 modules is followed as well', async t => {
   const imports = numbers.map(number => `import './components/part-${number}.js'`)
   const app = `${imports.join('\n')}\nimport { part299 } from './components/part-299.js'\nglobalThis.part299 = part299`
   const files = { ...FILES, ...Object.fromEntries(modules), 'javascripts/app.js': app }
-  const { site, page } = await open(t, {}, { files })
+  const { site, page } = await open(t, launch, {}, { files })
   await shows(page, 'globalThis.part299', 299)
   site.write('javascripts/components/part-299.js', 'export const part299 = "edited"')
   await shows(page, 'globalThis.part299', 'edited')
@@ -210,10 +237,10 @@ async function settled(requested: readonly string[]): Promise<void> {
   await until(() => requested.length > length || Date.now() - start > 1500, 'quiet')
 }
 
-test.serial(
+testInEach(
   'LIV-03 an error is shown over the page, with its place, and goes away when it is fixed',
-  async t => {
-    const { site, page } = await open(t)
+  async (t, launch) => {
+    const { site, page } = await open(t, launch)
     site.write('stylesheets/_tokens.scss', '$ink: rgb(1, 1, 1);\n$other: }\n')
     await until(async () => (await page.evaluate<string>(OVERLAY)) !== '', 'an overlay')
     const text = await page.evaluate<string>(OVERLAY)
@@ -244,8 +271,8 @@ for (const [what, before] of [
   ['a constructed stylesheet', ''],
   ['a style element, as in Safari before 16.4', 'delete CSSStyleSheet.prototype.replaceSync']
 ] as const) {
-  test.serial(`LIV-03 the policy of the page allows ${what}`, async t => {
-    const { site, page } = await open(t, {}, { before })
+  testInEach(`LIV-03 the policy of the page allows ${what}`, async (t, launch) => {
+    const { site, page } = await open(t, launch, {}, { before })
     site.write('stylesheets/_tokens.scss', '$ink: }')
     const backdrop =
       "document.querySelector('koa-fresh-assets-problems')?.shadowRoot.querySelector('.backdrop')"
@@ -254,11 +281,11 @@ for (const [what, before] of [
   })
 }
 
-test.serial(
+testInEach(
   'LIV-03 a page that was opened with a broken stylesheet gets it when it is fixed',
-  async t => {
+  async (t, launch) => {
     const broken = { ...FILES, 'stylesheets/_tokens.scss': '$ink: }' }
-    const { site, page } = await open(t, {}, { files: broken })
+    const { site, page } = await open(t, launch, {}, { files: broken })
     await until(async () => (await page.evaluate<string>(OVERLAY)) !== '', 'an overlay')
     site.write('stylesheets/_tokens.scss', '$ink: rgb(5, 5, 5);\n')
     await shows(page, color('h1'), 'rgb(5, 5, 5)')
@@ -267,10 +294,10 @@ test.serial(
   }
 )
 
-test.serial(
+testInEach(
   'LIV-01 a stylesheet that is removed and comes back is no reason to reload',
-  async t => {
-    const { site, page } = await open(t)
+  async (t, launch) => {
+    const { site, page } = await open(t, launch)
     rmSync(site.at('stylesheets/inner.css'))
     site.write('stylesheets/inner.css', 'p { color: rgb(6, 6, 6) }')
     await shows(page, color('p'), 'rgb(6, 6, 6)')
@@ -282,7 +309,7 @@ test.serial('LIV-04 a server that is killed and started again reloads the page o
   const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
   const one = await startProcess(t, 'live-site.ts', root)
   const port = Number(one.first)
-  const page = await launch(t).open(`http://127.0.0.1:${port}/`)
+  const page = await launchChromium(t).open(`http://127.0.0.1:${port}/`)
   await mark(page)
   const isConnected = () => [...page.answers.keys()].some(url => url.includes('/-/live?'))
   await until(isConnected, 'a channel is open')
@@ -301,10 +328,10 @@ test.serial('LIV-04 a server that is killed and started again reloads the page o
   t.is(pages, 1)
 })
 
-test.serial(
+testInEach(
   'LIV-04 a tab in the background has no connection, and catches up when it is shown',
-  async t => {
-    const { site, page, channels } = await open(t)
+  async (t, launch) => {
+    const { site, page, channels } = await open(t, launch)
     await until(() => channels() === 1, 'a channel is open')
     await hide(page, true)
     await until(() => channels() === 0, 'the channel is closed')
@@ -318,7 +345,7 @@ test.serial(
 )
 
 /** As a browser does with a tab that is behind another. */
-async function hide(page: Page, isHidden: boolean): Promise<void> {
+async function hide(page: DrivenPage, isHidden: boolean): Promise<void> {
   await page.evaluate(`
     Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
     document.dispatchEvent(new Event('visibilitychange'))`)

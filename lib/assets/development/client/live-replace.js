@@ -1,78 +1,82 @@
 // Replaces stylesheets and images in the page, without a moment in which there are none.
 
 /** @typedef {(url: string) => boolean} IsSame */
+/** @typedef {HTMLLinkElement | HTMLStyleElement} Style */
 
 /**
- * The stylesheet that is loading, by the one that it will replace.
- * @type {Map<HTMLLinkElement, HTMLLinkElement>}
+ * The element that is loading, by the one that it will replace.
+ * @type {Map<Style, Style>}
  */
 const loading = new Map()
 /**
+ * The stylesheets that were replaced: others import them as before.
+ * @type {Map<string, { isSame: IsSame, next: URL }>} by their keys
+ */
+const replacedStylesheets = new Map()
+/**
  * The images that were replaced: a new stylesheet names them as before.
- * @type {Map<string, () => void>}
+ * @type {Map<string, () => void>} by their keys
  */
 const replacedImages = new Map()
 
+/** Milliseconds between two looks: no event tells when an import has loaded. */
+const IMPORT_CHECK = 20
+/** Milliseconds. */
+const LONGEST_IMPORT = 10_000
+
 /**
+ * @param {string} key
  * @param {IsSame} isSame
  * @param {URL} next
  * @returns {boolean} whether it was found
  */
-export function replaceStylesheets(isSame, next) {
-  const replaced = links().filter(link => {
-    if (isSame(link.href)) replaceLink(link, next.href)
-    else if (imports(link.sheet, isSame)) replaceLink(link, withVersionOf(next, latest(link).href))
+export function replaceStylesheets(key, isSame, next) {
+  replacedStylesheets.set(key, { isSame, next })
+  const replaced = styles().filter(style => {
+    if ('href' in style && isSame(style.href)) replaceStyle(style, next.href)
+    else if (imports(style.sheet, isSame)) replaceStyle(style)
     else return false
     return true
   })
   return replaced.length > 0
 }
 
-function links() {
-  /** @type {NodeListOf<HTMLLinkElement>} */
-  const all = document.querySelectorAll('link[rel~="stylesheet" i]')
+function styles() {
+  /** @type {NodeListOf<Style>} */
+  const all = document.querySelectorAll('link[rel~="stylesheet" i], style')
   const coming = new Set(loading.values())
-  return [...all].filter(link => !coming.has(link))
-}
-
-/** @param {HTMLLinkElement} link */
-function latest(link) {
-  return loading.get(link) || link
+  return [...all].filter(style => !coming.has(style))
 }
 
 /**
- * @param {URL} next
- * @param {string} href
+ * In front of the old one, which overrides it until it is complete.
+ *
+ * @param {Style} style
+ * @param {string} [href] of a link that is not what it was
  */
-function withVersionOf(next, href) {
-  const url = new URL(href)
-  url.searchParams.set('live', next.searchParams.get('live') || '')
-  return url.href
-}
-
-/**
- * @param {HTMLLinkElement} link
- * @param {string} href
- */
-function replaceLink(link, href) {
-  if (loading.has(link)) latest(link).remove()
-  const next = /** @type {HTMLLinkElement} */ (link.cloneNode())
+function replaceStyle(style, href) {
+  const earlier = loading.get(style)
+  if (earlier) earlier.remove()
+  const next = /** @type {Style} */ ((earlier || style).cloneNode(true))
   next.removeAttribute('integrity')
-  next.nonce = link.nonce
-  next.href = href
+  next.nonce = style.nonce
+  if (href && 'href' in next) next.href = href
   next.onload = () => {
-    if (loading.get(link) !== next) return
-    loading.delete(link)
-    link.remove()
-    for (const replaceAgain of replacedImages.values()) replaceAgain()
+    next.onload = null
+    renewImports(next.sheet).then(() => {
+      if (loading.get(style) !== next) return
+      loading.delete(style)
+      style.remove()
+      for (const replaceAgain of replacedImages.values()) replaceAgain()
+    }, next.onerror)
   }
   // The old one stays.
   next.onerror = () => {
-    if (loading.get(link) === next) loading.delete(link)
+    if (loading.get(style) === next) loading.delete(style)
     next.remove()
   }
-  loading.set(link, next)
-  link.after(next)
+  loading.set(style, next)
+  style.before(next)
 }
 
 /**
@@ -83,18 +87,70 @@ function replaceLink(link, href) {
  * @returns {boolean}
  */
 function imports(sheet, isSame) {
-  return rulesOf(sheet).some(rule => {
-    if (!(rule instanceof CSSImportRule)) return false
-    const { href, styleSheet } = rule
-    return isSame(absolute(href, sheet)) || imports(styleSheet, isSame)
+  return importsOf(sheet).some(
+    ({ href, styleSheet }) => isSame(absolute(href, sheet)) || imports(styleSheet, isSame)
+  )
+}
+
+/**
+ * Firefox takes what a new stylesheet imports from memory.
+ *
+ * @param {CSSStyleSheet | null} sheet
+ * @returns {Promise<unknown>}
+ */
+function renewImports(sheet) {
+  const renewed = importsOf(sheet).map(async rule => {
+    const url = absolute(rule.href, sheet)
+    const newer = [...replacedStylesheets.values()].find(({ isSame }) => isSame(url))
+    const latest = newer ? await replaceImport(rule, newer.next.href) : rule
+    await renewImports(latest.styleSheet)
   })
+  return Promise.all(renewed)
+}
+
+/**
+ * @param {CSSImportRule} rule
+ * @param {string} href
+ */
+async function replaceImport(rule, href) {
+  const sheet = /** @type {CSSStyleSheet} */ (rule.parentStyleSheet)
+  const at = [...sheet.cssRules].indexOf(rule)
+  const text = rule.cssText.replace(/url\(("|')?.*?\1\)/, () => `url("${href}")`)
+  sheet.deleteRule(at)
+  sheet.insertRule(text, at)
+  const added = /** @type {CSSImportRule} */ (sheet.cssRules[at])
+  const end = performance.now() + LONGEST_IMPORT
+  while (!isLoaded(added.styleSheet)) {
+    if (performance.now() > end) throw new Error(`${href} was not loaded`)
+    await new Promise(resolve => setTimeout(resolve, IMPORT_CHECK))
+  }
+  return added
+}
+
+/** @param {CSSStyleSheet | null} sheet */
+function importsOf(sheet) {
+  return rulesOf(sheet).filter(rule => rule instanceof CSSImportRule)
+}
+
+/**
+ * @param {CSSStyleSheet | null} sheet
+ * @returns {sheet is CSSStyleSheet}
+ */
+function isLoaded(sheet) {
+  try {
+    return sheet !== null && sheet.cssRules.length >= 0
+  } catch (error) {
+    // While it is loading, in Firefox.
+    if (/** @type {Error} */ (error).name === 'InvalidAccessError') return false
+    throw error
+  }
 }
 
 /** @param {CSSStyleSheet | null} sheet */
 function rulesOf(sheet) {
   // The rules of another site cannot be read.
   const isReadable = sheet && new URL(sheet.href || location.href).origin === location.origin
-  return isReadable ? [...sheet.cssRules] : []
+  return isReadable && isLoaded(sheet) ? [...sheet.cssRules] : []
 }
 
 /**
@@ -108,11 +164,12 @@ function absolute(url, sheet) {
 /**
  * In elements, in their style attributes, and in stylesheets, where not every browser asks for an image again.
  *
+ * @param {string} key
  * @param {IsSame} isSame
  * @param {URL} next
  * @returns {boolean} whether it was found
  */
-export function replaceImages(isSame, next) {
+export function replaceImages(key, isSame, next) {
   const replaceAll = () => {
     const elements = [...document.querySelectorAll(SHOWING)].map(element =>
       replaceInElement(element, isSame, next)
@@ -122,7 +179,7 @@ export function replaceImages(isSame, next) {
     )
     return [...elements, ...styles].some(Boolean)
   }
-  replacedImages.set(next.pathname, replaceAll)
+  replacedImages.set(key, replaceAll)
   return replaceAll()
 }
 

@@ -110,8 +110,8 @@ function replace({ key, version, url }) {
   next.searchParams.set('live', String(version).replace(/\W/g, '').slice(0, 12))
   /** @param {string} other */
   const isSame = other => keys.get(pathOf(other) || '') === key
-  if (/\.css$/i.test(key)) return replaceStylesheets(isSame, next)
-  return /\.(?:avif|gif|ico|jpe?g|png|svg|webp)$/i.test(key) && replaceImages(isSame, next)
+  if (/\.css$/i.test(key)) return replaceStylesheets(key, isSame, next)
+  return /\.(?:avif|gif|ico|jpe?g|png|svg|webp)$/i.test(key) && replaceImages(key, isSame, next)
 }
 
 function reload() {
