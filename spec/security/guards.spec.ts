@@ -17,9 +17,18 @@ function guard(prefix: string): Middleware {
   }
 }
 
-/** The guard's own `ctx.path` throws for hosts that Node's URL parser does not take. */
+/** The guard's own `ctx.path` throws for a host that this version of Node rejects. */
 function refused(status: number, target: string): boolean {
-  return [400, 403, 404].includes(status) || (status === 500 && /[[\]]|xn--/.test(target))
+  return [400, 403, 404].includes(status) || (status === 500 && !isParsed(target))
+}
+
+function isParsed(target: string): boolean {
+  try {
+    return parse(target).href !== ''
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof URIError) return false
+    throw error
+  }
 }
 
 const guarded: Readonly<Record<string, readonly string[]>> = {
@@ -249,4 +258,14 @@ test('S19 an app’s own prefix is as strict as its guard', async t => {
     t.true(refused(answer.status, target), `${target} ${answer.status}`)
     t.false(answer.text.includes(SECRET), target)
   }
+})
+
+test('S19 a host that Node rejects is no error of koaAssets', async t => {
+  const root = makeStronghold(t)
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  for (const host of ['a:b', 'a:1:2', 'a[b', '[::1', ']', 'xn--a', ':@']) {
+    const answer = await ask(port, 'GET', `http://${host}/assets/none.css`)
+    t.true([400, 404].includes(answer.status), `${host} ${answer.status}`)
+  }
+  t.deepEqual(errors, [])
 })

@@ -21,8 +21,8 @@ const replacedImages = new Map()
 
 /** Milliseconds between two looks: no event tells when an import has loaded. */
 const IMPORT_CHECK = 20
-/** Milliseconds. */
-const LONGEST_IMPORT = 10_000
+/** Milliseconds. What cannot be loaded is then missing, as after a reload. */
+const LONGEST_IMPORT = 2000
 
 /**
  * @param {string} key
@@ -61,14 +61,13 @@ function replaceStyle(style, href) {
   next.removeAttribute('integrity')
   next.nonce = style.nonce
   if (href && 'href' in next) next.href = href
-  next.onload = () => {
+  next.onload = async () => {
     next.onload = null
-    renewImports(next.sheet).then(() => {
-      if (loading.get(style) !== next) return
-      loading.delete(style)
-      style.remove()
-      for (const replaceAgain of replacedImages.values()) replaceAgain()
-    }, next.onerror)
+    await renewImports(next.sheet)
+    if (loading.get(style) !== next) return
+    loading.delete(style)
+    style.remove()
+    for (const replaceAgain of replacedImages.values()) replaceAgain()
   }
   // The old one stays.
   next.onerror = () => {
@@ -96,16 +95,15 @@ function imports(sheet, isSame) {
  * Firefox takes what a new stylesheet imports from memory.
  *
  * @param {CSSStyleSheet | null} sheet
- * @returns {Promise<unknown>}
  */
-function renewImports(sheet) {
+async function renewImports(sheet) {
   const renewed = importsOf(sheet).map(async rule => {
     const url = absolute(rule.href, sheet)
     const newer = [...replacedStylesheets.values()].find(({ isSame }) => isSame(url))
     const latest = newer ? await replaceImport(rule, newer.next.href) : rule
     await renewImports(latest.styleSheet)
   })
-  return Promise.all(renewed)
+  await Promise.all(renewed)
 }
 
 /**
@@ -120,8 +118,7 @@ async function replaceImport(rule, href) {
   sheet.insertRule(text, at)
   const added = /** @type {CSSImportRule} */ (sheet.cssRules[at])
   const end = performance.now() + LONGEST_IMPORT
-  while (!isLoaded(added.styleSheet)) {
-    if (performance.now() > end) throw new Error(`${href} was not loaded`)
+  while (!isLoaded(added.styleSheet) && performance.now() < end) {
     await new Promise(resolve => setTimeout(resolve, IMPORT_CHECK))
   }
   return added

@@ -11,9 +11,10 @@ export function isPathForKoa(ctx: Context, path: string): boolean {
   try {
     return ctx.path === path
   } catch (error) {
-    // Node rejects some authorities of an absolute request target. By name: of any realm.
-    const { code, name } = error as NodeJS.ErrnoException
-    if (code === 'ERR_INVALID_URL' || name === 'URIError') return false
+    // Node rejects some authorities of an absolute request target: each version has its own code. By name:
+    // of any realm.
+    const { code = '', name } = error as NodeJS.ErrnoException
+    if (code.startsWith('ERR_INVALID_') || name === 'URIError') return false
     throw error
   }
 }
