@@ -305,28 +305,29 @@ testInEach(
   }
 )
 
-test.serial('LIV-04 a server that is killed and started again reloads the page once', async t => {
-  const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
-  const one = await startProcess(t, 'live-site.ts', root)
-  const port = Number(one.first)
-  const page = await launchChromium(t).open(`http://127.0.0.1:${port}/`)
-  await mark(page)
-  const isConnected = () => [...page.answers.keys()].some(url => url.includes('/-/live?'))
-  await until(isConnected, 'a channel is open')
-  writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(1, 2, 3) }' })
-  await shows(page, color('body'), 'rgb(1, 2, 3)')
-  t.true(await page.evaluate('globalThis.isSamePage'))
-  one.child.kill('SIGKILL')
-  await once(one.child, 'exit')
-  const other = await startProcess(t, 'live-site.ts', root, port)
-  let pages = 0
-  other.child.on('message', () => pages++)
-  await shows(page, 'globalThis.isSamePage', undefined)
-  await mark(page)
-  const start = Date.now()
-  await until(() => pages > 1 || Date.now() - start > 2000, 'quiet')
-  t.is(pages, 1)
-})
+testInEach(
+  'LIV-04 a server that is killed and started again reloads the page once',
+  async (t, launch) => {
+    const root = makeProject(t, { 'apps/web/assets/css/app.css': 'a{}' })
+    const one = await startProcess(t, 'live-site.ts', root)
+    const port = Number(one.first)
+    const page = await launch(t).open(`http://127.0.0.1:${port}/`)
+    await mark(page)
+    writeFiles(root, { 'apps/web/assets/css/app.css': 'body { color: rgb(1, 2, 3) }' })
+    await shows(page, color('body'), 'rgb(1, 2, 3)')
+    t.true(await page.evaluate('globalThis.isSamePage'))
+    one.child.kill('SIGKILL')
+    await once(one.child, 'exit')
+    const other = await startProcess(t, 'live-site.ts', root, port)
+    let pages = 0
+    other.child.on('message', () => pages++)
+    await shows(page, 'globalThis.isSamePage', undefined)
+    await mark(page)
+    const start = Date.now()
+    await until(() => pages > 1 || Date.now() - start > 2000, 'quiet')
+    t.is(pages, 1)
+  }
+)
 
 testInEach(
   'LIV-04 a tab in the background has no connection, and catches up when it is shown',
