@@ -111,7 +111,8 @@ for (const [way, options] of WAYS) {
       { ...options, revalidate: 60 },
       { '/public/big.txt': body }
     )
-    t.is((await ask('/big.txt')).status, 200)
+    const { status, headers } = await ask('/big.txt')
+    t.deepEqual([status, headers['content-length']], [200, '200000'])
     const bodies = await bodiesAtOnce(port, '/big.txt', 100)
     t.true(bodies.every(each => each.equals(body)))
     t.deepEqual(errors, [])
