@@ -144,15 +144,9 @@ export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<
 }
 
 /** For an open file: whether `symlinks` allows it in a place. */
-export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> | boolean {
-  return file => {
-    if (place.symlinks === 'follow') return true
-    const real = realPathOfOpen(file)
-    const known = typeof real === 'string' && seen.get(place)
-    // All but the first file, and links that were switched by a deploy.
-    if (known && isAllowedAt(place.symlinks, known, file.path, real)) return true
-    return Promise.resolve(real).then(found => isRealInPlace(place, file.path, found))
-  }
+export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> {
+  return async file =>
+    place.symlinks === 'follow' || isRealInPlace(place, file.path, await realPathOfOpen(file))
 }
 
 /**

@@ -6,7 +6,7 @@ export type Content = Uint8Array | Copy
 export interface Copy {
   readonly copyOf: string
   /** Checks the file that was opened under that name: a link may have been swapped meanwhile. */
-  readonly isAllowed?: ((file: OpenFile) => Promise<boolean> | boolean) | undefined
+  readonly isAllowed?: ((file: OpenFile) => Promise<boolean>) | undefined
 }
 
 /**

@@ -1,7 +1,9 @@
 // Looks at the disk: what does not exist is `undefined`, a failure is an exception.
 import {
+  close,
   closeSync,
   constants,
+  fstat,
   fstatSync,
   open,
   read,
@@ -117,11 +119,14 @@ function openDescriptor(path: string): Promise<number | undefined> {
   })
 }
 
-// The kernel answers questions about an open descriptor from its memory. A thread of the pool takes ten
-// times as long to pass them on.
+// What the kernel has in its memory right after a file was opened, it is asked for synchronously. A thread of
+// the pool takes ten times as long to pass on the answer.
 
-export function statDescriptor(fd: number): BigIntStats {
-  return fstatSync(fd, EXACT)
+/** For a file that was opened a while ago: a network file system may ask its server again. */
+export function statDescriptor(fd: number): Promise<BigIntStats> {
+  return new Promise((resolve, reject) => {
+    fstat(fd, EXACT, (error, stats) => (error ? reject(error) : resolve(stats)))
+  })
 }
 
 /** The path that Linux knows an open file by (proc_pid_fd(5)); undefined on other systems. */
@@ -145,6 +150,9 @@ function readDescriptor(fd: number, bytes: Buffer, position: number): Promise<nu
   })
 }
 
+/** Closing the last descriptor of a file that was replaced meanwhile frees its space on disk. */
+const SMALL_BYTES = 1024 * 1024
+
 /** Opens a file for `use` and closes it afterwards; undefined when it is not a regular file. */
 export async function withFile<T>(
   path: string,
@@ -154,11 +162,12 @@ export async function withFile<T>(
   if (fd === undefined) return undefined
   let file: OpenFile | undefined
   try {
-    file = { path, fd, stats: statDescriptor(fd) }
+    file = { path, fd, stats: fstatSync(fd, EXACT) }
     return file.stats.isFile() ? await use(file) : undefined
   } finally {
     const until = file && keptOpen.get(file)
-    if (until) void until.then(() => closeSync(fd))
+    if (until) void until.then(() => close(fd))
+    else if (file && file.stats.size > SMALL_BYTES) close(fd)
     else closeSync(fd)
   }
 }
@@ -186,7 +195,7 @@ export async function readOpenFile({ fd, stats }: OpenFile): Promise<Snapshot> {
   for (let attempt = 1; ; attempt++) {
     const bytes = Buffer.allocUnsafeSlow(Number(before.size))
     const count = await readDescriptor(fd, bytes, 0)
-    const after = statDescriptor(fd)
+    const after = fstatSync(fd, EXACT)
     const isComplete = sameStamp(before, after) && count === bytes.length
     if (isComplete || attempt === 5) {
       return { bytes: bytes.subarray(0, count), stamp: stampOf(before) }

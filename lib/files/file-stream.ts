@@ -21,8 +21,8 @@ export function streamOf({ path, fd }: OpenFile, span: Span = { start: 0 }): Rea
 }
 
 /** Whether an open file has not been written to since it was opened. */
-export function isUnmodified({ fd, stats }: OpenFile): boolean {
-  const now = statDescriptor(fd)
+export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
+  const now = await statDescriptor(fd)
   // Removing or replacing the file's name changes its ctime, but not its bytes.
   const isTouched = now.ctimeNs !== stats.ctimeNs && now.nlink === stats.nlink
   return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched
@@ -45,7 +45,7 @@ export function readUnchanged(file: OpenFile, span: Required<Span>): Read {
   const digester = mayGrow(file) ? new Digester() : undefined
   const requireIntact = callbackify(async (isComplete: boolean): Promise<void> => {
     const digest = digester?.finish()
-    if (isComplete && isUnmodified(file)) return
+    if (isComplete && (await isUnmodified(file))) return
     const isSame = async () => digest === (await digestOfStream(streamOf(file, span)))
     if (isComplete && digest !== undefined && (await isSame())) return
     throw new Error(`${file.path} changed while it was being sent`)

@@ -19,16 +19,7 @@ function guard(prefix: string): Middleware {
 
 /** The guard's own `ctx.path` throws for a host that this version of Node rejects. */
 function refused(status: number, target: string): boolean {
-  return [400, 403, 404].includes(status) || (status === 500 && !isParsed(target))
-}
-
-function isParsed(target: string): boolean {
-  try {
-    return parse(target).href !== ''
-  } catch (error) {
-    if (error instanceof TypeError || error instanceof URIError) return false
-    throw error
-  }
+  return [400, 403, 404].includes(status) || (status === 500 && !isRead(target))
 }
 
 const guarded: Readonly<Record<string, readonly string[]>> = {

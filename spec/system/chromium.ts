@@ -40,7 +40,7 @@ type Send = (
 
 /** A page in any browser. */
 export interface DrivenPage {
-  /** Everything that the console, the network or a script complained of. */
+  /** Errors of scripts and of the console; in Chromium of the network as well. */
   readonly complaints: readonly string[]
   /** The value of an expression, awaited. */
   evaluate<T>(expression: string): Promise<T>

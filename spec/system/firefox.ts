@@ -32,7 +32,9 @@ export function launch(t: ExecutionContext): Browser<DrivenPage> {
   const closed = once(browser, 'close')
   t.teardown(async () => {
     browser.kill('SIGTERM')
+    const patience = setTimeout(() => browser.kill('SIGKILL'), 10_000)
     await closed
+    clearTimeout(patience)
     await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   })
   return { open: url => openPage(browser, url) }
@@ -70,9 +72,13 @@ function valueOf({ type, value }: RemoteValue): unknown {
 }
 
 async function endpointOf({ stderr }: ChildProcess): Promise<string> {
-  for await (const line of createInterface({ input: stderr as Readable })) {
+  const output = stderr as Readable
+  for await (const line of createInterface({ input: output })) {
     const [endpoint] = /ws:\/\/\S+/.exec(line) ?? []
-    if (endpoint !== undefined) return `${endpoint}/session`
+    if (endpoint === undefined) continue
+    // Nobody reads on, and Firefox would wait for a full pipe.
+    output.resume()
+    return `${endpoint}/session`
   }
   throw new Error('Firefox ended before it could be driven')
 }

@@ -23,7 +23,8 @@ const PIXEL = (color: string) =>
 const FILES: Files = {
   'stylesheets/app.css.scss': "@use 'tokens';\nh1 { color: tokens.$ink }\n",
   'stylesheets/_tokens.scss': '$ink: rgb(1, 1, 1);\n',
-  'stylesheets/outer.css': '@import url(inner.css);\n',
+  'stylesheets/outer.css': '@layer first;\n@import url(middle.css) all;\n',
+  'stylesheets/middle.css': '@import url(inner.css);\nsmall { color: rgb(1, 1, 1) }\n',
   'stylesheets/inner.css': 'p { color: rgb(1, 1, 1) }\n',
   'stylesheets/inlined.css': 'em { color: rgb(1, 1, 1) }\n',
   'stylesheets/shown.css': 'body { background-image: url(../images/ground.svg) }\n',
@@ -52,7 +53,7 @@ function view(read: () => string): Middleware {
       <style nonce="${nonce}">@import "${ctx.assets.path('inlined.css')}" all;</style>
       ${live({ nonce })}
       <link rel="icon" href="${ctx.assets.path('logo.svg')}">
-      ${read()}<p>text</p><em>text</em>${image('logo.svg')}`
+      ${read()}<p>text</p><small>text</small><em>text</em>${image('logo.svg')}`
     return undefined
   }
 }
@@ -147,6 +148,9 @@ for (const [mode, options] of [
       await shows(page, color('p'), 'rgb(3, 3, 3)')
       site.write('stylesheets/inner.css', 'p { color: rgb(4, 4, 4) }')
       await shows(page, color('p'), 'rgb(4, 4, 4)')
+      site.write('stylesheets/middle.css', '@import url(inner.css);\nsmall { color: rgb(5, 5, 5) }')
+      await shows(page, color('small'), 'rgb(5, 5, 5)')
+      t.is(await page.evaluate(color('p')), 'rgb(4, 4, 4)')
       site.write('stylesheets/inlined.css', 'em { color: rgb(5, 5, 5) }')
       await shows(page, color('em'), 'rgb(5, 5, 5)')
 
@@ -178,7 +182,7 @@ testInEach('LIV-01 the old stylesheet stays until the new one has loaded', async
   await page.evaluate(`
     globalThis.colors = new Set();
     (function look () {
-      colors.add(${color('h1')}).add(${color('p')})
+      colors.add(${color('h1')}).add(${color('p')}).add(${color('small')})
       requestAnimationFrame(look)
     })()`)
   for (const tone of [10, 20, 30]) {
@@ -186,6 +190,9 @@ testInEach('LIV-01 the old stylesheet stays until the new one has loaded', async
     await shows(page, color('h1'), `rgb(${tone}, 1, 1)`)
     site.write('stylesheets/inner.css', `p { color: rgb(${tone}, 1, 1) }`)
     await shows(page, color('p'), `rgb(${tone}, 1, 1)`)
+    const middle = `@import url(inner.css);\nsmall { color: rgb(${tone}, 1, 1) }`
+    site.write('stylesheets/middle.css', middle)
+    await shows(page, color('small'), `rgb(${tone}, 1, 1)`)
   }
   const colors = await page.evaluate<string[]>('[...colors]')
   t.false(colors.includes('rgb(0, 0, 0)'), 'no moment without style')

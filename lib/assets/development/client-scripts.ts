@@ -2,7 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Handler } from './handler.ts'
 
-const NAMES = ['live.js', 'live-overlay.js', 'live-replace.js']
+const NAMES = ['live', 'live-images', 'live-overlay', 'live-rules', 'live-stylesheets'].map(
+  name => `${name}.js`
+)
 
 /** By name. They refer to each other by relative URLs. */
 export const clientScripts: readonly (readonly [name: string, handler: Handler])[] = NAMES.map(

@@ -9,6 +9,10 @@ function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
   return (res as { readonly stream?: ServerHttp2Stream }).stream
 }
 
+export function isHttp2({ req }: ServerResponse): boolean {
+  return req.httpVersionMajor === 2
+}
+
 /** Undefined for a response without a connection, as adapters for serverless platforms make them. */
 function socketOf({ req }: ServerResponse): Socket | undefined {
   return (req as { readonly socket?: Socket }).socket

@@ -1,5 +1,6 @@
 // The fields of a response: ours, and those that a middleware in front has set.
 import type { ServerResponse } from 'node:http'
+import { isHttp2 } from './connection.ts'
 
 /** Name, value, name, value … as `res.writeHead` takes them. */
 export type Fields = readonly string[]
@@ -45,5 +46,5 @@ const CONTENT_FIELDS = new Set([
 export function removeContentFields(res: ServerResponse): void {
   for (const name of res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) res.removeHeader(name)
   // HTTP/2 has no reason phrase, and Node warns about one.
-  if (res.req.httpVersionMajor < 2) res.statusMessage = ''
+  if (!isHttp2(res)) res.statusMessage = ''
 }

@@ -1,15 +1,12 @@
 // A body over HTTP/2. Node counts what waits to be sent on all streams of a session against
-// `maxSessionMemory`, 10 MB by default, and above that it resets new streams with ENHANCE_YOUR_CALM: thirty
-// images at once, each written as a whole, are enough.
+// `maxSessionMemory`, 10 MB by default, and above that it resets new streams with ENHANCE_YOUR_CALM: fifty
+// images of 300 KB at once, each written as a whole, are enough.
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { isHttp2 } from './connection.ts'
 
 /** In bytes. Browsers open up to 256 streams at once (Chromium). */
 export const HTTP2_PIECE_BYTES = 32 * 1024
-
-export function isHttp2({ req }: ServerResponse): boolean {
-  return req.httpVersionMajor === 2
-}
 
 /** The body in pieces, if the whole must not wait to be sent. */
 export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable {

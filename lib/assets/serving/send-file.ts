@@ -5,8 +5,9 @@ import send from 'send'
 import type { ByteRange } from '../../http/ranges.ts'
 import { keepOpen, type OpenFile } from '../../files/disk.ts'
 import { WITHOUT_CLOSE, readUnchanged, type Read } from '../../files/file-stream.ts'
-import { abort } from './connection.ts'
+import { abort, isHttp2 } from './connection.ts'
 import { removeContentFields, setFields, type Fields } from './fields.ts'
+import { HTTP2_PIECE_BYTES } from './paced-body.ts'
 
 /** A file, or one range of it. */
 export interface FilePart {
@@ -69,5 +70,6 @@ function sourceOf(res: ServerResponse, part: FilePart) {
       done(null, error ? 0 : bytesRead, buffer)
     })
   }
-  return { fd: part.file.fd, fs: { ...WITHOUT_CLOSE, read } }
+  const pace = isHttp2(res) ? { highWaterMark: HTTP2_PIECE_BYTES } : {}
+  return { fd: part.file.fd, fs: { ...WITHOUT_CLOSE, read }, ...pace }
 }

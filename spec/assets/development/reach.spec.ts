@@ -108,7 +108,7 @@ test.serial('LIV-05 a tag alone loads nothing', async t => {
 
 test.serial('the first request of this machine loads it, and unknown names go on', async t => {
   const { port } = await makeSite(t, FILES, { routes: page, mounts: {} })
-  for (const name of ['live.js', 'live-overlay.js', 'live-replace.js']) {
+  for (const name of ['live.js', 'live-overlay.js', 'live-stylesheets.js']) {
     const { status, headers, text } = await ask(port, 'GET', `/assets/-/${name}`)
     t.is(status, 200)
     t.is(headers['content-type'], 'text/javascript; charset=utf-8')

@@ -1,4 +1,11 @@
-import { connect, createServer } from 'node:http2'
+import { once } from 'node:events'
+import {
+  connect,
+  constants,
+  createServer,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders
+} from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
@@ -18,15 +25,17 @@ async function makeHttp2Site(t: ExecutionContext, options: SiteOptions, more: Fi
   return { errors, ask, port }
 }
 
-/** The bodies of concurrent responses on one session, of which nothing is read until all are requested. */
-async function bodiesAtOnce(port: number, path: string, count: number): Promise<Buffer[]> {
-  const session = connect(`http://127.0.0.1:${port}`)
-  try {
-    const streams = Array.from({ length: count }, () => session.request({ ':path': path }))
-    return await Promise.all(streams.map(buffer))
-  } finally {
-    session.close()
-  }
+/** A session on which a server may send so many bytes of each body, at first. */
+function openSession(t: ExecutionContext, port: number, initialWindowSize?: number) {
+  const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } })
+  t.teardown(() => session.destroy())
+  return (path: string) => session.request({ ':path': path })
+}
+
+/** Undefined for a stream that was reset. */
+async function statusOf(stream: ClientHttp2Stream): Promise<unknown> {
+  const [headers] = await Promise.race([once(stream, 'response'), once(stream, 'close')])
+  return (headers as IncomingHttpHeaders | undefined)?.[':status']
 }
 
 for (const [way, options] of WAYS) {
@@ -104,6 +113,42 @@ for (const [way, options] of WAYS) {
   })
 
   // Node resets a stream that begins while 10 MB wait to be sent on others of its session.
+  test(`HTTP/2 256 clients that read nothing leave room for more on their session, ${way}`, async t => {
+    const body = Buffer.alloc(200_000, '0123456789')
+    const { ask, port, errors } = await makeHttp2Site(
+      t,
+      { ...options, revalidate: 60 },
+      { '/public/big.txt': body }
+    )
+    await ask('/big.txt')
+    const request = openSession(t, port, 1000)
+    const waiting = Array.from({ length: 256 }, () => request('/big.txt'))
+    t.deepEqual(new Set(await Promise.all(waiting.map(statusOf))), new Set([200]))
+    const more = Array.from({ length: 8 }, () => request('/big.txt'))
+    t.deepEqual(new Set(await Promise.all(more.map(statusOf))), new Set([200]))
+    t.true([...waiting, ...more].every(({ rstCode }) => rstCode === constants.NGHTTP2_NO_ERROR))
+    t.deepEqual(errors, [])
+  })
+
+  test(`HTTP/2 a body that its client resets halfway is no error, ${way}`, async t => {
+    const body = Buffer.alloc(200_000, '0123456789')
+    const { ask, port, errors } = await makeHttp2Site(
+      t,
+      { ...options, revalidate: 60 },
+      { '/public/big.txt': body }
+    )
+    await ask('/big.txt')
+    const request = openSession(t, port, 1000)
+    for (let at = 0; at < 20; at++) {
+      const stream = request('/big.txt')
+      await once(stream, 'data')
+      stream.close(constants.NGHTTP2_CANCEL)
+      await once(stream, 'close')
+    }
+    t.is((await ask('/big.txt')).bytes.length, body.length)
+    t.deepEqual(errors, [])
+  })
+
   test(`HTTP/2 a hundred bodies on one session are complete, ${way}`, async t => {
     const body = Buffer.alloc(200_000, '0123456789')
     const { ask, port, errors } = await makeHttp2Site(
@@ -113,7 +158,9 @@ for (const [way, options] of WAYS) {
     )
     const { status, headers } = await ask('/big.txt')
     t.deepEqual([status, headers['content-length']], [200, '200000'])
-    const bodies = await bodiesAtOnce(port, '/big.txt', 100)
+    const request = openSession(t, port)
+    const streams = Array.from({ length: 100 }, () => request('/big.txt'))
+    const bodies = await Promise.all(streams.map(buffer))
     t.true(bodies.every(each => each.equals(body)))
     t.deepEqual(errors, [])
   })

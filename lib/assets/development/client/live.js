@@ -1,6 +1,7 @@
 // The live channel in the page. These scripts run as they are in every browser that has modules.
+import { replaceImages } from './live-images.js'
 import { showProblems } from './live-overlay.js'
-import { replaceImages, replaceStylesheets } from './live-replace.js'
+import { replaceStylesheets } from './live-stylesheets.js'
 
 /**
  * @typedef {object} Part

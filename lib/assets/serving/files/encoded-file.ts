@@ -47,7 +47,7 @@ export async function readEncoded(
 export async function withDigest(file: EncodedFile, opened: OpenFile): Promise<EncodedFile> {
   if (file.digest !== undefined) return file
   const digest = await digestOfStream(streamOf(opened))
-  if (!isUnmodified(opened)) return file
+  if (!(await isUnmodified(opened))) return file
   return { ...file, digest, etag: etagOf(file.coding, digest) }
 }
 

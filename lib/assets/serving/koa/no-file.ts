@@ -1,8 +1,12 @@
 // The part of serving that knows Koa, where there is no file to send.
 import type { Context, Next } from 'koa'
 import { missed, requestLine } from '../../../diagnostics.ts'
+import { errorCode } from '../../../files/disk.ts'
 import { canonicalSegments } from '../../urls/canonical-path.ts'
 import { hasOneSpelling, rawPath } from '../request-path.ts'
+
+// The second one since Node 26, for a port that is no number.
+const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])
 
 /** Whether `ctx.path`, which a guard in front compares, is the same path. */
 export function isPathForKoa(ctx: Context, path: string): boolean {
@@ -11,10 +15,8 @@ export function isPathForKoa(ctx: Context, path: string): boolean {
   try {
     return ctx.path === path
   } catch (error) {
-    // Node rejects some authorities of an absolute request target: each version has its own code. By name:
-    // of any realm.
-    const { code = '', name } = error as NodeJS.ErrnoException
-    if (code.startsWith('ERR_INVALID_') || name === 'URIError') return false
+    // Node rejects some authorities of an absolute request target. By name: of any realm.
+    if (REJECTED.has(errorCode(error) ?? '') || (error as Error).name === 'URIError') return false
     throw error
   }
 }

@@ -1,0 +1,97 @@
+// Replaces images in the page.
+import { absolute, rulesOf } from './live-rules.js'
+
+/** @typedef {(url: string) => boolean} IsSame */
+
+/**
+ * The images that were replaced: a new stylesheet names them as before.
+ * @type {Map<string, () => void>} by their keys
+ */
+const replacedImages = new Map()
+
+/** In a stylesheet that was loaded meanwhile. */
+export function replaceImagesAgain() {
+  for (const replaceAgain of replacedImages.values()) replaceAgain()
+}
+
+/**
+ * In elements, in their style attributes, and in stylesheets, where not every browser asks for an image again.
+ *
+ * @param {string} key
+ * @param {IsSame} isSame
+ * @param {URL} next
+ * @returns {boolean} whether it was found
+ */
+export function replaceImages(key, isSame, next) {
+  const replaceAll = () => {
+    const elements = [...document.querySelectorAll(SHOWING)].map(element =>
+      replaceInElement(element, isSame, next)
+    )
+    const styles = Array.from(allStyles(), ([style, sheet]) =>
+      replaceInStyle(style, sheet, isSame, next)
+    )
+    return [...elements, ...styles].some(Boolean)
+  }
+  replacedImages.set(key, replaceAll)
+  return replaceAll()
+}
+
+const SHOWING = 'img, source, input[src], video[poster], link[rel~="icon" i]'
+const ATTRIBUTES = ['src', 'srcset', 'poster', 'href']
+
+/**
+ * @param {Element} element
+ * @param {IsSame} isSame
+ * @param {URL} next
+ */
+function replaceInElement(element, isSame, next) {
+  return ATTRIBUTES.map(name => {
+    const before = element.getAttribute(name)
+    if (before === null) return false
+    // A srcset is a list of URLs, each with its size.
+    const after = before.replace(/[^\s,]+/g, url => (isSame(url) ? next.href : url))
+    if (after !== before) element.setAttribute(name, after)
+    return after !== before
+  }).some(Boolean)
+}
+
+/** @returns {Generator<[CSSStyleDeclaration, CSSStyleSheet | null]>} */
+function* allStyles() {
+  for (const element of document.querySelectorAll('[style*="url("]')) {
+    if ('style' in element) yield [/** @type {HTMLElement} */ (element).style, null]
+  }
+  for (const sheet of document.styleSheets) yield* stylesOf(rulesOf(sheet), sheet)
+}
+
+/**
+ * @param {CSSRule[]} rules
+ * @param {CSSStyleSheet} sheet
+ * @returns {Generator<[CSSStyleDeclaration, CSSStyleSheet]>}
+ */
+function* stylesOf(rules, sheet) {
+  for (const rule of rules) {
+    const { style, cssRules, styleSheet } = /** @type {CSSStyleRule & CSSImportRule} */ (rule)
+    if (styleSheet) yield* stylesOf(rulesOf(styleSheet), styleSheet)
+    if (cssRules) yield* stylesOf([...cssRules], sheet)
+    if (style) yield [style, sheet]
+  }
+}
+
+/**
+ * @param {CSSStyleDeclaration} style
+ * @param {CSSStyleSheet | null} sheet
+ * @param {IsSame} isSame
+ * @param {URL} next
+ */
+function replaceInStyle(style, sheet, isSame, next) {
+  return [...style]
+    .map(name => {
+      const before = style.getPropertyValue(name)
+      const after = before.replace(/url\((["']?)(.*?)\1\)/g, (whole, _, url) =>
+        isSame(absolute(url, sheet)) ? `url("${next.href}")` : whole
+      )
+      if (after !== before) style.setProperty(name, after, style.getPropertyPriority(name))
+      return after !== before
+    })
+    .some(Boolean)
+}

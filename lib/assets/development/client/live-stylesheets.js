@@ -1,0 +1,155 @@
+// Replaces stylesheets in the page, without a moment in which there are none.
+import { replaceImagesAgain } from './live-images.js'
+import { absolute, isLoaded, isReadable, rulesOf } from './live-rules.js'
+
+/** @typedef {import('./live-images.js').IsSame} IsSame */
+/** @typedef {HTMLLinkElement | HTMLStyleElement} Style */
+
+/**
+ * The element that is loading, by the one that it will replace.
+ * @type {Map<Style, Style>}
+ */
+const loading = new Map()
+/**
+ * The stylesheets that were replaced: others import them as before.
+ * @type {Map<string, { isSame: IsSame, next: URL }>} by their keys
+ */
+const replacedStylesheets = new Map()
+
+/** Milliseconds between two looks: no event tells when an import has loaded. */
+const IMPORT_CHECK = 20
+/** Milliseconds. What cannot be loaded is then missing, as after a reload. */
+const LONGEST_IMPORT = 2000
+
+/**
+ * @param {string} key
+ * @param {IsSame} isSame
+ * @param {URL} next
+ * @returns {boolean} whether it was found
+ */
+export function replaceStylesheets(key, isSame, next) {
+  replacedStylesheets.set(key, { isSame, next })
+  const replaced = styles().filter(style => {
+    if ('href' in style && isSame(style.href)) replaceStyle(style, next.href)
+    else if (imports(style.sheet, isSame)) replaceStyle(style)
+    else return false
+    return true
+  })
+  return replaced.length > 0
+}
+
+function styles() {
+  /** @type {NodeListOf<Style>} */
+  const all = document.querySelectorAll('link[rel~="stylesheet" i], style')
+  const coming = new Set(loading.values())
+  return [...all].filter(style => !coming.has(style))
+}
+
+/**
+ * A copy goes in front: the old one overrides it until the copy is complete.
+ *
+ * @param {Style} style
+ * @param {string} [href] of a link that is not what it was
+ */
+function replaceStyle(style, href) {
+  const isLink = 'href' in style
+  // It shows nothing, and its copy would never load.
+  if (style.disabled) {
+    if (isLink && href) style.href = href
+    return
+  }
+  const earlier = loading.get(style)
+  const copy = /** @type {Style} */ (style.cloneNode(true))
+  copy.removeAttribute('integrity')
+  copy.nonce = style.nonce
+  if ('href' in copy) copy.href = href || /** @type {HTMLLinkElement} */ (earlier || style).href
+  if (earlier) earlier.remove()
+  copy.onload = () => {
+    copy.onload = null
+    renewImports(copy.sheet)
+      .then(() => takePlace(copy, style))
+      .catch(() => location.reload())
+  }
+  // The old one stays.
+  copy.onerror = () => {
+    if (loading.get(style) === copy) loading.delete(style)
+    copy.remove()
+  }
+  loading.set(style, copy)
+  style.before(copy)
+}
+
+/**
+ * @param {Style} copy
+ * @param {Style} style
+ */
+function takePlace(copy, style) {
+  if (loading.get(style) !== copy) return
+  loading.delete(style)
+  if (copy.sheet && style.sheet) copy.sheet.disabled = style.sheet.disabled
+  style.remove()
+  replaceImagesAgain()
+}
+
+/**
+ * Whether a stylesheet imports another, directly or through others.
+ *
+ * @param {CSSStyleSheet | null} sheet
+ * @param {IsSame} isSame
+ * @returns {boolean}
+ */
+function imports(sheet, isSame) {
+  return importsOf(sheet).some(
+    ({ href, styleSheet }) => isSame(absolute(href, sheet)) || imports(styleSheet, isSame)
+  )
+}
+
+/**
+ * Firefox takes what a new stylesheet imports from memory.
+ *
+ * @param {CSSStyleSheet | null} sheet
+ */
+async function renewImports(sheet) {
+  const renewed = importsOf(sheet).map(async rule => {
+    const url = absolute(rule.href, sheet)
+    const newer = [...replacedStylesheets.values()].find(({ isSame }) => isSame(url))
+    const latest = newer ? await replaceImport(rule, newer.next.href) : rule
+    await renewImports(latest.styleSheet)
+  })
+  await Promise.all(renewed)
+}
+
+/**
+ * @param {CSSImportRule} rule
+ * @param {string} href
+ */
+async function replaceImport(rule, href) {
+  const sheet = /** @type {CSSStyleSheet} */ (rule.parentStyleSheet)
+  const at = [...sheet.cssRules].indexOf(rule)
+  const text = rule.cssText.replace(/url\(("|')?.*?\1\)/, () => `url("${href}")`)
+  // In this order: after the last import, no other could be inserted behind `@layer`.
+  sheet.insertRule(text, at)
+  sheet.deleteRule(at + 1)
+  const added = /** @type {CSSImportRule} */ (sheet.cssRules[at])
+  const end = performance.now() + LONGEST_IMPORT
+  while (!isComplete(added.styleSheet) && performance.now() < end) {
+    await new Promise(resolve => setTimeout(resolve, IMPORT_CHECK))
+  }
+  return added
+}
+
+/**
+ * Whether a stylesheet has loaded, and everything that it imports.
+ *
+ * @param {CSSStyleSheet | null} sheet
+ * @returns {boolean}
+ */
+function isComplete(sheet) {
+  if (sheet && !isReadable(sheet)) return true
+  return isLoaded(sheet) && importsOf(sheet).every(({ styleSheet }) => isComplete(styleSheet))
+}
+
+/** @param {CSSStyleSheet | null} sheet */
+function importsOf(sheet) {
+  return rulesOf(sheet).filter(rule => rule instanceof CSSImportRule)
+}
