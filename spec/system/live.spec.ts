@@ -58,6 +58,9 @@ function view(read: () => string): Middleware {
   }
 }
 
+/** Of a path: what its response waits for. */
+const NOTHING = (_path: string): Promise<void> | undefined => undefined
+
 type Launch = (t: ExecutionContext) => Browser<DrivenPage>
 
 const BROWSERS: ReadonlyArray<readonly [name: string, launch: Launch]> = [
@@ -69,12 +72,15 @@ function testInEach(title: string, run: (t: ExecutionContext, launch: Launch) =>
   for (const [name, launch] of BROWSERS) test.serial(`${title}, in ${name}`, t => run(t, launch))
 }
 
-/** @param before a script that runs before all others */
+/**
+ * @param before a script that runs before all others
+ * @param hold what the response for a path waits for
+ */
 async function open(
   t: ExecutionContext,
   launch: Launch,
   options: SiteOptions = {},
-  { files = FILES, before = '' } = {}
+  { files = FILES, before = '', hold = NOTHING } = {}
 ) {
   let site: Site | undefined
   const requested: string[] = []
@@ -82,12 +88,13 @@ async function open(
   site = await makeSite(t, files, {
     live: { watch: ['views'], editor: 'vscode' },
     ...options,
-    front: (ctx, next) => {
+    front: async (ctx, next) => {
       requested.push(ctx.url)
       if (ctx.path.endsWith('/-/live')) {
         channels++
         ctx.res.once('close', () => channels--)
       }
+      await hold(ctx.path)
       return next()
     },
     routes: view(() => site?.read('/views/page.html') ?? '')
@@ -197,6 +204,32 @@ testInEach('LIV-01 the old stylesheet stays until the new one has loaded', async
   const colors = await page.evaluate<string[]>('[...colors]')
   t.false(colors.includes('rgb(0, 0, 0)'), 'no moment without style')
   t.is(await page.evaluate("document.querySelectorAll('link[rel=stylesheet]').length"), 3)
+  await isSamePage(t, page)
+})
+
+// Firefox has the import of an import in memory.
+test.serial('LIV-01 it stays until the imports of an edited import have loaded, too', async t => {
+  let release = () => {}
+  let asked = 0
+  let isEdited = false
+  const held = new Promise<void>(resolve => (release = resolve))
+  const hold = (path: string) => {
+    if (!isEdited || path !== '/assets/inner.css') return undefined
+    // Once as before, and once for the edited import.
+    return ++asked === 2 ? held : undefined
+  }
+  const { site, page } = await open(t, launchChromium, {}, { hold })
+  isEdited = true
+  site.write('stylesheets/middle.css', '@import url(inner.css);\nsmall { color: rgb(2, 2, 2) }')
+  await until(() => asked === 2, 'the import is requested')
+  const frames = 'new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))'
+  for (let at = 0; at < 10; at++) {
+    await page.evaluate(frames)
+    t.is(await page.evaluate(color('p')), 'rgb(1, 1, 1)')
+  }
+  release()
+  await shows(page, color('small'), 'rgb(2, 2, 2)')
+  t.is(await page.evaluate(color('p')), 'rgb(1, 1, 1)')
   await isSamePage(t, page)
 })
 
