@@ -16,8 +16,8 @@ interface Folder {
   trustedUntil: number
   /** Undefined while the folder is read, once it has changed, and when it cannot be known. */
   names: Names | undefined
-  /** How many names it may have. */
-  room: number
+  /** How many names it has of those that there may be. */
+  taken: number
   watcher: FSWatcher | undefined
 }
 
@@ -32,6 +32,8 @@ const TRY_AGAIN_MS = 60_000
 /** One for all directories that are served; a key tells their folders apart. */
 export class FolderMemory {
   readonly #folders = new Map<string, Folder>()
+  /** How many more names there may be. */
+  #left = MAX_NAMES
   readonly #reads = new Map<string, Promise<boolean>>()
 
   /** The names in a folder, if they are known. @param now milliseconds of the monotonic clock */
@@ -68,49 +70,55 @@ export class FolderMemory {
     }
     if (known) this.#forget(key, known)
     if (stats ? !stats.isDirectory() : !isTop) return false
-    const room = this.#room(now)
-    if (room === 0) return true
+    if (!this.#hasRoom(now)) return true
     const folder: Folder = {
       stamp: stats && stampOf(stats),
       hasRested: stats !== undefined && isUnchangedSince(stats, readAt),
       readAgainAt: now + READ_AGAIN_MS,
       trustedUntil,
       names: undefined,
-      room,
+      taken: 0,
       watcher: undefined
     }
     this.#folders.set(key, folder)
     // Watched before it is read: otherwise what enters in between would not be reported.
-    folder.watcher = watchNames(stats ? path : dirname(path), () => close(folder))
-    const names = folder.watcher && (await (stats ? readNames(path, room) : noNames(path)))
+    folder.watcher = watchNames(stats ? path : dirname(path), () => this.#close(folder))
+    const take = () => this.#take(folder)
+    const names = folder.watcher && (await (stats ? readNames(path, take) : noNames(path)))
     if (!names) folder.readAgainAt = now + TRY_AGAIN_MS
-    if (names && folder.watcher) Object.assign(folder, { names, room: names.size })
-    else close(folder)
+    if (names && folder.watcher) folder.names = names
+    else this.#close(folder)
     return true
   }
 
-  /** How many names one more folder may have. Folders that nobody asked about lately make room for it. */
-  #room(now: number): number {
+  /** Whether one more folder may be kept. Folders that nobody asked about lately make room for it. */
+  #hasRoom(now: number): boolean {
     if (this.#folders.size >= MAX_FOLDERS) {
       for (const [key, folder] of this.#folders) {
         if (Math.max(folder.trustedUntil, folder.readAgainAt) < now) this.#forget(key, folder)
       }
     }
-    if (this.#folders.size >= MAX_FOLDERS) return 0
-    let left = MAX_NAMES
-    for (const { room } of this.#folders.values()) left -= room
-    return Math.min(left, MAX_NAMES / 4)
+    return this.#folders.size < MAX_FOLDERS && this.#left > 0
+  }
+
+  /** Makes room for one more name, if there is any. */
+  #take(folder: Folder): boolean {
+    if (this.#left === 0 || folder.taken === MAX_NAMES / 4) return false
+    this.#left--
+    folder.taken++
+    return true
   }
 
   #forget(key: string, folder: Folder): void {
-    close(folder)
+    this.#close(folder)
     this.#folders.delete(key)
   }
-}
 
-function close(folder: Folder): void {
-  folder.names = undefined
-  folder.room = 0
-  folder.watcher?.close()
-  folder.watcher = undefined
+  #close(folder: Folder): void {
+    folder.names = undefined
+    this.#left += folder.taken
+    folder.taken = 0
+    folder.watcher?.close()
+    folder.watcher = undefined
+  }
 }

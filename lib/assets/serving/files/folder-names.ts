@@ -16,15 +16,17 @@ export function isNoFile(kind: Kind | 'missing'): kind is 'missing' | 'other' {
 export type Names = ReadonlyMap<string, Kind>
 
 /**
- * Undefined for a folder that has more than `max` names, that only lets its files be opened, or that other
- * machines may write to: nothing reports what they add.
+ * Undefined for a folder that has more names than there is room for, that only lets its files be opened, or
+ * that other machines may write to: nothing reports what they add.
+ *
+ * @param take makes room for one more name, if there is any
  */
-export async function readNames(path: string, max: number): Promise<Names | undefined> {
+export async function readNames(path: string, take: () => boolean): Promise<Names | undefined> {
   const names = new Map<string, Kind>()
   try {
     if (!(await isLocal(path))) return undefined
     for await (const entry of await opendir(path, { bufferSize: 512 })) {
-      if (names.size >= max) return undefined
+      if (!take()) return undefined
       const name = folded(entry.name)
       names.set(name, names.has(name) ? 'unsure' : kindOf(entry))
     }
