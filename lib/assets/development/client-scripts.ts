@@ -2,9 +2,14 @@
 import { readFile } from 'node:fs/promises'
 import type { Handler } from './handler.ts'
 
-const NAMES = ['live', 'live-images', 'live-overlay', 'live-rules', 'live-stylesheets'].map(
-  name => `${name}.js`
-)
+const NAMES = [
+  'live',
+  'live-channel',
+  'live-images',
+  'live-overlay',
+  'live-rules',
+  'live-stylesheets'
+].map(name => `${name}.js`)
 
 /** By name. They refer to each other by relative URLs. */
 export const clientScripts: readonly (readonly [name: string, handler: Handler])[] = NAMES.map(
