@@ -25,11 +25,20 @@ async function makeHttp2Site(t: ExecutionContext, options: SiteOptions, more: Fi
   return { errors, ask, port }
 }
 
-/** A session on which a server may send so many bytes of each body, at first. */
-function openSession(t: ExecutionContext, port: number, initialWindowSize?: number) {
-  const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize } })
+/**
+ * A site with a file of 200 kB, and a session on which streams for it can be opened.
+ * @param window bytes of each body that are sent before the client has read any; HTTP/2's default is 65,535
+ */
+async function makeBigSite(t: ExecutionContext, options: SiteOptions, window?: number) {
+  const body = Buffer.alloc(200_000, '0123456789')
+  const files = { '/public/big.txt': body }
+  const site = await makeHttp2Site(t, { ...options, revalidate: 60 }, files)
+  const { status, headers } = await site.ask('/big.txt')
+  t.deepEqual([status, headers['content-length']], [200, '200000'])
+  const settings = { initialWindowSize: window }
+  const session = connect(`http://127.0.0.1:${site.port}`, { settings })
   t.teardown(() => session.destroy())
-  return (path: string) => session.request({ ':path': path })
+  return { ...site, body, request: () => session.request({ ':path': '/big.txt' }) }
 }
 
 /** Undefined for a stream that was reset. */
@@ -113,34 +122,20 @@ for (const [way, options] of WAYS) {
   })
 
   // Node resets a stream that begins while 10 MB wait to be sent on others of its session.
-  test(`HTTP/2 256 clients that read nothing leave room for more on their session, ${way}`, async t => {
-    const body = Buffer.alloc(200_000, '0123456789')
-    const { ask, port, errors } = await makeHttp2Site(
-      t,
-      { ...options, revalidate: 60 },
-      { '/public/big.txt': body }
-    )
-    await ask('/big.txt')
-    const request = openSession(t, port, 1000)
-    const waiting = Array.from({ length: 256 }, () => request('/big.txt'))
+  test(`HTTP/2 256 streams of which nothing is read leave room for more on their session, ${way}`, async t => {
+    const { request, errors } = await makeBigSite(t, options, 1000)
+    const waiting = Array.from({ length: 256 }, request)
     t.deepEqual(new Set(await Promise.all(waiting.map(statusOf))), new Set([200]))
-    const more = Array.from({ length: 8 }, () => request('/big.txt'))
+    const more = Array.from({ length: 8 }, request)
     t.deepEqual(new Set(await Promise.all(more.map(statusOf))), new Set([200]))
     t.true([...waiting, ...more].every(({ rstCode }) => rstCode === constants.NGHTTP2_NO_ERROR))
     t.deepEqual(errors, [])
   })
 
   test(`HTTP/2 a body that its client resets halfway is no error, ${way}`, async t => {
-    const body = Buffer.alloc(200_000, '0123456789')
-    const { ask, port, errors } = await makeHttp2Site(
-      t,
-      { ...options, revalidate: 60 },
-      { '/public/big.txt': body }
-    )
-    await ask('/big.txt')
-    const request = openSession(t, port, 1000)
+    const { ask, request, body, errors } = await makeBigSite(t, options, 1000)
     for (let at = 0; at < 20; at++) {
-      const stream = request('/big.txt')
+      const stream = request()
       await once(stream, 'data')
       stream.close(constants.NGHTTP2_CANCEL)
       await once(stream, 'close')
@@ -150,16 +145,8 @@ for (const [way, options] of WAYS) {
   })
 
   test(`HTTP/2 a hundred bodies on one session are complete, ${way}`, async t => {
-    const body = Buffer.alloc(200_000, '0123456789')
-    const { ask, port, errors } = await makeHttp2Site(
-      t,
-      { ...options, revalidate: 60 },
-      { '/public/big.txt': body }
-    )
-    const { status, headers } = await ask('/big.txt')
-    t.deepEqual([status, headers['content-length']], [200, '200000'])
-    const request = openSession(t, port)
-    const streams = Array.from({ length: 100 }, () => request('/big.txt'))
+    const { request, body, errors } = await makeBigSite(t, options)
+    const streams = Array.from({ length: 100 }, request)
     const bodies = await Promise.all(streams.map(buffer))
     t.true(bodies.every(each => each.equals(body)))
     t.deepEqual(errors, [])
