@@ -1,5 +1,4 @@
 // The page's end of the live channel.
-import { onLoaded } from './live.js'
 import { replaceImages } from './live-images.js'
 import { showProblems } from './live-overlay.js'
 import { replaceStylesheets } from './live-stylesheets.js'
@@ -147,8 +146,12 @@ function isFollowed(path) {
   return path !== undefined && !path.startsWith(base.pathname)
 }
 
-// Modules that modules import, images and fonts of stylesheets, and what is loaded later.
-onLoaded(entries => {
+/**
+ * Modules that modules import, images and fonts of stylesheets, and what is loaded later.
+ *
+ * @type {import('./live.js').Follow}
+ */
+export function follow(entries) {
   const before = used.size
   for (const { name, initiatorType } of entries) {
     const path = pathOf(name)
@@ -159,15 +162,16 @@ onLoaded(entries => {
   if (used.size === before || !events) return
   disconnect()
   timer = setTimeout(connect, GATHERING)
-})
+}
 
-document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()))
-// A page that has a connection is not kept for the back button.
-addEventListener('pagehide', disconnect)
-addEventListener('pageshow', ({ persisted }) => persisted && connect())
-
-if (document.readyState === 'complete') connect()
-else {
+/** @type {import('./live.js').Follow} receives what was loaded before */
+export function begin(entries) {
+  follow(entries)
+  document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()))
+  // A page that has a connection is not kept for the back button.
+  addEventListener('pagehide', disconnect)
+  addEventListener('pageshow', ({ persisted }) => persisted && connect())
+  if (document.readyState === 'complete') return connect()
   addEventListener('load', connect, { once: true })
   timer = setTimeout(connect, LONGEST_LOAD)
 }

@@ -1,19 +1,23 @@
 // The live channel in the page. These scripts run as they are in every browser that has modules. This one
 // imports nothing at first: of what was loaded before it runs, browsers remember 250 resources.
 
+/** @typedef {(entries: PerformanceResourceTiming[]) => void} Follow */
+
 /** @type {PerformanceResourceTiming[]} */
-const loaded = []
-let notify = () => {}
+const early = []
+/** @type {Follow | undefined} */
+let follow
 
 new PerformanceObserver(list => {
-  loaded.push(.../** @type {PerformanceResourceTiming[]} */ (list.getEntries()))
-  notify()
+  const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries())
+  if (follow) follow(entries)
+  else early.push(...entries)
 }).observe({ type: 'resource', buffered: true })
 
-/** @param {(entries: PerformanceResourceTiming[]) => void} listener receives what was loaded before as well */
-export function onLoaded(listener) {
-  notify = () => listener(loaded.splice(0))
-  notify()
+async function load() {
+  const channel = await import('./live-channel.js')
+  follow = channel.follow
+  channel.begin(early)
 }
 
-void import('./live-channel.js')
+void load()
