@@ -42,6 +42,9 @@ const CONTENT_FIELDS = new Set([
   'content-range'
 ])
 
+// A browser replaces its stored policy by that of the 304, and a nonce in it is not that of the stored body.
+const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
+
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and
  * `ctx.cacheGroups`, after RFC 9110, RFC 9111 and RFC 9875. Register it before the router, and behind middleware that reads Koa's own
@@ -102,6 +105,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     if (settings.autoEtag) evaluateContent(ctx, state, settings)
   }
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
+  if (ctx.status === 304) removeNonces(ctx)
   if (ctx.status >= 400) state.withdrawInvalidation()
   forbidStoringFailure(ctx, state)
   const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
@@ -175,6 +179,11 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Verd
     const reason = reasonFor(ctx.method, ctx.req.headers, validators, outcome)
     halted.publish({ ...requestLine(ctx.req), status, reason })
   }
+}
+
+// The stored policy, with the nonce of the stored body, stays in force (RFC 9111 section 3.2).
+function removeNonces({ response }: Context): void {
+  for (const name of POLICIES) if (/'nonce-/i.test(response.get(name))) response.remove(name)
 }
 
 // Koa destroys a Node.js stream when another body replaces it, but not a web stream.

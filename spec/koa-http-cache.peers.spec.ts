@@ -14,6 +14,7 @@ import test, { type ExecutionContext } from 'ava'
 import Koa3 from 'koa'
 import compress from 'koa-compress'
 import conditional from 'koa-conditional-get'
+import helmet from 'koa-helmet'
 import mount from 'koa-mount'
 import session from 'koa-session'
 import staticCache from 'koa-static-cache'
@@ -187,6 +188,52 @@ for (const [koa, Koa] of KOAS) {
       t.is((await site.get({ 'if-none-match': '"inner"' }, '/inner/a')).status, 304)
       t.is((await site.get({}, '/plain')).body, PAGE)
       t.is((await site.get({ 'if-none-match': '"x"' }, '/plain')).status, 304)
+    }
+  )
+
+  test(
+    of('FRS-01 a 304 carries no policy of koa-helmet with a nonce, any other stays'),
+    async t => {
+      const policies: Record<string, boolean> = {
+        "script-src 'self'": true,
+        "script-src 'nonce-4f'": false,
+        "default-src 'self'; script-src 'self' 'NONCE-4f'": false
+      }
+      const names = ['content-security-policy', 'content-security-policy-report-only'] as const
+      for (const [policy, stays] of Object.entries(policies)) {
+        const app = new Koa()
+        app.use(helmet())
+        app.use(koaHttpCache({ autoEtag: true }))
+        app.use(async ctx => {
+          for (const name of names) ctx.set(name, policy)
+          if (ctx.path === '/by-itself') ctx.status = 304
+          else if (ctx.path !== '/content') await ctx.fresh('x')
+          ctx.body = PAGE
+        })
+        const site = await open(t, app)
+        const { etag = '' } = (await site.get({}, '/content')).headers
+        for (const path of ['/', '/content', '/by-itself']) {
+          const { status, headers } = await site.get({ 'if-none-match': `${etag}, "x"` }, path)
+          t.is(status, 304, path)
+          for (const name of names) t.is(headers[name], stays ? policy : undefined, path)
+          t.is(headers['x-frame-options'], 'SAMEORIGIN')
+        }
+        for (const headers of [{}, { 'if-match': '"y"' }]) {
+          for (const name of names) t.is((await site.get(headers)).headers[name], policy)
+        }
+      }
+      const nonces = ["script-src 'self'", "script-src 'nonce-4f'"]
+      const listed = await openRoute(
+        t,
+        async ctx => {
+          ctx.set('Content-Security-Policy', nonces)
+          await ctx.fresh('x')
+        },
+        {},
+        Koa
+      )
+      const { headers } = await listed.get({ 'if-none-match': '"x"' })
+      t.is(headers['content-security-policy'], undefined)
     }
   )
 
