@@ -99,6 +99,7 @@ function isLeftToKoa(ctx: Context): boolean {
 }
 
 function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
+  if (state.offer !== undefined && isUntouched(ctx)) state.verdict ??= state.offer
   if (state.hasForgottenAwait) reportForgotten(ctx, state, settings)
   if (state.verdict === undefined) {
     if (state.isReadAsBoolean) rejectMistakenNotModified(ctx)
@@ -112,6 +113,12 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
   applyDefaults(ctx, state, settings.defaults)
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
+}
+
+// Whether Koa would respond 404 because there is neither a body nor a status. A status that was set may be 404
+// as well, which only Koa's own flag tells.
+function isUntouched({ body, response }: Context): boolean {
+  return body == null && Reflect.get(response, '_explicitStatus') !== true
 }
 
 // As it was requested, regardless of mounts.

@@ -325,6 +325,60 @@ for (const [koa, Koa] of KOAS) {
     t.deepEqual(site.errors, [])
   })
 
+  const untouched: Record<string, (ctx: Koa3.Context) => unknown> = {
+    'a value': ctx => ctx.fresh('x', { halt: false }),
+    'a promise': ctx => ctx.fresh(Promise.resolve('x'), { halt: false })
+  }
+  for (const [kind, ask] of Object.entries(untouched)) {
+    test(
+      of(`FRS-02 a route that returns after { halt: false } gets the 304 or 412, with ${kind}`),
+      async t => {
+        const site = await route(t, async ctx => {
+          ctx.cacheControl('private', { maxAge: 60 })
+          if (await ask(ctx)) return
+          ctx.body = 'page'
+        })
+        const first = await site.get()
+        t.deepEqual([first.status, first.body], [200, 'page'])
+        for (const method of ['GET', 'HEAD', 'QUERY']) {
+          const { status, headers, body } = await site.ask(method, { 'if-none-match': '"x"' })
+          t.deepEqual([status, body], [304, ''], method)
+          t.is(headers.etag, '"x"')
+          t.is(headers['cache-control'], 'private, max-age=60')
+        }
+        t.is((await site.ask('PUT', { 'if-match': '"x"' })).body, 'page')
+        const failed = await site.ask('PUT', { 'if-match': '"y"' })
+        t.deepEqual([failed.status, failed.body], [412, 'Precondition Failed'])
+        t.is(failed.headers['cache-control'], 'no-store')
+        t.deepEqual(site.errors, [])
+      }
+    )
+  }
+
+  test(of('FRS-02 a route that responds after { halt: false } has its own response'), async t => {
+    const site = await route(t, async ctx => {
+      if (await ctx.fresh('x', { halt: false })) {
+        if (ctx.path === '/body') ctx.body = 'own'
+        else if (ctx.path === '/status') ctx.status = 404
+        else if (ctx.path === '/empty') ctx.body = null
+        else if (ctx.path === '/throws') ctx.throw(410)
+        else await ctx.fresh('y')
+      }
+    })
+    const expected = {
+      '/body': 200,
+      '/status': 404,
+      '/empty': 204,
+      '/throws': 410,
+      '/asks-on': 404
+    }
+    for (const [path, status] of Object.entries(expected)) {
+      t.is((await site.get({ 'if-none-match': '"x"' }, path)).status, status, path)
+    }
+    t.is((await site.get({ 'if-none-match': '"x"' }, '/body')).body, 'own')
+    t.is((await site.get({}, '/body')).status, 404)
+  })
+
   test(of('HLT-08 an error of the route is left to Koa'), async t => {
     const site = await route(t, async ctx => {
       await ctx.fresh('x')

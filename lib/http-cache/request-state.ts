@@ -38,6 +38,8 @@ export class RequestState {
   settings: HttpCacheSettings | undefined = undefined
   /** The first one counts. */
   verdict: Verdict | undefined = undefined
+  /** What a call with `halt: false` resolved to: the response if the route gives none. */
+  offer: Verdict | undefined = undefined
   /** Why the last evaluation had its outcome. */
   reason = 'ctx.fresh was not called'
   /** Whether the halt ended the route, so nothing behind it ran. */
@@ -195,7 +197,9 @@ export class RequestState {
     const validators = identify(state, settings.version(this.ctx))
     const status = this.evaluate(validators, settings)
     if ((validators.etag ?? validators.lastModified) !== undefined) this.hasValidators = true
-    if (status !== undefined && halt) this.verdict ??= { status, validators }
+    const verdict = status === undefined ? undefined : { status, validators }
+    if (halt) this.verdict ??= verdict
+    this.offer = halt ? undefined : verdict
     return status
   }
 }

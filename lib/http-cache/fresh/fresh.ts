@@ -4,7 +4,7 @@ import type { FreshValidators } from './identify.ts'
 import type { FreshOutcome } from './pending-result.ts'
 
 export interface FreshOptions {
-  /** `false`: resolve to 304 or 412 instead of halting, and let the route respond. Default: `true`. */
+  /** `false`: resolve to 304 or 412 instead of halting. Default: `true`. */
   readonly halt?: boolean | undefined
 }
 
@@ -35,7 +35,10 @@ export interface Fresh {
   (state: GivenValidators, options?: { readonly halt?: true | undefined }): Promise<false>
   /**
    * With `{ halt: false }` it never halts: it resolves to the status 304 or 412 that the response should
-   * have, else to `false`, and the route responds.
+   * have, else to `false`. The response has that status if the route then sets neither a body nor a status.
+   *
+   * @example
+   * if (await ctx.fresh(book.updatedAt, { halt: false })) return
    */
   (state: GivenValidators, options: FreshOptions): Promise<FreshOutcome>
 }
