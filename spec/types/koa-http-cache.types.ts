@@ -36,6 +36,10 @@ app.use(async ctx => {
   await ctx.fresh(Promise.resolve('x'))
   await ctx.fresh({ last_modified: new Date() })
   await ctx.fresh(null)
+  await ctx.fresh(42)
+  await ctx.fresh({ etag: 42, lastModified: '2020-01-01' })
+  await ctx.fresh({ etag: 42n, last_modified: 1577836800789 })
+  await ctx.fresh({ etag: null, lastModified: null })
   // Koa's own reading stays possible.
   const koas: boolean = ctx.request.fresh
   if (koas) return
@@ -54,10 +58,10 @@ app.use(async ctx => {
   ctx.expires('2 moons')
   // @ts-expect-error a typo behind the lifetime
   ctx.expires(60, 'publik')
-  // @ts-expect-error an ETag is a string
-  await ctx.fresh(42)
-  // @ts-expect-error a date is a Date
-  await ctx.fresh({ lastModified: '2020-01-01' })
+  // @ts-expect-error an ETag is a string or a number
+  await ctx.fresh(true)
+  // @ts-expect-error an optional property may be a typo
+  await ctx.fresh(undefined as string | undefined)
   // @ts-expect-error nothing identifies nothing
   await ctx.fresh()
 })

@@ -6,30 +6,39 @@ import { digestOf } from '../../files/digest.ts'
 import { isRecord, optionError, unknownName } from '../../options.ts'
 import { digestOfValue, isPlainObject, kindOf } from './value-digest.ts'
 
-/** The state of a resource: `etag`, `lastModified`, or both. */
+/**
+ * The state of a resource: `etag`, `lastModified`, or both. One that is `null` is not known, like an empty
+ * database column: it is not sent, and no condition is compared with it.
+ */
 export interface ResourceState {
   /**
-   * A string is used as it is, in quotes (RFC 9110 section 8.8.3). An array or object is digested by its
-   * content: plain objects, arrays, dates, bytes, and objects with a `toJSON` method. Anything else is a
+   * A string or a number is used as it is, in quotes (RFC 9110 section 8.8.3). An array or object is digested
+   * by its content: plain objects, arrays, dates, bytes, and objects with a `toJSON` method. Anything else is a
    * TypeError.
    *
    * @example
    * await ctx.fresh({ etag: [book.id, book.revision] })
    */
-  readonly etag?: string | readonly unknown[] | object | undefined
+  readonly etag?: string | number | bigint | readonly unknown[] | object | null | undefined
   /** The time of the last modification, truncated to whole seconds (RFC 9110 section 8.8.2). */
-  readonly lastModified?: Date | undefined
+  readonly lastModified?: Time | null | undefined
   /** Another spelling of `lastModified`, which wins. */
-  readonly last_modified?: Date | undefined
+  readonly last_modified?: Time | null | undefined
   /** The responses are equivalent but not identical byte for byte: `W/"…"`. Default: `false`. */
   readonly weak?: boolean | undefined
 }
 
+/** A Date, its milliseconds, or ISO 8601 text such as `2020-01-01T10:00:00Z`; without an offset it is UTC. */
+type Time = Date | number | string
+
 /** An ETag, a Last-Modified, both, or `null` for a resource that does not exist yet. */
-export type FreshValidators = string | Date | ResourceState | null
+export type FreshValidators = string | number | bigint | Date | ResourceState | null
 
 const KEYS: readonly string[] = ['etag', 'lastModified', 'last_modified', 'weak']
 const ARGUMENT = 'the argument of ctx.fresh'
+// With a blank for the T and an offset of hours alone as well, as SQL writes it.
+const ISO_8601 =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$/
 const ADVICE =
   'name what identifies the state: ctx.fresh({ lastModified: book.updatedAt }) or ' +
   'ctx.fresh({ etag: [book.id, book.revision] })'
@@ -42,10 +51,9 @@ const ADVICE =
 export function identify(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
   const { etag, lastModified, last_modified, weak } = asState(given)
-  const date = lastModified ?? last_modified
-  // Null, like an empty database column, means not set.
-  const modified = date == null ? undefined : truncatedTime(date)
-  const identity = etag ?? (version === undefined ? undefined : String(modified))
+  const time = lastModified ?? last_modified
+  const modified = time == null ? undefined : truncatedTime(time)
+  const identity = etag ?? (version === undefined ? undefined : modified)
   return {
     etag: identity === undefined ? undefined : withVersion(tagOf(identity, weak), version),
     lastModified: modified
@@ -53,24 +61,29 @@ export function identify(given: FreshValidators, version: string | undefined): V
 }
 
 function asState(given: Exclude<FreshValidators, null>): ResourceState {
-  if (typeof given === 'string') return { etag: given }
+  if (typeof given === 'string' || typeof given === 'number' || typeof given === 'bigint') {
+    return { etag: given }
+  }
   if (types.isDate(given)) return { lastModified: given }
   if (!isRecord(given)) {
     throw optionError(ARGUMENT, 'an ETag, a Date or { etag, lastModified }', given)
   }
   const unknown = Object.keys(given).find(key => !KEYS.includes(key))
   // Also as accessors, which are not own keys.
-  const hasValidator = KEYS.some(key => key !== 'weak' && given[key] != null)
+  const hasValidator = KEYS.some(key => key !== 'weak' && given[key] !== undefined)
   if (hasValidator && unknown === undefined) return given
   if (!isPlainObject(given)) throw new TypeError(`ctx.fresh got ${kindOf(given)}: ${ADVICE}`)
   if (unknown !== undefined) throw unknownName('key', unknown, KEYS, { advice: ADVICE })
   throw optionError(ARGUMENT, 'an etag, a lastModified, or null', given)
 }
 
-function tagOf(identity: string | object, weak: boolean | undefined): string {
+function tagOf(identity: unknown, weak: boolean | undefined): string {
   if (typeof identity === 'string') return formatEtag(identity, weak)
+  if (typeof identity === 'bigint' || Number.isFinite(identity)) {
+    return formatEtag(String(identity), weak)
+  }
   if (typeof identity === 'object') return formatEtag(digestOfValue(identity), weak)
-  throw optionError('etag', 'a string, an array or an object', identity)
+  throw optionError('etag', 'a string, a number, an array or an object', identity)
 }
 
 // Of fixed length, so two pairs of identifier and version cannot have the same tag.
@@ -79,12 +92,22 @@ function withVersion(tag: string, version: string | undefined): string {
 }
 
 /** In milliseconds, truncated to whole seconds. */
-function truncatedTime(date: Date): number {
-  if (!types.isDate(date) || Number.isNaN(date.getTime())) {
-    throw optionError('lastModified', 'a valid Date', date)
+function truncatedTime(given: unknown): number {
+  const time = timeOf(given)
+  if (Number.isNaN(time)) {
+    throw optionError('lastModified', 'a valid Date, milliseconds or an ISO 8601 string', given)
   }
-  const milliseconds = Math.floor(date.getTime() / 1000) * 1000
+  const milliseconds = Math.floor(time / 1000) * 1000
   // Throws for a year that the field cannot contain.
   formatHttpDate(milliseconds)
   return milliseconds
+}
+
+function timeOf(given: unknown): number {
+  if (types.isDate(given)) return given.getTime()
+  if (typeof given === 'number') return given
+  const parts = typeof given === 'string' ? ISO_8601.exec(given) : null
+  if (parts === null) return Number.NaN
+  const [, day, time = '00:00', hours = '+00', minutes = '00'] = parts
+  return Date.parse(`${day}T${time}${hours}:${minutes}`)
 }

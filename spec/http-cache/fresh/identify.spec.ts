@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 
 import test from 'ava'
@@ -25,9 +26,75 @@ test('a validator that is null is not set, as in a database row', t => {
   t.is(validators({ etag: null, lastModified: DATE }).etag, undefined)
 })
 
-for (const wrong of [0, '', false, 1577836800789, '2020-01-01']) {
-  test(`a lastModified of ${JSON.stringify(wrong)} is rejected, beside an etag as well`, t => {
-    const message = /^lastModified must be a valid Date, got /
+test('FRS-03 a number is an ETag', t => {
+  t.is(validators(7).etag, '"7"')
+  t.is(validators(7n).etag, '"7"')
+  t.deepEqual(validators({ etag: 0, weak: true }), { etag: 'W/"0"', lastModified: undefined })
+  for (const wrong of [Number.NaN, -Infinity, true, Symbol('x')]) {
+    t.throws(() => validators({ etag: wrong }), { instanceOf: TypeError, message: /^etag must be/ })
+  }
+})
+
+for (const [given, time] of [
+  [SECONDS + 789, SECONDS],
+  [0, 0],
+  [DATE.toISOString(), SECONDS],
+  ['2020-01-01', SECONDS],
+  ['2020-01-01T00:00Z', SECONDS],
+  ['2020-01-01T02:00:00+02:00', SECONDS],
+  ['2020-01-01T00:00:00.123456', SECONDS],
+  ['2020-01-01 00:00:00', SECONDS],
+  ['2019-12-31 22:30:00.5-0130', SECONDS],
+  ['2020-01-01 02:00:00+02', SECONDS]
+] as const) {
+  test(`FRS-03 a lastModified may be ${JSON.stringify(given)}`, t => {
+    for (const name of ['lastModified', 'last_modified']) {
+      t.deepEqual(validators({ [name]: given }), { etag: undefined, lastModified: time })
+    }
+  })
+}
+
+test('FRS-03 a time without an offset is UTC wherever the server is', t => {
+  const zone = process.env.TZ
+  t.teardown(() => {
+    if (zone === undefined) delete process.env.TZ
+    else process.env.TZ = zone
+  })
+  process.env.TZ = 'Asia/Kolkata'
+  t.not(new Date(2020, 0, 1).getTime(), SECONDS)
+  t.is(validators({ lastModified: '2020-01-01T00:00:00' }).lastModified, SECONDS)
+})
+
+for (const unknown of [
+  { lastModified: null },
+  { last_modified: null },
+  { etag: null },
+  { etag: null, lastModified: null, weak: true },
+  { etag: undefined, lastModified: null }
+]) {
+  test(`FRS-03 ${inspect(unknown)} sets nothing, with a version either`, t => {
+    const nothing = { etag: undefined, lastModified: undefined }
+    t.deepEqual(identify(unknown, undefined), nothing)
+    t.deepEqual(identify(unknown, 'v1'), nothing)
+  })
+}
+
+for (const wrong of [
+  '',
+  false,
+  Number.NaN,
+  1e18,
+  'soon',
+  '2020',
+  '2020-13-01',
+  '2020-01-01T25:00Z',
+  '2020-01-01T00:00:00 GMT',
+  'Wed, 01 Jan 2020 00:00:00 GMT',
+  [SECONDS]
+]) {
+  test(`a lastModified of ${inspect(wrong)} is rejected, beside an etag as well`, t => {
+    const message =
+      /^(lastModified must be a valid Date, milliseconds or an ISO 8601 string, got |an HTTP date)/
     t.throws(() => validators({ etag: 'x', lastModified: wrong }), {
       instanceOf: TypeError,
       message
@@ -89,6 +156,12 @@ for (const [name, model, message] of [
     /^unknown key 'lastmodified': did you mean 'lastModified'\?$/
   ],
   ['nothing', {}, /must be an etag, a lastModified, or null, got \{\}/],
+  ['undefined', undefined, /must be an ETag, a Date or \{ etag, lastModified \}, got undefined/],
+  [
+    'FRS-03 a column that does not exist',
+    { etag: undefined, lastModified: undefined },
+    /must be an etag, a lastModified, or null, got \{ etag: undefined, lastModified: undefined \}/
+  ],
   ['weak alone', { weak: true }, /must be an etag, a lastModified, or null/],
   ['a list', ['x'], /must be an ETag, a Date or \{ etag, lastModified \}/]
 ] as const) {
