@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { digestOf } from './files/digest.ts'
 import { parseHttpDate } from './http/dates.ts'
-import { isRetrieval, reasonFor } from './http/preconditions.ts'
+import { isRetrieval } from './http/preconditions.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/halt.ts'
 import { refreshAll } from './http-cache/kept-current.ts'
@@ -182,9 +182,7 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Verd
   state.setValidators(validators)
   if (status === 412) forbidStoring(ctx)
   if (halted.hasSubscribers) {
-    const outcome = status === 412 ? 'failed' : 'not-modified'
-    const reason = reasonFor(ctx.method, ctx.req.headers, validators, outcome)
-    halted.publish({ ...requestLine(ctx.req), status, reason })
+    halted.publish({ ...requestLine(ctx.req), status, reason: state.reason })
   }
 }
 

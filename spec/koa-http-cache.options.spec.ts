@@ -38,6 +38,61 @@ for (const [koa, Koa] of KOAS) {
     }
   })
 
+  test(of('FRS-04 a new version is no reason to refuse an edit of an unchanged book'), async t => {
+    let [version, state] = ['1', 'x-7'] as [string, string | Date | null]
+    const site = await route(
+      t,
+      async ctx => {
+        await ctx.fresh(state)
+        ctx.body = 'page'
+      },
+      { version: () => version, trace: true }
+    )
+    for (const [before, edited] of [
+      ['x-7', 'x-8'],
+      ['x-0123456789abcdef', 'x-fedcba9876543210'],
+      [DATE, new Date(DATE.getTime() + 1000)]
+    ] as const) {
+      version = '1'
+      state = before
+      const { etag = '', 'last-modified': date } = (await site.get()).headers
+      const since = { 'if-unmodified-since': date ?? HTTP_DATE }
+      version = '2'
+      const status = async (method: string, headers: Record<string, string>) =>
+        (await site.ask(method, headers)).status
+      for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
+        for (const list of [etag, `"y", ${etag}`, etag.slice(1, -1)]) {
+          t.is(await status(method, { 'if-match': list }), 200, list)
+          t.is(await status(method, { 'if-none-match': list }), 412, list)
+        }
+        t.is(await status(method, { ...since, 'if-match': etag }), 200)
+        t.is(await status(method, since), 200)
+      }
+      for (const method of ['GET', 'HEAD', 'QUERY']) {
+        t.is(await status(method, { 'if-match': etag }), 412, method)
+        t.is(await status(method, { 'if-none-match': etag }), 200, method)
+      }
+      const both = await site.ask('PUT', { 'if-match': etag, 'if-none-match': etag })
+      t.is(both.headers['x-http-cache'], '412: If-None-Match names the ETag')
+      state = edited
+      t.is(await status('PUT', { 'if-match': etag }), 412)
+      t.is(await status('PUT', { 'if-none-match': etag }), 200)
+      if (before === DATE) t.is(await status('PUT', since), 412)
+      const failed = await site.ask('PUT', { 'if-match': etag })
+      t.is(failed.headers['x-http-cache'], '412: If-Match does not name the ETag')
+      t.is(failed.headers.etag, (await site.get()).headers.etag)
+    }
+    state = null
+    t.is((await site.ask('PUT', { 'if-none-match': '*' })).status, 200)
+    t.is((await site.ask('PUT', { 'if-match': '*' })).status, 412)
+  })
+
+  test(of('FRS-04 without a version the whole ETag is compared'), async t => {
+    const site = await route(t, ctx => ctx.fresh('x-0123456789abcdef'))
+    t.is((await site.ask('PUT', { 'if-match': '"x-fedcba9876543210"' })).status, 412)
+    t.is((await site.ask('PUT', { 'if-none-match': '"x"' })).status, 404)
+  })
+
   test(of('HLT-12 an empty version is like none, and a date alone then has no ETag'), async t => {
     for (const version of [() => '', () => undefined]) {
       const site = await route(t, ctx => ctx.fresh(ctx.path === '/dated' ? DATE : 'x'), { version })

@@ -1,5 +1,6 @@
 // The state of one request inside koaHttpCache: its calls of ctx.fresh, the verdict, and the fields written.
 import type { Context } from 'koa'
+import { halted as channel } from '../diagnostics.ts'
 import { formatHttpDate } from '../http/dates.ts'
 import { evaluatePreconditions, isRetrieval, reasonFor } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
@@ -14,6 +15,7 @@ import {
 import { halted, isHalt } from './fresh/halt.ts'
 import { type FreshValidators, identify } from './fresh/identify.ts'
 import { type FreshOutcome, PendingResult } from './fresh/pending-result.ts'
+import { withoutVersion } from './fresh/version.ts'
 import { GroupFields } from './group-fields.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
@@ -132,11 +134,21 @@ export class RequestState {
    * Sets the validators, unless the method forbids it, and evaluates the request's preconditions. Returns the
    * status that they require.
    */
-  evaluate(validators: Validators, settings: HttpCacheSettings): Verdict['status'] | undefined {
-    const { method, headers } = this.ctx.req
-    if (isRetrieval(method)) this.setValidators(validators)
-    const outcome = evaluatePreconditions(method ?? '', headers, validators, settings)
-    if (settings.trace) this.reason = reasonFor(method ?? '', headers, validators, outcome)
+  evaluate(
+    validators: Validators,
+    settings: HttpCacheSettings,
+    isVersioned = false
+  ): Verdict['status'] | undefined {
+    const { method = '', headers } = this.ctx.req
+    const reads = isRetrieval(method)
+    if (reads) this.setValidators(validators)
+    // Another version is another page, but not another state of what an unsafe method changes.
+    const [conditions, compared] =
+      reads || !isVersioned ? [headers, validators] : withoutVersion(headers, validators)
+    const outcome = evaluatePreconditions(method, conditions, compared, settings)
+    if (settings.trace || channel.hasSubscribers) {
+      this.reason = reasonFor(method, conditions, compared, outcome)
+    }
     if (outcome === 'proceed') return undefined
     return outcome === 'failed' ? 412 : 304
   }
@@ -194,8 +206,9 @@ export class RequestState {
     halt: boolean,
     settings: HttpCacheSettings
   ): Verdict['status'] | undefined {
-    const validators = identify(state, settings.version(this.ctx))
-    const status = this.evaluate(validators, settings)
+    const version = settings.version(this.ctx)
+    const validators = identify(state, version)
+    const status = this.evaluate(validators, settings, version !== undefined)
     if ((validators.etag ?? validators.lastModified) !== undefined) this.hasValidators = true
     const verdict = status === undefined ? undefined : { status, validators }
     if (halt) this.verdict ??= verdict

@@ -2,9 +2,9 @@
 import { types } from 'node:util'
 import { formatHttpDate } from '../../http/dates.ts'
 import { formatEtag, type Validators } from '../../http/validators.ts'
-import { digestOf } from '../../files/digest.ts'
 import { isRecord, optionError, unknownName } from '../../options.ts'
 import { digestOfValue, isPlainObject, kindOf } from './value-digest.ts'
+import { withVersion } from './version.ts'
 
 /**
  * The state of a resource: `etag`, `lastModified`, or both. One that is `null` is not known, like an empty
@@ -84,11 +84,6 @@ function tagOf(identity: unknown, weak: boolean | undefined): string {
   }
   if (typeof identity === 'object') return formatEtag(digestOfValue(identity), weak)
   throw optionError('etag', 'a string, a number, an array or an object', identity)
-}
-
-// Of fixed length, so two pairs of identifier and version cannot have the same tag.
-function withVersion(tag: string, version: string | undefined): string {
-  return version === undefined ? tag : `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
 }
 
 /** In milliseconds, truncated to whole seconds. */
