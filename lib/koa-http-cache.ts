@@ -3,6 +3,7 @@
 import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { digestOf } from './files/digest.ts'
+import { isCacheControl } from './http/cache-control.ts'
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
@@ -180,7 +181,7 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Verd
   if (response.body != null) response.body = undefined
   response.status = status
   state.setValidators(validators)
-  if (status === 412) forbidStoring(ctx)
+  if (status === 412) forbidStoring(ctx, state)
   if (halted.hasSubscribers) {
     halted.publish({ ...requestLine(ctx.req), status, reason: state.reason })
   }
@@ -200,9 +201,10 @@ function cancelWebStream(ctx: Context): void {
 }
 
 // The lifetime that the route wrote for the 200 must not make a cache store the failure.
-function forbidStoring(ctx: Context): void {
+function forbidStoring(ctx: Context, state: RequestState): void {
+  state.removeWritten()
   for (const name of ctx.res.getHeaderNames()) {
-    if (name === 'expires' || name.endsWith('-cache-control')) ctx.remove(name)
+    if (name === 'expires' || isCacheControl(name)) ctx.remove(name)
   }
   ctx.set('Cache-Control', 'no-store')
 }

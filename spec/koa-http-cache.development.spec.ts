@@ -68,6 +68,8 @@ for (const [koa, Koa] of KOAS) {
       const site = await route(t, ctx => {
         ctx.cookies.set('seen', 'yes')
         if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
+        else if (ctx.path.endsWith('surrogate'))
+          ctx.cacheControl({ target: 'Surrogate-Control', maxAge: 60 })
         else if (ctx.path.endsWith('by-hand')) ctx.set('Cache-Control', 's-maxage=60')
         else ctx.cacheControl('public', { maxAge: 60 })
         ctx.body = 'page'
@@ -75,7 +77,8 @@ for (const [koa, Koa] of KOAS) {
       for (const [name, field, value] of [
         ['own-public', 'cache-control', 'public, max-age=60'],
         ['by-hand', 'cache-control', 's-maxage=60'],
-        ['edge', 'cdn-cache-control', 'max-age=60']
+        ['edge', 'cdn-cache-control', 'max-age=60'],
+        ['surrogate', 'surrogate-control', 'max-age=60']
       ] as const) {
         const path = at(name)
         for (let round = 0; round < 2; round++) {
@@ -85,7 +88,7 @@ for (const [koa, Koa] of KOAS) {
         t.is(said.length, 1)
         t.regex(
           said[0] ?? '',
-          /: GET \S+ responds with \S*cache-control: .*sets a cookie.*cookies: 'shared'/
+          /: GET \S+ responds with \S*-control: .*sets a cookie.*cookies: 'shared'/
         )
       }
     }

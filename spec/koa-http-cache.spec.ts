@@ -287,6 +287,23 @@ for (const [koa, Koa] of KOAS) {
     t.is((await site.ask('HEAD', { 'if-none-match': '"x"' })).status, 304)
   })
 
+  test(of('FRS-07 a 412 has no targeted field either, with whatever name'), async t => {
+    const names = ['Surrogate-Control', 'Layer-Control']
+    const site = await route(t, async ctx => {
+      for (const target of names) ctx.cacheControl({ target, maxAge: 60 })
+      ctx.set('X-DNS-Prefetch-Control', 'off')
+      if (ctx.path === '/by-hand') ctx.set('Surrogate-Control', 'max-age=5')
+      await ctx.fresh('x')
+    })
+    for (const path of ['/', '/by-hand']) {
+      const { headers } = await site.get({ 'if-match': '"y"' }, path)
+      t.is(headers['cache-control'], 'no-store')
+      for (const name of names) t.is(headers[name.toLowerCase()], undefined, name)
+      t.is(headers['x-dns-prefetch-control'], 'off')
+    }
+    t.is((await site.get()).headers['surrogate-control'], 'max-age=60')
+  })
+
   test(of('a 412 is not stored by any cache, whatever was written for the 200'), async t => {
     const site = await route(t, async ctx => {
       ctx.expires(900, 'public')

@@ -24,7 +24,10 @@ type FieldLists = {
   readonly [Name in Spelled<'no-cache-fields' | 'private-fields'>]?: readonly string[] | undefined
 }
 
-/** Whole seconds from 0 to 2^31-1, or a string with a unit from seconds to years: `600`, `'10m'`, `'1y'`. */
+/**
+ * Whole seconds, or a string with a unit from seconds to years: `600`, `'10m'`, `'1y'`. More than 2^31-1 seconds
+ * are sent as 2^31-1 (RFC 9111 section 1.2.2).
+ */
 export type Lifetime = number | Duration
 
 /**
@@ -55,7 +58,10 @@ export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
   readonly privateFields?: readonly string[] | undefined
   /** Extension directives (RFC 9111 section 5.2.3): `{ 'x-layer': 'edge' }`, `{ 'x-flag': true }`. */
   readonly extension?: Readonly<Record<string, string | number | true>> | undefined
-  /** Set the targeted field `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. */
+  /**
+   * Set the targeted field `<target>-Cache-Control` instead (RFC 9213): `CDN`, `Cloudflare-CDN`. A target that
+   * ends in `-Control` is the field's own name: `Surrogate-Control`.
+   */
   readonly target?: string | undefined
   /** Every visitor may have the cookies of the response, so a shared cache may store them. */
   readonly cookies?: 'shared' | undefined

@@ -126,7 +126,7 @@ function readOption(values: DirectiveValues, name: string, value: unknown): void
   else readFlag(values, name, value)
 }
 
-/** @throws TypeError for anything but whole seconds from 0 to 2^31-1 or a string with a unit */
+/** @throws TypeError for anything but whole seconds or a string with a unit */
 export function readSeconds(name: string, given: unknown): number {
   const seconds = typeof given === 'string' ? secondsOf(given) : given
   if (seconds !== undefined) return checkSeconds(name, seconds)
@@ -159,8 +159,9 @@ function readExtensions(values: DirectiveValues, extensions: unknown): void {
 }
 
 function formatField({ values, target }: Directives): HeaderField {
-  const name = target === undefined ? 'Cache-Control' : targetedField(target)
-  return { name, value: formatCacheControl(values) }
+  return target === undefined
+    ? { name: 'Cache-Control', value: formatCacheControl(values) }
+    : { name: targetedField(target), value: formatCacheControl(values, 'dictionary') }
 }
 
 function unknownDirective(name: string): TypeError {

@@ -1,6 +1,7 @@
 // What shared caches may store: a lifetime meant for everybody must not reach a response for one visitor, or
 // a failure.
 import type { Context } from 'koa'
+import { isCacheControl } from '../http/cache-control.ts'
 import type { AppliedDefaults, RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -82,7 +83,7 @@ export function sharedCookieProblem(ctx: Context, state: RequestState): string |
 
 // A targeted field (RFC 9213) is for shared caches only.
 function isShared(name: string, value: string): boolean {
-  if (!name.endsWith('cache-control') || /"[^"]*set-cookie/i.test(value)) return false
+  if (!isCacheControl(name) || /"[^"]*set-cookie/i.test(value)) return false
   return name === 'cache-control'
     ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
     : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)

@@ -27,10 +27,14 @@ export const REQUEST_DIRECTIVES = ['max-stale', 'min-fresh', 'only-if-cached'] a
 /** `no-cache` and `private` may have field names, to which they are then limited; an extension, a string. */
 export type DirectiveValue = true | number | string | readonly string[]
 
+// What every cache must be able to express (RFC 9111 section 1.2.2): about 68 years.
 const MAX_SECONDS = 2 ** 31 - 1
 const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 // The characters of a quoted string, without the comma, at which careless caches split.
 const QUOTABLE = /^[ !\x23-\x2b\x2d-\x5b\x5d-\x7e]*$/
+// RFC 9651 section 3.3: what needs no quotes is an integer, a decimal or a token. A token begins with a letter.
+const DICTIONARY_KEY = /^[a-z*][a-z0-9_.*-]*$/
+const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-z-]*)$/i
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 
 /** Whether it can be the name of a field (RFC 9110 section 5.6.2). */
@@ -38,31 +42,44 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text)
 }
 
+/** Targeted fields are dictionaries (RFC 9213 section 2.1), which caches ignore as a whole for one wrong member. */
+export type CacheControlSyntax = 'list' | 'dictionary'
+
 /**
  * The field's value, in the order of the map.
  *
  * @throws TypeError for an empty map, invalid seconds, text that a field cannot contain, and directives that
  *   contradict each other
  */
-export function formatCacheControl(directives: ReadonlyMap<string, DirectiveValue>): string {
+export function formatCacheControl(
+  directives: ReadonlyMap<string, DirectiveValue>,
+  syntax: CacheControlSyntax = 'list'
+): string {
   if (directives.size === 0) throw new TypeError('Cache-Control needs at least one directive')
   checkContradictions(directives)
-  return Array.from(directives, ([name, value]) => formatDirective(name, value)).join(', ')
+  return Array.from(directives, ([name, value]) => formatDirective(name, value, syntax)).join(', ')
 }
 
-/** The name of a targeted field (RFC 9213): `CDN-Cache-Control`. */
+/** The name of a targeted field (RFC 9213): `CDN-Cache-Control`. `Surrogate-Control` is one as it is. */
 export function targetedField(target: string): string {
-  if (TOKEN.test(target)) return `${target}-Cache-Control`
+  if (TOKEN.test(target)) return /-control$/i.test(target) ? target : `${target}-Cache-Control`
   throw new TypeError(`target must be a token such as 'CDN', got ${JSON.stringify(target)}`)
 }
 
-/** @throws TypeError for anything but whole seconds from 0 to 2^31-1 */
+/** Whether a field, by its name in lower case, is Cache-Control or a targeted form of it. */
+export function isCacheControl(field: string): boolean {
+  return /(?:^|-)(?:cache|surrogate)-control$/.test(field)
+}
+
+/**
+ * Seconds, limited to what the field can express.
+ *
+ * @throws TypeError for anything but whole seconds
+ */
 export function checkSeconds(name: string, seconds: unknown): number {
-  if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) <= MAX_SECONDS) {
-    return Number(seconds)
-  }
+  if (Number.isInteger(seconds) && Number(seconds) >= 0) return wholeSeconds(Number(seconds) * 1000)
   const given = typeof seconds === 'string' ? JSON.stringify(seconds) : String(seconds)
-  throw new TypeError(`${name} must be whole seconds from 0 to ${MAX_SECONDS}, got ${given}`)
+  throw new TypeError(`${name} must be whole seconds, 0 or more, got ${given}`)
 }
 
 /** A lifetime of any length, limited to what the field can express. */
@@ -70,12 +87,18 @@ export function wholeSeconds(milliseconds: number): number {
   return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), MAX_SECONDS)
 }
 
-function formatDirective(name: string, value: DirectiveValue): string {
+function formatDirective(given: string, value: DirectiveValue, syntax: CacheControlSyntax): string {
+  const name = syntax === 'list' ? given : given.toLowerCase()
   if (!TOKEN.test(name)) throw new TypeError(`the directive ${JSON.stringify(name)} is not a token`)
+  if (syntax === 'dictionary' && !DICTIONARY_KEY.test(name)) {
+    throw new TypeError(
+      `the directive ${name} cannot be in a targeted field (RFC 9213 section 2.1)`
+    )
+  }
   if (SECONDS.has(name)) return `${name}=${checkSeconds(name, value)}`
   if (value === true) return name
   if (typeof value === 'object') return `${name}="${formatFieldNames(name, value)}"`
-  return `${name}=${formatText(name, String(value))}`
+  return `${name}=${formatText(name, String(value), syntax === 'list' ? TOKEN : BARE_ITEM)}`
 }
 
 function formatFieldNames(name: string, fields: readonly string[]): string {
@@ -83,8 +106,8 @@ function formatFieldNames(name: string, fields: readonly string[]): string {
   throw new TypeError(`${name} must be a list of field names, got ${JSON.stringify(fields)}`)
 }
 
-function formatText(name: string, text: string): string {
-  if (TOKEN.test(text)) return text
+function formatText(name: string, text: string, unquoted: RegExp): string {
+  if (unquoted.test(text)) return text
   if (QUOTABLE.test(text)) return `"${text}"`
   throw new TypeError(
     `${name} must be ASCII without quotes, commas and control characters, got ${JSON.stringify(text)}`

@@ -23,11 +23,16 @@ for (const name of SECONDS_DIRECTIVES) {
     t.is(format({ [name]: 2 ** 31 - 1 }), `${name}=2147483647`)
   })
 
-  for (const wrong of [-1, 1.5, Number.NaN, Infinity, '60', 2 ** 31, true]) {
+  test(`FRS-07 ${name} of more seconds than caches must know is the most of them`, t => {
+    t.is(format({ [name]: 2 ** 31 }), `${name}=2147483647`)
+    t.is(format({ [name]: Number.MAX_SAFE_INTEGER }), `${name}=2147483647`)
+  })
+
+  for (const wrong of [-1, 1.5, Number.NaN, Infinity, '60', true]) {
     test(`CC-07 ${name} of ${JSON.stringify(wrong)} ${typeof wrong} ${String(wrong)} is rejected`, t => {
       t.throws(() => format({ [name]: wrong }), {
         instanceOf: TypeError,
-        message: new RegExp(`^${name} must be whole seconds from 0 to 2147483647, got`)
+        message: new RegExp(`^${name} must be whole seconds, 0 or more, got`)
       })
     })
   }
@@ -89,6 +94,7 @@ test('an empty map is rejected', t => {
 
 test('CC-11 a target is a token', t => {
   t.is(targetedField('CDN'), 'CDN-Cache-Control')
+  t.is(targetedField('Control'), 'Control-Cache-Control')
   for (const wrong of ['', 'C D N', 'CDN\r\n', 'CDN:']) {
     t.throws(() => targetedField(wrong), { instanceOf: TypeError, message: /target must be/ })
   }
@@ -98,4 +104,50 @@ test('a lifetime is limited to what the field can express', t => {
   t.is(wholeSeconds(1999), 1)
   t.is(wholeSeconds(-1), 0)
   t.is(wholeSeconds(1e15), 2 ** 31 - 1)
+})
+
+test('FRS-07 a target that ends in -Control is the name of a field', t => {
+  for (const name of ['Surrogate-Control', 'surrogate-control', 'CDN-Cache-Control']) {
+    t.is(targetedField(name), name)
+  }
+})
+
+// RFC 8941 appendix B as far as a directive can go: a key, and its value, an integer, a decimal, a token or a
+// string without escapes.
+const KEY = String.raw`[a-z*][a-z0-9_.*-]*`
+const ITEM = String.raw`-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[A-Za-z*][!#$%&'*+.^_\x60|~:/\w-]*|"[ !#-[\]-~]*"`
+const DICTIONARY = new RegExp(`^${KEY}(=(${ITEM}))?(, ${KEY}(=(${ITEM}))?)*$`)
+
+for (const [extension, expected] of [
+  [{ 'X-Up': 5 }, 'x-up=5'],
+  [{ ext: '5x' }, 'ext="5x"'],
+  [{ ext: '-' }, 'ext="-"'],
+  [{ ext: 'edge' }, 'ext=edge'],
+  [{ ext: '' }, 'ext=""'],
+  [{ ext: 'two words' }, 'ext="two words"'],
+  [{ ext: 1.25 }, 'ext=1.25'],
+  [{ ext: 1.2345 }, 'ext="1.2345"'],
+  [{ ext: 1e21 }, 'ext="1e+21"'],
+  [{ ext: 1e15 }, 'ext="1000000000000000"'],
+  [{ ext: -3 }, 'ext=-3'],
+  [{ EXT: true }, 'ext'],
+  [{ '*x_1.2-*': true }, '*x_1.2-*']
+] as const) {
+  test(`FRS-07 in a targeted field ${JSON.stringify(extension)} is ${expected}`, t => {
+    const directives = { 'max-age': 2 ** 40, private: ['Set-Cookie', 'X-Y'], ...extension }
+    const value = formatCacheControl(new Map(Object.entries(directives)) as never, 'dictionary')
+    t.is(value, `max-age=2147483647, private="Set-Cookie, X-Y", ${expected}`)
+    t.regex(value, DICTIONARY)
+  })
+}
+
+test('FRS-07 a key that a dictionary cannot have is rejected in a targeted field alone', t => {
+  for (const key of ['5x', '!x', "x'y", '-x']) {
+    const directives = new Map([[key, true]]) as never
+    t.is(formatCacheControl(directives), key)
+    t.throws(() => formatCacheControl(directives, 'dictionary'), {
+      instanceOf: TypeError,
+      message: /cannot be in a targeted field/
+    })
+  }
 })
