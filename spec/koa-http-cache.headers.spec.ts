@@ -82,6 +82,13 @@ for (const [koa, Koa] of KOAS) {
     })
   }
 
+  test(of('FRS-06 a default that is the header’s own text is sent as it is'), async t => {
+    const site = await route(t, ctx => void (ctx.body = 'page'), {
+      cacheControl: 'public, max-age=60'
+    })
+    t.is((await site.get()).headers['cache-control'], 'public, max-age=60')
+  })
+
   test(of('CC-12 a default is applied to GET and HEAD and no other method'), async t => {
     const site = await route(
       t,
@@ -119,6 +126,7 @@ for (const [koa, Koa] of KOAS) {
       'private, must-understand, no-store'
     ],
     [{ cacheControl: 'public', expires: 60 }, 'private, max-age=60'],
+    [{ cacheControl: 'public, max-age=60, s-maxage=600' }, 'private, max-age=60'],
     [{ expires: '1m' }, 'private, max-age=60'],
     [{ cacheControl: { target: 'CDN', maxAge: 600 } }, 'private'],
     [{ cacheControl: ['no-store'] }, 'no-store'],

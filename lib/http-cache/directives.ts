@@ -34,6 +34,10 @@ const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), ...OTH
 // these fields.
 const TO_SHARED_CACHES = new Set(['public', 's-maxage', 'proxy-revalidate', 'private'])
 
+// A comma with an even number of quotes after it is not between quotes.
+const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
+const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
+
 type DirectiveValues = Map<string, DirectiveValue>
 
 interface Directives {
@@ -85,6 +89,24 @@ export function personalField(
   if (values.has('no-store') && !values.has('must-understand')) return formatField({ values })
   const kept = [...values].filter(([name]) => !TO_SHARED_CACHES.has(name))
   return formatField({ values: new Map([['private', true], ...kept]) })
+}
+
+/**
+ * The directives of a field's value: `public, max-age=60`.
+ *
+ * @throws TypeError for text that is none
+ */
+export function parseDirectives(text: string): readonly CacheDirective[] {
+  return text.split(COMMA).map(member => {
+    const [, name, quoted, value = quoted] = MEMBER.exec(member.trim()) ?? []
+    if (name === undefined) {
+      throw optionError('cacheControl', "directives, such as 'public, max-age=60'", text)
+    }
+    const known = FLAGS.has(name) ? name : name.toLowerCase()
+    if (value === undefined) return known as CacheDirective
+    if (FIELD_LISTS.has(`${known}-fields`)) return { [`${known}-fields`]: value.split(/ *, */) }
+    return { [known]: /^\d+$/.test(value) ? Number(value) : value }
+  })
 }
 
 /** Whether directives, which are valid, allow shared caches to store the response's cookies. */

@@ -19,6 +19,7 @@ import type { CacheDirective, HeaderField, Lifetime } from './cache-directive.ts
 import {
   cacheControlField,
   expiryFields,
+  parseDirectives,
   personalField,
   readSeconds,
   sharesCookies
@@ -27,14 +28,15 @@ import {
 /** The options of `koaHttpCache`. `undefined` means "not set". */
 export interface HttpCacheOptions {
   /**
-   * Directives of `Cache-Control` for responses to GET and HEAD that have a cacheable status and whose
-   * route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
+   * Directives of `Cache-Control`, or its text, for responses to GET and HEAD that have a cacheable status and
+   * whose route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
    * `Authorization` or the response sets a cookie. Default: none.
    *
    * @example
    * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })
+   * koaHttpCache({ cacheControl: 'private, max-age=60' })
    */
-  readonly cacheControl?: CacheDirective | readonly CacheDirective[] | undefined
+  readonly cacheControl?: CacheDirective | readonly CacheDirective[] | (string & {}) | undefined
   /** The lifetime of the same responses, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
   readonly expires?: Lifetime | undefined
   /**
@@ -126,7 +128,10 @@ export function settle(options: HttpCacheOptions): HttpCacheSettings {
 }
 
 function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults | undefined {
-  const directives = [cacheControl ?? []].flat() as readonly CacheDirective[]
+  const directives =
+    typeof cacheControl === 'string'
+      ? parseDirectives(cacheControl)
+      : ([cacheControl ?? []].flat() as readonly CacheDirective[])
   if (expires === undefined && directives.length === 0) return undefined
   return Object.freeze({
     fields: settleFields(directives, expires),

@@ -51,11 +51,49 @@ const WRONG: readonly [unknown, RegExp][] = [
   [{ expires: new Date(0) }, /expires must be whole seconds/],
   [{ cacheControl: 'publik' }, /did you mean 'public'/],
   [{ cacheControl: ['public', 'private'] }, /contradict each other/],
+  [{ cacheControl: 'public, private' }, /contradict each other/],
+  [{ cacheControl: 'public, max-aeg=60' }, /unknown directive 'max-aeg': did you mean 'max-age'/],
+  [
+    { cacheControl: 'public max-age=60' },
+    /cacheControl must be .*'public, max-age=60'.*, got 'pub/
+  ],
+  [{ cacheControl: 'public, max-age' }, /max-age needs seconds/],
+  [{ cacheControl: 'max-age=soon' }, /max-age must be whole seconds.*got 'soon'/],
+  [{ cacheControl: 'max-age=-1' }, /max-age must be whole seconds/],
+  [{ cacheControl: 'public=1' }, /public must be true or false/],
+  [{ cacheControl: 'private="X' }, /cacheControl must be directives/],
+  [{ cacheControl: '' }, /cacheControl must be/],
+  [{ cacheControl: 'public\r\nX: y' }, /cacheControl must be/],
+  [{ cacheControl: ['public, max-age=60'] }, /unknown directive 'public, max-age=60'/],
   [{ cacheControl: 'no-store', expires: 60 }, /contradict each other/]
 ]
 for (const [options, message] of WRONG) {
   test(`${inspect(options)} is rejected at start`, t => {
     t.throws(() => koaHttpCache(options as never), { instanceOf: TypeError, message })
+  })
+}
+
+for (const [text, directives] of [
+  ['public, max-age=60', ['public', { maxAge: 60 }]],
+  ['max-age=60', [{ maxAge: 60 }]],
+  [
+    'Public,Max-Age=60 , stale-while-revalidate=30',
+    ['public', { maxAge: 60, 'stale-while-revalidate': 30 }]
+  ],
+  [
+    'public, private="Set-Cookie, X-User", s-maxage="5"',
+    ['public', { privateFields: ['Set-Cookie', 'X-User'], sMaxage: 5 }]
+  ],
+  ['no-cache=Set-Cookie', [{ noCacheFields: ['Set-Cookie'] }]],
+  ['max-age=9999999999', [{ maxAge: 9999999999 }]],
+  ['mustRevalidate', ['must-revalidate']]
+] as const) {
+  test(`FRS-06 a default may be the text of the header: ${text}`, t => {
+    const [fromText, fromArray] = [text, directives].map(
+      cacheControl => settle({ cacheControl, expires: 30 }).defaults
+    )
+    t.deepEqual(fromText?.fields(0), fromArray?.fields(0))
+    t.deepEqual(fromText?.personal, fromArray?.personal)
   })
 }
 

@@ -10,6 +10,7 @@ const app = new Koa()
 app.use(koaHttpCache())
 app.use(koaHttpCache({ cacheControl: ['public', { max_age: 60 }], expires: 60, autoEtag: true }))
 app.use(koaHttpCache({ cacheControl: 'no-cache', version: ctx => ctx.path }))
+app.use(koaHttpCache({ cacheControl: 'public, max-age=60' }))
 
 app.use(async ctx => {
   ctx.cacheControl('public', { maxAge: 600 })
