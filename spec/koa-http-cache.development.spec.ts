@@ -95,6 +95,32 @@ for (const [koa, Koa] of KOAS) {
   )
 
   test(
+    of('FRS-05 a route’s own public after a cookie was read is reported once, and sent as written'),
+    async t => {
+      const site = await route(t, ctx => {
+        ctx.cookies.get('user')
+        if (ctx.path.endsWith('private')) ctx.cacheControl('private', { maxAge: 60 })
+        else if (ctx.path.endsWith('shared')) ctx.cacheControl('public', { cookies: 'shared' })
+        else ctx.cacheControl('public', { maxAge: 60 })
+        ctx.body = 'page'
+      })
+      const path = at('greeting')
+      for (let round = 0; round < 2; round++) {
+        t.is((await site.get({}, path)).headers['cache-control'], 'public, max-age=60')
+      }
+      const said = warningsAbout(path)
+      t.is(said.length, 1)
+      t.regex(
+        said[0] ?? '',
+        /: GET \S+ responds with cache-control: public, max-age=60 and read a cookie.*cookies: 'shared'/
+      )
+      t.is((await site.get({}, at('reader/shared'))).headers['cache-control'], 'public')
+      await site.get({}, at('reader/private'))
+      t.deepEqual(warningsAbout(at('reader')), [])
+    }
+  )
+
+  test(
     of('CC-14 nothing is reported for a cookie that is for everybody, or not stored'),
     async t => {
       const site = await route(t, ctx => {

@@ -1,5 +1,7 @@
 import test from 'ava'
 import type Koa3 from 'koa'
+import mount from 'koa-mount'
+import session from 'koa-session'
 
 import { type HttpCacheOptions, koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, openRoute } from './support/cached-site.ts'
@@ -161,6 +163,143 @@ for (const [koa, Koa] of KOAS) {
       }
     )
   }
+
+  for (const place of ['further in', 'in front']) {
+    test(
+      of(`FRS-05 a default is private once a cookie was read ${place}, by whatever way`),
+      async t => {
+        const reads: Record<string, (ctx: Koa3.Context) => unknown> = {
+          '/get': ctx => ctx.cookies.get('user'),
+          '/signed': ctx => ctx.cookies.get('user', { signed: true }),
+          '/session': ctx => ctx.session,
+          '/after-set': ctx => {
+            ctx.cookies.set('seen', 'yes')
+            ctx.res.removeHeader('Set-Cookie')
+            ctx.cookies.get('user')
+          },
+          '/mounted': () => undefined,
+          '/none': () => undefined,
+          '/set': ctx => {
+            ctx.cookies.set('seen', 'yes')
+            ctx.res.removeHeader('Set-Cookie')
+          }
+        }
+        const app = new Koa()
+        app.keys = ['a key']
+        if (place === 'in front') app.use(session(app))
+        if (place === 'in front') app.use((ctx, next) => (reads[ctx.path]?.(ctx), next()))
+        app.use(koaHttpCache({ cacheControl: 'public, max-age=60', expires: 60, trace: true }))
+        if (place === 'further in') app.use(session(app))
+        app.use(mount('/mounted', ctx => void (ctx.body = ctx.cookies.get('user') ?? '')))
+        app.use(async ctx => {
+          if (place === 'further in') reads[ctx.path]?.(ctx)
+          await ctx.fresh('x')
+          ctx.body = `hello ${ctx.cookies.constructor.name}`
+        })
+        const site = await open(t, app)
+        // The first request of a process as well.
+        for (const [path, match] of [
+          ...Object.keys(reads).map(path => [path, {}] as const),
+          ['/get', { 'if-none-match': '"x"' }],
+          ['/none', { 'if-none-match': '"x"' }]
+        ] as const) {
+          const isRead = path !== '/none' && path !== '/set'
+          for (const cookie of [{}, { cookie: 'user=alice' }]) {
+            const { headers } = await site.get({ ...match, ...cookie }, path)
+            const expected = isRead ? 'private, max-age=60' : 'public, max-age=60'
+            t.is(headers['cache-control'], expected, path)
+            t.is(headers.expires !== undefined, !isRead)
+            t.is(headers.vary, undefined)
+            const reason = String(headers['x-http-cache'])
+            t.is(reason.endsWith('for one visitor: the route read a cookie'), isRead, reason)
+          }
+        }
+        t.deepEqual(site.errors, [])
+      }
+    )
+  }
+
+  test(
+    of('FRS-05 the cookies that an upstream middleware held since the first request'),
+    async t => {
+      const app = new Koa()
+      app.use(async (ctx, next) => {
+        const { cookies } = ctx
+        ctx.state.user = cookies.get('user')
+        await next()
+      })
+      app.use(koaHttpCache({ cacheControl: 'public' }))
+      app.use(ctx => {
+        ctx.body = `hello ${ctx.state.user}`
+      })
+      const site = await open(t, app)
+      for (const user of ['alice', 'bob']) {
+        const { headers, body } = await site.get({ cookie: `user=${user}` })
+        t.is(body, `hello ${user}`)
+        t.is(headers['cache-control'], 'private')
+      }
+    }
+  )
+
+  test(of('FRS-05 what was read stays what it is without koaHttpCache'), async t => {
+    const app = new Koa()
+    app.keys = ['a key']
+    app.use(koaHttpCache())
+    app.use(ctx => {
+      const { cookies } = ctx
+      if (ctx.path === '/own') ctx.cookies = { get: (name: string) => `own ${name}` } as never
+      if (ctx.path === '/set') ctx.cookies.set('user', 'alice', { signed: true })
+      ctx.body = {
+        user: ctx.cookies.get('user', { signed: ctx.path !== '/plain' }) ?? null,
+        isSame: cookies === ctx.cookies
+      }
+    })
+    const site = await open(t, app)
+    const set = (await site.get({}, '/set')).headers['set-cookie'] ?? []
+    const cookie = set.map(each => each.replace(/;.*/, '')).join('; ')
+    const read = async (path: string, cookie: string) =>
+      JSON.parse((await site.get({ cookie }, path)).body) as unknown
+    t.deepEqual(await read('/', cookie), { user: 'alice', isSame: true })
+    t.deepEqual(await read('/', 'user=alice'), { user: null, isSame: true })
+    t.deepEqual(await read('/plain', 'user=alice'), { user: 'alice', isSame: true })
+    t.deepEqual(await read('/own', 'user=alice'), { user: 'own user', isSame: false })
+  })
+
+  test(of('FRS-05 a default with shared cookies may be read and stays public'), async t => {
+    const site = await route(
+      t,
+      ctx => {
+        ctx.body = ctx.cookies.get('theme') ?? 'page'
+      },
+      { cacheControl: ['public', { cookies: 'shared' }] }
+    )
+    t.is((await site.get({ cookie: 'theme=dark' })).headers['cache-control'], 'public')
+  })
+
+  test(of('FRS-05 a cookie read between two koaHttpCache, or inside the inner one'), async t => {
+    const app = new Koa()
+    app.use(koaHttpCache())
+    app.use(async (ctx, next) => {
+      await next()
+      if (ctx.path === '/between') ctx.cookies.get('user')
+    })
+    app.use(koaHttpCache({ cacheControl: 'public', expires: 60 }))
+    app.use(ctx => {
+      if (ctx.path === '/inside') ctx.cookies.get('user')
+      if (ctx.path === '/own') ctx.cacheControl('public', { maxAge: Number(!ctx.cookies.get('a')) })
+      ctx.body = 'page'
+    })
+    const site = await open(t, app)
+    const expected = {
+      '/': 'public, max-age=60',
+      '/between': 'private, max-age=60',
+      '/inside': 'private, max-age=60',
+      '/own': 'public, max-age=1'
+    }
+    for (const [path, value] of Object.entries(expected)) {
+      t.is((await site.get({}, path)).headers['cache-control'], value, path)
+    }
+  })
 
   test(
     of('CC-14 a default with shared cookies is sent as written, but not to Authorization'),

@@ -63,7 +63,7 @@ export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
    * ends in `-Control` is the field's own name: `Surrogate-Control`.
    */
   readonly target?: string | undefined
-  /** Every visitor may have the cookies of the response, so a shared cache may store them. */
+  /** Every visitor may have the response and its cookies, so a shared cache may store it in spite of cookies. */
   readonly cookies?: 'shared' | undefined
 }
 

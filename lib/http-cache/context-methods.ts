@@ -1,6 +1,7 @@
 // The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and cache groups.
 import type { Context, ExtendableContext } from 'koa'
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
+import { observeCookies } from './cookie-reads.ts'
 import { cacheControlField, expiryFields, sharesCookies } from './directives.ts'
 import type { Fresh } from './fresh/fresh.ts'
 import { RequestState } from './request-state.ts'
@@ -85,6 +86,7 @@ export function stateOf(ctx: Context): RequestState {
 export function addContextMethods(context: object): void {
   if (contextsWithMethods.has(context)) return
   contextsWithMethods.add(context)
+  observeCookies(context)
   // Another copy of this library may have been here.
   const earlier = Object.getOwnPropertyDescriptor(context, 'fresh')
   Object.defineProperties(context, {

@@ -30,7 +30,7 @@ export interface HttpCacheOptions {
   /**
    * Directives of `Cache-Control`, or its text, for responses to GET and HEAD that have a cacheable status and
    * whose route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
-   * `Authorization` or the response sets a cookie. Default: none.
+   * `Authorization`, or if a cookie was set or read (`ctx.cookies.get`, `ctx.session`). Default: none.
    *
    * @example
    * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })

@@ -2,6 +2,7 @@
 // a failure.
 import type { Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
+import { hasReadCookies } from './cookie-reads.ts'
 import type { AppliedDefaults, RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -21,24 +22,33 @@ function mayHaveDefaults({ method, res, status }: Context): boolean {
 }
 
 function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
-  const fields = isPersonal(ctx, defaults) ? defaults.personal : defaults.fields(Date.now())
+  const visitor = visitorReason(ctx, defaults)
+  const fields = visitor === undefined ? defaults.fields(Date.now()) : defaults.personal
   // The route may have written a targeted field only (RFC 9213).
   if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
   state.write(fields, defaults.sharesCookies)
   state.appliedDefaults = { defaults, fields }
+  if (visitor !== undefined) state.reason += `; the default is for one visitor: ${visitor}`
 }
 
-// A middleware between two koaHttpCache, such as a session, may have set a cookie since.
+// A middleware between two koaHttpCache, such as a session, may have set or read a cookie since.
 function personalize(ctx: Context, state: RequestState, applied: AppliedDefaults): void {
   const { defaults, fields } = applied
-  if (fields === defaults.personal || !isPersonal(ctx, defaults)) return
+  if (fields === defaults.personal || visitorReason(ctx, defaults) === undefined) return
   state.remove(fields)
   if (!ctx.res.hasHeader('Cache-Control')) writeDefaults(ctx, state, defaults)
 }
 
-function isPersonal(ctx: Context, { sharesCookies }: Defaults): boolean {
-  if (ctx.req.headers.authorization !== undefined) return true
-  return !sharesCookies && ctx.res.hasHeader('Set-Cookie')
+// Why a response is for one visitor; undefined if it may be for everybody.
+function visitorReason(ctx: Context, { sharesCookies }: Defaults): string | undefined {
+  if (ctx.req.headers.authorization !== undefined) return 'the request has Authorization'
+  const use = sharesCookies ? undefined : cookieUse(ctx)
+  return use && `the route ${use}`
+}
+
+function cookieUse(ctx: Context): string | undefined {
+  if (ctx.res.hasHeader('Set-Cookie')) return 'sets a cookie'
+  return hasReadCookies(ctx) ? 'read a cookie' : undefined
 }
 
 /** Replaces the lifetime that the route wrote for a success by `no-store` if the response is a server error. */
@@ -69,14 +79,15 @@ function replaceWritten(ctx: Context, state: RequestState): boolean {
   return true
 }
 
-/** The problem of a response that sets a cookie and that shared caches may store; undefined for any other. */
+/** The problem of a response that has to do with a cookie and that shared caches may store; else undefined. */
 export function sharedCookieProblem(ctx: Context, state: RequestState): string | undefined {
   if (state.sharesCookies || state.appliedDefaults !== undefined) return undefined
-  if (!ctx.res.hasHeader('Set-Cookie')) return undefined
+  const use = cookieUse(ctx)
+  if (use === undefined) return undefined
   const name = ctx.res.getHeaderNames().find(name => isShared(name, ctx.response.get(name)))
   if (name === undefined) return undefined
   return (
-    `responds with ${name}: ${ctx.response.get(name)} and sets a cookie, which a shared cache may send to ` +
+    `responds with ${name}: ${ctx.response.get(name)} and ${use}, but a shared cache may send the response to ` +
     `other visitors: use 'private', or add { cookies: 'shared' } if every visitor may have it`
   )
 }

@@ -15,6 +15,7 @@ const sections = [
   'Groups',
   'Several caches'
 ].flatMap(section => page.take(section))
+const defaults = page.take('A default for all routes')
 const versions = page.take('Templates and stylesheets')
 
 const BOOKS = `const book = { id: 7, revision: 1, title: 'Walden' }
@@ -51,6 +52,23 @@ test('each example responds on the wire as the page shows', async t => {
   t.is((await site.ask('/api/books', again)).status, 304)
   const edit = { method: 'PUT', body: '{}' }
   t.is((await site.ask('/books/7', edit)).status, 428)
+})
+
+test('the default of the page is private once a cookie was read', async t => {
+  const site = makeExample(t, {
+    'server.js': `import Koa from 'koa'
+      import { defaultCache } from './default-cache.js'
+      const app = new Koa()
+      app.use(defaultCache)
+      app.use(ctx => {
+        ctx.body = ctx.path === '/' ? 'page' : \`hello \${ctx.cookies.get('user')}\`
+      })
+      app.listen(3000)`
+  })
+  await site.follow(defaults)
+  await site.run('node server.js')
+  t.is((await site.ask('/')).headers['cache-control'], 'public, max-age=60')
+  t.is((await site.ask('/hello')).headers['cache-control'], 'private, max-age=60')
 })
 
 test('an edited template and a new stylesheet make another ETag', async t => {
