@@ -150,11 +150,15 @@ export class Pipeline {
     return this.sources.onEvent(listener)
   }
 
-  /** Brings the manifest up to date for a page; undefined when there is nothing to wait for. */
-  beforePage(): Promise<void> | undefined {
-    this.#precompiled?.refreshInBackground(this.settings.publicApp.revalidate)
-    this.#bundles?.refreshInBackground()
-    return this.#live?.refresh()
+  /** Brings the manifests up to date for a page; undefined when there is nothing to wait for. */
+  beforePage(): Promise<unknown> | undefined {
+    const { env, publicApp } = this.settings
+    const seconds = env === 'development' ? 0 : publicApp.revalidate
+    const own = [this.#live?.refresh(), this.#precompiled?.refresh(seconds)]
+    const all = [...own, ...(this.#bundles?.refresh(seconds) ?? [])].filter(
+      each => each !== undefined
+    )
+    return all.length > 0 ? Promise.all(all) : undefined
   }
 
   #isPublished({ app }: Wanted): boolean {

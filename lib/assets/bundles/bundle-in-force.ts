@@ -1,5 +1,6 @@
-// The bundle of a mount: read at start, and behind a request once its manifest has changed.
+// The bundle of a mount: read at start, and again before a page once its manifest has changed.
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { atOnce, inParallel, inSlices } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { readIfThere, statIfThere } from '../../files/at-start.ts'
@@ -85,8 +86,8 @@ export class BundleInForce {
     return this.#bundle.hashed.has(file)
   }
 
-  refreshInBackground(seconds: number): void {
-    this.#file.refreshInBackground(seconds)
+  refresh(seconds: number): Promise<void> | undefined {
+    return this.#file.refresh(seconds)
   }
 
   #assetOf(file: string): AssetUrl {
@@ -101,7 +102,7 @@ export class BundleInForce {
       const path = this.#pathOf(file)
       const stats = statIfThere(path)
       if (!stats?.isFile()) throw incomplete(this.#mount, file)
-      if (!hasRested(stats)) this.#file.distrust()
+      if (msToRest(stats.ctimeMs) > 0) this.#file.distrust()
       const bytes = this.#project.algorithms.length > 0 ? readIfThere(path) : undefined
       if (bytes) hashes.set(file, checksumsOfBytes(bytes, this.#project.algorithms).integrity)
     }
@@ -112,14 +113,13 @@ export class BundleInForce {
   async #take(bytes: Buffer): Promise<boolean> {
     if (bytes.length > MAX_UNSLICED_BYTES) throw tooLarge(this.#mount, bytes.length)
     const bundle = await inSlices(readBundle(bytes, this.#mount))
-    const stats = await inParallel([...bundle.files], CONCURRENCY, async file => ({
-      file,
-      stats: await statOf(this.#pathOf(file))
-    }))
-    const missing = stats.find(each => !each.stats?.isFile())
-    if (missing)
-      this.#project.warn(`keeping the last build: ${incomplete(this.#mount, missing.file).message}`)
-    if (missing || !stats.every(each => each.stats && hasRested(each.stats))) return false
+    const changedAt = await this.#changedAt(bundle)
+    if (changedAt === undefined) return false
+    const ms = msToRest(changedAt)
+    if (ms > 0) {
+      await setTimeout(ms)
+      if ((await this.#changedAt(bundle)) !== changedAt) return false
+    }
     const hashes = await inParallel([...bundle.tagged], CONCURRENCY, file => this.#hashesOf(file))
     if (hashes.includes(undefined)) return false
     this.#bundle = bundle
@@ -127,6 +127,19 @@ export class BundleInForce {
     this.#hashes = new Map([...bundle.tagged].map((file, at) => [file, hashes[at] ?? []]))
     this.#version = versionOf(bytes, this.#hashes)
     return true
+  }
+
+  /** When the last of its files was written, in milliseconds; undefined while one is missing. */
+  async #changedAt({ files }: Bundle): Promise<number | undefined> {
+    let [last, missing] = [0, '']
+    await inParallel([...files], CONCURRENCY, async file => {
+      const stats = await statOf(this.#pathOf(file))
+      if (stats?.isFile()) last = Math.max(last, Number(stats.ctimeMs))
+      else missing ||= file
+    })
+    if (!missing) return last
+    this.#project.warn(`keeping the last build: ${incomplete(this.#mount, missing).message}`)
+    return undefined
   }
 
   /** Undefined for a file that is gone. */
@@ -150,10 +163,10 @@ function withoutQuery(file: string): string {
   return file.replace(/\?.*$/s, '')
 }
 
-/** The clock of the disk may be ahead of ours. */
-function hasRested({ ctimeMs }: { readonly ctimeMs: number | bigint }): boolean {
-  const age = Date.now() - Number(ctimeMs)
-  return age < 0 || age > RESTED_MS
+/** 0 also for a time in the future: the clock of the disk may be ahead of ours. */
+function msToRest(changedAt: number): number {
+  const age = Date.now() - changedAt
+  return age < 0 ? 0 : Math.max(0, RESTED_MS - age)
 }
 
 function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {

@@ -21,13 +21,11 @@ const MAX_LISTED = 10
 
 export class Bundles {
   readonly #sources: readonly Source[]
-  readonly #revalidate: number
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor(settings: Settings, warn: (message: string) => void) {
-    const { integrity, revalidate } = settings.publicApp
+    const { integrity } = settings.publicApp
     const project = { host: settings.host ?? '', algorithms: integrity, warn }
-    this.#revalidate = revalidate
     this.#sources = settings.mounts.flatMap((mount): Source[] => {
       const { urlPath, manifest, dev } = mount
       if (dev !== undefined) {
@@ -58,9 +56,9 @@ export class Bundles {
     return this.#sources.some(each => each.urlPath === urlPath && each.bundle?.isHashed(file))
   }
 
-  /** Costs one stat for each manifest, at most once in `revalidate` seconds. */
-  refreshInBackground(): void {
-    for (const { bundle } of this.#sources) bundle?.refreshInBackground(this.#revalidate)
+  /** Costs one stat for each manifest that was not looked at for `seconds`. */
+  refresh(seconds: number): Promise<void>[] {
+    return this.#sources.flatMap(({ bundle }) => bundle?.refresh(seconds) ?? [])
   }
 
   readonly find: FindEntry = (given, mount) => {

@@ -65,7 +65,7 @@ function provide(ctx: Context, helpers: ViewHelpers): void {
   ctx.state.assets = helpers
 }
 
-async function nextAfter(work: Promise<void>, next: Next): Promise<void> {
+async function nextAfter(work: Promise<unknown>, next: Next): Promise<void> {
   await work
   await next()
 }

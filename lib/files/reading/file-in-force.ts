@@ -1,4 +1,5 @@
-// A file that is read at start, and again in the background of a request once it has changed.
+// A file that is read at start, and again before a page once it has changed.
+import { oneAtATime } from '../../concurrency.ts'
 import { stampAtStart } from '../at-start.ts'
 import { showsChangesAfter } from '../clock.ts'
 import { errorCode, readSnapshot, sameStamp, statOf, type Stamp } from '../disk.ts'
@@ -19,8 +20,8 @@ export class FileInForce {
   readonly #reading: Reading
   /** Undefined while the file may differ from what was read. */
   #stamp: Stamp | undefined
-  #checkedAt = -Infinity
-  #isBusy = false
+  #lookedAt = -Infinity
+  #looking: Promise<void> | undefined
 
   /** Create it before the file is read at start: a change in between is then noticed. */
   constructor(path: string, reading: Reading) {
@@ -34,19 +35,25 @@ export class FileInForce {
     this.#stamp = undefined
   }
 
-  /** Checks for a change in the background, at most once in `seconds`: with one stat if there is none. */
-  refreshInBackground(seconds: number): void {
-    const now = performance.now()
-    if (this.#isBusy || now - this.#checkedAt < seconds * 1000) return
-    this.#checkedAt = now
-    this.#isBusy = true
-    const { failure, warn } = this.#reading
-    this.#refresh()
-      .catch((error: Error) => warn(`${failure}: ${error.message}`))
-      .finally(() => (this.#isBusy = false))
+  /**
+   * Looks for a change, with one stat if there is none, unless the last look is younger than `seconds`.
+   * Undefined when there is nothing to wait for.
+   */
+  refresh(seconds: number): Promise<void> | undefined {
+    const isYoung = performance.now() - this.#lookedAt < seconds * 1000
+    return isYoung ? this.#looking : this.#look()
   }
 
-  async #refresh(): Promise<void> {
+  readonly #look = oneAtATime(() => {
+    const { failure, warn } = this.#reading
+    this.#lookedAt = performance.now()
+    this.#looking = this.#readIfChanged()
+      .catch((error: Error) => warn(`${failure}: ${error.message}`))
+      .finally(() => (this.#looking = undefined))
+    return this.#looking
+  })
+
+  async #readIfChanged(): Promise<void> {
     const stats = await statOf(this.path)
     if (!stats || (this.#stamp && sameStamp(this.#stamp, stats))) return
     const readAt = Date.now()

@@ -1,4 +1,4 @@
-// The manifest in use: read at start, and again in the background of a request when it has changed.
+// The manifest in use: read at start, and again before a page when it has changed.
 import { relative } from 'node:path'
 import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
 import { isDirectory, readIfThere } from '../../../files/at-start.ts'
@@ -36,8 +36,8 @@ export class ManifestInForce {
     atOnce(this.current.preparing(settings.apps))
   }
 
-  refreshInBackground(seconds: number): void {
-    this.#file.refreshInBackground(seconds)
+  refresh(seconds: number): Promise<void> | undefined {
+    return this.#file.refresh(seconds)
   }
 
   async #take(bytes: Buffer): Promise<true> {
