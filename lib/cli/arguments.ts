@@ -10,7 +10,11 @@ export const SHARED_OPTIONS: OptionSpecs = {
     description: 'configuration file; default: assets.config.{ts,mts,js,mjs,json}'
   },
   root: { type: 'string', value: 'DIR', description: 'project root; default: this directory' },
-  env: { type: 'string', value: 'NAME', description: 'environment; sets NODE_ENV' },
+  env: {
+    type: 'string',
+    value: 'NAME',
+    description: 'environment; sets NODE_ENV, reads .env.NAME'
+  },
   json: { type: 'boolean', description: 'print only JSON' },
   quiet: { type: 'boolean', short: 'q', description: 'print only errors' },
   help: { type: 'boolean', short: 'h', description: 'print this help' },

@@ -25,8 +25,8 @@ export interface Call {
   readonly values: Values
   readonly argument: string | undefined
   readonly output: Output
-  /** Loads the project's configuration file. */
-  readonly loadOptions: () => Promise<KoaAssetsOptions>
+  /** Loads the project's environment, by default `production`, and its configuration file. */
+  readonly loadOptions: (environment?: string) => Promise<KoaAssetsOptions>
 }
 
 export interface Command {

@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, extname, join, resolve } from 'node:path'
+import { basename, extname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
 import { errorCode } from '../files/disk.ts'
 import { isRecord } from '../options.ts'
-import { UsageError, type Values } from './command.ts'
+import { UsageError, type Call } from './command.ts'
 
 /** In the order in which they are looked for. */
 export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map(
@@ -19,14 +19,23 @@ export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map(
 /**
  * The command line takes precedence over the file.
  *
+ * @param environment its name, unless NODE_ENV or --env has another
  * @throws UsageError for a file or directory that does not exist; Error for a file that cannot be loaded
  */
-export async function loadOptions(values: Values): Promise<KoaAssetsOptions> {
+export async function loadOptions(
+  { values, output }: Pick<Call, 'values' | 'output'>,
+  environment: string
+): Promise<KoaAssetsOptions> {
   const [root, env] = [values.text('root'), values.text('env')]
   const directory = resolve(root ?? '.')
   if (!existsSync(directory)) throw new UsageError(`--root: no such directory: ${root}`)
-  // Set before the file is loaded: it may read NODE_ENV.
+  // Set before the file is loaded, which may read them. What is set already wins, as with --env-file.
   if (env !== undefined) process.env.NODE_ENV = env
+  const envFile = join(directory, `.env.${process.env.NODE_ENV || environment}`)
+  if (existsSync(envFile)) {
+    output.note(`reading ${relative('.', envFile)}`)
+    process.loadEnvFile(envFile)
+  }
   const file = findFile(directory, values.text('config'))
   const options = file === undefined ? {} : await load(file)
   return {

@@ -37,6 +37,9 @@ const CONFIGURATION = `The options of koaAssets(), in a file that the applicatio
   import options from './assets.config.js'
   app.use(koaAssets(options))
 
+Variables of .env.<environment> are read beforehand, as the application is started
+with node --env-file; those that are set already win.
+
 Without this file the defaults apply: every apps/<name>/assets is an app, or, if
 there is none, assets belongs to the only app, web.`
 

@@ -28,7 +28,8 @@ async function run(words: readonly string[]): Promise<number> {
     return USAGE_ERROR
   }
   const output = makeOutput({ isJson: values.flag('json'), isQuiet: values.flag('quiet') })
-  return command.run({ values, argument, output, loadOptions: () => loadOptions(values) })
+  const load = (environment = 'production') => loadOptions({ values, output }, environment)
+  return command.run({ values, argument, output, loadOptions: load })
 }
 
 function print(text: string): number {

@@ -123,3 +123,43 @@ test.serial('where nothing reads TypeScript, the error names what to install', a
       'TypeScript: run npm install --save-dev tsx, or rename it to assets.config.js\n'
   )
 })
+
+test.serial(
+  'explain reads .env.<environment>, as the application is started with, and says so',
+  async t => {
+    const root = makeConfigured(t, {
+      '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true',
+      '/.env.production': 'SERVE_STATIC_ASSETS=true\nCDN=https://cdn.example',
+      '/assets.config.mjs': 'export default { host: process.env.CDN }'
+    })
+    const explained = async (line: string, env?: NodeJS.ProcessEnv) => {
+      const { stdout, stderr } = await run(root, `explain ${line}`, env)
+      return { serving: /serving is (on|off)/.exec(stdout)?.[1], stderr }
+    }
+    const development = { serving: 'on', stderr: 'reading .env.development\n' }
+    t.deepEqual(await explained('a.txt'), development)
+    const production = { serving: 'on', stderr: 'reading .env.production\n' }
+    t.deepEqual(await explained('a.txt --env production'), production)
+    t.deepEqual(await explained('a.txt', { NODE_ENV: 'production' }), production)
+    t.deepEqual(await explained('a.txt --env test'), { serving: 'off', stderr: '' })
+    const set = { SERVE_STATIC_ASSETS: 'false' }
+    t.deepEqual(await explained('a.txt', set), { ...development, serving: 'off' })
+    t.is((await explained('a.txt --json')).stderr, '')
+    const elsewhere = await run(join(root, 'apps'), 'explain a.txt --root ..')
+    t.is(elsewhere.stderr, 'reading ../.env.development\n')
+    t.regex(elsewhere.stdout, /serving is on/)
+  }
+)
+
+test.serial('the other commands, which are for production, read .env.production', async t => {
+  const root = makeConfigured(t, {
+    '/.env.development': 'PREFIX=/dev',
+    '/.env.production': 'PREFIX=/static',
+    '/assets.config.mjs': 'export default { prefix: process.env.PREFIX }'
+  })
+  t.deepEqual(await listed(root), ['/static/a.txt'])
+  t.deepEqual(await listed(root, 'list --json --env development'), ['/dev/a.txt'])
+  const { stderr } = await run(root, 'precompile')
+  t.true(stderr.startsWith('reading .env.production\n'), stderr)
+  t.regex((await run(root, 'verify')).stdout, /1 asset, no problems/)
+})
