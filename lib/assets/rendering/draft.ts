@@ -48,6 +48,8 @@ export interface Draft {
 export interface Text {
   readonly code: string
   readonly references: readonly Reference[]
+  /** The offset at which a module could not be parsed: its references are not known. */
+  readonly unparsedAt?: number | undefined
   /** Absolute paths of the files that were compiled in; a reference may come from any of them. */
   readonly dependencies: readonly string[]
 }
@@ -125,9 +127,13 @@ export async function textOf(
   if (!type) return undefined
   const found = findReferences(type, code)
   // Without fingerprints a browser resolves them.
-  const inModule = type === 'js' && app.fingerprint ? (await loadModuleLexer())(code) : []
+  const hasModules = type === 'js' && app.fingerprint
+  const find = hasModules ? await loadModuleLexer() : () => []
+  let unparsedAt: number | undefined
+  const inModule = find(code, at => (unparsedAt = at))
   const references = [...found, ...inModule.filter(mayBeAsset)].toSorted(byStart)
-  return references.length > 0 ? { code, references, dependencies } : undefined
+  const isEmpty = references.length === 0 && unparsedAt === undefined
+  return isEmpty ? undefined : { code, references, dependencies, unparsedAt }
 }
 
 function byStart(a: Reference, b: Reference): number {

@@ -1,4 +1,4 @@
-// The error for a reference whose asset is not found, with the place where its author wrote it.
+// The errors for references that are not found, with the place where their author wrote them.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { readSnapshot } from '../../files/disk.ts'
@@ -38,10 +38,7 @@ export function makeMissingReference(
     return shown(file)
   }
 
-  const shown = (path: string, position?: Position): string => {
-    const place = position ? `:${position.line + 1}:${position.column + 1}` : ''
-    return relative(root, path) + place
-  }
+  const shown = (path: string, position?: Position) => placeIn(root, path, position)
 
   return async reference => {
     const { path } = reference
@@ -52,6 +49,27 @@ export function makeMissingReference(
       `${place} refers to ${path}${name}, which was not found`
     )
   }
+}
+
+/** The error for a module whose references are not known. */
+export function unparsedModule(
+  { root }: Settings,
+  { source: { file, compiler } }: Pick<Asset, 'source'>,
+  { code, unparsedAt }: Text,
+  map: Draft['map']
+): AssetError | undefined {
+  if (unparsedAt === undefined) return undefined
+  const isAsWritten = !compiler && map === undefined
+  const [position] = isAsWritten ? positionsOf(code, [unparsedAt]) : []
+  return new AssetError(
+    'reference-missing',
+    `${placeIn(root, file, position)} cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'`
+  )
+}
+
+function placeIn(root: string, file: string, position?: Position): string {
+  const place = position ? `:${position.line + 1}:${position.column + 1}` : ''
+  return relative(root, file) + place
 }
 
 function placesOf({ code, references }: Text): ReadonlyMap<string, Position | undefined> {

@@ -4,31 +4,42 @@ import { makeReference, type Reference } from './references.ts'
 
 type Parse = (code: string) => readonly [readonly ImportSpecifier[], unknown]
 
-/** Finds every reference whose specifier is a literal, in order; none in what is not a valid module. */
-export type FindModuleReferences = (code: string) => Reference[]
+/**
+ * Finds every reference whose specifier is a literal, in order.
+ * @param giveUp is called with the offset at which what seems to have some cannot be parsed; none are found
+ */
+export type FindModuleReferences = (code: string, giveUp?: (at: number) => void) => Reference[]
 
 /** Text without one of these words has none; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
+/** Classic scripts may contain what modules may not, and one of these words in a comment. */
+const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
 /** The lexer is loaded when the first script is rendered whose references are rewritten. */
 export async function loadModuleLexer(): Promise<FindModuleReferences> {
   const { init, parse } = await import('es-module-lexer/minimal')
   await init()
-  return code => {
+  return (code, giveUp) => {
     if (!CANDIDATE.test(code)) return []
-    return lex(parse, code).flatMap(found =>
-      found.d === IMPORT_META ? urlReference(parse, code, found) : importReference(code, found)
+    const found = lex(parse, code, at => IMPORTS.test(code) && giveUp?.(at))
+    return found.flatMap(each =>
+      each.d === IMPORT_META ? urlReference(parse, code, each) : importReference(code, each)
     )
   }
 }
 
-/** Classic scripts may contain what modules may not, such as `<!--`. */
-function lex(parse: Parse, code: string): readonly ImportSpecifier[] {
+function lex(
+  parse: Parse,
+  code: string,
+  giveUp?: (at: number) => unknown
+): readonly ImportSpecifier[] {
   try {
     return parse(code)[0]
   } catch (error) {
-    if (typeof (error as { idx?: unknown }).idx === 'number') return []
-    throw error
+    const { idx } = error as { idx?: unknown }
+    if (typeof idx !== 'number') throw error
+    giveUp?.(idx)
+    return []
   }
 }
 

@@ -9,7 +9,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { AppSources, Asset, Sources } from '../sources/sources.ts'
 import { draft, type Draft, type Text } from './draft.ts'
-import { makeMissingReference } from './missing-reference.ts'
+import { makeMissingReference, unparsedModule } from './missing-reference.ts'
 import { isBare } from './module-references.ts'
 import { isInModule, type Reference } from './references.ts'
 
@@ -38,7 +38,8 @@ export class Renderer {
 
   /**
    * The asset of each reference of a draft; undefined where the reference stays as it is written.
-   * @param report the option `missing` chooses which one is called for a reference that is not found
+   * @param report the option `missing` chooses which one is called for a reference that is not found, and
+   * for a module that cannot be parsed
    */
   async resolveAll(
     asset: Asset,
@@ -50,13 +51,15 @@ export class Renderer {
     const missingReference = makeMissingReference(this.#settings, asset, text, map)
     const resolving = text.references.map(reference => this.resolve(asset, text, reference))
     const found = await Promise.all(resolving)
+    const tell = (error: AssetError) =>
+      app.missing === 'error' ? report.fail(error) : report.warn(error.message)
+    const unparsed = unparsedModule(this.#settings, asset, text, map)
+    if (unparsed && app.missing !== 'ignore') tell(unparsed)
     for (const [at, reference] of text.references.entries()) {
       // A missing source map is not a mistake in the text.
       const isIgnored = app.missing === 'ignore' || reference.kind === 'source-map'
       if (found[at] !== undefined || isIgnored) continue
-      const error = await missingReference(reference)
-      if (app.missing === 'error') report.fail(error)
-      else report.warn(error.message)
+      tell(await missingReference(reference))
     }
     return found.map(to => (to === 'elsewhere' ? undefined : to))
   }

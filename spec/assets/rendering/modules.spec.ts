@@ -2,19 +2,22 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { encode } from '@jridgewell/sourcemap-codec'
 import test from 'ava'
+import { PrecompileError } from '../../../lib/assets/building/precompile.ts'
 import {
   digestIn,
   digestOf,
   makeFingerprinted,
   MODES,
+  placed,
   readManifest,
   run,
   targetOf,
   readPublic,
   type FingerprintedSite
 } from '../../support/fingerprinted.ts'
-import { makeProject } from '../../support/site.ts'
+import { makeProject, writeFiles, type Files } from '../../support/site.ts'
 import { readMapped } from '../../support/source-map.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 
 const textOf = async (site: FingerprintedSite, name: string) =>
   (await site.ask(await site.path(name))).text
@@ -381,4 +384,40 @@ test('an app without fingerprints keeps its modules as they are', async t => {
   const { warnings } = await run({ root, fingerprint: false })
   t.deepEqual(warnings, [])
   t.is(readPublic(root, '/assets/app.js').toString(), "import './lost.js'; import './a.js'")
+})
+
+const UNPARSED: Files = {
+  'javascripts/app.js': `let a\nimport d, { "a-b" as c } from './dep.js'; console.log(d, c)`,
+  'javascripts/dep.js': 'export default 1; const x = 1; export { x as "a-b" }',
+  'javascripts/typed.js.ts': `import d, { "a-b" as c } from './dep.js'; console.log(d, c)`,
+  'javascripts/classic.js': "var text = 'not closed // from here on"
+}
+const REMEDY =
+  "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
+const REPORTED = ['app.js:2:24', 'typed.js.ts'].map(
+  place => `apps/web/assets/javascripts/${place} ${REMEDY}`
+)
+
+test('JSM-03 a module that cannot be parsed fails a precompile, with its place; missing decides', async t => {
+  const root = makeProject(t, placed(UNPARSED))
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(problem => problem.message),
+    REPORTED
+  )
+  const { warnings } = await run({ root, missing: 'warn' })
+  t.deepEqual(warnings, REPORTED)
+  t.deepEqual((await run({ root, missing: 'ignore' })).warnings, [])
+  writeFiles(root, placed({ 'javascripts/classic.js': '' }))
+  const minified = await run({ root, missing: 'warn', minify: true })
+  t.deepEqual(minified.warnings, [`apps/web/assets/javascripts/app.js ${REMEDY}`, REPORTED[1]])
+})
+
+test('JSM-03 with fingerprints on request, a module that cannot be parsed is sent as it is, with a warning', async t => {
+  const site = await makeFingerprinted(t, 'live', UNPARSED)
+  t.true((await textOf(site, 'app.js')).includes("from './dep.js'"))
+  t.deepEqual(
+    warningsAbout(REMEDY),
+    REPORTED.map(message => `koa-fresh-assets: ${message}`)
+  )
 })
