@@ -7,7 +7,7 @@ import type { Symlinks } from './containment.ts'
 /** Names, in no particular order. */
 export interface FolderEntries {
   readonly files: readonly string[]
-  /** `_name`: not published, but compilers import them, and one may take precedence over another. */
+  /** Not published, but compilers import them, and one may take precedence over another. */
   readonly partials: readonly string[]
   readonly folders: readonly string[]
   /** A link dangles: its target may appear without a change of this folder. */
@@ -21,13 +21,13 @@ export async function classifyEntries(
   chain: readonly string[],
   symlinks: Symlinks
 ): Promise<FolderEntries> {
-  const entries = all.filter(({ name }) => !isHidden(name) && !IGNORED.test(name))
+  const entries = all.filter(({ name }) => !IGNORED.some(([rule]) => rule.test(name)))
   const kinds = await Promise.all(entries.map(entry => kindOf(path, entry, chain, symlinks)))
   const namesOf = (kind: Kind) => entries.filter((_, at) => kinds[at] === kind).map(e => e.name)
   const files = namesOf('file')
   return {
-    files: files.filter(name => !isPartial(name)),
-    partials: files.filter(isPartial),
+    files: files.filter(name => !PARTIAL.test(name)),
+    partials: files.filter(name => PARTIAL.test(name)),
     folders: namesOf('folder'),
     isDangling: entries.some((entry, at) => entry.isSymbolicLink() && !kinds[at])
   }
@@ -56,9 +56,18 @@ export function isHidden(name: string): boolean {
   return name.startsWith('.')
 }
 
-function isPartial(name: string): boolean {
-  return name.startsWith('_')
-}
+/** As Sass and Less name them. Other packages have scripts of such names, lodash-es for example. */
+const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
 
-/** Editors' backup and swap files, and TypeScript declarations. */
-const IGNORED = /~$|\.sw[opx]$|^#.*#$|\.d\.[cm]?ts$/
+const IGNORED = [
+  [/^\./, 'what begins with a dot is not published'],
+  [/~$|\.sw[opx]$|^#.*#$/, "an editor's backup or swap file is not published"],
+  [/\.d\.[cm]?ts$/, 'a declaration of TypeScript is not published']
+] as const
+const RULES = [...IGNORED, [PARTIAL, 'a partial of Sass or Less is not published']] as const
+
+/** The rule by which a file at this path would not be published, even if it exists. */
+export function whyHidden(path: string): string | undefined {
+  const names = path.split('/').filter(name => name !== '.' && name !== '..')
+  return RULES.find(([rule]) => names.some(name => rule.test(name)))?.[1]
+}

@@ -1,6 +1,7 @@
 // Shows step by step how a URL path is resolved, by calling the functions that resolve it.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
+import { whyHidden } from '../../files/folder-entries.ts'
 import { nearestPath } from '../../nearest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { withDot } from '../compilers/compiler.ts'
@@ -157,8 +158,9 @@ async function adviseOn(sources: AppSources, app: AppSettings, name: string): Pr
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
   if (raw) return [`${raw.source.path} is a source; it is published as ${raw.name}`]
-  const last = name.slice(name.lastIndexOf('/') + 1)
-  if (last.startsWith('_')) return ['names that start with _ are partials, which are not published']
+  // `_part.css` is what `_part.scss` would be published as.
+  const rule = whyHidden(name.replace(/\.css$/, '.scss'))
+  if (rule !== undefined) return [rule]
   const names = listed.map(asset => asset.name)
   const near = nearestPath(name, names)
   return near === undefined ? [] : [`did you mean ${near}?`]

@@ -1,7 +1,8 @@
 // The errors for references that are not found, with the place where their author wrote them.
-import { relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { readSnapshot } from '../../files/disk.ts'
+import { readSnapshot, statOf } from '../../files/disk.ts'
+import { whyHidden } from '../../files/folder-entries.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft, Text } from './draft.ts'
@@ -40,13 +41,21 @@ export function makeMissingReference(
 
   const shown = (path: string, position?: Position) => placeIn(root, path, position)
 
+  /** The rule that hides a file which exists. */
+  const ruleFor = async (path: string): Promise<string> => {
+    const rule = whyHidden(path)
+    if (rule === undefined) return ''
+    const files = [file, ...text.dependencies].map(from => statOf(join(dirname(from), path)))
+    return (await Promise.all(files)).some(Boolean) ? `: ${rule}` : ''
+  }
+
   return async reference => {
     const { path } = reference
     const place = await placeOf(path)
     const name = isBare(reference) ? ` (${app.imports.get(path)} by the option imports)` : ''
     return new AssetError(
       'reference-missing',
-      `${place} refers to ${path}${name}, which was not found`
+      `${place} refers to ${path}${name}, which was not found${await ruleFor(path)}`
     )
   }
 }

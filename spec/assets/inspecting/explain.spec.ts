@@ -157,7 +157,8 @@ test('explain finds a tail, an extra source, and the app with the longer prefix'
 
 for (const [asked, advice] of [
   ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
-  ['_part.scss', 'names that start with _ are partials, which are not published'],
+  ['_part.scss', 'a partial of Sass or Less is not published'],
+  ['_part.css', 'a partial of Sass or Less is not published'],
   ['apq.css', 'did you mean app.css?']
 ] as const) {
   test(`explain gives advice about ${asked}`, async t => {

@@ -272,6 +272,30 @@ test('JSM-03 a missing import is an error of precompile, with its file, line and
   t.is(typed, 'let x = 1;\nexport { a } from "./store.js";\n')
 })
 
+test('a reference to a file that exists but is not published names the rule', async t => {
+  const root = makeProject(t, {
+    'assets/stylesheets/app.css.scss':
+      "a { b: url(_mixins.less) url('.old/a.png') url(a.css~) url(_gone.scss) }",
+    'assets/stylesheets/_mixins.less': '',
+    'assets/stylesheets/.old/a.png': '',
+    'assets/stylesheets/a.css~': '',
+    'assets/javascripts/app.js': "import './_base.js'; import './types.d.ts'",
+    'assets/javascripts/_base.js': '',
+    'assets/javascripts/types.d.ts': ''
+  })
+  const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
+  t.deepEqual(
+    error?.problems.map(({ message }) => message.replace(/^.* refers to /, '')),
+    [
+      '_mixins.less, which was not found: a partial of Sass or Less is not published',
+      '.old/a.png, which was not found: what begins with a dot is not published',
+      "a.css~, which was not found: an editor's backup or swap file is not published",
+      '_gone.scss, which was not found',
+      './types.d.ts, which was not found: a declaration of TypeScript is not published'
+    ]
+  )
+})
+
 test('JSM-04 precompile names the modules of a cycle, each cycle once', async t => {
   const root = makeProject(t, {
     'assets/a.js': "import './b.js'; import './c.js'",

@@ -174,8 +174,9 @@ test('PUB-17 text of another encoding, or with a byte order mark, is copied as i
 test('PUB-18 dotfiles, partials, leftovers and the text of preprocessor sources are not found', async t => {
   const names = [
     '.hidden.css',
-    '_partial.css',
     '_partial.css.scss',
+    '_partial.sass',
+    '_mixins.less',
     'app.css~',
     'app.css.scss~',
     '.app.css.swp',
@@ -197,6 +198,20 @@ test('PUB-18 dotfiles, partials, leftovers and the text of preprocessor sources 
     asked.map(() => 404)
   )
   t.is(site.read('/public/assets/raw.css.scss'), undefined)
+})
+
+test('PUB-18 any other name may begin with an underscore, as in lodash-es and date-fns', async t => {
+  const site = await makeSite(t, {
+    'javascripts/_base.js': 'base',
+    'javascripts/_lib/a.js': 'a',
+    'javascripts/_typed.js.ts': "say('typed')",
+    'images/_x.png': 'x',
+    'stylesheets/_plain.css': 'p{}'
+  })
+  const names = ['_base.js', '_lib/a.js', 'a.js', '_x.png', '_plain.css']
+  const paths = names.map(name => `/assets/${name}`)
+  t.deepEqual(await found(site, paths), ['base', 'a', 'a', 'x', 'p{}'])
+  t.regex((await site.ask('/assets/_typed.js')).text, /say\("typed"\)/)
 })
 
 test('PUB-18 the text of a preprocessor source is not found in upper case either', async t => {
