@@ -1,5 +1,5 @@
 // The table of built-in compilers: another one is a file of its own and a line here.
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { BuiltInCompiler, Compiler } from './compiler.ts'
 import { esbuildCompilers } from './esbuild.ts'
 import { lessCompilers } from './less.ts'
@@ -14,7 +14,7 @@ export function makeBuiltInCompilers(load = loadPeer): readonly Compiler[] {
     extensions,
     target,
     compile: async input => {
-      const nodeModules = input.loadPaths.at(-1)
+      const nodeModules = input.loadPaths.find(path => basename(path) === 'node_modules')
       return compile(input, await load(peers, input.path, nodeModules && dirname(nodeModules)))
     }
   }))

@@ -5,7 +5,10 @@ export interface CompilerInput {
   readonly code: string
   /** Absolute path of the source. */
   readonly path: string
-  /** Absolute directories to search for imports, in order; the project's `node_modules` is the last. */
+  /**
+   * Absolute directories to search for imports, in order. The last are `node_modules` of the project and of
+   * every folder above it.
+   */
   readonly loadPaths: readonly string[]
   /** The name of the environment, such as `development`. */
   readonly env: string

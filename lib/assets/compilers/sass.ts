@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../errors.ts'
 import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
-import { searchedPaths, type Search } from './searches.ts'
+import { nodeModulesFrom, searchedPaths, type Search } from './searches.ts'
 
 const SYNTAX_OF = { '.scss': 'scss', '.sass': 'indented' } as const
 
@@ -116,12 +116,11 @@ function rivalsOf(file: string): Search[] {
     .map(rival => [rival])
 }
 
-/** A package.json decides which file of its package is loaded; the nearest `node_modules` comes first. */
+/** A package.json decides which file of its package is loaded. */
 function packageSearch(url: string, from: string): string[] {
   const [first = '', second = ''] = decoded(url.slice('pkg:'.length)).split('/')
   const name = first.startsWith('@') ? `${first}/${second}` : first
-  const above = dirname(from) === from ? [] : packageSearch(url, dirname(from))
-  return [join(from, 'node_modules', name, 'package.json'), ...above]
+  return nodeModulesFrom(from).map(folder => join(folder, name, 'package.json'))
 }
 
 function sassError(error: Sass.Exception, path: string): CompileError {

@@ -1,6 +1,13 @@
 // Where a compiler looked for a file. A path without a file is a dependency as well: a file that
 // appears there changes the result.
+import { dirname, join } from 'node:path'
 import { statOf } from '../../files/disk.ts'
+
+/** Where packages are, as Node looks for them from a directory: the nearest first. */
+export function nodeModulesFrom(directory: string): string[] {
+  const above = dirname(directory)
+  return [join(directory, 'node_modules'), ...(above === directory ? [] : nodeModulesFrom(above))]
+}
 
 /** The absolute paths of one search, in the order in which the compiler tries them. */
 export type Search = readonly string[]

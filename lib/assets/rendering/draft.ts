@@ -50,7 +50,7 @@ export interface Text {
   readonly references: readonly Reference[]
   /** The offset at which a module could not be parsed: its references are not known. */
   readonly unparsedAt?: number | undefined
-  /** Absolute paths of the files that were compiled in; a reference may come from any of them. */
+  /** Absolute paths, with and without links, of what was compiled in; a reference may come from any. */
   readonly dependencies: readonly string[]
 }
 
@@ -99,9 +99,11 @@ async function draftText(
   const others = await observeAll(dependencies.filter(path => path !== source.file))
   const files = others.filter(isFileObservation)
   const paths = files.map(({ path }) => path)
+  // npm links the packages of a workspace, whose own directories may be sources.
+  const real = await Promise.all(paths.map(realpathOf))
   return {
     content: source.compiler ? Buffer.from(code) : bytes,
-    text: await textOf(asset, code, paths),
+    text: await textOf(asset, code, [...new Set([...paths, ...real.flatMap(path => path ?? [])])]),
     inputs: [input, ...others],
     mtimeNs: newestMtime([input, ...files]),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),

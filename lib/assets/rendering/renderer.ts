@@ -67,7 +67,7 @@ export class Renderer {
   /**
    * Tries the file next to the source, or next to a file that was compiled into it: that is what the
    * author refers to. Then the URL a browser would request, which may belong to another app; then, except
-   * in a module, the reference as a name.
+   * in a module, the file of a package, and the reference as a name.
    */
   async resolve(
     asset: Asset,
@@ -80,12 +80,17 @@ export class Renderer {
     if (path.startsWith('/')) return this.#byAbsoluteUrl(posix.normalize(path))
     const { app, name } = asset
     const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
-    const beside = await this.#byFile(asset, dependencies, path)
+    const folders = [asset.source.file, ...dependencies].map(dirname)
+    const beside = await this.#byFile(app, folders, path)
     // Searching on could only find a different file of that name.
     if (beside === 'unreachable') return undefined
     if (beside && !isSame(direct, beside)) return beside
     // In development, where modules are not rewritten, the browser would not find it.
-    return direct ?? (isInModule(reference) ? undefined : this.#byName(app, path))
+    if (direct || isInModule(reference)) return direct
+    const packages = path.startsWith('.') ? [] : this.#sources.of(app).packages
+    const inPackage = await this.#byFile(app, packages, path)
+    if (inPackage === 'unreachable') return undefined
+    return inPackage ?? this.#byName(app, path)
   }
 
   async #byAbsoluteUrl(url: string): Promise<Resolution> {
@@ -104,13 +109,13 @@ export class Renderer {
   }
 
   async #byFile(
-    { app, source }: Asset,
-    dependencies: readonly string[],
+    app: AppSettings,
+    folders: readonly string[],
     path: string
   ): Promise<Referenced | 'unreachable' | undefined> {
     const sources = this.#sources.of(app)
-    for (const file of [source.file, ...dependencies]) {
-      const found = await sources.findAt(join(dirname(file), path))
+    for (const folder of folders) {
+      const found = await sources.findAt(join(folder, path))
       if (found) return reach(app, sources, found)
     }
     return undefined

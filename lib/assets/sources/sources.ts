@@ -1,6 +1,7 @@
 // Finds the source of a name in the directories that an app searches.
 import { join, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
+import { nodeModulesFrom } from '../compilers/searches.ts'
 import { makeCatalog, tailsOf, type Catalog, type Source } from './catalog.ts'
 import { choose, type Candidates } from './choose-source.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -63,8 +64,9 @@ function memoized<K, V>(make: (key: K) => V): (key: K) => V {
 
 /** The sources of one app. */
 export class AppSources {
+  /** Directories of packages: the nearest first. */
+  readonly packages: readonly string[]
   readonly #app: AppSettings
-  readonly #root: string
   readonly #treeOf: (directory: string) => Tree
   readonly #warn: (message: string) => void
   readonly #catalogs = new Map<Tree, { readonly version: number; readonly catalog: Catalog }>()
@@ -79,7 +81,7 @@ export class AppSources {
     warn: (message: string) => void
   ) {
     this.#app = app
-    this.#root = root
+    this.packages = nodeModulesFrom(root)
     this.#treeOf = treeOf
     this.#warn = warn
   }
@@ -146,13 +148,13 @@ export class AppSources {
     return this.#trees.map(tree => tree.directory)
   }
 
-  /** Directories in which a compiler may find imports, in order; the project's packages come last. */
+  /** Directories in which a compiler may find imports, in order; packages come last. */
   get loadPaths(): readonly string[] {
     const directories = this.#trees.flatMap(tree => [
       tree.directory,
       ...tree.folders.map(folder => join(tree.directory, folder))
     ])
-    return [...directories, join(this.#root, 'node_modules')]
+    return [...directories, ...this.packages]
   }
 
   /** A number that grows with every change of the set of files. */

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import test from 'ava'
 import { join } from 'node:path'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
@@ -83,11 +84,18 @@ test("CMP-11 a compiler of the user's own beats the built-in one, and is told wh
       env: 'test',
       loadPaths: [
         ...[site.at('').slice(0, -1), site.at('css'), site.at('js')],
-        ...[...thirdPartyPaths(), site.at('/node_modules')]
+        ...thirdPartyPaths(),
+        ...nodeModulesOf(site.root)
       ]
     }
   ])
 })
+
+/** As Node looks for packages, without what it has for all programs of a user. */
+function nodeModulesOf(directory: string): string[] {
+  const paths = createRequire(join(directory, 'file.js')).resolve.paths('kit') ?? []
+  return paths.slice(0, directory.split('/').length)
+}
 
 function thirdPartyPaths(): string[] {
   return assetSources.list().flatMap(directory => [directory, join(directory, 'styles')])
