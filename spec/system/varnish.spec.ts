@@ -136,12 +136,21 @@ test('a host that could be read as part of a ban is rejected by Varnish', async 
   )
 })
 
-const STORED: Record<string, readonly [Record<string, string>, boolean]> = {
+const STORED: Record<string, readonly [Record<string, string | string[]>, boolean]> = {
   'public with a lifetime': [{ 'Cache-Control': 'public, max-age=60' }, true],
   's-maxage': [{ 'Cache-Control': 'max-age=0, s-maxage=60' }, true],
   'a lifetime alone': [{ 'Cache-Control': 'max-age=60' }, false],
   'public without a lifetime': [{ 'Cache-Control': 'public' }, false],
   private: [{ 'Cache-Control': 'private, max-age=60' }, false],
+  'private with the name of a field': [
+    { 'Cache-Control': 'public, max-age=60, private="X-User"', 'X-User': 'alice' },
+    false
+  ],
+  'no-cache with the name of a field': [
+    { 'Cache-Control': 'public, max-age=60, no-cache="X-User"', 'X-User': 'alice' },
+    false
+  ],
+  'private in a second line': [{ 'Cache-Control': ['public, max-age=60', 'private'] }, false],
   'no-store': [{ 'Cache-Control': 'no-store' }, false],
   'no-cache': [{ 'Cache-Control': 'public, no-cache, max-age=60' }, false],
   'no field': [{}, false],
@@ -159,7 +168,7 @@ const STORED: Record<string, readonly [Record<string, string>, boolean]> = {
   ]
 }
 
-test('Varnish stores what says that everybody may have it, and nothing else', async t => {
+test('S63 Varnish stores what says that everybody may have it, and nothing else', async t => {
   const cases = Object.entries(STORED)
   const port = await cached(t, ctx => {
     const [, [fields]] = cases[Number(ctx.path.slice(1))] ?? ['', [{}]]

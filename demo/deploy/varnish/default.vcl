@@ -70,6 +70,10 @@ sub vcl_hit {
 }
 
 sub vcl_backend_response {
+  # Of several lines, only the first one would be read.
+  std.collect(beresp.http.Cache-Control);
+  std.collect(beresp.http.CDN-Cache-Control);
+
   # RFC 9213: a targeted field replaces Cache-Control for this cache.
   if (beresp.http.CDN-Cache-Control) {
     set beresp.http.X-Directives = std.tolower(beresp.http.CDN-Cache-Control);
@@ -93,9 +97,10 @@ sub vcl_backend_response {
   }
 
   # What does not say that everybody may have it, or says that it must be asked for, is not stored. The
-  # uncacheable marker keeps other requests for it from waiting for each other.
+  # uncacheable marker keeps other requests for it from waiting for each other. private="X-User" is read as
+  # private, and no-cache="X-User" as no-cache, which RFC 9111 sections 5.2.2.4 and 5.2.2.7 allow.
   if (beresp.ttl <= 0s || beresp.http.Set-Cookie || beresp.http.Vary ~ "\*"
-      || beresp.http.X-Directives ~ "(^|[ ,])(private|no-store|no-cache)($|[ ,])"
+      || beresp.http.X-Directives ~ "(^|[ ,])(private|no-store|no-cache)($|[ ,=])"
       || (!beresp.http.CDN-Cache-Control && beresp.http.X-Directives !~ "(^|[ ,])(public|s-maxage=\d+)($|[ ,])")
       || (bereq.http.Authorization && beresp.http.Cache-Control !~ "(^|[ ,])public($|[ ,])")) {
     set beresp.uncacheable = true;
