@@ -46,9 +46,10 @@ async function start(): Promise<void> {
   const [one, two, three] = await Promise.all(replicas)
   if (!one || !two || !three) return
   const ports = [one.port, two.port, three.port] as const
-  const varnishAt = { home: join(home, 'varnish'), port: await freePort(), detached }
+  const proxiedPort = await freePort()
+  const varnishAt = { home: join(home, 'varnish'), port: await freePort(), proxiedPort, detached }
   const varnish = await launch(() => startVarnish(FROM, varnishAt, ports))
-  const app = [varnish.port, varnish.port, varnish.port] as const
+  const app = [proxiedPort, proxiedPort, proxiedPort] as const
   const nginxAt = { home: join(home, 'nginx'), port, detached }
   const nginx = await launch(() => startNginx(FROM, nginxAt, { name: 'proxy', app }))
   const address = `http://127.0.0.1:${nginx.port}`

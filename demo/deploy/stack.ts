@@ -34,10 +34,13 @@ const BROTLI = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so'
 // Varnish compiles its configuration with a C compiler first.
 const START_LIMIT = 60_000 // ms
 
-/** Varnish with default.vcl in front of three replicas. */
+/**
+ * Varnish with default.vcl in front of three replicas.
+ * @param placement its `proxiedPort` is for a proxy in front of Varnish, whose X-Forwarded-* is believed
+ */
 export async function startVarnish(
   from: string,
-  { home, port, detached = false }: Placement,
+  { home, port, proxiedPort, detached = false }: Placement & { readonly proxiedPort?: number },
   replicas: ReplicaPorts
 ): Promise<Server> {
   await mkdir(home, { recursive: true })
@@ -49,7 +52,9 @@ export async function startVarnish(
   const parameters = [path, 'http_gzip_support=off', 'vcc_allow_inline_c=on']
   const words = [
     ...['-F', '-j', 'none', '-n', join(home, 'varnish'), '-s', 'malloc,64m'],
-    ...['-a', `127.0.0.1:${port}`, '-f', join(from, 'varnish/default.vcl')],
+    ...['-a', `127.0.0.1:${port}`],
+    ...(proxiedPort === undefined ? [] : ['-a', `proxied=127.0.0.1:${proxiedPort}`]),
+    ...['-f', join(from, 'varnish/default.vcl')],
     ...parameters.flatMap(parameter => ['-p', parameter])
   ]
   const child = spawn(program('varnishd', 'varnish'), words, { detached })

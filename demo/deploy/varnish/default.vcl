@@ -19,6 +19,15 @@ sub vcl_recv {
   if (req.http.Host !~ "^[a-z0-9.-]+(:\d+)?$" && req.http.Host !~ "^\[[0-9a-f:]+\](:\d+)?$") {
     return (synth(400));
   }
+
+  # With app.proxy = true, Koa believes these fields: sent by a client, they would be stored for everybody. A
+  # proxy in front, such as nginx for TLS, has a listener of its own: -a proxied=127.0.0.1:6082
+  set req.http.X-Forwarded-Host = req.http.Host;
+  if (local.socket != "proxied") {
+    set req.http.X-Forwarded-For = client.ip;
+    set req.http.X-Forwarded-Proto = "http";
+  }
+
   if (req.method != "GET" && req.method != "HEAD") {
     return (pass);
   }
@@ -60,6 +69,11 @@ sub vcl_recv {
 
   # Cookies do not bypass the cache: only what says that it is public is stored.
   return (hash);
+}
+
+sub vcl_hash {
+  # A page may contain its own URL, or be a redirect to https. Host and path are added after this.
+  hash_data(req.http.X-Forwarded-Proto);
 }
 
 sub vcl_hit {

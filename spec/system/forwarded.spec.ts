@@ -1,0 +1,63 @@
+// Which host, protocol and address an application with `app.proxy = true` believes behind nginx and Varnish.
+import { resolve } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import Koa from 'koa'
+import { freePort, startVarnish } from '../../demo/deploy/stack.ts'
+import { ask } from '../support/ask.ts'
+import { listen } from '../support/front.ts'
+import { makeProject } from '../support/site.ts'
+import { nginxInFront, varnishInFront } from './in-front.ts'
+
+const EVIL = {
+  'X-Forwarded-Host': 'evil.example',
+  'X-Forwarded-Proto': 'https',
+  'X-Forwarded-For': '6.6.6.6'
+}
+
+/** An application whose only page says what it believes; its port. */
+function believer(t: ExecutionContext): Promise<number> {
+  const app = new Koa()
+  app.proxy = true
+  app.use(ctx => {
+    if (ctx.path !== '/health') ctx.set('Cache-Control', 'public, max-age=60')
+    ctx.body = `${ctx.ip} ${ctx.href}`
+  })
+  return listen(t, app.callback())
+}
+
+/** In front of the application at the port of the replicas. */
+type InFront = (t: ExecutionContext, port: number) => Promise<number>
+
+const SERVERS: Readonly<Record<string, InFront>> = {
+  'nginx as a proxy': (t, port) => nginxInFront(t, undefined, port, port, port),
+  'nginx with the files': (t, port) =>
+    nginxInFront(t, makeProject(t, { 'public/app.js': '' }), port, port, port),
+  Varnish: (t, port) => varnishInFront(t, port, port, port)
+}
+
+for (const [name, inFront] of Object.entries(SERVERS)) {
+  test(`S64 ${name} overwrites the host, protocol and address that a client claims`, async t => {
+    const port = await inFront(t, await believer(t))
+    const expected = '127.0.0.1 http://shop.example:8080/page'
+    for (const headers of [EVIL, {}]) {
+      const { text } = await ask(port, '/page', {
+        headers: { Host: 'shop.example:8080', ...headers }
+      })
+      t.is(text, expected)
+    }
+  })
+}
+
+test('S64 what a proxy in front of Varnish says is believed at the listener for it alone', async t => {
+  const app = await believer(t)
+  const [port, proxiedPort] = [await freePort(), await freePort()]
+  const placement = { home: makeProject(t), port, proxiedPort }
+  const varnish = await startVarnish(resolve('demo/deploy'), placement, [app, app, app])
+  t.teardown(varnish.stop)
+  const headers = { ...EVIL, Host: 'shop.example' }
+  const page = async (port: number) => (await ask(port, '/page', { headers })).text
+  t.is(await page(proxiedPort), '6.6.6.6 https://shop.example/page')
+  t.is(await page(port), '127.0.0.1 http://shop.example/page', 'not the copy for https')
+  const nginx = await nginxInFront(t, undefined, proxiedPort, proxiedPort, proxiedPort)
+  t.is(await page(nginx), '127.0.0.1 http://shop.example/page')
+})
