@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 
 /** The parts of a request that tell. */
 export type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
+  readonly httpVersion?: string
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
@@ -18,11 +19,15 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 
 /**
+ * Whether a page may be shown with what is for this machine alone: links and redirects of other sites lead to it.
  * Checks the name as well as the address, because a foreign name may resolve to 127.0.0.1 (DNS rebinding).
  *
  * @param hosts names in lower case, without port, that are trusted whatever the address
  */
-export function isLocal({ headers, url, socket }: Requester, hosts: ReadonlySet<string>): boolean {
+export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean {
+  const { headers, url, socket, httpVersion } = request
+  // No browser speaks HTTP/1.0, but nginx with `proxy_pass` alone does, and tells of itself in no other way.
+  if (httpVersion === '1.0') return false
   // In absolute form the target has a host of its own, which would win (RFC 9112 section 3.2.2).
   if (!url?.startsWith('/') || FORWARDED.some(name => headers[name] !== undefined)) return false
   const authority = String(headers[':authority'] ?? headers.host).toLowerCase()
@@ -31,9 +36,14 @@ export function isLocal({ headers, url, socket }: Requester, hosts: ReadonlySet<
   return (isLoopback || hosts.has(host)) && isOwnOrigin(headers, authority)
 }
 
-/** Whether the request comes from a page of the same origin, or opens a page. */
+/** Whether the request comes from a page of the same origin, or opens a page, but not in a frame of another. */
 function isOwnOrigin(headers: IncomingMessage['headers'], authority: string): boolean {
-  const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers
+  const { origin, 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers
   if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== authority) return false
-  return site === undefined || site === 'same-origin' || site === 'none' || mode === 'navigate'
+  return isOwnPage(headers) || (mode === 'navigate' && destination === 'document')
+}
+
+/** Whether a page of the same origin made the request, or a person who typed the URL (Fetch Metadata). */
+export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
+  return site === undefined || site === 'same-origin' || site === 'none'
 }

@@ -74,6 +74,25 @@ test('S58 another name for this machine is not trusted (DNS rebinding)', t => {
   t.false(from('127.0.0.1', { host: 'localhost' }, { url: 'http://evil.example/' }))
 })
 
+test('S68 HTTP/1.0 is spoken by proxies, not by browsers', t => {
+  const request = { url: '/', headers: { host: 'localhost' }, socket: { remoteAddress: '::1' } }
+  t.true(isLocal({ ...request, httpVersion: '1.1' }, NONE))
+  t.true(isLocal({ ...request, httpVersion: '2.0' }, NONE))
+  t.false(isLocal({ ...request, httpVersion: '1.0' }, NONE))
+})
+
+test('S69 a frame of another site is not this machine, a link is', t => {
+  const headers = {
+    host: 'localhost',
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate'
+  }
+  t.true(from('::1', { ...headers, 'sec-fetch-dest': 'document' }))
+  for (const dest of ['iframe', 'frame', 'object', 'embed']) {
+    t.false(from('::1', { ...headers, 'sec-fetch-dest': dest }), dest)
+  }
+})
+
 test('S58 what a proxy forwards comes from anywhere', t => {
   for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']) {
     t.false(from('127.0.0.1', { host: 'localhost', [name]: '' }), name)

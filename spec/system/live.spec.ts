@@ -2,6 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
 import { startProcess } from '../support/processes.ts'
@@ -58,8 +60,9 @@ function view(read: () => string): Middleware {
   }
 }
 
-/** Of a path: what its response waits for. */
-const NOTHING = (_path: string): Promise<void> | undefined => undefined
+/** Of a request: what its response waits for. */
+type Hold = (path: string, socket: Socket) => Promise<void> | undefined
+const NOTHING: Hold = () => undefined
 
 type Launch = (t: ExecutionContext) => Browser<DrivenPage>
 
@@ -74,7 +77,7 @@ function testInEach(title: string, run: (t: ExecutionContext, launch: Launch) =>
 
 /**
  * @param before a script that runs before all others
- * @param hold what the response for a path waits for
+ * @param hold what the response to a request waits for
  */
 async function open(
   t: ExecutionContext,
@@ -94,7 +97,7 @@ async function open(
         channels++
         ctx.res.once('close', () => channels--)
       }
-      await hold(ctx.path)
+      await hold(ctx.path, ctx.req.socket)
       return next()
     },
     routes: view(() => site?.read('/views/page.html') ?? '')
@@ -366,6 +369,67 @@ testInEach(
     const start = Date.now()
     await until(() => pages > 1 || Date.now() - start > 2000, 'quiet')
     t.is(pages, 1)
+  }
+)
+
+testInEach(
+  'LIV-04 a page whose server was away when it first connected gets what was edited meanwhile',
+  async (t, launch) => {
+    let tries = 0
+    let isAway = true
+    const hold: Hold = (path, socket) => {
+      if (isAway && path.endsWith('/-/live')) {
+        tries++
+        socket.destroy()
+      }
+      return undefined
+    }
+    const { site, page } = await open(t, launch, {}, { hold })
+    await shows(page, color('h1'), 'rgb(1, 1, 1)')
+    await until(() => tries > 0, 'a first try')
+    site.write('stylesheets/_tokens.scss', '$ink: rgb(8, 8, 8);')
+    // By the age that it had at its first try, the page would be younger than the edit.
+    const edited = Date.now()
+    const age = edited - (await page.evaluate<number>('performance.timeOrigin'))
+    await until(() => Date.now() - edited > age, 'that age has passed')
+    isAway = false
+    await shows(page, color('h1'), 'rgb(8, 8, 8)')
+    t.true(await page.evaluate('globalThis.isSamePage === true'), 'no reload')
+  }
+)
+
+test.serial(
+  'S69 no frame in a page of another site gets a channel, and the own page does',
+  async t => {
+    const channels = new Set<object>()
+    let refused = 0
+    const site = await makeSite(t, FILES, {
+      front: async ({ res, path }, next) => {
+        await next()
+        if (!path.endsWith('/-/live')) return
+        if (res.statusCode === 404) refused++
+        else channels.add(res)
+      },
+      routes: view(() => '')
+    })
+    // Names, because browsers limit the connections to each of them.
+    const channel = (number: number) =>
+      `h${number % 10}.localhost:${site.port}/assets/-/live?${number}`
+    const frames = Array.from({ length: 50 }, (_, number) => channel(number))
+    const foreign = createServer((_, res) => {
+      res.setHeader('Content-Type', 'text/html')
+      const all = [...frames, `localhost:${site.port}/`].map(
+        url => `<iframe src="http://${url}"></iframe>`
+      )
+      res.end(`<!doctype html>${all.join('')}`)
+    })
+    t.teardown(() => foreign.close())
+    await once(foreign.listen(0, '127.0.0.1'), 'listening')
+    const browser = launchChromium(t)
+    await browser.open(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`)
+    t.deepEqual([channels.size, refused], [0, 50])
+    await browser.open(`http://127.0.0.1:${site.port}/`)
+    await until(() => channels.size === 1, 'the own page is connected')
   }
 )
 

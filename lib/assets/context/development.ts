@@ -1,6 +1,6 @@
 // Lets requests from this machine, and no others, reach what is under `<prefix>/-/` in development.
 import type { Context, Next } from 'koa'
-import { isLocal } from '../../http/local-request.ts'
+import { isLocal, isOwnPage } from '../../http/local-request.ts'
 import type { makeHandlers } from '../development/handlers.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
@@ -20,6 +20,7 @@ export class Development {
     this.#start = `${encodePath(pipeline.settings.prefix)}/-/`
   }
 
+  /** Whether a page may have the tag of the live channel. */
   isAllowed(req: Context['req']): boolean {
     return isLocal(req, this.#hosts)
   }
@@ -28,7 +29,8 @@ export class Development {
   respond(ctx: Context, next: Next): Promise<unknown> | undefined {
     const { req } = ctx
     const path = rawPath(req.url ?? '')
-    if (!path.startsWith(this.#start) || !isRead(req) || !this.isAllowed(req)) return undefined
+    if (!path.startsWith(this.#start) || !isRead(req)) return undefined
+    if (!this.isAllowed(req) || !isOwnPage(req.headers)) return undefined
     return this.#respond(ctx, path.slice(this.#start.length), next)
   }
 
@@ -37,7 +39,10 @@ export class Development {
       room.makeHandlers(this.#pipeline)
     )
     const handler = (await this.#handlers).get(name)
-    return handler ? handler(ctx) : next()
+    if (!handler) return next()
+    // For browsers without Fetch Metadata; they send none over http to the names in `hosts` either.
+    ctx.set('Content-Security-Policy', "frame-ancestors 'none'")
+    return handler(ctx)
   }
 }
 

@@ -5,7 +5,7 @@ import { request } from 'node:http'
 import test from 'ava'
 import { openTab } from '../../support/live.ts'
 import { loadedScripts } from '../../support/loaded.ts'
-import { ask } from '../../support/raw.ts'
+import { ask, exchange, readAnswer } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
 
 const FILES = { 'css/app.css': 'a{}' }
@@ -135,6 +135,58 @@ test.serial('a host that is listed is served, and the prefix is where the option
   const tag = '<script src="/my%20assets/-/live.js" type="module" async="async"></script>'
   t.is((await ask(port, 'GET', '/', headers)).text, tag)
   t.is((await ask(port, 'GET', '/my%20assets/-/live.js', headers)).status, 200)
+})
+
+const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'a link': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'document' },
+  'a link on another port': { 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Dest': 'document' },
+  'a frame': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'iframe' }
+}
+
+test.serial('S69 a link or a frame of another site leads to nothing below -/', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page })
+  const plain = await ask(port, 'GET', '/assets/missing.css')
+  for (const [what, fetched] of Object.entries(FROM_ELSEWHERE)) {
+    const headers = { ...fetched, 'Sec-Fetch-Mode': 'navigate' }
+    for (const name of [
+      '',
+      'live',
+      'live.js',
+      'asset?path=app.css',
+      'image?path=/assets/app.css'
+    ]) {
+      const answer = await ask(port, 'GET', `/assets/-/${name}`, headers)
+      t.deepEqual([answer.status, answer.text], [404, plain.text], `${what} ${name}`)
+    }
+    const isFramed = fetched['Sec-Fetch-Dest'] === 'iframe'
+    t.is((await ask(port, 'GET', '/', headers)).text, isFramed ? '' : TAG, what)
+  }
+})
+
+test.serial(
+  'S69 in a browser that does not say where a request comes from, no frame shows it',
+  async t => {
+    const { port } = await makeSite(t, { ...FILES, 'img/a.svg': '<svg/>' })
+    for (const name of ['', 'asset?path=app.css', 'image?path=/assets/a.svg', 'requests']) {
+      const { headers } = await ask(port, 'GET', `/assets/-/${name}`)
+      t.regex(headers['content-security-policy'] ?? '', /frame-ancestors 'none'/, name)
+    }
+    const { answer, close } = await openTab(t, port)
+    t.is(answer.headers['content-security-policy'], "frame-ancestors 'none'")
+    close()
+  }
+)
+
+test.serial('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no tag', async t => {
+  const { port } = await makeSite(t, FILES, { routes: page })
+  const passed = async (path: string) => {
+    const text = `GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
+    return readAnswer(await exchange(port, text))
+  }
+  for (const name of ['', 'live', 'live.js', 'requests']) {
+    t.is((await passed(`/assets/-/${name}`)).status, 404, name)
+  }
+  t.is((await passed('/')).text, '')
 })
 
 test.serial(

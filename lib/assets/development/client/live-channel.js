@@ -20,8 +20,8 @@ const MAX_USED = 1000
 const LONGEST_LOAD = 2000
 /** Milliseconds, for assets that the page requests late, to be followed together. */
 const GATHERING = 200
-/** Milliseconds. Some browsers give up when the server is gone. */
-const RECONNECT = 1000
+/** Milliseconds. */
+const RECONNECT = 500
 
 /**
  * The URL paths that the page has requested.
@@ -51,15 +51,17 @@ let isReloading = false
 function connect() {
   clearTimeout(timer)
   if (events || document.hidden || isReloading) return
-  // An edit may have come after the page was opened, and before it is connected.
-  const age = versions.size === 0 ? `&age=${Math.round(performance.now())}` : ''
-  events = new EventSource(`${base.href}live?use=${listUsed()}${age}`)
-  events.onmessage = ({ data }) => receive(JSON.parse(data))
-  events.onerror = () => {
-    if (!events || events.readyState !== EventSource.CLOSED) return
-    disconnect()
+  // An edit may have come after the page was opened, and before it is connected. By the clock that files have.
+  const age = versions.size === 0 ? `&age=${Math.round(Date.now() - performance.timeOrigin)}` : ''
+  const source = new EventSource(`${base.href}live?use=${listUsed()}${age}`)
+  events = source
+  source.onmessage = ({ data }) => receive(JSON.parse(data))
+  source.onerror = () => {
+    if (events !== source) return
     // It may have been too much for a server with less, or with longer cookies.
-    maxLength = Math.max(1000, maxLength / 2)
+    if (source.readyState === EventSource.CLOSED) maxLength = Math.max(1000, maxLength / 2)
+    // By itself it would connect again with the age, and the list, of its first try.
+    disconnect()
     timer = setTimeout(connect, RECONNECT)
   }
 }

@@ -12,9 +12,6 @@ const HEARTBEAT_MS = 15_000
 /** A page that does not read what it is sent. */
 const MAX_WAITING_BYTES = 256 * 1024
 
-/** After a lost connection a browser waits this long before it connects again. */
-const RETRY_MS = 500
-
 export class Connection {
   /** The URL paths that the page has requested. */
   readonly used: readonly string[]
@@ -49,7 +46,8 @@ export class Connection {
       this.#events.destroy()
       onClose()
     })
-    this.#write(`retry: ${RETRY_MS}\n\n`)
+    // With it the head of the response is sent: until then the browser is connecting.
+    this.#write(':\n\n')
   }
 
   /** Tells the page what has changed, if anything has. */
