@@ -1,6 +1,8 @@
 // A front web server over what precompile wrote: the same names, the same bytes as in-process.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import test from 'ava'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { freePort } from '../../demo/deploy/stack.ts'
@@ -8,6 +10,8 @@ import { ask, type Answer } from '../support/ask.ts'
 import { placed, readManifest, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { nginxInFront } from './in-front.ts'
+
+const FILES_CONF = 'demo/deploy/nginx/files.conf'
 
 test('nginx sends what the process itself sends, under the same names', async t => {
   const root = makeProject(
@@ -44,6 +48,38 @@ test('nginx sends what the process itself sends, under the same names', async t 
       t.is(theirs.headers['cache-control'], ours.headers['cache-control'])
       t.is(theirs.headers['x-content-type-options'], 'nosniff')
     }
+  }
+})
+
+/** What becomes of a source. */
+const PUBLISHED: Readonly<Record<string, string>> = {
+  scss: 'css',
+  less: 'css',
+  ts: 'js',
+  tsx: 'js'
+}
+
+test('nginx sends every type of file that it knows, and the demo has, as the process itself does', async t => {
+  const [, block = ''] = /^ {2}types \{(.*?)^ {2}\}/ms.exec(readFileSync(FILES_CONF, 'utf8')) ?? []
+  const known = block
+    .split('\n')
+    .flatMap(line => /^ +(?:"[^"]+"|\S+) (.*);$/.exec(line)?.[1]?.split(' ') ?? [])
+  const demo = ['apps/web/assets', 'apps/admin/assets', 'vite/src'].flatMap(folder =>
+    readdirSync(join('demo', folder), { recursive: true, encoding: 'utf8' })
+      .map(path => extname(path).slice(1))
+      .filter(extension => extension !== '')
+      .map(extension => PUBLISHED[extension] ?? extension)
+  )
+  const extensions = new Set(['mjs', 'none', ...demo, ...known])
+  const files = [...extensions].map(extension => [`public/file.${extension}`, 'text'])
+  const root = makeProject(t, { ...placed({ 'a.txt': '' }), ...Object.fromEntries(files) })
+  const site = await makeSite(t, {}, { root })
+  const port = await nginxInFront(t, root, site.port, site.port, site.port)
+  for (const extension of extensions) {
+    const path = `/file.${extension}`
+    const [theirs, ours] = await Promise.all([ask(port, path), site.ask(path)])
+    t.is(theirs.headers['content-type'], ours.headers['content-type'], path)
+    t.true(extension === 'none' || known.includes(extension), `${path} is in files.conf`)
   }
 })
 
