@@ -33,17 +33,19 @@ export interface MountOptions {
    *
    * `true` and the default leave out pages, service workers (`sw.js`) and web app manifests
    * (`.webmanifest`), which browsers request again at the same URL; a RegExp or a function decides alone.
-   * The `fallback` is never immutable.
    */
   immutable?: RegExp | ByPath<boolean> | undefined
   /**
-   * The value of Cache-Control for files that are not immutable. Default: that of a plain file in `public`,
-   * and `no-cache` for the `fallback`.
+   * The value of Cache-Control for files that are not immutable. The file of `fallback` is always
+   * `no-cache`. Default: that of a plain file in `public`.
    *
    * A function that returns anything but such a value or undefined is a TypeError, and the response a 500.
    */
   cacheControl?: ByPath<string> | undefined
-  /** More fields of the response; they replace the defaults, `Content-Type` included. Default: none. */
+  /**
+   * More fields of the response; they replace the defaults, `Content-Type` included. An object gives the file
+   * of `fallback` no lifetime. Default: none.
+   */
   headers?: ByPath<HeaderValues> | undefined
   /**
    * The file that is the response to the URL of a directory: with `index.html`, `/docs/` gets

@@ -9,7 +9,8 @@ export type HeaderValues = Readonly<Record<string, string>>
 export type ByPath<Value> = Value | ((path: string) => Value | undefined)
 
 /** By decoded URL path; undefined: the default. */
-export type ValueByPath<Value> = ((path: string) => Value | undefined) | undefined
+export type ValueByPath<Value> =
+  (((path: string) => Value | undefined) & { readonly isSameForAll?: true }) | undefined
 
 /**
  * @param check returns the value, or throws a TypeError: at start, or for a function when it is called
@@ -21,7 +22,7 @@ export function valueByPath<Value>(
   if (given === undefined) return undefined
   if (!isFunction(given)) {
     const value = check(given)
-    return () => value
+    return Object.assign(() => value, { isSameForAll: true } as const)
   }
   return path => {
     const value: unknown = given(path)

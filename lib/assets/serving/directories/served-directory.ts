@@ -36,7 +36,10 @@ export interface ServedDirectory {
 }
 
 /** The file for a decoded URL path under the directory's; absolute. */
-export function fileIn({ place, urlPath }: ServedDirectory, path: string): string {
+export function fileIn(
+  { place, urlPath }: Pick<ServedDirectory, 'place' | 'urlPath'>,
+  path: string
+): string {
   const below = path.slice(urlPath.length)
   // Of a canonical path there is nothing to normalize.
   return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)

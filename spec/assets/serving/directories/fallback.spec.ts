@@ -1,4 +1,4 @@
-// The page of a single-page application: MNT-06, S57.
+// The page of a single-page application: MNT-06, S57, S65.
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
@@ -158,23 +158,76 @@ test('MNT-06 a shell that is being rebuilt is a 404 meanwhile, and then the new 
   t.deepEqual(site.errors, [])
 })
 
-test('MNT-06 the shell is never immutable, and has the Cache-Control that the mount is given', async t => {
-  for (const [more, expected] of [
+test('MNT-06 S65 the shell is never given a lifetime, unless a function of the path gives it one', async t => {
+  const mounts = (more: object, index = {}) => ({
+    '/admin': { dir: 'dist', fallback: 'index.html', ...index, ...more }
+  })
+  for (const [more, expected, project] of [
     [{ immutable: true }, 'no-cache'],
     [{ immutable: /./ }, 'no-cache'],
     [{ immutable: () => true }, 'no-cache'],
-    [{ cacheControl: 'private, no-cache' }, 'private, no-cache'],
-    [{ cacheControl: (path: string) => `max-age=${path.length}` }, 'max-age=17'],
-    [{ cacheControl: () => undefined }, 'no-cache'],
-    [{ headers: { 'Cache-Control': 'no-store' } }, 'no-store']
+    [{ cacheControl: 'public, max-age=604800' }, 'no-cache'],
+    [{ cacheControl: (path: string) => `max-age=${path.length}` }, 'no-cache'],
+    [{ headers: { 'cache-control': 'max-age=60' } }, 'no-cache'],
+    [{}, 'no-cache', { headers: { 'Cache-Control': 'max-age=60' } }],
+    [{ headers: () => ({ 'Cache-Control': 'private, no-cache' }) }, 'private, no-cache'],
+    [{}, 'max-age=60', { headers: () => ({ 'Cache-Control': 'max-age=60' }) }]
   ] as const) {
-    const mounts = { '/admin': { dir: 'dist', fallback: 'index.html', ...more } }
-    const site = await makeSite(t, FILES, { mounts, env: 'production', fingerprint: false })
-    for (const path of ['/admin/deep/link', '/admin/index.html']) {
-      const { headers } = await site.ask(path, { headers: NAVIGATION })
-      t.is(headers['cache-control'], expected)
+    const options = { env: 'production', fingerprint: false, ...project }
+    const site = await makeSite(t, FILES, {
+      ...options,
+      mounts: mounts(more, { index: 'index.html' })
+    })
+    for (const path of ['/admin/deep/link', '/admin/index.html', '/admin/']) {
+      const { status, headers } = await site.ask(path, { headers: NAVIGATION })
+      t.deepEqual([path, status, headers['cache-control']], [path, 200, expected])
     }
   }
+})
+
+test('MNT-06 S65 neither a CDN nor another mount of the same directory gives the shell a lifetime', async t => {
+  const headers = {
+    'CDN-Cache-Control': 'max-age=600',
+    'Surrogate-Control': 'max-age=600',
+    'X-Robots-Tag': 'noindex'
+  }
+  const site = await makeSite(t, FILES, {
+    env: 'production',
+    fingerprint: false,
+    mounts: {
+      '/': { dir: 'dist', cacheControl: 'max-age=604800' },
+      '/admin': { dir: 'dist', fallback: 'index.html', headers }
+    }
+  })
+  const shell = await site.ask('/admin/deep/link', { headers: NAVIGATION })
+  t.is(shell.text, SHELL)
+  t.is(shell.headers['cdn-cache-control'], undefined)
+  t.is(shell.headers['surrogate-control'], undefined)
+  t.is(shell.headers['x-robots-tag'], 'noindex')
+  const other = await site.ask('/admin/app.js')
+  t.is(other.headers['cdn-cache-control'], 'max-age=600')
+  t.is((await site.ask('/index.html')).headers['cache-control'], 'no-cache')
+  t.is((await site.ask('/app.js')).headers['cache-control'], 'max-age=604800')
+})
+
+test('S65 a page at a path that had the shell before it existed comes at once', async t => {
+  let item: string | undefined
+  const routes: Middleware = ctx => {
+    if (item) ctx.body = item
+  }
+  const site = await makeSite(t, FILES, {
+    env: 'production',
+    fingerprint: false,
+    mounts: {
+      '/': { dir: 'dist', cacheControl: 'public, max-age=604800', fallback: 'index.html' }
+    },
+    routes
+  })
+  const shell = await site.ask('/api/item-7', { headers: NAVIGATION })
+  t.deepEqual([shell.text, shell.headers['cache-control']], [SHELL, 'no-cache'])
+  item = 'item 7'
+  const again = { 'sec-fetch-mode': 'cors', 'if-none-match': shell.headers.etag }
+  t.is((await site.ask('/api/item-7', { headers: again })).text, 'item 7')
 })
 
 test('MNT-06 a folder with an index file comes before the shell, and `/` has it too', async t => {
