@@ -8,6 +8,7 @@ import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import { printOverview } from './assets/inspecting/start-overview.ts'
 import { Pipeline } from './assets/pipeline.ts'
+import { fallbackFor } from './assets/serving/directories/fallback.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import {
@@ -122,8 +123,8 @@ class AssetServer {
   }
 
   #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
-    const { directories, settings } = this.#pipeline
-    const fallback = directories.fallbackFor(ctx.req)
+    const { settings } = this.#pipeline
+    const fallback = fallbackFor(ctx.req, settings)
     const rest = fallback ? () => this.#nextOrFallback(ctx, next, fallback) : next
     if (!isOurs(path, settings)) return rest()
     const unstored = () => passOnUnstored(ctx, rest)

@@ -2,6 +2,7 @@
 import Koa from 'koa'
 import test from 'ava'
 import supertest from 'supertest'
+import { FILE_EXTENSIONS } from '../../lib/assets/serving/directories/fallback.ts'
 import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { asBody, evaluate, readPage } from '../support/examples.ts'
@@ -17,6 +18,12 @@ test('every block of the page is run here', t => {
 test('the table names every option of a mount, and no other', t => {
   const named = Array.from(page.text.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
   t.deepEqual(new Set(named), new Set(Object.keys(MOUNT)))
+})
+
+test('MNT-06 the page lists every extension that gets no fallback, and no other', t => {
+  const [, list = ''] = /## Fallbacks\n[^]*?\n\|[^]*?\n\|[ -|]*\n([^]*?)\n\n/.exec(page.text) ?? []
+  const named = Array.from(list.matchAll(/`\.(\w+)`/g), ([, extension]) => extension)
+  t.deepEqual(named, [...FILE_EXTENSIONS])
 })
 
 test('the example serves four directories, each under its path', async t => {

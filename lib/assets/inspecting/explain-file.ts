@@ -10,6 +10,7 @@ import { isLive } from '../publishing/live-build.ts'
 import { ordinaryBy } from '../publishing/ordinary-names.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
 import { Directories } from '../serving/directories/directories.ts'
+import { fallbackAt } from '../serving/directories/fallback.ts'
 import { covers } from '../serving/directories/served-directory.ts'
 import type { Fields } from '../serving/fields.ts'
 import { isOurs, type Wanted } from '../serving/request-path.ts'
@@ -165,7 +166,12 @@ async function outcomeWithoutFile(
     return { outcome: `301 to ${wanted.path}/, for its index file`, isFound: false }
   }
   const storing = isOurs(wanted.path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
-  const shell = directories.fallbackAt(encodePath(wanted.path))
+  return { outcome: passedOn(settings, encodePath(wanted.path), storing), isFound: false }
+}
+
+/** @param path as it is sent */
+export function passedOn(settings: Settings, path: string, storing = ''): string {
+  const shell = fallbackAt(path, settings)
   const falling = shell ? `; a navigation that remains a 404 gets ${shell.path}` : ''
-  return { outcome: `passed to the next middleware${storing}${falling}`, isFound: false }
+  return `passed to the next middleware${storing}${falling}`
 }

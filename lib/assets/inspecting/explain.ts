@@ -19,7 +19,7 @@ import { Sources, type AppSources } from '../sources/sources.ts'
 import { MALFORMED, whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { explainFile } from './explain-file.ts'
+import { explainFile, passedOn } from './explain-file.ts'
 import { step, type Explanation, type Step } from './explanation.ts'
 
 /**
@@ -45,7 +45,7 @@ export async function explainWith(
   if (wanted === undefined || wanted === MALFORMED) {
     const outcome = wanted
       ? '400 Bad Request: the path cannot be decoded'
-      : 'passed to the next middleware'
+      : passedOn(settings, path)
     return { path, steps, outcome, isFound: false, representations: [] }
   }
   const resolved = await resolve(settings, sources, wanted)

@@ -1,6 +1,6 @@
 // The options of a mount as a person writes them, and what each one must be.
 import { types } from 'node:util'
-import { isText, oneOf, text, type Expectation } from '../../options.ts'
+import { isRecord, isText, oneOf, text, type Expectation } from '../../options.ts'
 import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 
 /** A directory that something else filled, served under a URL path. */
@@ -53,11 +53,22 @@ export interface MountOptions {
    */
   index?: string | undefined
   /**
-   * The page of a single-page application, relative to `dir`. It is the response to a navigation (GET or
-   * HEAD with `Sec-Fetch-Mode: navigate`, else with an `Accept` that names `text/html`) that would
-   * otherwise end as 404, unless its path has an extension other than `.html`. Default: none.
+   * The page of a single-page application, relative to `dir`. It is the response to a navigation that would
+   * otherwise end as 404: GET or HEAD with `Sec-Fetch-Mode: navigate`, else with an `Accept` that names
+   * `text/html`; with `Accept` of any type, as curl sends it, for a path whose last segment has no dot. A path
+   * with the extension of a script, stylesheet, source map, image, font, media, archive or data file remains a
+   * 404, and so do those that `except` names: a RegExp, or a function of the decoded URL path. Default: none.
+   *
+   * @example
+   * { file: 'index.html', except: /^\/api\// }
    */
-  fallback?: string | undefined
+  fallback?:
+    | string
+    | {
+        readonly file: string
+        readonly except?: RegExp | ((path: string) => boolean) | undefined
+      }
+    | undefined
   /** As the option `symlinks` of `koaAssets`. Default: the value of that. */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
 }
@@ -76,6 +87,16 @@ function fileBelow(isName: boolean): Expectation {
   }
 }
 
+const page = fileBelow(false)
+
+export const FALLBACK = {
+  file: page,
+  except: {
+    expected: 'a RegExp or a function of the path',
+    holds: byPath(value => types.isRegExp(value))
+  }
+} satisfies Record<string, Expectation>
+
 export const MOUNT = {
   dir: text,
   manifest: text,
@@ -91,6 +112,9 @@ export const MOUNT = {
   cacheControl: { expected: 'a string, or a function of the path', holds: byPath(isText) },
   headers,
   index: fileBelow(true),
-  fallback: fileBelow(false),
+  fallback: {
+    expected: `${page.expected}, or { file, except }`,
+    holds: value => isRecord(value) || page.holds(value)
+  },
   symlinks: oneOf('inside', 'follow', 'deny')
 } satisfies Record<keyof MountOptions, Expectation>

@@ -14,6 +14,7 @@ import {
   flagAt,
   headersAt,
   valueByPath,
+  type ByPath,
   type HeaderValues,
   type ValueByPath
 } from './values-by-path.ts'
@@ -34,6 +35,8 @@ export interface MountSettings {
   readonly headers: ValueByPath<HeaderValues>
   readonly index: string | undefined
   readonly fallback: string | undefined
+  /** Whether a path never gets the fallback. */
+  readonly isExcepted: ValueByPath<boolean>
 }
 
 interface Project {
@@ -67,7 +70,8 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
   const { root, env, isPrecompile } = project
   const dir = resolve(root, options.dir)
   const dev = env === 'development' ? withoutSlash(options.dev) : undefined
-  const { manifest, symlinks = project.symlinks } = options
+  const { manifest, symlinks = project.symlinks, fallback } = options
+  const { file, except } = typeof fallback === 'object' ? fallback : { file: fallback }
   const place = `mounts.${path}.`
   if (dev === undefined && !isPrecompile) checkDirectory(project, path, options, dir)
   return Object.freeze({
@@ -85,7 +89,8 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
     cacheControl: valueByPath(options.cacheControl, cacheControlAt(place)),
     headers: valueByPath(options.headers, headersAt(place)),
     index: options.index,
-    fallback: options.fallback
+    fallback: file,
+    isExcepted: matchedBy(except, flagAt('except', `${place}fallback.`))
   })
 }
 
@@ -112,7 +117,14 @@ function immutableBy(
   place: string
 ): MountSettings['isImmutable'] {
   if (immutable === true) return path => !hasFixedUrl(path)
-  if (typeof immutable !== 'object') return valueByPath(immutable, flagAt('immutable', place))
+  return matchedBy(immutable, flagAt('immutable', place))
+}
+
+function matchedBy(
+  given: RegExp | ByPath<boolean> | undefined,
+  check: (value: unknown) => boolean
+): ValueByPath<boolean> {
+  if (typeof given !== 'object') return valueByPath(given, check)
   // `search` ignores `lastIndex`, which the flags g and y would carry from one path to the next.
-  return path => path.search(immutable) !== -1
+  return path => path.search(given) !== -1
 }

@@ -17,7 +17,7 @@ import {
 } from '../../options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { live, LIVE } from './live.ts'
-import { MOUNT } from './mount-options.ts'
+import { FALLBACK, MOUNT } from './mount-options.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 import { headers } from './values-by-path.ts'
 
@@ -128,9 +128,14 @@ function checkConfigure(configure: Configure | undefined, place: string): void {
 function checkMount(path: string, mount: unknown): void {
   if (isText(mount)) return
   if (!isRecord(mount)) throw optionError(path, 'a directory or an object', mount, 'mounts.')
-  check(mount, MOUNT, `mounts.${path}.`)
-  if (mount.dir === undefined)
-    throw optionError('dir', MOUNT.dir.expected, undefined, `mounts.${path}.`)
+  const place = `mounts.${path}.`
+  check(mount, MOUNT, place)
+  if (mount['dir'] === undefined) throw optionError('dir', MOUNT.dir.expected, undefined, place)
+  const { fallback } = mount
+  if (!isRecord(fallback)) return
+  check(fallback, FALLBACK, `${place}fallback.`)
+  if (fallback['file'] !== undefined) return
+  throw optionError('file', FALLBACK.file.expected, undefined, `${place}fallback.`)
 }
 
 function isAlgorithm(name: unknown): boolean {

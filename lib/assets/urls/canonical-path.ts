@@ -6,8 +6,8 @@ export const MALFORMED = Symbol('malformed')
 
 // Percent-encoded unreserved characters (RFC 3986 section 2.3).
 const NEEDLESS_ENCODING = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i
-// Characters that some file systems and proxies interpret.
-const AMBIGUOUS = /[\\:\u0000-\u001f\u007f/]/
+// Characters that some file systems and proxies interpret; a colon does so in names of files only.
+const AMBIGUOUS = /[\\\u0000-\u001f\u007f/]/
 // Windows opens a device under these names, and drops dots and spaces at the end of others.
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
@@ -33,6 +33,12 @@ export function canonicalSegments(raw: string): string[] | typeof MALFORMED | un
   return parsed === REJECTIONS.malformed ? MALFORMED : undefined
 }
 
+/** The same for a path at which there is no file: `/types/api::article`, `/firms/Acme%20Inc.`. */
+export function pageSegments(raw: string): string[] | undefined {
+  const parsed = parsePath(raw, true)
+  return Array.isArray(parsed) ? parsed : undefined
+}
+
 /** Whether each segment of a decoded relative path, such as `reports/may.pdf`, may be part of a canonical path. */
 export function isCanonicalBelow(path: string): boolean {
   return path.split('/').every(segment => rejectionOf(segment, false) === undefined)
@@ -44,13 +50,13 @@ export function whyNotCanonical(raw: string): string | undefined {
   return Array.isArray(parsed) ? undefined : parsed.reason
 }
 
-function parsePath(raw: string): string[] | Rejection {
+function parsePath(raw: string, isPage = false): string[] | Rejection {
   if (!raw.startsWith('/')) return REJECTIONS.relative
   const segments: string[] = []
   for (const encoded of raw.slice(1).split('/')) {
     const segment = decodeSegment(encoded)
     if (typeof segment !== 'string') return segment
-    const rejection = rejectionOf(segment, segments.length === 0)
+    const rejection = rejectionOf(segment, segments.length === 0, isPage)
     if (rejection) return rejection
     segments.push(segment)
   }
@@ -71,12 +77,13 @@ function decodeSegment(encoded: string): string | Rejection {
   }
 }
 
-function rejectionOf(segment: string, isFirst: boolean): Rejection | undefined {
+function rejectionOf(segment: string, isFirst: boolean, isPage = false): Rejection | undefined {
   if (segment === '') return REJECTIONS.empty
-  if (AMBIGUOUS.test(segment)) return REJECTIONS.ambiguous
+  if (AMBIGUOUS.test(segment) || (!isPage && segment.includes(':'))) return REJECTIONS.ambiguous
   if (segment.startsWith('.')) {
     // RFC 8615.
     return isFirst && segment === '.well-known' ? undefined : REJECTIONS.dot
   }
-  return /[. ]$/.test(segment) || DEVICE.test(segment) ? REJECTIONS.windows : undefined
+  const isOther = DEVICE.test(segment) || (!isPage && /[. ]$/.test(segment))
+  return isOther ? REJECTIONS.windows : undefined
 }

@@ -47,6 +47,7 @@ for (const [path, status, outcome, file] of [
   ['/robots.txt', 200, '200, the file in public', 'public/robots.txt exists'],
   ['/static/none', 404, `passed to the next middleware${NO_STORE}`, undefined],
   ['/admin/users', 404, `passed to the next middleware${NO_STORE}${SHELL}`, undefined],
+  ['/admin/types/api::page', 404, `passed to the next middleware${SHELL}`, undefined],
   ['/admin/none.js', 404, `passed to the next middleware${NO_STORE}`, undefined],
   ['/none', 404, 'passed to the next middleware', undefined],
   ['/assets/app.css', 200, '200, after publishing its source', undefined],

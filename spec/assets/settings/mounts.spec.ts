@@ -44,11 +44,23 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   ],
   [
     { mounts: { '/a': { dir: '.', fallback: '../index.html' } } },
-    "fallback must be a path such as 'index.html', got '../index.html' (mounts./a.fallback)"
+    "fallback must be a path such as 'index.html', or { file, except }, got '../index.html' (mounts./a.fallback)"
   ],
   [
     { mounts: { '/a': { dir: '.', fallback: '/index.html' } } },
-    "fallback must be a path such as 'index.html', got '/index.html' (mounts./a.fallback)"
+    "fallback must be a path such as 'index.html', or { file, except }, got '/index.html' (mounts./a.fallback)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', fallback: { file: '../index.html' } } } },
+    "file must be a path such as 'index.html', got '../index.html' (mounts./a.fallback.file)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', fallback: { except: /x/ } } } },
+    "file must be a path such as 'index.html', got undefined (mounts./a.fallback.file)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', fallback: { file: 'index.html', except: '/api' } } } },
+    "except must be a RegExp or a function of the path, got '/api' (mounts./a.fallback.except)"
   ],
   [
     { mounts: { '/a': { dir: '.', dev: 'localhost:5173' } } },
@@ -307,6 +319,12 @@ test('MNT-04 MNT-07 what a function returns is checked when it is called', t => 
   ] as const) {
     t.throws(wrong(options), { instanceOf: TypeError, message })
   }
+  const fallback = { file: 'index.html', except: () => 'no' as unknown as boolean }
+  const [excepting] = settleIn(t, { '/x': { dir: 'dist', fallback } })().mounts
+  t.throws(() => excepting?.isExcepted?.('/x/a'), {
+    instanceOf: TypeError,
+    message: "except must be true or false, got 'no' (mounts./x.fallback.except)"
+  })
   t.deepEqual(wrong({ headers: () => undefined, cacheControl: () => undefined })(), [
     undefined,
     undefined,

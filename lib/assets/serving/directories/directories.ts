@@ -1,10 +1,8 @@
 // All directories that are served. A path is looked for in the mounts, the longest URL path first, then in
 // public.
-import type { IncomingMessage } from 'node:http'
 import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { OpenFile } from '../../../files/disk.ts'
-import { isNavigation } from '../../../http/navigation.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ServedFile } from '../files/served-file.ts'
@@ -12,8 +10,7 @@ import { FolderMemory } from '../files/folder-memory.ts'
 import { makeMemory, type Memory } from '../files/memory.ts'
 import { ServedFiles } from '../files/served-files.ts'
 import { fileRoot } from '../one-file/file-root.ts'
-import { folded, hasOneSpelling, rawPath, wantedAt, type Wanted } from '../request-path.ts'
-import { navigatedPath } from './fallback.ts'
+import { folded, hasOneSpelling, type Wanted } from '../request-path.ts'
 import { mountDirectory, type IsHashed } from './mount.ts'
 import { publicDirectory } from './public.ts'
 import { covers, type ServedDirectory } from './served-directory.ts'
@@ -24,7 +21,6 @@ interface Mount {
   readonly files: ServedFiles
   readonly urlPath: string
   readonly index: string | undefined
-  readonly fallback: string | undefined
 }
 
 /** A file as one mount has it. */
@@ -96,19 +92,6 @@ export class Directories {
     if (wanted.isFolder) return false
     const folder = { ...wanted, path: `${wanted.path}/`, isFolder: true }
     return (await this.findInMounts(folder)) !== undefined
-  }
-
-  /** The page of a single-page application, for a navigation to a path that has no file. */
-  fallbackFor(req: IncomingMessage): Wanted | undefined {
-    if (!this.#mounts.some(({ fallback }) => fallback !== undefined)) return undefined
-    return isNavigation(req) ? this.fallbackAt(rawPath(req.url ?? '')) : undefined
-  }
-
-  fallbackAt(rawPath: string): Wanted | undefined {
-    const path = navigatedPath(rawPath)
-    if (path === undefined) return undefined
-    const mount = this.#mounts.find(each => each.fallback !== undefined && covers(each, `${path}/`))
-    return mount && wantedAt(`${mount.urlPath}/${mount.fallback}`, this.#settings)
   }
 
   /** The files that routes send from a directory. @param root absolute */

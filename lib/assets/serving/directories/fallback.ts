@@ -1,13 +1,52 @@
-// Which paths may be answered with the page of a single-page application.
+// The page of a single-page application, for a navigation to a path that has no file.
+import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
-import { canonicalSegments } from '../../urls/canonical-path.ts'
+import { isNavigation } from '../../../http/navigation.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { pageSegments } from '../../urls/canonical-path.ts'
+import { rawPath, wantedAt, type Wanted } from '../request-path.ts'
+import { covers } from './served-directory.ts'
 
-const PAGE_EXTENSION = '.html'
+/**
+ * A path with one of these extensions is that of a file: HTML in its place would hide that it is missing.
+ * `br` is not among them: it ends host names, as in `/@ana@example.com.br`.
+ */
+export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
+  [
+    'js mjs cjs jsx ts mts cts tsx wasm',
+    'css scss sass less',
+    'map',
+    'png apng jpg jpeg gif webp avif jxl heic svg ico bmp tif tiff',
+    'woff woff2 ttf otf eot',
+    'mp3 m4a aac ogg oga opus flac wav weba mp4 m4v mov webm ogv mkv avi m3u8 mpd vtt srt',
+    'zip gz tgz tar zst bz2 xz 7z rar',
+    'json jsonl ndjson geojson webmanifest xml rss atom txt csv tsv yaml yml toml pdf'
+  ].flatMap(list => list.split(' '))
+)
 
-/** A canonical path, with or without a slash at its end; undefined for one with the extension of a file. */
-export function navigatedPath(raw: string): string | undefined {
-  const segments = raw === '/' ? [] : canonicalSegments(raw.replace(/\/$/, ''))
+export function fallbackFor(req: IncomingMessage, settings: Settings): Wanted | undefined {
+  if (!settings.mounts.some(({ fallback }) => fallback !== undefined)) return undefined
+  const path = rawPath(req.url ?? '')
+  return isNavigation(req, path) ? fallbackAt(path, settings) : undefined
+}
+
+/** @param raw as it was sent, with or without a slash at its end */
+export function fallbackAt(raw: string, settings: Settings): Wanted | undefined {
+  const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
   if (!Array.isArray(segments)) return undefined
-  const extension = extname(segments.at(-1) ?? '')
-  return extension === '' || extension === PAGE_EXTENSION ? ['', ...segments].join('/') : undefined
+  if (
+    FILE_EXTENSIONS.has(
+      extname(segments.at(-1) ?? '')
+        .slice(1)
+        .toLowerCase()
+    )
+  )
+    return undefined
+  const path = ['', ...segments, ...(raw.endsWith('/') ? [''] : [])].join('/')
+  const mount = settings.mounts.find(
+    // The dev server has its own.
+    each => each.fallback !== undefined && each.dev === undefined && covers(each, `${path}/`)
+  )
+  if (!mount || mount.isExcepted?.(path)) return undefined
+  return wantedAt(`${mount.urlPath}/${mount.fallback}`, settings)
 }

@@ -26,6 +26,9 @@ for (const [way, options] of WAYS) {
     const site = await makeMounted(t, options, FILES, ADMIN)
     const paths = ['/admin', '/admin/', '/admin/users/23', '/admin/users/', '/admin/page.html']
     paths.push('/admin/users?q=1', '/admin/a%20b', '/admin/v1.2/users', '/admin/missing.html')
+    paths.push('/admin/types/api::article.article', '/admin/types/api%3A%3Aarticle.article')
+    paths.push('/admin/@user@host.tld', '/admin/profile/a%40b.com', '/admin/docs/v1.2')
+    paths.push('/admin/firms/Acme%20Inc.', '/admin/x.HTM', '/admin/a.b')
     for (const path of paths) {
       for (const headers of [NAVIGATION, OLDER_BROWSER]) {
         const { status, text, headers: fields } = await site.ask(path, { headers })
@@ -50,15 +53,20 @@ for (const [way, options] of WAYS) {
       ['', ROOT]
     ] as const) {
       const site = await makeMounted(t, options, FILES, mounts)
-      for (const path of ['missing.js', 'assets/missing.css', 'missing.png', 'a.b', 'x.HTM']) {
+      const files = ['missing.js', 'assets/missing.css', 'missing.PNG', 'main.js.map', 'a.woff2']
+      for (const path of [...files, 'film.mp4', 'build.zip', 'feed.xml', 'robots.txt']) {
         const { status, text, headers } = await site.ask(`${at}/${path}`, { headers: NAVIGATION })
         t.deepEqual([path, status, headers['cache-control']], [path, 404, 'no-store'])
         t.not(text, SHELL)
       }
       for (const headers of [
         {},
-        { accept: '*/*' },
         { accept: 'application/json' },
+        { accept: 'application/json, text/plain, */*' },
+        { accept: 'image/*,*/*;q=0.8' },
+        { accept: '*/*;q=0' },
+        { accept: '*/*', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
+        { ...NAVIGATION, 'sec-fetch-dest': 'object' },
         { accept: 'text/html;q=0' },
         { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors' },
         { ...OLDER_BROWSER, 'sec-fetch-mode': 'no-cors' }
@@ -105,6 +113,43 @@ for (const [way, options] of WAYS) {
   })
 }
 
+test('MNT-06 curl, a monitor or a link preview gets the shell where the last segment has no dot', async t => {
+  const site = await makeSite(t, FILES, ROOT)
+  const anything = { accept: '*/*' }
+  for (const path of ['/', '/orders/7', '/v1.2/users', '/types/api::article']) {
+    t.is((await site.ask(path, { headers: anything })).text, SHELL, path)
+  }
+  for (const path of ['/docs/v1.2', '/docs/v1.2/', '/@user@host.tld', '/missing.js']) {
+    t.is((await site.ask(path, { headers: anything })).status, 404, path)
+  }
+})
+
+test('MNT-06 a page in a frame gets the shell', async t => {
+  const site = await makeSite(t, FILES, ROOT)
+  for (const dest of ['document', 'iframe', 'frame']) {
+    const headers = { ...NAVIGATION, 'sec-fetch-dest': dest }
+    t.is((await site.ask('/preview/7', { headers })).text, SHELL, dest)
+  }
+})
+
+for (const [what, except] of [
+  ['a RegExp', /^\/(?:api|größe)\//g],
+  ['a function of the decoded path', (path: string) => /^\/(?:api|größe)\//.test(path)]
+] as const) {
+  test(`MNT-06 what the fallback excepts by ${what} remains a 404`, async t => {
+    const mounts = { '/': { dir: 'dist', fallback: { file: 'index.html', except } } }
+    const site = await makeSite(t, FILES, { mounts })
+    const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
+    for (const path of ['/api/orders', '/api/orders', '/api/', '/gr%C3%B6%C3%9Fe/x']) {
+      t.is((await ask(path)).status, 404, path)
+    }
+    for (const path of ['/apis', '/', '/orders/api']) t.is((await ask(path)).text, SHELL, path)
+    t.is((await ask('/orders')).headers['cache-control'], 'no-cache')
+    t.is((await ask('/index.html')).headers['cache-control'], 'no-cache')
+    t.deepEqual(site.errors, [])
+  })
+}
+
 test('MNT-06 of two mounts the longer one with a fallback has the navigation', async t => {
   const files = {
     '/admin-dist/index.html': 'admin',
@@ -131,9 +176,10 @@ test('MNT-06 of two mounts the longer one with a fallback has the navigation', a
   }
 })
 
-test('MNT-06 a path that is not canonical gets no shell', async t => {
+test('MNT-06 a path that is not canonical gets no shell, nor a file with a slash at its end', async t => {
   const site = await makeSite(t, FILES, ROOT)
   for (const path of [
+    '/js/missing.js/',
     '//users',
     '/users//',
     '/.env',
