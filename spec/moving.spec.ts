@@ -13,6 +13,7 @@ import etag from 'koa-etag'
 import mount from 'koa-mount'
 import serve from 'koa-static'
 import staticCache from 'koa-static-cache'
+import sirv from 'sirv'
 import { MOUNT } from '../lib/assets/settings/mount-options.ts'
 import { TOP } from '../lib/assets/settings/option-table.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
@@ -25,7 +26,7 @@ const page = readPage('docs/moving-from-koa-static.md')
 const [before, after] = page.take('In ten minutes').map(asBody)
 const [sendExample] = page.take('koa-send').map(asBody)
 const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
-const [aliasExample] = page.take('Aliases and names without extension').map(asBody)
+const [aliasExample] = page.take('Aliases').map(asBody)
 const TEXT = 'body { color: red }\n'.repeat(50)
 
 async function listen(t: ExecutionContext, app: Koa) {
@@ -171,6 +172,34 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
 })
 
+test('WAY-01 `extensions` finds what it finds in koa-static and sirv', async t => {
+  const root = makeProject(t, {
+    'public/about.html': 'about',
+    'public/docs.html': 'docs',
+    'public/docs/index.html': 'index',
+    'public/docs/setup.html': 'setup'
+  })
+  const options = { dir: 'public', index: 'index.html', extensions: ['html'] }
+  const ours = await site(
+    t,
+    koaAssets({ root, env: 'production', serve: true, mounts: { '/': options } })
+  )
+  const theirs = await site(t, serve(join(root, 'public'), { extensions: ['html'] }))
+  const assume = sirv(join(root, 'public'), { extensions: ['html'] })
+  const others = await site(t, (ctx, next) => {
+    ctx.respond = false
+    return void assume(ctx.req, ctx.res, () => void next().then(() => ctx.res.writeHead(404).end()))
+  })
+  for (const path of ['/about', '/about.html', '/docs', '/docs/setup', '/none', '/docs/none']) {
+    const { status, text } = await ours(path)
+    for (const each of [theirs, others]) {
+      const expected = await each(path)
+      t.deepEqual([path, status], [path, expected.status])
+      if (status === 200) t.is(text, expected.text, path)
+    }
+  }
+})
+
 test('two directories at one path are two koaAssets, of which the first has what both have', async t => {
   const root = makeProject(t, {
     'public/app.js': 'go()',
@@ -205,7 +234,7 @@ test('koa-compress behind koaAssets compresses routes alone; in front, a file wi
 test('every option that the tables give for an old one exists', t => {
   const known = new Set([...Object.keys(TOP), ...Object.keys(MOUNT)])
   const named = Array.from(page.text.matchAll(/`([a-z]\w*): (?!\/)/g), ([, name = '']) => name)
-  const theirs = ['maxage', 'extensions', 'weak', 'autoEtag', 'ifModifiedSince', 'maxBytes']
+  const theirs = ['maxage', 'weak', 'autoEtag', 'ifModifiedSince', 'maxBytes']
   t.true(named.length > 10)
   t.deepEqual(
     named.filter(name => !known.has(name) && !theirs.includes(name)),
@@ -258,7 +287,7 @@ test('the example for aliases sends one file under two paths', async t => {
   for (const [path, text] of [
     ['/favicon.png', 'icon'],
     ['/favicon-32.png', 'icon'],
-    ['/about', 'about']
+    ['/start', 'about']
   ] as const) {
     t.is((await ours(path)).text, text)
   }

@@ -85,10 +85,11 @@ function mountsStep({ root, mounts }: Settings, wanted: ReturnType<typeof locate
   const covering = mounts.filter(mount => covers(mount, path))
   const here = covering.filter(({ dev }) => dev === undefined)
   const places = here.map(({ urlPath }) => `the mount ${urlPath || '/'}`)
-  const details = mounts.map(({ urlPath, dir, dev, index, fallback }) =>
+  const details = mounts.map(({ urlPath, dir, dev, index, extensions, fallback }) =>
     [
       `${urlPath}/…: ${dev === undefined ? relative(root, dir) : "the bundler's dev server"}`,
       ...(index === undefined ? [] : [`index ${index}`]),
+      ...(extensions.length === 0 ? [] : [`extensions ${extensions.join(' ')}`]),
       ...(fallback === undefined ? [] : [`fallback ${fallback}`])
     ].join(', ')
   )

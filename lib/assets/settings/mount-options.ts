@@ -53,6 +53,11 @@ export interface MountOptions {
    */
   index?: string | undefined
   /**
+   * Extensions that a URL may lack, in the order in which they are tried: with `['html']`, `/about` gets
+   * `about.html`, unless there is a file `about`. `/about.html` gets it as well. Default: none.
+   */
+  extensions?: readonly string[] | undefined
+  /**
    * The page of a single-page application, relative to `dir`. It is the response to a navigation that would
    * otherwise end as 404: GET or HEAD with `Sec-Fetch-Mode: navigate`, else with an `Accept` that names
    * `text/html`; with `Accept` of any type, as curl sends it, for a path whose last segment has no dot. A path
@@ -89,6 +94,11 @@ function fileBelow(isName: boolean): Expectation {
 
 const page = fileBelow(false)
 
+/** With or without its dot, and without an inner one. */
+export function isExtension(value: unknown): boolean {
+  return isText(value) && /^\.?[^./\\]+$/.test(value)
+}
+
 export const FALLBACK = {
   file: page,
   except: {
@@ -112,6 +122,10 @@ export const MOUNT = {
   cacheControl: { expected: 'a string, or a function of the path', holds: byPath(isText) },
   headers,
   index: fileBelow(true),
+  extensions: {
+    expected: "a list of extensions, such as ['html']",
+    holds: value => Array.isArray(value) && value.every(isExtension)
+  },
   fallback: {
     expected: `${page.expected}, or { file, except }`,
     holds: value => isRecord(value) || page.holds(value)

@@ -4,6 +4,7 @@ import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace, Symlinks } from '../../files/containment.ts'
 import { entriesGiven, optionError } from '../../options.ts'
 import { AssetError } from '../../errors.ts'
+import { withDot } from '../compilers/compiler.ts'
 import { settlePath, type AppSettings } from './app-settings.ts'
 import { hasFixedUrl } from '../urls/fixed-url.ts'
 import type { MountOptions } from './mount-options.ts'
@@ -34,6 +35,8 @@ export interface MountSettings {
   readonly cacheControl: ValueByPath<string>
   readonly headers: ValueByPath<HeaderValues>
   readonly index: string | undefined
+  /** Each with its dot. */
+  readonly extensions: readonly string[]
   readonly fallback: string | undefined
   /** Whether a path never gets the fallback. */
   readonly isExcepted: ValueByPath<boolean>
@@ -89,6 +92,7 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
     cacheControl: valueByPath(options.cacheControl, cacheControlAt(place)),
     headers: valueByPath(options.headers, headersAt(place)),
     index: options.index,
+    extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
     fallback: file,
     isExcepted: matchedBy(except, flagAt('except', `${place}fallback.`))
   })

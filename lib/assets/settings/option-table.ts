@@ -17,7 +17,7 @@ import {
 } from '../../options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { live, LIVE } from './live.ts'
-import { FALLBACK, MOUNT } from './mount-options.ts'
+import { FALLBACK, isExtension, MOUNT } from './mount-options.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 import { headers } from './values-by-path.ts'
 
@@ -159,11 +159,7 @@ function isCompiler(value: unknown): boolean {
   if (!isRecord(value)) return false
   const { extensions, target, compile } = value
   const names = [extensions].flat()
+  // A compiler is chosen by the last extension of a name.
   const isNamed = names.length > 0 && names.every(isExtension)
   return isNamed && isText(target) && typeof compile === 'function'
-}
-
-/** Without an inner dot: a compiler is chosen by the last extension of a name. */
-function isExtension(value: unknown): boolean {
-  return isText(value) && /^\.?[^./\\]+$/.test(value)
 }

@@ -23,7 +23,7 @@ const FILES = {
   '/build/docs/index.html': 'docs'
 }
 const MOUNTS: NonNullable<KoaAssetsOptions['mounts']> = {
-  '/static': { dir: 'build', index: 'index.html' },
+  '/static': { dir: 'build', index: 'index.html', extensions: ['txt'] },
   '/admin': { dir: 'admin', manifest: 'admin/.vite/manifest.json', fallback: 'index.html' }
 }
 
@@ -41,6 +41,7 @@ const SHELL = '; a navigation that remains a 404 gets /admin/index.html'
 
 for (const [path, status, outcome, file] of [
   ['/static/a.txt', 200, '200, the file in the mount /static', 'build/a.txt exists'],
+  ['/static/a', 200, '200, the file in the mount /static', 'build/a.txt exists'],
   ['/static/docs/', 200, '200, the file in the mount /static', 'build/docs/index.html exists'],
   ['/static/docs', 301, '301 to /static/docs/, for its index file', undefined],
   ['/static/only.txt', 200, '200, the file in public', 'public/static/only.txt exists'],
@@ -78,7 +79,7 @@ test('explain shows which mounts are looked in, and that a hashed file of a bund
     {
       subject: 'mounts',
       finding: 'the mount /admin, then public',
-      details: ['/static/…: build, index index.html', '/admin/…: admin, fallback index.html']
+      details: ['/static/…: build, index index.html, extensions .txt', '/admin/…: admin, fallback index.html']
     }
   )
   t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')

@@ -43,6 +43,14 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
     "index must be a file name such as 'index.html', got '..' (mounts./a.index)"
   ],
   [
+    { mounts: { '/a': { dir: '.', extensions: 'html' } } },
+    "extensions must be a list of extensions, such as ['html'], got 'html' (mounts./a.extensions)"
+  ],
+  [
+    { mounts: { '/a': { dir: '.', extensions: ['html', '../x'] } } },
+    "extensions must be a list of extensions, such as ['html'], got [ 'html', '../x' ] (mounts./a.extensions)"
+  ],
+  [
     { mounts: { '/a': { dir: '.', fallback: '../index.html' } } },
     "fallback must be a path such as 'index.html', or { file, except }, got '../index.html' (mounts./a.fallback)"
   ],
@@ -112,7 +120,7 @@ for (const [options, message] of WRONG) {
 for (const [options, message] of [
   [
     { mounts: { '/a': { directory: 'x' } } },
-    "unknown option 'mounts./a.directory': known options: dir, manifest, dev, immutable, cacheControl, headers, index, fallback, symlinks"
+    "unknown option 'mounts./a.directory': known options: dir, manifest, dev, immutable, cacheControl, headers, index, extensions, fallback, symlinks"
   ],
   [
     { mounts: { '/a': { dir: 'x', imutable: true } } },

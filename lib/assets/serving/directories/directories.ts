@@ -21,6 +21,8 @@ interface Mount {
   readonly files: ServedFiles
   readonly urlPath: string
   readonly index: string | undefined
+  /** What may follow a path, in this order: nothing, then the extensions that a URL may lack. */
+  readonly endings: readonly string[]
 }
 
 /** A file as one mount has it. */
@@ -55,17 +57,21 @@ export class Directories {
       .filter(({ dev }) => dev === undefined)
       .map(mount => ({
         ...mount,
+        endings: ['', ...mount.extensions],
         files: this.#filesOf(mountDirectory(settings, mount, { isHidden, isHashed }))
       }))
   }
 
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
   recall(rawPath: string): Found | 'missing' {
-    for (const { files, urlPath } of this.#mounts) {
+    for (const { files, urlPath, endings } of this.#mounts) {
       // It may be redirected to its index file.
       if (rawPath === urlPath) return undefined
-      const known = covers(files.directory, rawPath) ? files.recall(rawPath) : 'missing'
-      if (known !== 'missing') return known
+      if (!covers(files.directory, rawPath)) continue
+      for (const ending of endings) {
+        const known = files.recall(rawPath + ending)
+        if (known !== 'missing') return known
+      }
     }
     const known = this.public.recall(rawPath)
     // A mount's path is decoded.
@@ -130,9 +136,11 @@ export class Directories {
   }
 
   #mountsOf(wanted: Wanted): Place[] {
-    return this.#mounts.flatMap(({ files, index }) => {
+    return this.#mounts.flatMap(({ files, index, endings }) => {
       if (!covers(files.directory, wanted.path)) return []
-      if (!wanted.isFolder) return [{ files, wanted }]
+      if (!wanted.isFolder) {
+        return endings.map(ending => ({ files, wanted: { ...wanted, path: wanted.path + ending } }))
+      }
       if (index === undefined) return []
       return [{ files, wanted: { ...wanted, path: wanted.path + index, isFolder: false } }]
     })
