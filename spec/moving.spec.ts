@@ -21,6 +21,7 @@ import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { ask, type Question } from './support/ask.ts'
 import { asBody, evaluate, readPage } from './support/examples.ts'
 import { makeProject, type Files } from './support/site.ts'
+import { warningsAbout } from './support/warnings.ts'
 
 const page = readPage('docs/moving-from-koa-static.md')
 const [before, after] = page.take('In ten minutes').map(asBody)
@@ -167,7 +168,11 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.deepEqual(await fieldOf('x-content-type-options', '/app.js'), [undefined, 'nosniff'])
 
   t.notThrows(() => serve(join(root, 'nowhere')))
-  t.throws(() => koaAssets({ ...options, mounts: { '/': 'nowhere' } }), { code: 'mount-unusable' })
+  const later = koaAssets({ ...options, mounts: { '/x': 'nowhere' } })
+  t.is((await (await site(t, later))('/x/app.js')).status, 404)
+  t.is(warningsAbout('the mount /x is nowhere, which does not exist yet').length, 1)
+  const built = { dir: 'nowhere', manifest: 'nowhere/manifest.json' }
+  t.throws(() => koaAssets({ ...options, mounts: { '/': built } }), { code: 'mount-unusable' })
   t.is((await (await site(t, serve(root)))('/package.json')).status, 200)
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
 })
@@ -186,9 +191,9 @@ test('WAY-01 `extensions` finds what it finds in koa-static and sirv', async t =
   )
   const theirs = await site(t, serve(join(root, 'public'), { extensions: ['html'] }))
   const assume = sirv(join(root, 'public'), { extensions: ['html'] })
-  const others = await site(t, (ctx, next) => {
+  const others = await site(t, ctx => {
     ctx.respond = false
-    return void assume(ctx.req, ctx.res, () => void next().then(() => ctx.res.writeHead(404).end()))
+    assume(ctx.req, ctx.res, () => ctx.res.writeHead(404).end())
   })
   for (const path of ['/about', '/about.html', '/docs', '/docs/setup', '/none', '/docs/none']) {
     const { status, text } = await ours(path)

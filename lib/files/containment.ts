@@ -26,6 +26,8 @@ export interface ServedPlace {
    * there was switched. Undefined: none.
    */
   readonly mayLeadTo?: (real: string) => Promise<boolean>
+  /** Whether it did not exist at start, so it has yet to be checked by `mayLeadTo`. */
+  readonly isExpected?: boolean
 }
 
 /** A directory of files that are served or published. */
@@ -49,6 +51,7 @@ const seen = new WeakMap<ServedPlace, SeenDirectory>()
 async function directoryOf(place: ServedPlace): Promise<SeenDirectory | undefined> {
   const [real, realRoot] = await Promise.all([place.dir, place.root].map(realpathOf))
   if (real === undefined) return undefined
+  if (place.isExpected && !(await place.mayLeadTo?.(real))) return undefined
   // Of two concurrent lookups the first one counts.
   const first = seen.get(place) ?? { path: place.dir, real, realRoot }
   seen.set(place, first)

@@ -20,7 +20,7 @@ export function noticesAtStart(
     noApp(settings, options),
     neitherMode(settings, options),
     notServing(settings, options, processEnv),
-    ...missingFallbacks(settings)
+    ...missingInMounts(settings)
   ]
   return notices.filter(notice => notice !== undefined)
 }
@@ -57,9 +57,12 @@ function notServing(
   return `assets are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
 }
 
-function missingFallbacks({ root, serve, mounts }: Settings): string[] {
+function missingInMounts({ root, serve, mounts }: Settings): string[] {
   return mounts.flatMap(({ urlPath, dir, dev, fallback }) => {
-    if (!serve || dev !== undefined || fallback === undefined) return []
+    if (!serve || dev !== undefined) return []
+    if (!isDirectory(dir))
+      return `the mount ${urlPath || '/'} is ${relative(root, dir)}, which does not exist yet: until it does, its files are a 404`
+    if (fallback === undefined) return []
     const file = join(dir, fallback)
     if (statIfThere(file)?.isFile()) return []
     return `the mount ${urlPath || '/'} has the fallback ${fallback}, but there is no file ${relative(root, file)}: until it is built, navigations end as 404`

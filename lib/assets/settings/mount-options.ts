@@ -10,8 +10,9 @@ export interface MountOptions {
    * If it is a link, the link may be switched while the server runs, to another directory inside `root` that
    * could be a mount as well; nothing is served from any other, unless `symlinks` is `follow`.
    *
-   * An AssetError at start if it does not exist (unless `dev` is in force), is or contains `root`,
-   * contains a `package.json` or a source directory, or is inside a source directory.
+   * An AssetError at start if there is a `manifest` and it does not exist (unless `dev` is in force), if it is
+   * or contains `root`, is all of `node_modules`, contains a `package.json` (unless it is of a package in
+   * `node_modules`) or a source directory, or is inside a source directory.
    */
   dir: string
   /**

@@ -1,6 +1,6 @@
 // The settings of mounts: directories that something else filled, by their URL paths.
 import { resolve } from 'node:path'
-import { isDirectory } from '../../files/at-start.ts'
+import { isDirectory, statIfThere } from '../../files/at-start.ts'
 import type { ServedPlace, Symlinks } from '../../files/containment.ts'
 import { entriesGiven, optionError } from '../../options.ts'
 import { AssetError } from '../../errors.ts'
@@ -84,7 +84,8 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
       root,
       dir,
       symlinks,
-      mayLeadTo: (real: string) => mayBeServed(project, real)
+      mayLeadTo: (real: string) => mayBeServed(project, real),
+      isExpected: !isDirectory(dir)
     }),
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
     dev,
@@ -103,7 +104,8 @@ function withoutSlash(dev: MountOptions['dev']): string | true | undefined {
 }
 
 function checkDirectory(project: Project, path: string, options: MountOptions, dir: string): void {
-  const isThere = isDirectory(dir)
+  const stats = statIfThere(dir)
+  const isThere = stats?.isDirectory() ?? (options.manifest === undefined && !stats)
   const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
   if (reason === undefined) return
   const advice = isThere

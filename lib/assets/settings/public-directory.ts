@@ -42,8 +42,11 @@ export function checkPublic(
  */
 export function whyPrivate({ root, apps }: Project, directory: string): string | undefined {
   const real = futureRealpath(directory)
-  if (isInside(real, futureRealpath(root))) return "is the project's root, or contains it"
-  if (statIfThere(join(directory, PACKAGE))) return 'contains a package.json'
+  const realRoot = futureRealpath(root)
+  if (isInside(real, realRoot)) return "is the project's root, or contains it"
+  if (PACKAGES.test(real)) return 'contains all installed packages'
+  if (!isInstalled(real, realRoot) && statIfThere(join(directory, PACKAGE)))
+    return 'contains a package.json'
   for (const source of sourcesOf(apps)) {
     const [shown, realSource] = [relative(root, source), futureRealpath(source)]
     if (isInside(real, realSource)) return `contains the source directory ${shown}`
@@ -55,14 +58,22 @@ export function whyPrivate({ root, apps }: Project, directory: string): string |
 /** Whether a directory is none of these, judged while requests wait. @param real its real path */
 export async function mayBeServed({ root, apps }: Project, real: string): Promise<boolean> {
   const [realRoot, ...realSources] = await Promise.all([root, ...sourcesOf(apps)].map(realpathOf))
-  if (realRoot === undefined || isInside(real, realRoot)) return false
-  if (await statOf(join(real, PACKAGE))) return false
+  if (realRoot === undefined || isInside(real, realRoot) || PACKAGES.test(real)) return false
+  if (!isInstalled(real, realRoot) && (await statOf(join(real, PACKAGE)))) return false
   return realSources.every(
     source => source === undefined || !(isInside(real, source) || isInside(source, real))
   )
 }
 
 const PACKAGE = 'package.json'
+const PACKAGES = /[/\\]node_modules(?:[/\\]@[^/\\]*)?$/
+const INSTALLED = /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\@.][^/\\]*/
+
+/** Whether a directory is part of a package that anybody can read, and not of the one that is the project. */
+function isInstalled(real: string, realRoot: string): boolean {
+  const [directory] = INSTALLED.exec(real) ?? []
+  return directory !== undefined && !isInside(directory, realRoot)
+}
 
 function sourcesOf(apps: Project['apps']): ReadonlySet<string> {
   return new Set(apps.flatMap(app => app.sources))

@@ -79,7 +79,10 @@ test('explain shows which mounts are looked in, and that a hashed file of a bund
     {
       subject: 'mounts',
       finding: 'the mount /admin, then public',
-      details: ['/static/…: build, index index.html, extensions .txt', '/admin/…: admin, fallback index.html']
+      details: [
+        '/static/…: build, index index.html, extensions .txt',
+        '/admin/…: admin, fallback index.html'
+      ]
     }
   )
   t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')

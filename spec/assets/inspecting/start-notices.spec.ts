@@ -92,6 +92,18 @@ test('MNT-06 a fallback that is not there is reported with its mount, where it w
   t.deepEqual(notices({ ...options, mounts: { '/admin': admin } }), [])
 })
 
+test('UPL-02 a mount whose directory does not exist yet is reported, where it would be served', t => {
+  const root = makeProject(t, { ...FILES, 'dist/index.html': '' })
+  const mounts = { '/up/': 'data/uploads', '/site': 'dist' }
+  for (const env of ['development', 'production']) {
+    const options = { root, env, fingerprint: false, serve: true, mounts }
+    t.deepEqual(notices(options), [
+      'the mount /up is data/uploads, which does not exist yet: until it does, its files are a 404'
+    ])
+    t.deepEqual(notices({ ...options, serve: false }), [])
+  }
+})
+
 test('koaAssets() prints the warning once', t => {
   const root = makeProject(t)
   koaAssets({ root, env: 'development', serve: true })

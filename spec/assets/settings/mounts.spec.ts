@@ -142,6 +142,14 @@ const PROJECT = {
   'library/css/x.css': ''
 }
 
+const PACKAGES = {
+  'package.json': '{}',
+  'node_modules/a/package.json': '{}',
+  'node_modules/a/dist/package.json': '{}',
+  'node_modules/@scope/b/package.json': '{}',
+  'packages/linked/package.json': '{}'
+}
+
 function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOptions = {}) {
   const root = makeProject(t, PROJECT)
   return start({ root, env: 'production', ...options, mounts })
@@ -182,7 +190,6 @@ const USE_ANOTHER = 'everything in a mount is served: mount a directory of its o
 const BUILD_FIRST = 'build it first, or correct the path'
 
 for (const [dir, reason, options] of [
-  ['none', `is not a directory: ${BUILD_FIRST}`],
   ['a file', `is not a directory: ${BUILD_FIRST}`],
   ['.', `is the project's root, or contains it: ${USE_ANOTHER}`],
   ['..', `is the project's root, or contains it: ${USE_ANOTHER}`],
@@ -208,6 +215,54 @@ for (const [dir, reason, options] of [
     }
   })
 }
+
+for (const [dir, reason] of [
+  ['node_modules', 'contains all installed packages'],
+  ['node_modules/@scope', 'contains all installed packages'],
+  ['modules-link', 'contains all installed packages'],
+  ['node_modules/linked', 'contains a package.json']
+] as const) {
+  test(`MNT-03 S53 the mount ${dir} is an error at start: it ${reason}`, t => {
+    const root = makeProject(t, PACKAGES)
+    symlinkSync('node_modules', join(root, 'modules-link'))
+    symlinkSync('../packages/linked', join(root, 'node_modules/linked'))
+    t.throws(start({ root, env: 'production', mounts: { '/x': dir } }), {
+      instanceOf: AssetError,
+      code: 'mount-unusable',
+      message: `the mount /x is ${join(root, dir)}, which ${reason}: ${USE_ANOTHER}`
+    })
+  })
+}
+
+test('MNT-03 the directory of an installed package, or one in it, may be mounted', async t => {
+  const root = makeProject(t, PACKAGES)
+  for (const dir of ['node_modules/a', 'node_modules/@scope/b', 'node_modules/a/dist']) {
+    t.notThrows(start({ root, env: 'production', mounts: { '/x': dir } }), dir)
+  }
+})
+
+test('MNT-03 an application that is itself installed may not mount a folder with a package.json', t => {
+  const root = join(
+    makeProject(t, { 'node_modules/site/other/package.json': '{}' }),
+    'node_modules/site'
+  )
+  t.throws(start({ root, env: 'production', mounts: { '/x': 'other' } }), {
+    code: 'mount-unusable',
+    message: /contains a package\.json/
+  })
+})
+
+test('MNT-03 UPL-02 without a manifest the directory of a mount may be made later', t => {
+  const root = makeProject(t, PROJECT)
+  for (const env of ['production', 'development']) {
+    t.notThrows(start({ root, env, mounts: { '/x': 'none', '/y': 'none/below' } }))
+    const mounts = { '/x': { dir: 'none', manifest: 'none/manifest.json' } }
+    t.throws(start({ root, env, mounts }), {
+      code: 'mount-unusable',
+      message: /^the mount \/x is .*\/none, which is not a directory: build it first, /
+    })
+  }
+})
 
 test('MNT-03 in development the error about a bundle that is missing names the dev server', t => {
   const root = makeProject(t)

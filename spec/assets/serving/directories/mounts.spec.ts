@@ -1,4 +1,4 @@
-// A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08.
+// A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08, UPL-02.
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
@@ -377,4 +377,46 @@ test('a mount serves nothing while `serve` is off, and nothing while `dev` is in
   const routes = (ctx: Context) => void (ctx.body = 'the dev server')
   const server = await makeSite(t, {}, { root: off.root, mounts, routes })
   t.is((await server.ask('/static/js/deep/a.js')).text, 'the dev server')
+})
+
+for (const [way, options] of WAYS) {
+  test(`UPL-02 a directory that does not exist yet is a 404, and then served, ${way}`, async t => {
+    const site = await makeMounted(t, options, {}, { mounts: { '/up': 'data/uploads' } })
+    const ask = async (path: string) => {
+      const { status, text } = await site.ask(path)
+      return status === 200 ? text : status
+    }
+    t.deepEqual([await ask('/up/a.txt'), await ask('/up/b/c.txt')], [404, 404])
+    site.write('/data/uploads/a.txt', 'a')
+    t.deepEqual([await ask('/up/a.txt'), await ask('/up/b/c.txt')], ['a', 404])
+    site.write('/data/uploads/b/c.txt', 'c')
+    t.deepEqual([await ask('/up/a.txt'), await ask('/up/b/c.txt')], ['a', 'c'])
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('UPL-02 a directory that is made later is noticed within `revalidate` seconds', async t => {
+  const options = { env: 'production', fingerprint: false, revalidate: 0.1 }
+  const site = await makeSite(t, {}, { ...options, mounts: { '/up': 'data/uploads' } })
+  t.is((await site.ask('/up/a.txt')).status, 404)
+  site.write('/data/uploads/a.txt', 'a')
+  await until(async () => (await site.ask('/up/a.txt')).text === 'a', 'it is noticed')
+  t.deepEqual(site.errors, [])
+})
+
+test('UPL-02 S53 what a mount may not be at start, it does not become later', async t => {
+  const files: Files = { '/package.json': '{}', '/other/package.json': '{}', '/other/a.txt': 'a' }
+  for (const to of ['.', 'other', 'apps/web/assets']) {
+    const site = await makeSite(
+      t,
+      { 'a.txt': 'source', ...files, '/a.txt': 'root' },
+      {
+        mounts: { '/up': 'later' }
+      }
+    )
+    t.is((await site.ask('/up/a.txt')).status, 404)
+    symlinkSync(to, join(site.root, 'later'))
+    t.is((await site.ask('/up/a.txt')).status, 404, to)
+    t.is((await site.ask('/up/package.json')).status, 404, to)
+  }
 })
