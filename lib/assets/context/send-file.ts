@@ -4,11 +4,11 @@ import type { Context } from 'koa'
 import type { Pipeline } from '../pipeline.ts'
 import {
   checkSendFile,
+  cacheControlOf,
   described,
-  fieldsOfOptions,
+  dispositionOf,
   type SendFileOptions
 } from '../serving/one-file/send-file-options.ts'
-import { setFields } from '../serving/fields.ts'
 import { wantedAt } from '../serving/request-path.ts'
 import { serve, serveCurrent, serveWhole } from '../serving/koa/serve.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
@@ -42,12 +42,21 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
       forget: () => files.forget(wanted.path),
       withOpened: use => files.withOpened(wanted, use),
       serve: (file, opened) => {
-        setFields(this.res, fieldsOfOptions(path, options))
+        setOptions(this, path, options)
         const own = described(file, options)
         return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
       }
     })
     if (!isSent) this.throw(404)
+  }
+}
+
+/** The fields that do not describe the content. A Cache-Control that was set before stays. */
+function setOptions(ctx: Context, path: string, options: SendFileOptions): void {
+  const [disposition, cacheControl] = [dispositionOf(path, options), cacheControlOf(options)]
+  if (disposition !== undefined) ctx.set('Content-Disposition', disposition)
+  if (cacheControl !== undefined && !ctx.res.hasHeader('Cache-Control')) {
+    ctx.set('Cache-Control', cacheControl)
   }
 }
 

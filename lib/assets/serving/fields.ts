@@ -10,15 +10,44 @@ export const VARY: Fields = ['Vary', 'Accept-Encoding']
 /** Where a delta may be sent as well (RFC 9842 section 6.2). */
 export const VARY_BY_DICTIONARY: Fields = ['Vary', 'Accept-Encoding, Available-Dictionary']
 
-/** Sets our fields beside those that were set before: these stay, and `Vary` has the members of both. */
-export function setFields(res: ServerResponse, fields: Fields, end = fields.length): void {
+// RFC 9111 section 5.2 and RFC 9213: a guard in front relies on those that it has set.
+const CACHE_CONTROL = /(?:^|-)(?:cache|surrogate)-control$/i
+
+/** Fields of a response. */
+interface Given {
+  readonly fields: Fields
+  /** The names, in lower case, of those that an option or a route has said; the others are defaults. */
+  readonly said: ReadonlySet<string>
+}
+
+/** The names of fields that replace what was set in front. */
+export function namesSaid(fields: Fields): ReadonlySet<string> {
+  const names = fields.filter((_, at) => at % 2 === 0).map(name => name.toLowerCase())
+  return new Set(names.filter(name => name !== 'set-cookie' && !CACHE_CONTROL.test(name)))
+}
+
+/**
+ * Sets our fields beside those that were set before: what an option said replaces them, a default does not,
+ * and `Vary` has the members of both.
+ */
+export function setFields(res: ServerResponse, { fields, said }: Given, end = fields.length): void {
   const isBare = res.getHeaderNames().length === 0
   for (let at = 0; at < end; at += 2) {
     const [name, value] = [fields[at] as string, fields[at + 1] as string]
     const earlier = isBare ? undefined : res.getHeader(name)
-    if (earlier === undefined) res.setHeader(name, value)
-    else if (name.toLowerCase() === 'vary') res.setHeader(name, mergeVary(String(earlier), value))
+    const key = name.toLowerCase()
+    if (earlier !== undefined && key === 'vary')
+      res.setHeader(name, mergeVary(String(earlier), value))
+    else if (earlier === undefined || said.has(key)) res.setHeader(name, value)
   }
+}
+
+/** Leaves out what would let a cache store a response that has no content, and its type. */
+export function withoutContent(fields: Fields): Fields {
+  return fields.filter((_, at) => {
+    const name = fields[at - (at % 2)] as string
+    return !CACHE_CONTROL.test(name) && !/^(?:expires|content-type)$/i.test(name)
+  })
 }
 
 export function mergeVary(earlier: string, value: string): string {

@@ -6,8 +6,9 @@ import type { ByteRange } from '../../http/ranges.ts'
 import { keepOpen, type OpenFile } from '../../files/disk.ts'
 import { WITHOUT_CLOSE, readUnchanged, type Read } from '../../files/file-stream.ts'
 import { abort, isHttp2 } from './connection.ts'
-import { removeContentFields, setFields, type Fields } from './fields.ts'
+import { removeContentFields, setFields } from './fields.ts'
 import { HTTP2_PIECE_BYTES } from './paced-body.ts'
+import type { PreparedResponse } from './write-response.ts'
 
 /** A file, or one range of it. */
 export interface FilePart {
@@ -22,12 +23,16 @@ export interface FilePart {
  * in its own way, so it gets a request that has one range at most. It passes its options on to
  * `fs.createReadStream`, and thereby reads the open file.
  */
-export function sendFile(res: ServerResponse, fields: Fields, part: FilePart): Promise<void> {
+export function sendFile(
+  res: ServerResponse,
+  response: PreparedResponse,
+  part: FilePart
+): Promise<void> {
   const { file, size, range } = part
   removeContentFields(res)
   // Koa starts at 404, and send never resets it.
   res.statusCode = 200
-  setFields(res, fields)
+  setFields(res, response)
   const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {}
   const options = { cacheControl: false, etag: false, lastModified: false, ...sourceOf(res, part) }
   const sending = send({ method: 'GET', headers } as IncomingMessage, file.path, options)

@@ -13,6 +13,8 @@ import { pacedBody } from './paced-body.ts'
 export interface PreparedResponse {
   readonly status: number
   readonly fields: Fields
+  /** The names of those that replace what was set in front, in lower case. */
+  readonly said: ReadonlySet<string>
   /** The status line and the fields as Node writes them; false where only Node may do that. */
   start: string | false | undefined
   /** The head that was sent last. */
@@ -53,9 +55,15 @@ type Response = ServerResponse & Internals
 /** Up to this size, in bytes, Node writes a string without allocating, in one system call. */
 export const MAX_ONE_WRITE_BYTES = 16 * 1024
 
-export function prepareResponse(status: number, fields: Fields): PreparedResponse {
-  return { status, fields, start: undefined, head: undefined }
+export function prepareResponse(
+  status: number,
+  fields: Fields,
+  said: ReadonlySet<string> = NOTHING
+): PreparedResponse {
+  return { status, fields, said, start: undefined, head: undefined }
 }
+
+const NOTHING: ReadonlySet<string> = new Set()
 
 /**
  * Does what `res.writeHead` and `res.end` do, at a fraction of the cost when the head can be reused.
@@ -64,7 +72,7 @@ export function prepareResponse(status: number, fields: Fields): PreparedRespons
 export function writeResponse(res: Response, response: PreparedResponse, body?: Buffer): void {
   if (!mayReuseHead(res)) {
     removeContentFields(res)
-    setFields(res, response.fields)
+    setFields(res, response)
     res.writeHead(response.status)
     const paced = body && pacedBody(res, body)
     if (paced instanceof Readable) paced.pipe(res)

@@ -44,8 +44,8 @@ export interface MountOptions {
    */
   cacheControl?: ByPath<string> | undefined
   /**
-   * More fields of the response; they replace the defaults, `Content-Type` included. An object gives the file
-   * of `fallback` no lifetime. Default: none.
+   * More fields of the response, as the option `headers` of `koaAssets`, over which they win. An object gives
+   * the file of `fallback` no lifetime. Default: none.
    */
   headers?: ByPath<HeaderValues> | undefined
   /**

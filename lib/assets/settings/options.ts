@@ -143,8 +143,8 @@ export interface KoaAssetsOptions extends LayeredOptions {
   mounts?: Readonly<Record<string, string | MountOptions | undefined>> | undefined
   /**
    * More fields of the response, for `public` and the mounts: an object, or a function of the file's decoded
-   * URL path. They replace the defaults, `Content-Type` included. A field that an earlier middleware set is
-   * kept. Default: none.
+   * URL path. They replace the defaults, `Content-Type` included, and what earlier middleware set, except for
+   * `Cache-Control` and its targeted forms, on which a guard may rely, and `Set-Cookie`. Default: none.
    *
    * Content-Length and other fields that are computed from the file, and values that a header cannot
    * contain, are a TypeError: at start, or when a function returns them, with a 500.

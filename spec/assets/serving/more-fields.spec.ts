@@ -1,4 +1,4 @@
-// Fields that the application adds: NBR-02, MNT-04, MNT-07.
+// Fields that the application adds: NBR-02, WAY-05, MNT-04, MNT-07.
 import test from 'ava'
 import type { Middleware } from 'koa'
 import { valueOf, withMore, without } from '../../../lib/assets/serving/more-fields.ts'
@@ -32,6 +32,7 @@ for (const [ours, more, merged] of [
 const FILES: Files = {
   '/dist/a.txt': 'a text',
   '/dist/b.bin': 'binary',
+  '/dist/manifest.json': JSON.stringify({ 'a.js': { file: 'b.bin', isEntry: true } }),
   '/public/c.txt': 'in public'
 }
 
@@ -72,21 +73,91 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`NBR-02 what was set in front stays, and a wrong value is a 500 that is told, ${way}`, async t => {
-    const { isHttp2: _, ...plain } = options
+  test(`WAY-05 headers and CORS are on 412 and 416 as well, and no lifetime or type, ${way}`, async t => {
+    const site = await makeMounted(t, options, FILES, {
+      headers: { 'X-Top': 'top', Vary: 'Origin' },
+      host: 'https://cdn.example',
+      mounts: {
+        '/m': {
+          dir: 'dist',
+          manifest: 'dist/manifest.json',
+          headers: {
+            'X-Mount': 'mount',
+            'Content-Security-Policy': 'sandbox',
+            'Content-Type': 'text/x',
+            'Cache-Control': 'public, max-age=60',
+            'CDN-Cache-Control': 'max-age=60',
+            Expires: 'Thu, 01 Jan 2126 00:00:00 GMT'
+          }
+        }
+      }
+    })
+    for (const [fields, status] of [
+      [{ 'if-match': '"x"' }, 412],
+      [{ range: 'bytes=100-' }, 416]
+    ] as const) {
+      const { headers, ...answer } = await site.ask('/m/a.txt', { headers: fields })
+      t.is(answer.status, status)
+      t.is(headers['x-top'], 'top')
+      t.is(headers['x-mount'], 'mount')
+      t.is(headers['content-security-policy'], 'sandbox')
+      t.is(headers['access-control-allow-origin'], '*')
+      t.is(headers.vary, 'Origin')
+      t.is(headers['content-length'], '0')
+      for (const name of ['content-type', 'cache-control', 'cdn-cache-control', 'expires', 'etag'])
+        t.is(headers[name], undefined, name)
+    }
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`NBR-02 headers beat what was set in front, defaults and a Cache-Control do not, ${way}`, async t => {
     const front: Middleware = (ctx, next) => {
-      ctx.set({ 'X-A': 'front', 'Cache-Control': 'private' })
+      ctx.set({ 'X-A': 'front', 'Cache-Control': 'private', 'CDN-Cache-Control': 'no-store' })
+      ctx.set({ 'Content-Security-Policy': "default-src 'self'", Vary: 'Origin' })
+      ctx.set({ 'Set-Cookie': 'a=1', 'X-Content-Type-Options': 'other' })
       return next()
     }
-    const headers = (path: string) =>
-      path.endsWith('.bin') ? { 'X-A': 'a\r\nX-B: c' } : { 'X-A': 'ours', 'X-B': 'ours' }
-    const mounts = { '/m': { dir: 'dist', cacheControl: 'public, max-age=60', headers } }
-    const site = await makeMounted(t, options, FILES, { ...plain, front, mounts })
-    const good = await site.ask('/m/a.txt')
-    t.deepEqual(
-      ['x-a', 'x-b', 'cache-control'].map(name => good.headers[name]),
-      ['front', 'ours', 'private']
-    )
+    const headers = {
+      'x-a': 'ours',
+      'X-B': 'ours',
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'Cache-Control': 'public, max-age=60',
+      'CDN-Cache-Control': 'max-age=60',
+      'Set-Cookie': 'b=2',
+      Vary: 'Accept'
+    }
+    const site = await makeMounted(t, options, FILES, {
+      front,
+      headers: { 'X-C': 'top' },
+      mounts: { '/m': { dir: 'dist', headers } }
+    })
+    const { headers: first } = await site.ask('/m/a.txt')
+    for (const [fields, status] of [
+      [{}, 200],
+      [{ range: 'bytes=0-1' }, 206],
+      [{ 'if-none-match': String(first.etag) }, 304],
+      [{ 'if-match': '"x"' }, 412]
+    ] as const) {
+      const answer = await site.ask('/m/a.txt', { headers: fields })
+      t.is(answer.status, status)
+      t.is(answer.headers['x-a'], 'ours')
+      t.is(answer.headers['x-b'], 'ours')
+      t.is(answer.headers['x-c'], 'top')
+      t.is(answer.headers['content-security-policy'], "default-src 'none'; sandbox")
+      t.is(answer.headers['cache-control'], 'private')
+      t.is(answer.headers['cdn-cache-control'], 'no-store')
+      t.deepEqual(answer.headers['set-cookie'], ['a=1'])
+      t.is(answer.headers['x-content-type-options'], 'other')
+      t.is(answer.headers.vary, 'Origin, Accept')
+    }
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`NBR-02 a wrong value is a 500 that is told, ${way}`, async t => {
+    const headers = { 'X-A': 'a\r\nX-B: c' }
+    const site = await makeMounted(t, options, FILES, {
+      mounts: { '/m': { dir: 'dist', headers: () => headers } }
+    })
     for (let times = 1; times < 3; times++) {
       const bad = await site.ask('/m/b.bin')
       t.deepEqual(

@@ -8,6 +8,7 @@ import { sameStamp, statOf, withFile } from '../../../files/disk.ts'
 import { streamOf } from '../../../files/file-stream.ts'
 import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
 import type { ServedDirectory } from '../directories/served-directory.ts'
+import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { readEncoded, type EncodedFile } from './encoded-file.ts'
 import { isNoFile } from './folder-names.ts'
 import type { KnownFolders } from './known-folders.ts'
@@ -94,7 +95,7 @@ export class Deltas {
     if (known && stamp && sameStamp(known.stamp, stamp)) return known
     const encoded = await this.#read(file, dictionary, digest)
     if (!encoded) return undefined
-    const delta = makeRepresentation(encoded, fields, true)
+    const delta = makeRepresentation(encoded, fields, VARY_BY_DICTIONARY)
     this.#memory.set(key, {
       representations: [delta],
       copies: new Map(),

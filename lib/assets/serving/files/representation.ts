@@ -1,7 +1,7 @@
 // A representation of a file, with the responses that it can be sent in, made once for many requests.
 import { formatHttpDate } from '../../../http/dates.ts'
 import type { EncodedFile } from './encoded-file.ts'
-import { VARY, VARY_BY_DICTIONARY, type Fields } from '../fields.ts'
+import { namesSaid, withoutContent, type Fields } from '../fields.ts'
 import { valueOf, withMore, without } from '../more-fields.ts'
 import { prepareResponse, type PreparedResponse } from '../write-response.ts'
 
@@ -9,6 +9,7 @@ export interface Representation extends Omit<EncodedFile, 'digest'> {
   /** Content-Length comes last, so that a range can replace it. */
   readonly ok: PreparedResponse
   readonly notModified: PreparedResponse
+  /** 412, and with a Content-Range 416. */
   readonly failed: PreparedResponse
 }
 
@@ -28,23 +29,30 @@ export interface SharedFields {
   readonly more: Fields
 }
 
-// 412, and with a Content-Range 416.
-const FAILED = prepareResponse(412, ['Content-Length', '0'])
-const FAILED_VARYING = prepareResponse(412, [...VARY, 'Content-Length', '0'])
-const FAILED_WITH_DELTAS = prepareResponse(412, [...VARY_BY_DICTIONARY, 'Content-Length', '0'])
-
-/** @param varies whether the file has several representations */
+/** @param vary the field of that name, which 412 and 416 have as well; none for a file without choice */
 export function makeRepresentation(
   file: EncodedFile,
-  shared: SharedFields,
-  varies: boolean
+  { type, cacheControl, crossOrigin, dictionary, more }: SharedFields,
+  vary: Fields
 ): Representation {
   const { coding, stamp, size, etag, lastModified, body } = file
-  const validators = validatorFields(file, shared, varies)
-  const type = valueOf(shared.more, 'Content-Type') ?? shared.type
-  const fields = [...validators, 'Content-Type', type, 'Accept-Ranges', 'bytes']
+  const said = namesSaid(more)
+  const origin = crossOrigin ? ['Access-Control-Allow-Origin', '*'] : []
+  const dated = lastModified === undefined ? [] : ['Last-Modified', formatHttpDate(lastModified)]
+  const offered = dictionary === undefined ? [] : ['Use-As-Dictionary', dictionary]
+  // What 200, 206 and 304 have in common (RFC 9110 section 15.4.5).
+  const validators = withMore(
+    [
+      ...['ETag', etag, ...dated, 'Cache-Control', cacheControl, ...vary, ...offered, ...origin],
+      ...['X-Content-Type-Options', 'nosniff']
+    ],
+    without(more, 'Content-Type')
+  )
+  const fields = [...validators, 'Content-Type', valueOf(more, 'Content-Type') ?? type]
+  fields.push('Accept-Ranges', 'bytes')
   if (coding !== 'identity') fields.push('Content-Encoding', coding)
   fields.push('Content-Length', String(size))
+  const failed = [...withMore([...vary, ...origin], withoutContent(more)), 'Content-Length', '0']
   return {
     coding,
     file: file.file,
@@ -53,30 +61,8 @@ export function makeRepresentation(
     etag,
     lastModified,
     body,
-    ok: prepareResponse(200, fields),
-    notModified: prepareResponse(304, validators),
-    failed: failedOf(shared, varies)
+    ok: prepareResponse(200, fields, said),
+    notModified: prepareResponse(304, validators, said),
+    failed: prepareResponse(412, failed, said)
   }
-}
-
-function failedOf({ dictionary }: SharedFields, varies: boolean): PreparedResponse {
-  if (dictionary !== undefined) return FAILED_WITH_DELTAS
-  return varies ? FAILED_VARYING : FAILED
-}
-
-/** What 200, 206 and 304 have in common (RFC 9110 section 15.4.5). */
-function validatorFields(
-  { etag, lastModified }: EncodedFile,
-  shared: SharedFields,
-  varies: boolean
-): Fields {
-  const fields = ['ETag', etag]
-  if (lastModified !== undefined) fields.push('Last-Modified', formatHttpDate(lastModified))
-  fields.push('Cache-Control', shared.cacheControl)
-  const { dictionary } = shared
-  if (dictionary !== undefined) fields.push(...VARY_BY_DICTIONARY, 'Use-As-Dictionary', dictionary)
-  else if (varies) fields.push(...VARY)
-  if (shared.crossOrigin) fields.push('Access-Control-Allow-Origin', '*')
-  fields.push('X-Content-Type-Options', 'nosniff')
-  return withMore(fields, without(shared.more, 'Content-Type'))
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../files/disk.ts'
 import { streamOf } from '../../../files/file-stream.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
+import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
 import {
   makeRepresentation,
@@ -99,9 +100,10 @@ async function prepare(
   const findDelta = deltasOf(wanted, identity, fields)
   const readAll = () => readCopies(directory, identity, copies, maxFileBytes)
   const compressed = copies.size === 0 ? [] : await readAll()
-  const varies = compressed.length > 0
-  const rest = compressed.map(copy => makeRepresentation(copy, fields, varies))
-  const representations = [makeRepresentation(identity, fields, varies), ...rest] as const
+  const isChosen = compressed.length > 0
+  const vary = fields.dictionary === undefined ? (isChosen ? VARY : []) : VARY_BY_DICTIONARY
+  const rest = compressed.map(copy => makeRepresentation(copy, fields, vary))
+  const representations = [makeRepresentation(identity, fields, vary), ...rest] as const
   return { representations, copies, isVerified, findDelta }
 }
 

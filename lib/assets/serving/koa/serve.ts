@@ -37,7 +37,7 @@ export const TO_SOCKET: Way = {
   },
   stream(ctx, response, part) {
     bypassKoa(ctx)
-    return sendFile(ctx.res, response.fields, part)
+    return sendFile(ctx.res, response, part)
   }
 }
 
@@ -88,7 +88,7 @@ export function serveWhole(
   opened?: OpenFile
 ): boolean | Promise<boolean> {
   const chosen = choose(ctx, representations)
-  const ok = prepareResponse(status, chosen.ok.fields)
+  const ok = prepareResponse(status, chosen.ok.fields, chosen.ok.said)
   return writeWhole(ctx, reporting(TO_KOA, chosen), { ...chosen, ok }, opened)
 }
 
@@ -135,17 +135,19 @@ export async function serveCurrent(lookup: Lookup): Promise<boolean> {
 }
 
 function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {
-  return prepareResponse(416, ['Content-Range', `bytes */${size}`, ...failed.fields])
+  const contentRange = ['Content-Range', `bytes */${size}`]
+  return prepareResponse(416, [...contentRange, ...failed.fields], failed.said)
 }
 
 function partial({ ok, size }: Representation, { start, end }: ByteRange): PreparedResponse {
   const contentRange = ['Content-Range', `bytes ${start}-${end}/${size}`]
   const length = ['Content-Length', String(end - start + 1)]
-  return prepareResponse(206, [...ok.fields.slice(0, -2), ...contentRange, ...length])
+  return prepareResponse(206, [...ok.fields.slice(0, -2), ...contentRange, ...length], ok.said)
 }
 
-function give(ctx: Context, { status, fields }: PreparedResponse, body?: Buffer | Readable): true {
+function give(ctx: Context, prepared: PreparedResponse, body?: Buffer | Readable): true {
   const { res, response } = ctx
+  const { status, fields } = prepared
   suppressDisconnects(ctx)
   // A timeout in front may have responded meanwhile.
   if (res.headersSent) return true
@@ -154,7 +156,7 @@ function give(ctx: Context, { status, fields }: PreparedResponse, body?: Buffer 
   if (!body || response.body != null) response.body = null
   response.status = status
   // Koa sets the length of a Buffer, which is the last of our fields.
-  setFields(res, fields, Buffer.isBuffer(body) ? fields.length - 2 : fields.length)
+  setFields(res, prepared, Buffer.isBuffer(body) ? fields.length - 2 : fields.length)
   if (body) response.body = body
   return true
 }

@@ -54,16 +54,17 @@ export function checkSendFile(path: unknown, options: SendFileOptions): void {
   if (options.root === undefined) throw optionError('root', text.expected, undefined, 'sendFile.')
 }
 
-/** The fields that do not describe the content. */
-export function fieldsOfOptions(path: string, options: SendFileOptions): Fields {
-  const { download = false, immutable = false } = options
-  const name = download === true ? basename(path) : download
-  const fallback = immutable ? 'private, max-age=31536000, immutable' : undefined
-  const cacheControl = options.cacheControl ?? fallback
-  return [
-    ...(name === false ? [] : ['Content-Disposition', attachment(name)]),
-    ...(cacheControl === undefined ? [] : ['Cache-Control', cacheControl])
-  ]
+/** The value of Content-Disposition; undefined for none. */
+export function dispositionOf(
+  path: string,
+  { download = false }: SendFileOptions
+): string | undefined {
+  return download === false ? undefined : attachment(download === true ? basename(path) : download)
+}
+
+/** The value of Cache-Control; undefined for the default. */
+export function cacheControlOf({ cacheControl, immutable = false }: SendFileOptions) {
+  return cacheControl ?? (immutable ? 'private, max-age=31536000, immutable' : undefined)
 }
 
 /** The file with the type and the date that the options say. */
@@ -92,7 +93,7 @@ function describedAs(
   return {
     ...representation,
     ...(lastModified === undefined ? {} : { lastModified: seconds }),
-    ok: prepareResponse(200, typed(dated(ok.fields))),
-    notModified: prepareResponse(304, dated(notModified.fields))
+    ok: prepareResponse(200, typed(dated(ok.fields)), ok.said),
+    notModified: prepareResponse(304, dated(notModified.fields), notModified.said)
   }
 }
