@@ -87,6 +87,21 @@ export function wholeSeconds(milliseconds: number): number {
   return Math.min(Math.max(Math.floor(milliseconds / 1000), 0), MAX_SECONDS)
 }
 
+// With a quoted string, in which commas do not separate (RFC 9110 section 5.6.1).
+const DIRECTIVES = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
+
+/**
+ * The value for a response to one visitor: `private` takes the place of `public`, and no directive tells a
+ * shared cache how long to keep it. `no-cache` is enough without: every visitor is asked for anew.
+ */
+export function privateCacheControl(value: string): string {
+  const directives = Array.from(value.matchAll(DIRECTIVES), ([text]) => text.trim())
+    .filter(text => text !== '' && !/^(?:s-maxage|proxy-revalidate)(?:=|$)/i.test(text))
+    .map(text => (/^(?:public|private)(?:=|$)/i.test(text) ? 'private' : text))
+  const isStored = !directives.some(text => /^(?:private|no-store|no-cache)$/i.test(text))
+  return (isStored ? ['private', ...directives] : directives).join(', ')
+}
+
 function formatDirective(given: string, value: DirectiveValue, syntax: CacheControlSyntax): string {
   const name = syntax === 'list' ? given : given.toLowerCase()
   if (!TOKEN.test(name)) throw new TypeError(`the directive ${JSON.stringify(name)} is not a token`)

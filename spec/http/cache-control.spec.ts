@@ -4,6 +4,7 @@ import {
   FLAG_DIRECTIVES,
   SECONDS_DIRECTIVES,
   formatCacheControl,
+  privateCacheControl,
   targetedField,
   wholeSeconds
 } from '../../lib/http/cache-control.ts'
@@ -151,3 +152,22 @@ test('FRS-07 a key that a dictionary cannot have is rejected in a targeted field
     })
   }
 })
+
+for (const [value, expected] of [
+  ['public, max-age=60', 'private, max-age=60'],
+  ['max-age=60, public', 'max-age=60, private'],
+  ['PUBLIC,s-maxage=5 , max-age=60,proxy-revalidate', 'private, max-age=60'],
+  ['max-age=60', 'private, max-age=60'],
+  ['s-maxage=60', 'private'],
+  ['no-cache', 'no-cache'],
+  ['no-store', 'no-store'],
+  ['public, no-cache', 'private, no-cache'],
+  ['private, max-age=60', 'private, max-age=60'],
+  ['private="Set-Cookie, public", max-age=60', 'private, max-age=60'],
+  ['no-cache="A, public", max-age=60', 'private, no-cache="A, public", max-age=60'],
+  ['ext="a\\", public", public', 'ext="a\\", public", private']
+] as const) {
+  test(`for one visitor, ${value} is ${expected}`, t => {
+    t.is(privateCacheControl(value), expected)
+  })
+}

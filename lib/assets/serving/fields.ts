@@ -1,5 +1,6 @@
 // The fields of a response: ours, and those that a middleware in front has set.
 import type { ServerResponse } from 'node:http'
+import { privateCacheControl } from '../../http/cache-control.ts'
 import { isHttp2 } from './connection.ts'
 
 /** Name, value, name, value … as `res.writeHead` takes them. */
@@ -40,6 +41,13 @@ export function setFields(res: ServerResponse, { fields, said }: Given, end = fi
       res.setHeader(name, mergeVary(String(earlier), value))
     else if (earlier === undefined || said.has(key)) res.setHeader(name, value)
   }
+}
+
+/** The same for one visitor: no shared cache may store it. */
+export function privateFields(fields: Fields): Fields {
+  return fields.map((text, at) =>
+    at % 2 === 1 && CACHE_CONTROL.test(fields[at - 1] as string) ? privateCacheControl(text) : text
+  )
 }
 
 /** Leaves out what would let a cache store a response that has no content, and its type. */

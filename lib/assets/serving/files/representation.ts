@@ -1,7 +1,7 @@
 // A representation of a file, with the responses that it can be sent in, made once for many requests.
 import { formatHttpDate } from '../../../http/dates.ts'
 import type { EncodedFile } from './encoded-file.ts'
-import { namesSaid, withoutContent, type Fields } from '../fields.ts'
+import { namesSaid, privateFields, withoutContent, type Fields } from '../fields.ts'
 import { valueOf, withMore, without } from '../more-fields.ts'
 import { prepareResponse, type PreparedResponse } from '../write-response.ts'
 
@@ -64,5 +64,15 @@ export function makeRepresentation(
     ok: prepareResponse(200, fields, said),
     notModified: prepareResponse(304, validators, said),
     failed: prepareResponse(412, failed, said)
+  }
+}
+
+/** The same representation in responses that no shared cache may store. */
+export function privately(representation: Representation): Representation {
+  const { ok, notModified } = representation
+  return {
+    ...representation,
+    ok: prepareResponse(ok.status, privateFields(ok.fields), ok.said),
+    notModified: prepareResponse(notModified.status, privateFields(notModified.fields), ok.said)
   }
 }

@@ -10,7 +10,7 @@ import { connected, isOfConnection, isAwaited } from '../connection.ts'
 import { removeContentFields, setFields } from '../fields.ts'
 import { pacedBody } from '../paced-body.ts'
 import type { ServedFile } from '../files/served-file.ts'
-import type { Representation } from '../files/representation.ts'
+import { privately, type Representation } from '../files/representation.ts'
 import { bodyOf, sendFile } from '../send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
 import { reporting, type Way } from './way.ts'
@@ -92,8 +92,15 @@ export function serveWhole(
   return writeWhole(ctx, reporting(TO_KOA, chosen), { ...chosen, ok }, opened)
 }
 
-function choose({ req }: Context, representations: ServedFile['representations']): Representation {
-  return chooseCoding(req.headers['accept-encoding'], representations) ?? representations[0]
+function choose(ctx: Context, representations: ServedFile['representations']): Representation {
+  const accepted = ctx.req.headers['accept-encoding']
+  const chosen = chooseCoding(accepted, representations) ?? representations[0]
+  return isForOneVisitor(ctx) ? privately(chosen) : chosen
+}
+
+/** A guard may have decided by it; and a shared cache would give a cookie to others. */
+function isForOneVisitor({ req, res }: Context): boolean {
+  return req.headers.authorization !== undefined || res.hasHeader('Set-Cookie')
 }
 
 function writeWhole(
