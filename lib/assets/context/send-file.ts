@@ -16,9 +16,10 @@ import { isCanonicalBelow } from '../urls/canonical-path.ts'
 /**
  * Responds with one file, as files of `public` are responded to: validators, preconditions, ranges,
  * compressed copies. Authorization and the status stay the route's: with another status than 200, set
- * before, the whole file is sent. Fields that were set before stay, Cache-Control included.
+ * before, the whole file is sent. Fields that were set before stay, Content-Type and Cache-Control included,
+ * unless `type` or `download` says otherwise.
  *
- * @param path decoded, relative to `root`: `2024/May report.pdf`
+ * @param path decoded, relative to `root`: `2024/May report.pdf`; one slash in front makes no difference
  * @example
  * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
  * @throws an error with status 404 for a file that does not exist, a directory, a dotfile, and a path or a
@@ -33,17 +34,20 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
       throw new TypeError("sendFile() is a method: call it on Koa's context")
     }
     checkSendFile(path, options)
-    if (!isCanonicalBelow(path)) this.throw(404)
+    // As with koa-send, one slash in front stands for `root`.
+    const below = path.replace(/^\//, '')
+    if (!isCanonicalBelow(below)) this.throw(404)
     const files = directories.rootAt(resolve(settings.root, options.root))
-    const wanted = wantedAt(`/${path}`, settings)
+    const wanted = wantedAt(`/${below}`, settings)
     const status = statusOf(this)
+    const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const isSent = await serveCurrent({
       find: () => files.find(wanted),
       forget: () => files.forget(wanted.path),
       withOpened: use => files.withOpened(wanted, use),
       serve: (file, opened) => {
         setOptions(this, path, options)
-        const own = described(file, options)
+        const own = described(file, { ...options, type })
         return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
       }
     })

@@ -139,7 +139,12 @@ const REFUSED = [
   ...['../secret.txt', '..', '.', '', 'sub/../../secret.txt', './a.txt', 'sub//a.txt', 'a.txt/'],
   ...[
     '/etc/passwd',
-    '/a.txt',
+    '//a.txt',
+    '/',
+    '/../secret.txt',
+    '/sub/../a.txt',
+    '/.env',
+    '/out.txt',
     '%2e%2e/secret.txt',
     '..%2fsecret.txt',
     'a.txt\0',
@@ -176,6 +181,7 @@ test('SND-02 S59 what leads out, is hidden or is no file is a 404 like any missi
     return site.ask('/download', { headers: { 'x-file': short } })
   }
   t.is((await send('sub/a.txt')).text, PDF)
+  t.is((await send('/sub/a.txt')).text, PDF)
   const missing = await send('none.txt')
   t.is(missing.status, 404)
   for (const file of REFUSED) {
@@ -233,7 +239,13 @@ const DISPOSITIONS: [download: boolean | string, expected: string | undefined][]
   ['../../etc/passwd', 'attachment; filename="passwd"'],
   ['a\r\nSet-Cookie: x', 'attachment; filename="a__Set-Cookie: x"'],
   ['😀.txt', `attachment; filename="_.txt"; filename*=UTF-8''%F0%9F%98%80.txt`],
-  ['50%20.txt', `attachment; filename="50%20.txt"; filename*=UTF-8''50%2520.txt`]
+  ['50%20.txt', `attachment; filename="50%20.txt"; filename*=UTF-8''50%2520.txt`],
+  ['a\uD83D.txt', 'attachment; filename="a_.txt"'],
+  ['\uDE00', 'attachment; filename="_"'],
+  ['/', 'attachment'],
+  ['\\', 'attachment'],
+  ['//', 'attachment'],
+  ['a/', 'attachment; filename="a"']
 ]
 
 for (const [download, expected] of DISPOSITIONS) {
@@ -245,6 +257,76 @@ for (const [download, expected] of DISPOSITIONS) {
     t.is(answer.headers['set-cookie'], undefined)
   })
 }
+
+test('WAY-02 a path with a slash in front is the same file in root, and not the one at that path', async t => {
+  const files = { 'a.pdf': PDF, 'sub/a.pdf': 'below' }
+  const site = await makeSender(t, files, { send: { download: true } })
+  const { status, text, headers } = await site.ask(asked('/a.pdf'))
+  t.deepEqual([status, text], [200, PDF])
+  t.is(headers['content-disposition'], 'attachment; filename="a.pdf"')
+  t.is((await site.ask(asked('/sub/a.pdf'))).text, 'below')
+  writeFileSync(join(site.root, 'secret.txt'), 'secret')
+  for (const file of [join(site.root, 'secret.txt'), join(site.root, 'data/a.pdf'), '//a.pdf']) {
+    const answer = await site.ask(asked(file))
+    t.deepEqual([answer.status, answer.text], [404, 'Not Found'], file)
+  }
+})
+
+for (const [name, koa] of [
+  ['Koa 3', Koa],
+  ['Koa 2', Koa2]
+] as const) {
+  test(`PRV-03 S75 a type that the route has set stays, unless the option says another (${name})`, async t => {
+    const page = '<script>alert(1)</script>'
+    const large = Buffer.alloc(2 * 1024 * 1024, page)
+    const site = await makeSender(
+      t,
+      { 'evil.html': page, 'large.html': large },
+      {
+        koa,
+        routes: async ctx => {
+          ctx.type = 'application/octet-stream'
+          const type = ctx.path === '/typed' ? { type: 'text/plain' } : { type: undefined }
+          await ctx.sendFile(String(ctx.query['file']), { root: 'data', ...type })
+        }
+      }
+    )
+    for (const file of ['evil.html', 'large.html']) {
+      const { headers, status } = await site.ask(asked(file))
+      t.deepEqual([status, headers['content-type']], [200, 'application/octet-stream'])
+      t.is(headers['x-content-type-options'], 'nosniff')
+      const part = await site.ask(asked(file), { headers: { range: 'bytes=0-3' } })
+      t.deepEqual([part.status, part.headers['content-type']], [206, 'application/octet-stream'])
+      const head = await site.ask(asked(file), { method: 'HEAD' })
+      t.is(head.headers['content-type'], 'application/octet-stream')
+      const same = { 'if-none-match': String(headers['etag']) }
+      const unchanged = await site.ask(asked(file), { headers: same })
+      t.deepEqual([unchanged.status, unchanged.headers['content-type']], [304, undefined])
+      t.is((await site.ask(`/typed?file=${file}`)).headers['content-type'], 'text/plain')
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('NBR-02 download beats what was set in front, and a Cache-Control in front beats cacheControl', async t => {
+  const site = await makeSender(
+    t,
+    { 'a.pdf': PDF },
+    {
+      send: { download: 'Report.pdf', cacheControl: 'public, max-age=60' },
+      front(ctx, next) {
+        ctx.set({ 'Content-Disposition': 'inline', 'X-Frame-Options': 'DENY' })
+        if (ctx.query['guard'] !== undefined) ctx.set('Cache-Control', 'no-store')
+        return next()
+      }
+    }
+  )
+  const { headers } = await site.ask(asked('a.pdf'))
+  t.is(headers['content-disposition'], 'attachment; filename="Report.pdf"')
+  t.is(headers['cache-control'], 'public, max-age=60')
+  t.is(headers['x-frame-options'], 'DENY')
+  t.is((await site.ask(`${asked('a.pdf')}&guard`)).headers['cache-control'], 'no-store')
+})
 
 test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.fresh needs no file', async t => {
   let version = 'a'

@@ -14,7 +14,7 @@ import { prepareResponse } from '../write-response.ts'
 export interface SendFileOptions {
   /** The directory at which the path starts and which it may not leave, relative to the project's `root`. */
   readonly root: string
-  /** The value of Content-Type. Default: by the path's extension. */
+  /** The value of Content-Type. Default: the one that was set before, else by the path's extension. */
   readonly type?: string | undefined
   /**
    * Makes the browser save the file instead of showing it (RFC 6266): `true` under its own name, else under
