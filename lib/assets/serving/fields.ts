@@ -31,9 +31,9 @@ export function namesSaid(fields: Fields): ReadonlySet<string> {
  * Sets our fields beside those that were set before: what an option said replaces them, a default does not,
  * and `Vary` has the members of both.
  */
-export function setFields(res: ServerResponse, { fields, said }: Given, end = fields.length): void {
+export function setFields(res: ServerResponse, { fields, said }: Given): void {
   const isBare = res.getHeaderNames().length === 0
-  for (let at = 0; at < end; at += 2) {
+  for (let at = 0; at < fields.length; at += 2) {
     const [name, value] = [fields[at] as string, fields[at + 1] as string]
     const earlier = isBare ? undefined : res.getHeader(name)
     const key = name.toLowerCase()

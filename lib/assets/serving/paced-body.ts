@@ -8,10 +8,15 @@ import { isHttp2 } from './connection.ts'
 /** In bytes. Browsers open up to 256 streams at once (Chromium). */
 export const HTTP2_PIECE_BYTES = 32 * 1024
 
-/** The body in pieces, if the whole must not wait to be sent. */
+/** The body as it is handed on once all fields are set: in pieces, if the whole must not be. */
 export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable {
-  return isHttp2(res) && body.length > HTTP2_PIECE_BYTES ? Readable.from(piecesOf(body)) : body
+  if (isHttp2(res)) return body.length > HTTP2_PIECE_BYTES ? Readable.from(piecesOf(body)) : body
+  return NOT_ASCII.test(String(res.getHeader('Content-Disposition'))) ? Readable.from([body]) : body
 }
+
+// With a body that `end` is given whole, Node garbles such a Content-Disposition: `processHeader` makes it a
+// Buffer of Latin-1, which is then read as UTF-8 (Node 20 to 26).
+const NOT_ASCII = /[^\x00-\x7f]/
 
 function* piecesOf(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += HTTP2_PIECE_BYTES) {

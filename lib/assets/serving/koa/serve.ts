@@ -23,7 +23,7 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
  * response without content. Middleware in front can still change all of it.
  */
 export const TO_KOA: Way = {
-  write: (ctx, response, body) => give(ctx, response, body && pacedBody(ctx.res, body)),
+  write: (ctx, response, body) => give(ctx, response, body),
   stream: (ctx, response, part) => give(ctx, response, bodyOf(ctx.res, part))
 }
 
@@ -154,17 +154,15 @@ function partial({ ok, size }: Representation, { start, end }: ByteRange): Prepa
 
 function give(ctx: Context, prepared: PreparedResponse, body?: Buffer | Readable): true {
   const { res, response } = ctx
-  const { status, fields } = prepared
   suppressDisconnects(ctx)
   // A timeout in front may have responded meanwhile.
   if (res.headersSent) return true
   removeContentFields(res)
   // Koa removes fields together with an earlier body, and makes a response without one a 204.
   if (!body || response.body != null) response.body = null
-  response.status = status
-  // Koa sets the length of a Buffer, which is the last of our fields.
-  setFields(res, prepared, Buffer.isBuffer(body) ? fields.length - 2 : fields.length)
-  if (body) response.body = body
+  response.status = prepared.status
+  setFields(res, prepared)
+  if (body) response.body = Buffer.isBuffer(body) ? pacedBody(res, body) : body
   return true
 }
 
