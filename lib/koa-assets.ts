@@ -82,7 +82,11 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   printOverview(settings, options)
   const development = settings.live && new Development(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
-  return settings.serve ? new AssetServer(pipeline, helpers, development).middleware : helpers
+  if (settings.serve) return new AssetServer(pipeline, helpers, development).middleware
+  // A server in front asks here for what it does not have yet.
+  const unstored: Middleware = (ctx, next) =>
+    isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnstored(ctx, next) : next()
+  return compose([unstored, helpers])
 }
 
 class AssetServer {

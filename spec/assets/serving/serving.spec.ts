@@ -195,14 +195,41 @@ test('SRV-13 with serving off nothing is served and nothing is written, and help
   const files = { 'stylesheets/a.css': 'a{}', '/public/robots.txt': 'x' }
   const site = await makeSite(t, files, { serve: false, routes: view })
   for (const path of ['/assets/a.css', '/robots.txt', '/assets/%zz']) {
-    const { status, headers } = await site.ask(path)
-    t.deepEqual([path, status, headers['cache-control']], [path, 404, undefined])
+    t.is((await site.ask(path)).status, 404, path)
   }
   t.deepEqual(readdirSync(join(site.root, 'public')), ['robots.txt'])
   t.is(
     (await site.ask('/page')).text,
     '<link href="/assets/a.css" type="text/css" rel="stylesheet">'
   )
+})
+
+test('PRV-04 with serving off a 404 under the prefix or in a mount is no-store, and nothing else changes', async t => {
+  const site = await makeSite(
+    t,
+    { 'a.css': 'a{}', '/dist/b.js': 'b' },
+    {
+      serve: false,
+      mounts: { '/m': 'dist' },
+      routes(ctx) {
+        if (ctx.path === '/assets/thrown.css') ctx.throw(404)
+        if (ctx.path === '/assets/made.css') ctx.body = 'made'
+        if (ctx.path === '/assets/gone.css') ctx.status = 410
+      }
+    }
+  )
+  for (const [path, expected] of Object.entries({
+    '/assets/a.css': [404, 'no-store'],
+    '/assets/none.css': [404, 'no-store'],
+    '/assets/thrown.css': [404, 'no-store'],
+    '/m/b.js': [404, 'no-store'],
+    '/assets/made.css': [200, undefined],
+    '/assets/gone.css': [410, undefined],
+    '/none': [404, undefined]
+  })) {
+    const { status, headers } = await site.ask(path)
+    t.deepEqual([status, headers['cache-control']], expected, path)
+  }
 })
 
 test('SET-13 of two apps the one with the longer prefix responds, in either order of declaration', async t => {
