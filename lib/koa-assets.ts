@@ -148,7 +148,7 @@ class AssetServer {
     const published = (start: number) => this.#pipeline.publishedSince(wanted, start)
     const setTiming = isDevelopment ? startTiming(published) : undefined
     const respondWith = (find: Lookup['find']) =>
-      serveCurrent({
+      serveCurrent(ctx, {
         find,
         forget: () => directories.forget(wanted),
         withOpened: use => directories.withOpened(wanted, use),

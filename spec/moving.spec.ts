@@ -193,7 +193,7 @@ test('WAY-01 `extensions` finds what it finds in koa-static and sirv', async t =
   const assume = sirv(join(root, 'public'), { extensions: ['html'] })
   const others = await site(t, ctx => {
     ctx.respond = false
-    assume(ctx.req, ctx.res, () => ctx.res.writeHead(404).end())
+    assume(ctx.req, ctx.res, () => void ctx.res.writeHead(404).end())
   })
   for (const path of ['/about', '/about.html', '/docs', '/docs/setup', '/none', '/docs/none']) {
     const { status, text } = await ours(path)

@@ -1,14 +1,16 @@
-// Responses that have no connection yet, or nobody who waits for them any more: S51.
+// Responses that have no connection yet, or nobody who waits for them any more: S51, S67.
 import { once } from 'node:events'
 import { connect as connectHttp2, constants, createServer as createHttp2 } from 'node:http2'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
 import type Koa from 'koa'
 import type { Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { openDescriptors } from '../support/descriptors.ts'
 import { listen, makeFront, type Front } from '../support/front.ts'
+import { heldBytes } from '../support/in-process.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { until } from '../support/until.ts'
@@ -72,13 +74,35 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       const before = openDescriptors()
       const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
       const sockets = await Promise.all([1, 2, 3].map(() => pipeline(port, requests)))
-      await until(() => seen.came > 3 * requests, 'every request has come')
       await until(() => openDescriptors(file) === 3, 'each connection has its first download')
       for (const socket of sockets) socket.destroy()
       await until(() => openDescriptors(file) === 0, 'the file is closed')
       await until(() => openDescriptors() <= before, 'as few descriptors as before')
       await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
       t.deepEqual([errors, warnings], [[], []])
+    }
+  )
+
+  test.serial(
+    `S67 240,000 pipelined requests of a client that reads nothing stay on its side, ${sender}`,
+    async t => {
+      const { port, file, seen, errors } = await makeCounted(t, options)
+      const before = await heldBytes()
+      const socket = await pipeline(port, 240_000)
+      await until(() => openDescriptors(file) === 1, 'the first download has begun')
+      // What can still come has come once nothing does during a thousand answers.
+      for (let quiet = 0, came = seen.came; quiet < 1000; quiet++) {
+        await ask(port, 'HEAD', '/big.bin')
+        if (seen.came !== came + 1) quiet = 0
+        came = seen.came
+      }
+      const held = (await heldBytes()) - before
+      t.true(seen.came < 10_000, `${seen.came} were read`)
+      // A Buffer that Koa sends: 31 MiB.
+      t.true(held < 31 * 1024 * 1024, `${held} bytes are held`)
+      socket.destroy()
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+      t.deepEqual(errors, [])
     }
   )
 
@@ -134,6 +158,31 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       t.deepEqual(errors, [])
     }
   )
+}
+
+for (const [sender, options] of SENDERS_AND_MOUNT) {
+  for (const [way, maxFileBytes] of [
+    ['from memory', 1024],
+    ['streamed', 0]
+  ] as const) {
+    test.serial(
+      `S67 3,000 pipelined requests of a client that reads late all get their response, ${way}, ${sender}`,
+      async t => {
+        const root = makeProject(t, { 'public/a.txt': 'a'.repeat(1000) })
+        const memory = { maxFileBytes }
+        const production = { env: 'production', compile: false, fingerprint: false, revalidate: 0 }
+        const { port, errors } = await makeFront(t, { root, ...production, memory, ...options })
+        const socket = connect(port, '127.0.0.1')
+        const requests = 'GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2999)
+        socket.write(`${requests}GET /a.txt HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+        for (let asked = 0; asked < 100; asked++) await ask(port, 'HEAD', '/a.txt')
+        const text = await textOf(socket)
+        t.is(text.split('HTTP/1.1 200 OK\r\n').length - 1, 3000)
+        t.is(text.split('a'.repeat(1000)).length - 1, 3000)
+        t.deepEqual(errors, [])
+      }
+    )
+  }
 }
 
 const late: Promise<unknown>[] = []

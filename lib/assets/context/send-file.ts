@@ -41,7 +41,7 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const wanted = wantedAt(`/${below}`, settings)
     const status = statusOf(this)
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
-    const isSent = await serveCurrent({
+    const isSent = await serveCurrent(this, {
       find: () => files.find(wanted),
       forget: () => files.forget(wanted.path),
       withOpened: use => files.withOpened(wanted, use),

@@ -30,24 +30,34 @@ export function isAwaited(res: ServerResponse): boolean {
  * @returns whether it has one and is still wanted
  */
 export async function connected(res: ServerResponse): Promise<boolean> {
-  const socket = socketOf(res)
-  if (isAwaited(res) && socket && !res.socket && !streamOf(res)) await assigned(res, socket)
+  await untilAssigned(res)
   return isAwaited(res)
 }
+
+// In a pipeline. Node itself stops reading only while responses wait that are written already.
+const MAX_WAITING = 20
 
 // A connection that closes does not notify the responses that wait for it. Thousands may wait, so each
 // connection has one listener.
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
-function assigned(res: ServerResponse, socket: Socket): Promise<void> {
+/**
+ * Resolves once a response has its connection, or will get none; undefined for one that need not wait.
+ * While more than a few of a connection wait, no more requests are read from it.
+ */
+export function untilAssigned(res: ServerResponse): Promise<void> | undefined {
+  const socket = socketOf(res)
+  if (!socket || res.socket || streamOf(res) || !isAwaited(res)) return undefined
   const waiters = waitersOn(socket)
   return new Promise(resolve => {
     const stop = () => {
       waiters.delete(stop)
       res.removeListener('socket', stop)
+      if (waiters.size === MAX_WAITING) socket.resume()
       resolve()
     }
     waiters.add(stop)
+    if (waiters.size > MAX_WAITING) socket.pause()
     res.once('socket', stop)
   })
 }
@@ -57,6 +67,10 @@ function waitersOn(socket: Socket): Set<() => void> {
   if (known) return known
   const waiters = new Set<() => void>()
   waiting.set(socket, waiters)
+  // Node resumes it after each request and when it is drained.
+  socket.on('resume', () => {
+    if (waiters.size > MAX_WAITING) socket.pause()
+  })
   socket.once('close', () => {
     for (const stop of waiters) stop()
   })

@@ -64,7 +64,7 @@ async function sendSource(ctx: Context, pipeline: Pipeline, { source }: Place): 
   protect(ctx, IMAGE_POLICY)
   const files = pipeline.directories.rootAt(source.directory)
   const wanted = wantedAt(`/${source.path}`, pipeline.settings)
-  await serveCurrent({
+  await serveCurrent(ctx, {
     find: () => files.find(wanted),
     forget: () => files.forget(wanted.path),
     withOpened: use => files.withOpened(wanted, use),

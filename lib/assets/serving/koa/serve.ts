@@ -6,7 +6,7 @@ import { offeredDictionary } from '../../../http/coding/dictionaries.ts'
 import { evaluatePreconditions } from '../../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'
-import { connected, isOfConnection, isAwaited } from '../connection.ts'
+import { connected, isOfConnection, isAwaited, untilAssigned } from '../connection.ts'
 import { removeContentFields, setFields } from '../fields.ts'
 import { pacedBody } from '../paced-body.ts'
 import type { ServedFile } from '../files/served-file.ts'
@@ -130,7 +130,11 @@ type Serve = (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
  * Responds with a file that may be replaced, or written to, between being found and being opened.
  * @returns false when there is no such file
  */
-export async function serveCurrent(lookup: Lookup): Promise<boolean> {
+export async function serveCurrent(
+  { res }: Pick<Context, 'res'>,
+  lookup: Lookup
+): Promise<boolean> {
+  void untilAssigned(res)
   for (let attempt = 0; attempt < 2; attempt++) {
     const file = await lookup.find()
     if (!file) return false
