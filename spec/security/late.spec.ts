@@ -17,7 +17,7 @@ import { until } from '../support/until.ts'
 import { SENDERS_AND_MOUNT } from './places.ts'
 
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
-const { NGHTTP2_CANCEL } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 
 interface Counted extends Front {
   readonly file: string
@@ -161,6 +161,22 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
 }
 
 for (const [sender, options] of SENDERS_AND_MOUNT) {
+  test.serial(
+    `S51 HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`,
+    async t => {
+      const { http2Port, file, seen, errors } = await makeCounted(t, options)
+      const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+      t.teardown(() => session.destroy())
+      const streams = Array.from({ length: 20 }, () => session.request({ ':path': '/big.bin' }))
+      await Promise.all(streams.map(stream => once(stream, 'response')))
+      await until(() => openDescriptors(file) === 20, 'each stream has its download')
+      for (const stream of streams) stream.close(NGHTTP2_NO_ERROR)
+      await until(() => openDescriptors(file) === 0, 'the file is closed while the session lasts')
+      await until(() => seen.left === seen.came, 'the application is done with every request')
+      t.deepEqual(errors, [])
+    }
+  )
+
   for (const [way, maxFileBytes] of [
     ['from memory', 1024],
     ['streamed', 0]

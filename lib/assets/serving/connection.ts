@@ -89,6 +89,15 @@ export function abort(res: ServerResponse): void {
 }
 
 /**
+ * Over HTTP/2 a client may reset a stream without an error code. Up to version 24 Node then waits until the
+ * rest is sent, as long as the session lasts.
+ */
+export function endOnReset(res: ServerResponse): void {
+  const stream = streamOf(res)
+  stream?.once('aborted', () => stream.destroy())
+}
+
+/**
  * Whether an error is that of the response's connection: its client disconnected. Koa 3 reports that of a
  * response whose body is a stream as one that was closed before its end.
  */

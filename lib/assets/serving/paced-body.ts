@@ -3,15 +3,20 @@
 // images of 300 KB at once, each written as a whole, are enough.
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { isHttp2 } from './connection.ts'
+import { endOnReset, isHttp2 } from './connection.ts'
 
 /** In bytes. Browsers open up to 256 streams at once (Chromium). */
 export const HTTP2_PIECE_BYTES = 32 * 1024
 
 /** The body as it is handed on once all fields are set: in pieces, if the whole must not be. */
 export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable {
-  if (isHttp2(res)) return body.length > HTTP2_PIECE_BYTES ? Readable.from(piecesOf(body)) : body
-  return NOT_ASCII.test(String(res.getHeader('Content-Disposition'))) ? Readable.from([body]) : body
+  if (!isHttp2(res)) {
+    const isGarbled = NOT_ASCII.test(String(res.getHeader('Content-Disposition')))
+    return isGarbled ? Readable.from([body]) : body
+  }
+  if (body.length <= HTTP2_PIECE_BYTES) return body
+  endOnReset(res)
+  return Readable.from(piecesOf(body))
 }
 
 // With a body that `end` is given whole, Node garbles such a Content-Disposition: `processHeader` makes it a

@@ -5,7 +5,7 @@ import send from 'send'
 import type { ByteRange } from '../../http/ranges.ts'
 import { keepOpen, type OpenFile } from '../../files/disk.ts'
 import { WITHOUT_CLOSE, readUnchanged, type Read } from '../../files/file-stream.ts'
-import { abort, isHttp2 } from './connection.ts'
+import { abort, endOnReset, isHttp2 } from './connection.ts'
 import { removeContentFields, setFields } from './fields.ts'
 import { HTTP2_PIECE_BYTES } from './paced-body.ts'
 import type { PreparedResponse } from './write-response.ts'
@@ -75,6 +75,7 @@ function sourceOf(res: ServerResponse, part: FilePart) {
       done(null, error ? 0 : bytesRead, buffer)
     })
   }
+  endOnReset(res)
   const pace = isHttp2(res) ? { highWaterMark: HTTP2_PIECE_BYTES } : {}
   return { fd: part.file.fd, fs: { ...WITHOUT_CLOSE, read }, ...pace }
 }
