@@ -87,20 +87,29 @@ test('every block of the page is run here', t => {
 })
 
 test('before and after, the example sends the same files with the same lifetimes, and the same page', async t => {
+  const scripts = [
+    'app-1a2b3c4d.js',
+    // Vite, webpack and a copied file.
+    'assets/index-BcXr2f3k.js',
+    'main.3f9a1c2b4d5e6f7a8b9c.js',
+    'logo.svg'
+  ]
   const root = makeProject(t, {
     'public/index.html': TEXT,
     'public/docs/index.html': 'docs',
     'public/robots.txt': 'robots',
-    'build/app-1a2b3c4d.js': 'go()'
+    'build/index.html': 'build',
+    ...Object.fromEntries(scripts.map(name => [`build/${name}`, name]))
   })
   const [old, ours] = [await siteOf(t, root, before), await siteOf(t, root, after)]
-  for (const path of ['/', '/docs/', '/robots.txt', '/static/app-1a2b3c4d.js', '/hello']) {
+  const hashed = scripts.map(name => `/static/${name}`)
+  for (const path of ['/', '/docs/', '/robots.txt', '/static/', ...hashed, '/hello']) {
     const [expected, actual] = [await old(path), await ours(path)]
     t.is(actual.status, 200, path)
     t.is(actual.text, expected.text, path)
     const agesOf = ({ headers }: typeof actual) =>
       /max-age=\d+/.exec(headers['cache-control'] ?? '')?.[0]
-    t.is(agesOf(actual), agesOf(expected), path)
+    if (path !== '/static/') t.is(agesOf(actual), agesOf(expected), path)
     for (const [each, answer] of [
       [old, expected],
       [ours, actual]
@@ -109,8 +118,29 @@ test('before and after, the example sends the same files with the same lifetimes
       t.is((await each(path, { headers })).status, 304, path)
     }
   }
-  const hashed = await ours('/static/app-1a2b3c4d.js')
-  t.is(hashed.headers['cache-control'], 'public, max-age=31536000, immutable')
+  for (const path of hashed) {
+    const { headers } = await ours(path)
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable', path)
+  }
+  const page = await ours('/static/')
+  t.is(page.headers['cache-control'], 'public, max-age=0, must-revalidate', 'HTML can change')
+  t.regex((await old('/static/')).headers['cache-control'] ?? '', /max-age=31536000,immutable/)
+})
+
+test('the patterns for names with a hash match names with a hash, that of Vite a word as well', t => {
+  const patterns = page.text.matchAll(/`\/([^`]+\$)\/`/g)
+  const [webpack, hex, vite] = Array.from(patterns, ([, text = '']) => new RegExp(text))
+  const matching = (pattern = /^$/) =>
+    [
+      'main.3f9a1c2b4d5e6f7a8b9c.js.map',
+      'app-1a2b3c4d.js',
+      'index-BcXr2f3k.js',
+      'my-notebook.js',
+      'jquery.min.js'
+    ].filter(name => pattern.test(`/static/${name}`))
+  t.deepEqual(matching(webpack), ['main.3f9a1c2b4d5e6f7a8b9c.js.map'])
+  t.deepEqual(matching(hex), ['app-1a2b3c4d.js'])
+  t.deepEqual(matching(vite), ['app-1a2b3c4d.js', 'index-BcXr2f3k.js', 'my-notebook.js'])
 })
 
 test('the first table says what koa-static and koaAssets do', async t => {
