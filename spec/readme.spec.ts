@@ -88,9 +88,9 @@ test('the examples of mounts and of one file from a route serve what they name',
   const root = makeProject(t, {
     'data/uploads/cat.png': 'cat',
     'data/reports/5.pdf': 'report',
-    'admin/dist/index.html': 'admin',
-    'admin/dist/main.js': '',
-    'admin/dist/.vite/manifest.json': '{"main.js":{"file":"main.js","isEntry":true}}'
+    'dist/index.html': 'admin',
+    'dist/main.js': '',
+    'dist/.vite/manifest.json': '{"main.js":{"file":"main.js","isEntry":true}}'
   })
   const [app, router] = [new Koa(), new Router()]
   app.use((ctx, next) => {
@@ -98,7 +98,7 @@ test('the examples of mounts and of one file from a route serve what they name',
     return next()
   })
   const here = (options: KoaAssetsOptions) =>
-    app.use(koaAssets({ ...options, root, env: 'production', serve: true }))
+    app.use(koaAssets({ ...options, root, env: 'production' }))
   for (const body of fragments) evaluate(body, { koaAssets: here, router })
   app.use(router.routes())
   const agent = supertest(app.callback())

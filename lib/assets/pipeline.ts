@@ -1,5 +1,6 @@
 // Connects the rooms: everything that one koaAssets() holds. The targets of an app are published on
 // request, or built with fingerprints on request, or precompiled.
+import { AssetError } from '../errors.ts'
 import { warnOnce } from '../warn-once.ts'
 import { Bundles } from './bundles/bundles.ts'
 import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
@@ -47,7 +48,7 @@ export class Pipeline {
 
   /** @throws AssetError for a manifest that is needed and missing or broken */
   constructor(settings: Settings) {
-    const { apps, env } = settings
+    const { apps, env, publicApp } = settings
     const warn = warnOnce()
     this.settings = settings
     this.sources = new Sources(settings, warn)
@@ -77,7 +78,8 @@ export class Pipeline {
       version: () => this.#version
     })
     const liveScript = `${encodePath(settings.prefix)}/-/live.js`
-    this.viewHelpers = makeViewHelpers({ ...settings, liveScript }, assetsOf, this.#bundles?.find)
+    const pages = { ...settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] }
+    this.viewHelpers = makeViewHelpers(pages, assetsOf, this.#bundles?.find)
   }
 
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
@@ -110,7 +112,7 @@ export class Pipeline {
   }
 
   #currentInPublic(wanted: Wanted): Promise<Found> | Found {
-    if (wanted.isFolder) return undefined
+    if (wanted.isFolder || !this.settings.servesPublic) return undefined
     if (!this.#isPublished(wanted)) return this.#publicFiles.find(wanted)
     return wanted.app.fingerprint ? this.#build(wanted) : this.#publish(wanted)
   }
@@ -124,7 +126,7 @@ export class Pipeline {
   async has(wanted: Wanted): Promise<boolean> {
     const { app, name } = wanted
     if (await this.directories.isInMounts(wanted)) return true
-    if (wanted.isFolder) return false
+    if (wanted.isFolder || !this.settings.servesPublic) return false
     if (this.#isPublished(wanted) && (await this.sources.of(app).find(name))) return true
     return this.#publicFiles.has(wanted)
   }
@@ -197,6 +199,10 @@ export class Pipeline {
   }
 
   #resolve(app: AppSettings, name: string): AssetAddress {
+    if (app === this.settings.publicApp) {
+      const message = `'${name}' is not an asset: this project has none of its own`
+      throw new AssetError('asset-unknown', message)
+    }
     const manifest = this.manifestOf(app)
     if (!manifest) {
       if (app.compile) this.#checkName?.(app, name)

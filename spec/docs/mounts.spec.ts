@@ -1,15 +1,18 @@
 // docs/mounts.md
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import Koa from 'koa'
 import test from 'ava'
 import supertest from 'supertest'
 import { FILE_EXTENSIONS } from '../../lib/assets/serving/directories/fallback.ts'
 import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
-import { asBody, evaluate, readPage } from '../support/examples.ts'
+import { asBody, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeProject } from '../support/site.ts'
 
 const page = readPage('docs/mounts.md')
 const [example = ''] = page.take('').map(asBody)
+const only = page.take('Without assets of your own')
 
 test('every block of the page is run here', t => {
   t.deepEqual(page.left(), [])
@@ -38,7 +41,7 @@ test('the example serves four directories, each under its path', async t => {
   })
   const app = new Koa()
   const here = (options: KoaAssetsOptions) =>
-    app.use(koaAssets({ ...options, root, env: 'production', serve: true }))
+    app.use(koaAssets({ ...options, root, env: 'production' }))
   evaluate(example, { koaAssets: here })
   const agent = supertest(app.callback())
   const navigation = { 'Sec-Fetch-Mode': 'navigate' }
@@ -53,4 +56,18 @@ test('the example serves four directories, each under its path', async t => {
   t.is(await cacheControlOf('/main-B1a2C3d4.js'), 'public, max-age=31536000, immutable')
   t.is(await cacheControlOf('/orders/7'), 'no-cache')
   t.is((await agent.get('/docs')).status, 301)
+})
+
+test('PRV-02 the example without assets serves a folder of that name, and nothing else', async t => {
+  const site = makeExample(t, { 'assets/a.txt': 'a', 'public/robots.txt': 'robots' })
+  await site.follow(only)
+  const { root } = site
+  const { options } = (await import(pathToFileURL(join(root, 'only-mounts.js')).href)) as {
+    options: KoaAssetsOptions
+  }
+  const app = new Koa()
+  app.use(koaAssets({ ...options, root, env: 'production' }))
+  const agent = supertest(app.callback())
+  t.is((await agent.get('/assets/a.txt')).text, 'a')
+  t.is((await agent.get('/robots.txt')).status, 404)
 })

@@ -130,6 +130,10 @@ class Run {
     const { root, apps } = this.#settings
     const places = await listPlaces(this.#settings, this.#sources)
     if (places.length > 0) return
+    if (apps.length === 0) {
+      const message = 'there is nothing to precompile: this project has no assets of its own'
+      throw new AssetError('precompile-empty', message)
+    }
     const searched = new Set(apps.flatMap(app => this.#sources.of(app).directories))
     throw new AssetError(
       'precompile-empty',

@@ -1,5 +1,5 @@
 // The last step of an explanation: the file in `public`, and the response to a request for it.
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { isInside, statOf } from '../../files/disk.ts'
@@ -26,10 +26,9 @@ import { step, type ExplainedRepresentation } from './explanation.ts'
 export async function explainFile(settings: Settings, wanted: Wanted, source: Source | undefined) {
   const directories = await directoriesFor(settings, wanted, source)
   const mounted = await directories.findInMounts(wanted)
-  const file = mounted ?? (await directories.public.find(wanted))
-  const found = file?.representations[0].file ?? publicFile(settings, wanted.path)
-  const path = relative(settings.root, found)
-  const finding = file ? 'exists' : await whyNoFile(settings, wanted)
+  const file =
+    mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
+  const finding = file ? existing(settings, file) : await whyNoFile(settings, wanted)
   const representations = (file?.representations ?? []).map(({ coding, size, ok }) => ({
     coding,
     size,
@@ -42,7 +41,7 @@ export async function explainFile(settings: Settings, wanted: Wanted, source: So
     (await outcomeWithoutFile(settings, wanted, directories))
   const condition = settings.serve ? '' : 'with serving on: '
   return {
-    step: step('file', `${path} ${finding}`, representations.flatMap(detailsOf)),
+    step: step('file', finding, representations.flatMap(detailsOf)),
     outcome: condition + outcome,
     isFound,
     representations
@@ -111,11 +110,17 @@ function detailsOf({ coding, size, headers }: ExplainedRepresentation): string[]
   return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
 }
 
-async function whyNoFile(
-  { publicDir, publicApp }: Settings,
-  { path, name, app }: Wanted
-): Promise<string> {
-  const file = join(publicDir, path)
+function existing({ root }: Settings, { representations }: ServedFile): string {
+  return `${relative(root, representations[0].file)} exists`
+}
+
+async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
+  if (!settings.servesPublic) return `no mount has ${wanted.path}`
+  const file = publicFile(settings, wanted.path)
+  return `${relative(settings.root, file)} ${await whyNotServed(settings, wanted, file)}`
+}
+
+async function whyNotServed({ publicApp }: Settings, { name, app }: Wanted, file: string) {
   const stats = await statOf(file)
   if (!stats) return 'does not exist'
   if (!stats.isFile()) return 'is not a file'

@@ -52,7 +52,7 @@ export async function explainWith(
   const { step: fileStep, ...result } = await explainFile(settings, wanted, resolved.source)
   return {
     path,
-    steps: [...steps, appStep(settings, wanted), ...resolved.steps, fileStep],
+    steps: [...steps, ...appStep(settings, wanted), ...resolved.steps, fileStep],
     source: resolved.source && relative(settings.root, resolved.source.file),
     ...result
   }
@@ -65,11 +65,11 @@ export function pathOf(asked: string, { apps }: Settings): string {
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
 }
 
-function settingsStep({ env, root, serve, publicDir }: Settings): Step {
+function settingsStep({ env, root, serve, publicDir, servesPublic }: Settings): Step {
   const serving = serve ? 'on' : "off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
   return step('settings', `${env}; serving is ${serving}`, [
     `root: ${root}`,
-    `public: ${relative(root, publicDir)}`
+    ...(servesPublic ? [`public: ${relative(root, publicDir)}`] : [])
   ])
 }
 
@@ -79,7 +79,10 @@ function pathStep(path: string, settings: Settings): Step {
   return step('path', `${path} ${finding}`, [`prefix: ${settings.prefix}`])
 }
 
-function mountsStep({ root, mounts }: Settings, wanted: ReturnType<typeof locate>): Step[] {
+function mountsStep(
+  { root, mounts, servesPublic }: Settings,
+  wanted: ReturnType<typeof locate>
+): Step[] {
   if (mounts.length === 0) return []
   const path = typeof wanted === 'object' ? wanted.path : ''
   const covering = mounts.filter(mount => covers(mount, path))
@@ -94,17 +97,19 @@ function mountsStep({ root, mounts }: Settings, wanted: ReturnType<typeof locate
     ].join(', ')
   )
   const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
-  const finding = places.length === 0 ? without : `${places.join(', then ')}, then public`
+  if (places.length > 0 && servesPublic) places.push('public')
+  const finding = places.join(', then ') || without
   return [step('mounts', finding, details)]
 }
 
-function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
+function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step[] {
+  if (apps.length === 0) return []
   const places = mounts.length === 0 ? 'public' : 'a mount or public'
   const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
-  if (app === publicApp) return step('app', `none: a file in ${places}, if it exists`, details)
+  if (app === publicApp) return [step('app', `none: a file in ${places}, if it exists`, details)]
   const compile = app.compile ? 'compiles on request' : 'does not compile on request'
   const fingerprint = app.fingerprint ? 'fingerprinted names' : 'plain names'
-  return step('app', `${app.name}: ${compile}, ${fingerprint}`, details)
+  return [step('app', `${app.name}: ${compile}, ${fingerprint}`, details)]
 }
 
 async function resolve(settings: Settings, all: Sources, { app, name }: Wanted) {

@@ -32,7 +32,7 @@ export function printOverview(
 
 /** @param environment its name, and where it comes from */
 export function overview(settings: Settings, environment: string): string {
-  const { root, publicDir, serve, prefix, mounts, live } = settings
+  const { root, prefix, mounts, live } = settings
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places = [
     ...settings.apps.map(({ urlPrefix, sources }): [string, string] => {
@@ -44,13 +44,19 @@ export function overview(settings: Settings, environment: string): string {
     })
   ].map(([path, from]): [string, string] => [`${printable(path)}/…`, from])
   const width = Math.max(...places.map(([path]) => path.length))
-  const serving = serve
-    ? `This process serves them, and everything in ${shown(publicDir)}.`
-    : `This process does not serve them (serve is off): a front web server must serve ${shown(publicDir)}.`
   return [
     `koa-fresh-assets: ${environment}, in ${printable(root)}`,
     ...places.map(([path, from]) => `  ${path.padEnd(width)}  ${from}`),
-    `  ${serving}`,
+    `  ${serving(settings, places.length > 0, shown(settings.publicDir))}`,
     ...(live ? [`  To inspect them, open ${encodePath(prefix)}/-/ on this server.`] : [])
   ].join('\n')
+}
+
+function serving({ serve, servesPublic }: Settings, hasPlaces: boolean, publicDir: string): string {
+  if (!serve) {
+    const task = servesPublic ? `serve ${publicDir}` : 'do so'
+    return `This process does not serve them (serve is off): a front web server must ${task}.`
+  }
+  const rest = servesPublic ? `everything in ${publicDir}` : 'nothing else'
+  return `This process serves ${hasPlaces ? 'them, and ' : ''}${rest}.`
 }

@@ -44,7 +44,7 @@ interface Project extends Situation, Settled<typeof PROJECT> {
 export interface Apps {
   /** The longest `urlPrefix` first. */
   readonly apps: readonly AppSettings[]
-  /** Stands in for the app of files in `public` that belong to none. Has no name and no sources. */
+  /** Stands in for the app of files and pages that belong to none. Has no name and no sources. */
   readonly publicApp: AppSettings
 }
 
@@ -69,7 +69,8 @@ export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined
 export function settleApps(project: Project): Apps {
   const { options, env, publicDir } = project
   const top = settleLayers(project, layersOf(options, env))
-  const given = entriesGiven(options.apps ?? findApps(project, top.fingerprint && !top.compile))
+  const found = () => findApps(project, top.fingerprint && !top.compile)
+  const given = entriesGiven(options.apps === false ? {} : (options.apps ?? found()))
   const apps = given
     .map(([name, app]) => settleApp(project, name, app, given.length === 1))
     .toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)

@@ -68,7 +68,7 @@ export const PROJECT = {
   root: text,
   env: text,
   serve: flag,
-  public: text,
+  public: { expected: 'a string or false', holds: value => value === false || isText(value) },
   prefix: text,
   host: {
     expected: "a scheme and host such as 'https://cdn.example'",
@@ -76,8 +76,8 @@ export const PROJECT = {
   },
   earlyHints: withDefault(flag, false),
   apps: {
-    expected: 'an object with at least one app',
-    holds: value => isRecord(value) && entriesGiven(value).length > 0
+    expected: 'an object with at least one app, or false',
+    holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0)
   },
   mounts: record,
   headers,
@@ -112,7 +112,7 @@ export function checkOptions(options: KoaAssetsOptions): void {
   check(options.index ?? {}, INDEX, 'index.')
   if (isRecord(options.live)) check(options.live, LIVE, 'live.')
   checkConfigure(options.configure, '')
-  for (const [name, app] of entriesGiven(options.apps)) {
+  for (const [name, app] of entriesGiven(options.apps || {})) {
     check(app, APP, `apps.${name}.`)
     checkConfigure(app.configure, `apps.${name}.`)
   }

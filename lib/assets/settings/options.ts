@@ -108,12 +108,13 @@ export interface KoaAssetsOptions extends LayeredOptions {
    */
   serve?: boolean | undefined
   /**
-   * The public directory, relative to `root`, created on demand. Default: `public`.
+   * The public directory, relative to `root`, created on demand. `false`, with `apps: false`: none, so nothing
+   * but the mounts is served. Default: `public`.
    *
    * Everything in it is served. It is therefore an AssetError at start if it is or contains `root`,
    * contains a `package.json` or a source directory, or is inside a source directory.
    */
-  public?: string | undefined
+  public?: string | false | undefined
   /** The URL prefix of assets, and their folder in `public`. Default: `/assets`. */
   prefix?: string | undefined
   /** Scheme and host of a CDN, `https://cdn.example`, prepended to every emitted URL. Default: none. */
@@ -126,11 +127,12 @@ export interface KoaAssetsOptions extends LayeredOptions {
    */
   earlyHints?: boolean | undefined
   /**
-   * The apps, by name. Default: every `apps/<name>` that has an `assets` folder. Without any, those of
-   * the manifest (with `fingerprint` and without `compile`); else the app `web`, whose directory is
-   * `root` if that has an `assets` folder.
+   * The apps, by name. `false`: the project has no assets of its own, whatever its folders are called.
+   * Default: every `apps/<name>` that has an `assets` folder. Without any, those of the manifest (with
+   * `fingerprint` and without `compile`); else the app `web`, whose directory is `root` if that has an
+   * `assets` folder.
    */
-  apps?: Readonly<Record<string, AppOptions | undefined>> | undefined
+  apps?: false | Readonly<Record<string, AppOptions | undefined>> | undefined
   /**
    * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount.
    * The longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter

@@ -23,6 +23,8 @@ export interface Settings extends Apps, Settled<typeof PROJECT> {
   readonly serve: boolean
   /** Absolute. */
   readonly publicDir: string
+  /** Whether what is in it is served. */
+  readonly servesPublic: boolean
   /** The same directory, with what may lead there. */
   readonly place: ServedPlace
   /** Decoded, without a trailing slash. */
@@ -50,10 +52,13 @@ export function settle(
   const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'
   const situation = { env, isPrecompile }
   const plain = settleTable(PROJECT, options, situation)
-  const publicDir = resolve(root, options.public ?? 'public')
+  const { public: publicGiven = 'public' } = options
+  if (publicGiven === false && options.apps !== false)
+    throw optionError('public', 'a directory unless apps is false', false)
+  const publicDir = resolve(root, publicGiven || 'public')
   const prefix = settlePrefix(options.prefix)
   const apps = settleApps({ ...plain, ...situation, options, root, publicDir, prefix })
-  checkPublic({ root, publicDir, ...apps }, options.public ?? 'public')
+  if (publicGiven !== false) checkPublic({ root, publicDir, ...apps }, publicGiven)
   const mounts = settleMounts({ ...plain, ...apps, ...situation, root }, options.mounts)
   return Object.freeze({
     ...plain,
@@ -65,6 +70,7 @@ export function settle(
     serve,
     live: settleLive(options.live, { env, serve, root }),
     publicDir,
+    servesPublic: publicGiven !== false,
     place: Object.freeze({ root, dir: publicDir, symlinks: plain.symlinks }),
     prefix,
     host: options.host?.replace(/\/$/, ''),

@@ -123,6 +123,8 @@ function helpersFor(
 function throwUnknownApp(app: unknown, apps: readonly App[]): never {
   const near = nearest(String(app), new Set(apps.map(({ name }) => name)))
   const hint = near === undefined ? '' : `; did you mean ${inspect(near)}?`
-  const known = apps.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'
+  // Where there is none, one without a name stands in.
+  const named = apps.filter(({ name }) => name !== '')
+  const known = named.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'
   throw new TypeError(`unknown app ${inspect(app)}; the apps are: ${known}${hint}`)
 }

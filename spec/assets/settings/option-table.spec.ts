@@ -41,7 +41,7 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   [{ root: 'a\0b' }, "root must be a string, got 'a\\x00b'"],
   [{ env: true }, 'env must be a string, got true'],
   [{ serve: 'true' }, "serve must be true or false, got 'true'"],
-  [{ public: ['public'] }, "public must be a string, got [ 'public' ]"],
+  [{ public: ['public'] }, "public must be a string or false, got [ 'public' ]"],
   [{ prefix: null }, 'prefix must be a string, got null'],
   [{ prefix: 'assets' }, "prefix must be a path such as '/assets', got 'assets'"],
   [{ prefix: '/' }, "prefix must be a path such as '/assets', got '/'"],
@@ -49,7 +49,7 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   [{ prefix: '/../a' }, "prefix must be a path such as '/assets', got '/../a'"],
   [{ host: 'cdn.example' }, `host must be ${HOST}, got 'cdn.example'`],
   [{ host: 'https://cdn.example/x' }, `host must be ${HOST}, got 'https://cdn.example/x'`],
-  [{ apps: ['web'] }, "apps must be an object with at least one app, got [ 'web' ]"],
+  [{ apps: ['web'] }, "apps must be an object with at least one app, or false, got [ 'web' ]"],
   [{ apps: { web: 'apps/web' } }, "apps.web must be an object, got 'apps/web'"],
   [{ apps: { web: { dir: 1 } } }, 'dir must be a string, got 1 (apps.web.dir)'],
   [
@@ -162,7 +162,7 @@ test('SET-11 an empty table of apps is rejected', t => {
   ] as const) {
     t.throws(start({ apps }), {
       instanceOf: TypeError,
-      message: `apps must be an object with at least one app, got ${given}`
+      message: `apps must be an object with at least one app, or false, got ${given}`
     })
   }
 })

@@ -73,7 +73,7 @@ export class Directories {
         if (known !== 'missing') return known
       }
     }
-    const known = this.public.recall(rawPath)
+    const known = this.#settings.servesPublic ? this.public.recall(rawPath) : 'missing'
     // A mount's path is decoded.
     const isSure = known !== 'missing' || this.#mounts.length === 0 || hasOneSpelling(rawPath)
     return isSure ? known : undefined
@@ -132,7 +132,8 @@ export class Directories {
 
   #placesOf(wanted: Wanted): Place[] {
     const places = this.#mountsOf(wanted)
-    return wanted.isFolder ? places : [...places, { files: this.public, wanted }]
+    const isInPublic = this.#settings.servesPublic && !wanted.isFolder
+    return !isInPublic ? places : [...places, { files: this.public, wanted }]
   }
 
   #mountsOf(wanted: Wanted): Place[] {

@@ -1,0 +1,171 @@
+// A project without assets of its own: `apps: false`, and `public: false` where only mounts are served. PRV-02.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { explain } from '../lib/assets/inspecting/explain.ts'
+import { noticesAtStart } from '../lib/assets/inspecting/start-notices.ts'
+import { overview } from '../lib/assets/inspecting/start-overview.ts'
+import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
+import { settle } from '../lib/assets/settings/settings.ts'
+import { koaAssets, precompile } from '../lib/koa-assets.ts'
+import { makeProject, makeSite, type Files } from './support/site.ts'
+import { makeMounted, WAYS } from './support/mounted.ts'
+import { warningsAbout } from './support/warnings.ts'
+
+const FILES: Files = {
+  '/package.json': '{}',
+  '/assets/crate.txt': 'not an asset of a page',
+  '/apps/web/assets/app.css': 'a{}',
+  '/dist/app.js': 'app',
+  '/dist/.vite/manifest.json':
+    '{"main.js":{"file":"main-B1a2C3d4.js","isEntry":true,"name":"main"}}',
+  '/dist/main-B1a2C3d4.js': 'main()',
+  '/public/robots.txt': 'robots',
+  '/public/assets/old.css': 'old'
+}
+const BUNDLE = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
+const MOUNTS: KoaAssetsOptions['mounts'] = { '/assets': 'assets', '/static': BUNDLE }
+const ENVIRONMENTS = ['development', 'test', 'staging', 'production']
+
+for (const env of ENVIRONMENTS) {
+  test(`a folder assets/ that is something else is mounted with apps: false, in ${env}`, async t => {
+    const site = await makeSite(t, FILES, { env, apps: false, mounts: MOUNTS })
+    t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
+    t.is((await site.ask('/static/app.js')).text, 'app')
+    t.is((await site.ask('/robots.txt')).text, 'robots')
+    for (const path of ['/assets/app.css', '/assets/app.css.scss', '/app.css']) {
+      t.is((await site.ask(path)).status, 404, path)
+    }
+    t.deepEqual(site.errors, [])
+    t.deepEqual(warningsAbout(site.root), [])
+    t.false(existsSync(site.at('/public/assets.json')))
+  })
+}
+
+for (const [way, options] of WAYS) {
+  test(`PRV-02 with public: false nothing but the mounts is served, ${way}`, async t => {
+    const only = { apps: false, public: false, mounts: MOUNTS } as const
+    const site = await makeMounted(t, options, FILES, only)
+    for (let times = 0; times < 2; times++) {
+      t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
+      for (const path of ['/robots.txt', '/assets/old.css', '/crate.txt', '/', '/package.json']) {
+        for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+          const { status, headers } = await site.ask(path, { method })
+          t.deepEqual([path, method, status, headers.allow], [path, method, 404, undefined])
+        }
+      }
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('PRV-02 no message, no overview and no step of explain speaks of apps', async t => {
+  const root = makeProject(t, FILES)
+  for (const env of ENVIRONMENTS) {
+    for (const serve of [true, false]) {
+      const options = { root, env, serve, apps: false, mounts: MOUNTS } as const
+      t.deepEqual(noticesAtStart(settle(options, {}), options, {}), [])
+      for (const more of [{}, { public: false }] as const) {
+        const block = overview(settle({ ...options, ...more }, {}), env).replace(root, '')
+        t.notRegex(block, /\bapps?\b/i)
+        const { steps, outcome } = await explain('/robots.txt', { ...options, ...more })
+        t.notRegex(JSON.stringify(steps).replaceAll(root, ''), /\bapps?\b/i)
+        const isFound = more.public !== false
+        t.is(outcome.includes('the file in public'), isFound, outcome)
+      }
+    }
+  }
+  const error = await t.throwsAsync(precompile({ root, apps: false, public: false }), {
+    code: 'precompile-empty'
+  })
+  t.is(error?.message, 'there is nothing to precompile: this project has no assets of its own')
+  t.false(existsSync(join(root, 'public/assets.json')))
+})
+
+test('PRV-02 the overview says what is served, and what is not', t => {
+  const root = makeProject(t, FILES)
+  const lines = (options: KoaAssetsOptions) =>
+    overview(settle({ root, env: 'development', live: false, apps: false, ...options }, {}), '')
+      .split('\n')
+      .slice(1)
+  const mounts = { '/static': 'dist' }
+  t.deepEqual(lines({ serve: true, mounts, public: false }), [
+    '  /static/…  dist',
+    '  This process serves them, and nothing else.'
+  ])
+  t.deepEqual(lines({ serve: true, mounts }), [
+    '  /static/…  dist',
+    '  This process serves them, and everything in public.'
+  ])
+  t.deepEqual(lines({ serve: false, mounts, public: false }), [
+    '  /static/…  dist',
+    '  This process does not serve them (serve is off): a front web server must do so.'
+  ])
+  t.deepEqual(lines({ serve: true }), ['  This process serves everything in public.'])
+})
+
+test('PRV-02 explain tells that no mount has a path that is in public', async t => {
+  const root = makeProject(t, FILES)
+  const options = { root, serve: true, apps: false, public: false, mounts: MOUNTS } as const
+  const { steps, outcome } = await explain('/robots.txt', options)
+  t.is(outcome, 'passed to the next middleware')
+  t.deepEqual(steps.map(({ subject, finding }) => [subject, finding]).slice(2), [
+    ['mounts', 'none has this path'],
+    ['file', 'no mount has /robots.txt']
+  ])
+  const found = await explain('/static/app.js', options)
+  t.is(found.steps.find(({ subject }) => subject === 'mounts')?.finding, 'the mount /static')
+})
+
+test('PRV-02 public: false needs apps: false, as assets are published in public', t => {
+  const root = makeProject(t, FILES)
+  for (const apps of [undefined, { web: {} }]) {
+    t.throws(() => koaAssets({ root, apps, public: false }), {
+      instanceOf: TypeError,
+      message: 'public must be a directory unless apps is false, got false'
+    })
+  }
+})
+
+test('pages have the entries of bundles and one version; a name of an asset is an error that says why', async t => {
+  const site = await makeSite(t, FILES, {
+    env: 'production',
+    apps: false,
+    public: false,
+    mounts: MOUNTS,
+    routes: async ctx => {
+      if (ctx.path === '/file') return ctx.sendFile('robots.txt', { root: 'public' })
+      const { assets } = ctx
+      const thrown = t.throws(() => assets.stylesheet('app'), { code: 'asset-unknown' })
+      t.is(thrown?.message, "'app.css' is not an asset: this project has none of its own")
+      t.throws(() => assets.app('web'), { message: "unknown app 'web'; the apps are: none" })
+      t.is(assets.path('https://cdn.example/a.css'), 'https://cdn.example/a.css')
+      t.is(assets.importMap(), '<script type="importmap">{"imports":{}}</script>')
+      ctx.body = `${assets.entry('main.js')} ${assets.version}`
+      return undefined
+    }
+  })
+  const { text } = await site.ask('/page')
+  t.regex(
+    text,
+    /<script src="\/static\/main-B1a2C3d4\.js" type="module" .*<\/script> [0-9a-f]{32}$/
+  )
+  t.is((await site.ask('/file')).text, 'robots')
+  t.deepEqual(site.errors, [])
+})
+
+test('in development the live channel and the inspector work without assets', async t => {
+  const site = await makeSite(t, FILES, {
+    apps: false,
+    public: false,
+    mounts: MOUNTS,
+    routes: ctx => {
+      ctx.body = ctx.assets.live()
+    }
+  })
+  t.regex((await site.ask('/page')).text, /src="\/assets\/-\/live\.js"/)
+  t.is((await site.ask('/assets/-/live.js')).status, 200)
+  const inspector = await site.ask('/assets/-/')
+  t.is(inspector.status, 200)
+  t.regex(inspector.text, /0 assets/)
+})
