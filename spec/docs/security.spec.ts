@@ -18,12 +18,12 @@ test('an uploaded page is a download, and runs nothing', async t => {
   const site = makeExample(t, { 'data/uploads/page.html': '<script>go()</script>' })
   await site.follow(uploads)
   const { root } = site
-  const { mounts } = (await import(pathToFileURL(join(root, 'uploads.js')).href)) as {
-    mounts: NonNullable<KoaAssetsOptions['mounts']>
+  const { options } = (await import(pathToFileURL(join(root, 'uploads.js')).href)) as {
+    options: KoaAssetsOptions
   }
   for (const env of ['development', 'production']) {
     const app = new Koa()
-    app.use(koaAssets({ root, mounts, env, serve: true }))
+    app.use(koaAssets({ ...options, root, env }))
     const { status, headers } = await supertest(app.callback()).get('/uploads/page.html')
     t.is(status, 200)
     t.is(headers['content-disposition'], 'attachment')

@@ -36,7 +36,7 @@ function noApp(settings: Settings, { apps }: KoaAssetsOptions): string | undefin
 
 function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string | undefined {
   const idle = apps.filter(app => !app.compile && !app.fingerprint)
-  const layers = [options, ...entriesGiven(options.apps).map(([, app]) => app)]
+  const layers = [options, ...entriesGiven(options.apps || {}).map(([, app]) => app)]
   const isNamed = layers.some(layer => Object.hasOwn(layer.configure ?? {}, env))
   if (KNOWN.has(env) || isNamed || idle.length === 0) return undefined
   const configure = (layer: object) =>
@@ -45,16 +45,21 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
   return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
+/** In development also for a variable with another value; elsewhere sources are the business of precompile. */
 function notServing(
-  { env, serve, apps }: Settings,
+  { env, serve, apps, mounts }: Settings,
   options: KoaAssetsOptions,
   { SERVE_STATIC_ASSETS: given }: NodeJS.ProcessEnv
 ): string | undefined {
-  if (env !== 'development' || serve || options.serve === false || !apps.some(hasSources)) {
-    return undefined
-  }
+  const isDevelopment = env === 'development'
+  if (serve || options.serve === false || (given && !isDevelopment)) return undefined
+  const what = [
+    ...(isDevelopment && apps.some(hasSources) ? ['assets'] : []),
+    ...(mounts.some(({ dev }) => dev === undefined) ? ['mounts'] : [])
+  ]
+  if (what.length === 0) return undefined
   const reason = given ? `is ${inspect(given)}, not 'true'` : 'is not set'
-  return `assets are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
+  return `${what.join(' and ')} are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
 }
 
 function missingInMounts({ root, serve, mounts }: Settings): string[] {

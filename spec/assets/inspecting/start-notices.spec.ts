@@ -92,6 +92,34 @@ test('MNT-06 a fallback that is not there is reported with its mount, where it w
   t.deepEqual(notices({ ...options, mounts: { '/admin': admin } }), [])
 })
 
+const NOT_SERVED =
+  'because SERVE_STATIC_ASSETS is not set. ' +
+  "Set it to 'true' or set serve: true; if a front web server serves them, set serve: false"
+
+test('SET-03 mounts that are not served are reported in every environment', t => {
+  const root = makeProject(t, { 'dist/app.js': '' })
+  for (const env of ['development', 'test', 'staging', 'production']) {
+    const options = { root, env, apps: false, mounts: { '/x': 'dist' } } as const
+    for (const processEnv of [{}, { SERVE_STATIC_ASSETS: '' }]) {
+      t.deepEqual(notices(options, processEnv), [`mounts are not served, ${NOT_SERVED}`])
+    }
+    t.deepEqual(notices({ ...options, serve: false }), [])
+    t.deepEqual(notices({ ...options, serve: true }), [])
+    t.deepEqual(notices(options, { SERVE_STATIC_ASSETS: 'true' }), [])
+    t.deepEqual(notices({ root, env, apps: false }), [])
+  }
+  const said = { root, env: 'production', apps: false, mounts: { '/x': 'dist' } } as const
+  t.deepEqual(notices(said, { SERVE_STATIC_ASSETS: 'false' }), [])
+})
+
+test('SET-03 assets and mounts that are not served are one report; a dev server needs none', t => {
+  const root = makeProject(t, { ...FILES, 'dist/app.js': '' })
+  const options = { root, env: 'development', mounts: { '/x': 'dist' } }
+  t.deepEqual(notices(options), [`assets and mounts are not served, ${NOT_SERVED}`])
+  const mounts = { '/x': { dir: 'dist', dev: true as const } }
+  t.deepEqual(notices({ root, env: 'development', apps: false, mounts }), [])
+})
+
 test('UPL-02 a mount whose directory does not exist yet is reported, where it would be served', t => {
   const root = makeProject(t, { ...FILES, 'dist/index.html': '' })
   const mounts = { '/up/': 'data/uploads', '/site': 'dist' }
