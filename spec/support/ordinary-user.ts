@@ -1,6 +1,6 @@
 // A site in a process of its own, so that it can run as an ordinary user: `root` may read everything.
 // Each argument is a path to ask for, or `chmod <mode> <file>`.
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
@@ -10,9 +10,12 @@ import { ask, type Answer } from './ask.ts'
 
 const [root = '', ...steps] = process.argv.slice(2)
 const errors: string[] = []
+const warnings: string[] = []
+console.warn = (message: string) => warnings.push(message)
+const mounts = existsSync(join(root, 'build')) ? { '/static': 'build' } : {}
 const app = new Koa()
 app.on('error', (error: Error) => errors.push(error.message))
-app.use(koaAssets({ root, env: 'development', serve: true }))
+app.use(koaAssets({ root, env: 'development', serve: true, mounts }))
 const handle = app.callback()
 const server = createServer((req, res) => void handle(req, res))
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -23,4 +26,4 @@ for (const step of steps) {
   if (mode && path) chmodSync(join(root, path), parseInt(mode, 8))
   else answers.push(await ask(port, step))
 }
-process.send?.({ answers, errors }, () => process.exit())
+process.send?.({ answers, errors, warnings }, () => process.exit())

@@ -10,6 +10,12 @@ import { LOADER, moduleFile } from '../../support/typescript.ts'
 const NOBODY = 65534
 const isRoot = process.getuid?.() === 0
 
+interface Told {
+  readonly answers: readonly Answer[]
+  readonly errors: readonly string[]
+  readonly warnings: readonly string[]
+}
+
 /** The responses of an ordinary user's process to each path, in order. */
 async function askAsUser(root: string, steps: readonly string[]) {
   const child = fork(moduleFile('spec/support/ordinary-user.ts'), [root, ...steps], {
@@ -17,7 +23,7 @@ async function askAsUser(root: string, steps: readonly string[]) {
     ...(isRoot && { uid: NOBODY, gid: NOBODY }),
     env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
   })
-  const [told] = (await once(child, 'message')) as [{ answers: Answer[]; errors: string[] }]
+  const [told] = (await once(child, 'message')) as [Told]
   await once(child, 'exit')
   return told
 }
@@ -78,6 +84,44 @@ test('a folder of sources that cannot be read is a 500 that names it', async t =
     answers[1]?.text,
     page(
       `cannot publish /assets/a.css: stat apps/web/assets/css/a.css failed with EACCES; ${RIGHTS}`
+    )
+  )
+})
+
+test('S73 what a mount and public have and the process may not read is a 404, with one warning for each', async t => {
+  const root = makeUserProject(t, {
+    'build/lost+found/a.txt': 'a',
+    'build/secret.txt': 'secret',
+    'build/open.txt': 'open',
+    'build/open.txt.gz': 'closed',
+    'public/lost+found/a.txt': 'a',
+    'public/secret.txt': 'secret'
+  })
+  for (const path of ['lost+found', 'secret.txt']) {
+    for (const top of ['build', 'public']) {
+      if (isRoot) chownSync(join(root, top, path), NOBODY, NOBODY)
+      chmodSync(join(root, top, path), 0o000)
+    }
+  }
+  chmodSync(join(root, 'build/open.txt.gz'), 0o000)
+  const missing = ['lost+found/a.txt', 'lost+found/b.txt', 'lost+found/c/d.txt', 'secret.txt']
+  const { answers, errors, warnings } = await askAsUser(root, [
+    ...missing.flatMap(path => [`/static/${path}`, `/${path}`, `/static/${path}`]),
+    '/static/open.txt',
+    'chmod 644 build/secret.txt',
+    '/static/secret.txt'
+  ])
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [...Array.from({ length: 12 }, () => 404), 200, 200]
+  )
+  t.deepEqual(errors, [])
+  const denied = ['build/lost+found', 'public/lost+found', 'build/secret.txt', 'public/secret.txt']
+  t.deepEqual(
+    warnings,
+    [...denied, 'build/open.txt.gz'].map(
+      path =>
+        `koa-fresh-assets: ${join(root, path)} is not served, because this process may not read it: correct its permissions, or move it`
     )
   )
 })

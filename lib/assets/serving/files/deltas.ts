@@ -6,6 +6,7 @@ import { digestOfHash } from '../../../files/digest.ts'
 import { isInPlace } from '../../../files/containment.ts'
 import { sameStamp, statOf, withFile } from '../../../files/disk.ts'
 import { streamOf } from '../../../files/file-stream.ts'
+import { ifReadable } from './readable.ts'
 import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
 import type { ServedDirectory } from '../directories/served-directory.ts'
 import { VARY_BY_DICTIONARY } from '../fields.ts'
@@ -93,7 +94,7 @@ export class Deltas {
     const known = this.#memory.get(key)?.representations[0]
     const stamp = known && (await statOf(file))
     if (known && stamp && sameStamp(known.stamp, stamp)) return known
-    const encoded = await this.#read(file, dictionary, digest)
+    const encoded = await ifReadable(file, this.#read(file, dictionary, digest))
     if (!encoded) return undefined
     const delta = makeRepresentation(encoded, fields, VARY_BY_DICTIONARY)
     this.#memory.set(key, {

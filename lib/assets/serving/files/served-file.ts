@@ -13,6 +13,7 @@ import {
   type Stamp
 } from '../../../files/disk.ts'
 import { streamOf } from '../../../files/file-stream.ts'
+import { ifReadable } from './readable.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
@@ -140,7 +141,10 @@ async function readCopies(
   maxFileBytes: number
 ): Promise<EncodedFile[]> {
   const read = Array.from(copies.keys(), coding =>
-    readCopy(directory, identity, coding, maxFileBytes)
+    ifReadable(
+      identity.file + coding.extension,
+      readCopy(directory, identity, coding, maxFileBytes)
+    )
   )
   return (await Promise.all(read)).filter(copy => copy !== undefined)
 }

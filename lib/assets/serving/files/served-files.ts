@@ -1,6 +1,7 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isPathInPlace } from '../../../files/containment.ts'
+import { ifReadable } from './readable.ts'
 import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
@@ -53,9 +54,12 @@ export class ServedFiles {
   find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found {
     const known = this.#memory.get(this.#key(wanted.path))
     if (known && !stamp && known.trustedUntil > performance.now()) return known
-    if (stamp || this.#trustOfMiss(wanted) === 0) return this.#lookUp(wanted, known, stamp)
+    const file = fileIn(this.directory, wanted.path)
+    if (stamp || this.#trustOfMiss(wanted) === 0) {
+      return ifReadable(file, this.#lookUp(wanted, known, stamp))
+    }
     const kind = this.#folders.kindOf(wanted.path)
-    return isNoFile(kind) ? undefined : this.#lookUpOnce(wanted, known, kind)
+    return isNoFile(kind) ? undefined : ifReadable(file, this.#lookUpOnce(wanted, known, kind))
   }
 
   /** Makes the next `find` read the disk. */
@@ -75,8 +79,12 @@ export class ServedFiles {
 
   /** Whether there is a file that can be sent; it is not read. */
   async has({ path }: Pick<Wanted, 'path'>): Promise<boolean> {
-    const { place, isHidden } = this.directory
     const file = fileIn(this.directory, path)
+    return (await ifReadable(file, this.#isThere(file))) ?? false
+  }
+
+  async #isThere(file: string): Promise<boolean> {
+    const { place, isHidden } = this.directory
     if (isHidden?.(file) || !(await statOf(file))?.isFile()) return false
     if (isHidden?.((await realpathOf(file)) ?? file)) return false
     return isPathInPlace(place, file)
