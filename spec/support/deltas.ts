@@ -30,13 +30,26 @@ export function deltaSent(old: string, next: string): Buffer {
 
 export const deltaName = (path: string, old: string) => path + deltaExtension(digestOf(old))
 
+/** The same for several frames, one after the other. */
+export function forgedFile(
+  old: string,
+  dictionary: string,
+  next: string,
+  ...pieces: string[]
+): Buffer {
+  const frames = pieces.map(piece => deltaFrame(Buffer.from(old), Buffer.from(piece)))
+  return sealDelta(sha256(dictionary), Buffer.concat(frames), digestOf(next))
+}
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+/** Whether this Node can decode deltas. */
+export const isAble = major > 24 || (major === 24 && minor >= 6) || (major === 22 && minor >= 19)
+
 /** A real decoder, where Node has one. @param sent by the server */
 export function decode(sent: Buffer, old: string): string | undefined {
   const { zstdDecompressSync } = zlib as {
     zstdDecompressSync?: (bytes: Buffer, options: { dictionary: Buffer }) => Buffer
   }
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const isAble = major > 24 || (major === 24 && minor >= 6) || (major === 22 && minor >= 19)
   if (!isAble || !zstdDecompressSync) return undefined
   return zstdDecompressSync(sent.subarray(40), { dictionary: Buffer.from(old) }).toString()
 }

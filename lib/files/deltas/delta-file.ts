@@ -29,6 +29,14 @@ export function splitDelta(path: string): { name: string; digest: string } | und
     : { name: path.slice(0, match.index), digest: match[1] }
 }
 
+/** Whether one of these names in a folder is that of a delta beside the file `name`. */
+export function namesDelta(names: Iterable<string>, name: string): boolean {
+  for (const each of names) {
+    if (each.startsWith(name) && splitDelta(each)?.name === name) return true
+  }
+  return false
+}
+
 /**
  * The file of a delta.
  * @param dictionary its SHA-256

@@ -12,17 +12,30 @@ interface Options {
   readonly params?: Readonly<Record<number, number>>
   readonly pledgedSrcSize?: number
   readonly maxOutputLength?: number
+  readonly info?: boolean
 }
 
-type Transcode = (
+/** The bytes of a file, known by their digest. */
+export interface Decoded {
+  readonly digest: string
+  /** In bytes. */
+  readonly size: number
+}
+
+type Transcode<Result> = (
   bytes: Uint8Array,
   options: Options,
-  callback: (error: Error | null, result: Buffer) => void
+  callback: (error: Error | null, result: Result) => void
 ) => void
 
+interface WithInfo {
+  readonly buffer: Buffer
+  readonly engine: { readonly bytesWritten: number }
+}
+
 const { zstdCompress, zstdDecompress, constants } = zlib as typeof zlib & {
-  zstdCompress?: Transcode
-  zstdDecompress?: Transcode
+  zstdCompress?: Transcode<Buffer>
+  zstdDecompress?: Transcode<WithInfo>
   constants: Partial<Record<'ZSTD_c_compressionLevel' | 'ZSTD_c_windowLog', number>>
 }
 
@@ -49,6 +62,10 @@ export const MAX_DELTA_BYTES = 64 * MIB
 // A dictionary that begins so is not raw bytes to Zstandard (RFC 8878 section 5), but to browsers.
 const TRAINED = Buffer.from('37a430ec', 'hex')
 
+function isTrained(old: Buffer): boolean {
+  return old.subarray(0, TRAINED.length).equals(TRAINED)
+}
+
 /**
  * The file of a delta, decoded and compared; undefined when it is larger than `maxBytes`.
  * @param old what the client has
@@ -58,13 +75,14 @@ export async function makeDelta(
   next: Uint8Array,
   maxBytes: number
 ): Promise<Buffer | undefined> {
-  if (!compress || old.subarray(0, TRAINED.length).equals(TRAINED)) return undefined
+  if (!compress || isTrained(old)) return undefined
   const { ZSTD_c_compressionLevel = NaN, ZSTD_c_windowLog = NaN } = constants
   const params = { [ZSTD_c_compressionLevel]: 19, [ZSTD_c_windowLog]: windowLog(old, next) }
   const frame = await compress(next, { dictionary: old, params, pledgedSrcSize: next.length })
   const hash = createHash('sha256').update(old).digest()
   const file = sealDelta(hash, frame, digestOf(next))
-  return file.length <= maxBytes && (await leadsTo(file, old, next)) ? file : undefined
+  const decoded = { digest: digestOf(next), size: next.length }
+  return file.length <= maxBytes && (await leadsTo(file, old, decoded)) ? file : undefined
 }
 
 /**
@@ -80,14 +98,24 @@ function windowLog({ length: old }: Uint8Array, { length: next }: Uint8Array): n
 /** Whether the file of a delta is undamaged and, on a Node that can decode it, leads from old to new bytes. */
 export async function isIntactDelta(file: Buffer, old: Buffer, next: Uint8Array): Promise<boolean> {
   const hash = createHash('sha256').update(old).digest()
-  if (!(await isSealedDelta(Readable.from([file]), hash, digestOf(next)))) return false
-  return !(await canMakeDeltas()) || leadsTo(file, old, next)
+  const digest = digestOf(next)
+  if (!(await isSealedDelta(Readable.from([file]), hash, digest))) return false
+  return !(await canMakeDeltas()) || leadsTo(file, old, { digest, size: next.length })
 }
 
-async function leadsTo(file: Buffer, old: Buffer, next: Uint8Array): Promise<boolean> {
+/** Whether the file of a delta decodes to these bytes, on a Node that can; nothing may follow its frame. */
+export async function leadsTo(
+  file: Buffer,
+  old: Buffer,
+  { digest, size }: Decoded
+): Promise<boolean> {
+  if (!decompress || isTrained(old)) return false
+  const frame = frameOf(file)
+  const options = { dictionary: old, maxOutputLength: Math.max(1, size), info: true }
   try {
-    const options = { dictionary: old, maxOutputLength: Math.max(1, next.length) }
-    return (await decompress?.(frameOf(file), options))?.equals(next) ?? false
+    const { buffer, engine } = await decompress(frame, options)
+    // Node 24 stops after the first frame, where browsers go on.
+    return engine.bytesWritten === frame.length && digestOf(buffer) === digest
   } catch (error) {
     // zlib's codes for bad input.
     if (/^(?:Z_|ZSTD_|ERR_BUFFER_TOO_LARGE)/.test(errorCode(error) ?? '')) return false

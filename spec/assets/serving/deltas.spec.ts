@@ -11,6 +11,8 @@ import {
   deltaFile,
   deltaName,
   deltaSent,
+  forgedFile,
+  isAble,
   offering,
   sha256
 } from '../../support/deltas.ts'
@@ -31,6 +33,7 @@ const options = {
 } satisfies SiteOptions
 
 const files: Files = {
+  [`/public${withFingerprint('/assets/app.js', digestOf(OLD))}`]: OLD,
   [`/public${APP}`]: NEW,
   [`/public${deltaName(APP, OLD)}`]: deltaFile(OLD, NEW),
   '/public/assets/app.js': NEW
@@ -171,7 +174,8 @@ test('DLT-01 an immutable file whose type compresses is a dictionary, and no oth
   const dictionary = async (path: string) => {
     const { headers, status } = await site.ask(path)
     t.is(status, 200, path)
-    t.is(headers.vary, headers['use-as-dictionary'] === undefined ? undefined : VARY, path)
+    const isDictionary = headers['use-as-dictionary'] !== undefined
+    t.is(headers.vary, isDictionary ? 'Accept-Encoding' : undefined, path)
     return headers['use-as-dictionary']
   }
   for (const type of types) {
@@ -193,25 +197,125 @@ test('DLT-01 deltas: false leaves the fields out, and sends no delta', async t =
   t.is(headers['use-as-dictionary'], undefined)
 })
 
-test('DLT-02 a mount sends deltas of its immutable files', async t => {
+const BUNDLED: SiteOptions = { mounts: { '/static': { dir: 'dist', immutable: /-[\w-]{8}\.js$/ } } }
+
+test('DLT-02 a mount sends deltas of its immutable files, where Node can decode them', async t => {
   const path = '/static/(a)-BcXr2f3k.js'
-  const site = await make(
-    t,
-    { mounts: { '/static': { dir: 'dist', immutable: /-\w{8}\.js$/ } } },
-    {
-      '/dist/(a)-BcXr2f3k.js': NEW,
-      [deltaName('/dist/(a)-BcXr2f3k.js', OLD)]: deltaFile(OLD, NEW),
-      '/dist/plain.js': NEW,
-      [deltaName('/dist/plain.js', OLD)]: deltaFile(OLD, NEW)
-    }
-  )
+  const site = await make(t, BUNDLED, {
+    '/dist/(a)-BcXr2f3k.js': NEW,
+    '/dist/(a)-_ldB-4nk.js': OLD,
+    '/dist/(a)-Other123.js': `${OLD}!`,
+    [deltaName('/dist/(a)-BcXr2f3k.js', OLD)]: deltaFile(OLD, NEW),
+    '/dist/plain.js': NEW,
+    [deltaName('/dist/plain.js', OLD)]: deltaFile(OLD, NEW)
+  })
   const { headers, bytes } = await site.ask(path, { headers: offering(OLD) })
-  t.deepEqual(bytes, deltaSent(OLD, NEW))
+  t.deepEqual(bytes, isAble ? deltaSent(OLD, NEW) : Buffer.from(NEW))
   t.is(headers['use-as-dictionary'], String.raw`match="/static/\\(a\\)-*.js"`)
+  t.is(headers.vary, VARY)
   t.is((await site.ask('/static/plain.js', { headers: offering(OLD) })).text, NEW)
   site.write('/dist/(a)-BcXr2f3k.js', OLD)
   await until(async () => (await site.ask(path)).text === OLD, 'the mount has other bytes')
   t.is((await site.ask(path, { headers: offering(OLD) })).text, OLD, 'it leads to other bytes')
+})
+
+for (const [way, more] of WAYS) {
+  test(`DLT-04 a file without a delta varies by Accept-Encoding alone, one with a delta by both, ${way}`, async t => {
+    const bare = withFingerprint('/assets/bare.js', digestOf(NEW))
+    const site = await make(
+      t,
+      { ...more, ...BUNDLED },
+      {
+        ...files,
+        [`/public${bare}`]: NEW,
+        // Beside a file whose name begins with the same characters, and beside none.
+        [`/public${deltaName(`${bare}.map`, OLD)}`]: deltaFile(OLD, NEW),
+        '/dist/a-12345678.js': NEW,
+        '/dist/b-12345678.js': NEW,
+        [deltaName('/dist/b-12345678.js', OLD)]: deltaFile(OLD, NEW)
+      }
+    )
+    for (const [path, vary] of [
+      [APP, VARY],
+      [bare, 'Accept-Encoding'],
+      ['/static/a-12345678.js', 'Accept-Encoding'],
+      ['/static/b-12345678.js', VARY]
+    ] as const) {
+      const { headers } = await site.ask(path)
+      for (const [fields, status] of [
+        [{}, 200],
+        [offering('unknown'), 200],
+        [{ range: 'bytes=0-1' }, 206],
+        [{ 'if-none-match': headers.etag }, 304],
+        [{ 'if-match': '"x"' }, 412],
+        [{ range: 'bytes=9999999-' }, 416]
+      ] as const) {
+        const answer = await site.ask(path, { headers: fields })
+        t.deepEqual([answer.status, answer.headers.vary], [status, vary], path)
+        if (status < 400) t.truthy(answer.headers['use-as-dictionary'])
+      }
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
+
+for (const revalidate of [0, 1]) {
+  test(`DLT-04 once a delta that was added later is sent, its file varies by both, revalidate ${revalidate}`, async t => {
+    const { [`/public${deltaName(APP, OLD)}`]: delta = '', ...rest } = files
+    const site = await make(t, { revalidate }, rest)
+    const ask = async (headers = {}) => (await site.ask(APP, { headers })).headers
+    t.is((await ask()).vary, 'Accept-Encoding')
+    site.write(`/public${deltaName(APP, OLD)}`, delta)
+    await until(
+      async () => (await ask(offering(OLD)))['content-encoding'] === 'dcz',
+      'the delta is found'
+    )
+    t.is((await ask()).vary, VARY)
+  })
+}
+
+const FORGED: Record<string, (evil: string) => Buffer> = {
+  'that decodes to other bytes': evil => forgedFile(OLD, OLD, NEW, evil),
+  'with other bytes behind the right ones': evil => forgedFile(OLD, OLD, NEW, NEW, evil),
+  'that is no Zstandard': evil => sealDelta(sha256(OLD), Buffer.from(evil), digestOf(NEW)),
+  'from a dictionary that is not there': evil => forgedFile('none', 'none', NEW, evil)
+}
+
+for (const [what, forge] of Object.entries(FORGED)) {
+  for (const [way, more] of WAYS.slice(0, 2)) {
+    test(`S71 a delta ${what} is never sent, its seal may be right, ${way}`, async t => {
+      const evil = NEW.replace('six by nine', 'forged')
+      const forged = forge(evil)
+      const dictionary = what.includes('dictionary') ? 'none' : OLD
+      const site = await make(
+        t,
+        { ...more, ...BUNDLED },
+        {
+          ...files,
+          '/dist/app-12345678.js': NEW,
+          '/dist/app-abcdefgh.js': OLD,
+          [deltaName('/dist/app-12345678.js', dictionary)]: forged,
+          [`/public${deltaName(APP, dictionary)}`]: forged
+        }
+      )
+      // An older Node believes what is in the folder of precompile.
+      for (const path of isAble ? ['/static/app-12345678.js', APP] : ['/static/app-12345678.js']) {
+        for (let asked = 0; asked < 3; asked++) {
+          const { headers, text } = await site.ask(path, { headers: offering(dictionary) })
+          t.is(headers['content-encoding'], undefined, path)
+          t.is(text, NEW)
+        }
+      }
+      t.deepEqual(site.errors, [])
+    })
+  }
+}
+
+test('S71 concurrent requests for one delta decode it once, and all are sent it', async t => {
+  const site = await make(t, { memory: { maxFileBytes: 0 } })
+  const asked = Array.from({ length: 50 }, () => site.ask(APP, { headers: offering(OLD) }))
+  for (const { bytes } of await Promise.all(asked)) t.deepEqual(bytes, deltaSent(OLD, NEW))
+  t.deepEqual(site.errors, [])
 })
 
 for (const [way, more] of WAYS.slice(0, 2)) {

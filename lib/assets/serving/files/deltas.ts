@@ -1,21 +1,30 @@
 // The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). They
 // are looked for by the hash that a request brings, so a file costs nothing for having them.
+import { basename } from 'node:path'
 import { Readable } from 'node:stream'
-import { deltaExtension, isSealedDelta, SEAL_BYTES } from '../../../files/deltas/delta-file.ts'
+import {
+  deltaExtension,
+  isSealedDelta,
+  namesDelta,
+  SEAL_BYTES
+} from '../../../files/deltas/delta-file.ts'
+import { canMakeDeltas, leadsTo, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
 import { digestOfHash } from '../../../files/digest.ts'
+import { isUnchangedSince } from '../../../files/clock.ts'
 import { isInPlace } from '../../../files/containment.ts'
-import { sameStamp, statOf, withFile } from '../../../files/disk.ts'
-import { streamOf } from '../../../files/file-stream.ts'
+import { sameStamp, statOf, withFile, type Stamp } from '../../../files/disk.ts'
 import { ifReadable } from './readable.ts'
 import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
 import type { ServedDirectory } from '../directories/served-directory.ts'
 import { VARY_BY_DICTIONARY } from '../fields.ts'
+import { namesBeside, readDictionary } from './dictionary-file.ts'
 import { readEncoded, type EncodedFile } from './encoded-file.ts'
 import { isNoFile } from './folder-names.ts'
 import type { KnownFolders } from './known-folders.ts'
 import type { Memory } from './memory.ts'
 import {
   makeRepresentation,
+  type FileDeltas,
   type FindDelta,
   type Representation,
   type SharedFields
@@ -28,16 +37,35 @@ interface Target {
   /** Absolute. */
   readonly file: string
   readonly digest: string
+  /** In bytes. */
+  readonly size: number
   readonly fields: SharedFields
+  /** The name without our fingerprint; undefined for a file that precompile did not write. */
+  readonly plain: string | undefined
+  readonly areThere: boolean
   /** Seconds for which the names in its folder may be remembered. */
   readonly revalidate: number
 }
+
+/** A delta that a request may be answered with. */
+interface Sought {
+  readonly target: Target
+  /** The SHA-256 of what it starts from. */
+  readonly dictionary: Buffer
+  readonly extension: string
+  readonly key: string
+}
+
+const MAX_REFUSED = 1000
 
 export class Deltas {
   readonly #directory: ServedDirectory
   readonly #memory: Memory
   readonly #folders: KnownFolders
   readonly #maxFileBytes: number
+  readonly #loads = new Map<string, Promise<Representation | undefined>>()
+  /** Those that are not sent, so that they are not decoded for each request. */
+  readonly #refused = new Map<string, Stamp>()
 
   /** @param maxFileBytes of a delta that is kept in memory */
   constructor(
@@ -52,13 +80,23 @@ export class Deltas {
     this.#maxFileBytes = maxFileBytes
   }
 
-  /** Undefined for a file that is no dictionary and so has no deltas. */
-  of(wanted: Wanted, { file, digest }: EncodedFile, fields: SharedFields): FindDelta | undefined {
-    if (fields.dictionary === undefined || digest === undefined) return undefined
-    const { isPublishedOnRequest, revalidate } = this.#directory
+  /** Undefined for a file that is no dictionary and so has no deltas. One without a digest is sent whole. */
+  async of(
+    wanted: Wanted,
+    { file, digest, size }: EncodedFile,
+    fields: SharedFields
+  ): Promise<FileDeltas | undefined> {
+    if (fields.dictionary === undefined) return undefined
+    const { path } = wanted
+    const { fingerprintOf, isPublishedOnRequest, revalidate } = this.#directory
+    const areThere = this.#folders.hasDelta(path) ?? (await hasDelta(file))
+    const plain = fingerprintOf(wanted)?.name
+    // What this Node cannot decode it believes of precompile alone, which decoded it.
+    const isBelieved = plain !== undefined || (await canMakeDeltas())
+    if (digest === undefined || !isBelieved) return { areThere, find: undefined }
     const trust = isPublishedOnRequest(wanted) ? 0 : revalidate(wanted)
-    const target = { path: wanted.path, file, digest, fields, revalidate: trust }
-    return dictionary => this.#find(target, dictionary)
+    const target = { path, file, digest, size, fields, plain, areThere, revalidate: trust }
+    return { areThere, find: dictionary => this.#find(target, dictionary) }
   }
 
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
@@ -70,33 +108,36 @@ export class Deltas {
     const key = `${start}\n${dictionary.toString('hex')}`
     const known = this.#memory.get(key)?.representations[0]
     if (known?.body) return known
-    return kind === 'file' || target.revalidate === 0
-      ? this.#load(key, target, extension, dictionary)
-      : this.#lookUp(key, target, extension, dictionary)
+    const sought = { target, dictionary, extension, key }
+    return kind === 'file' || target.revalidate === 0 ? this.#load(sought) : this.#lookUp(sought)
   }
 
   /** Requests with hashes of no delta cost nothing once the names in the folder are known. */
-  async #lookUp(key: string, target: Target, extension: string, dictionary: Buffer) {
-    const path = target.path + extension
-    await this.#folders.learn(path, target.revalidate)
-    if (isNoFile(this.#folders.kindOf(path))) return undefined
-    return this.#load(key, target, extension, dictionary)
+  async #lookUp(sought: Sought): Promise<Representation | undefined> {
+    const path = sought.target.path + sought.extension
+    await this.#folders.learn(path, sought.target.revalidate)
+    return isNoFile(this.#folders.kindOf(path)) ? undefined : this.#load(sought)
   }
 
-  async #load(
-    key: string,
-    target: Target,
-    extension: string,
-    dictionary: Buffer
-  ): Promise<Representation | undefined> {
-    const { digest, fields } = target
-    const file = target.file + extension
+  /** Concurrent requests share one load. */
+  #load(sought: Sought): Promise<Representation | undefined> {
+    const { key } = sought
+    const load =
+      this.#loads.get(key) ?? this.#loadOnce(sought).finally(() => this.#loads.delete(key))
+    this.#loads.set(key, load)
+    return load
+  }
+
+  async #loadOnce(sought: Sought): Promise<Representation | undefined> {
+    const { target, key } = sought
+    const file = target.file + sought.extension
     const known = this.#memory.get(key)?.representations[0]
-    const stamp = known && (await statOf(file))
-    if (known && stamp && sameStamp(known.stamp, stamp)) return known
-    const encoded = await ifReadable(file, this.#read(file, dictionary, digest))
+    const earlier = known?.stamp ?? this.#refused.get(key)
+    const stamp = earlier && (await statOf(file))
+    if (earlier && stamp && sameStamp(earlier, stamp)) return known
+    const encoded = await ifReadable(file, this.#read(file, sought))
     if (!encoded) return undefined
-    const delta = makeRepresentation(encoded, fields, VARY_BY_DICTIONARY)
+    const delta = makeRepresentation(encoded, target.fields, VARY_BY_DICTIONARY)
     this.#memory.set(key, {
       representations: [delta],
       copies: new Map(),
@@ -106,18 +147,45 @@ export class Deltas {
       hasRested: true,
       trustedUntil: Infinity
     })
+    // It came after the file was loaded, whose other representations do not vary by dictionary yet.
+    if (!target.areThere) this.#memory.delete(this.#directory.memoryKey + target.path)
     return delta
   }
 
-  /** Undefined for a delta that is damaged, or that is another than its name says. */
-  #read(file: string, dictionary: Buffer, digest: string): Promise<EncodedFile | undefined> {
+  /** Undefined for a delta that is not sent. */
+  #read(file: string, sought: Sought): Promise<EncodedFile | undefined> {
+    const readAt = Date.now()
     return withFile(file, async opened => {
+      if (opened.stats.size > MAX_DELTA_BYTES) return undefined
       if (!(await isInPlace(this.#directory.place)(opened))) return undefined
-      const stored = await readEncoded(DELTA_CODING, opened, this.#maxFileBytes)
-      const bytes = stored.body ? Readable.from([stored.body]) : streamOf(opened)
-      if (!(await isSealedDelta(bytes, dictionary, digest))) return undefined
-      const body = stored.body?.subarray(0, -SEAL_BYTES)
-      return { ...stored, size: stored.size - SEAL_BYTES, body }
+      const stored = await readEncoded(DELTA_CODING, opened, MAX_DELTA_BYTES)
+      const { body: bytes, stamp } = stored
+      if (!bytes || !(await this.#isRight(bytes, sought))) {
+        if (isUnchangedSince(stamp, readAt)) this.#refuse(sought.key, stamp)
+        return undefined
+      }
+      const size = bytes.length - SEAL_BYTES
+      const body = size > this.#maxFileBytes ? undefined : bytes.subarray(0, size)
+      return { ...stored, size, body }
     })
   }
+
+  /** Whether a delta is undamaged and starts from the dictionary; where this Node can, it is decoded. */
+  async #isRight(bytes: Buffer, { target, dictionary }: Sought): Promise<boolean> {
+    const { file, plain, digest } = target
+    if (!(await isSealedDelta(Readable.from([bytes]), dictionary, digest))) return false
+    if (!(await canMakeDeltas())) return true
+    const old = await readDictionary(this.#directory.place, file, plain, dictionary)
+    return old !== undefined && leadsTo(bytes, old, target)
+  }
+
+  #refuse(key: string, stamp: Stamp): void {
+    if (this.#refused.size >= MAX_REFUSED) this.#refused.clear()
+    this.#refused.set(key, stamp)
+  }
+}
+
+/** Looks on disk: nothing is known of a folder that has very many names, or is on another machine. */
+async function hasDelta(file: string): Promise<boolean> {
+  return namesDelta(await namesBeside(file), basename(file))
 }

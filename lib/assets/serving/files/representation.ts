@@ -18,6 +18,14 @@ export type FindDelta = (
   dictionary: Buffer
 ) => Promise<Representation | undefined> | Representation | undefined
 
+/** The deltas of one file. */
+export interface FileDeltas {
+  /** Whether there was one on disk, from whatever version, when the file was loaded. */
+  readonly areThere: boolean
+  /** Undefined where none is sent. */
+  readonly find: FindDelta | undefined
+}
+
 /** What the representations of one file have in common. */
 export interface SharedFields {
   readonly type: string

@@ -15,10 +15,11 @@ import {
 import { streamOf } from '../../../files/file-stream.ts'
 import { ifReadable } from './readable.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
+import { VARY, VARY_BY_DICTIONARY, type Fields } from '../fields.ts'
 import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
 import {
   makeRepresentation,
+  type FileDeltas,
   type FindDelta,
   type Representation,
   type SharedFields
@@ -42,7 +43,7 @@ export interface Loading {
     wanted: Wanted,
     file: EncodedFile,
     fields: SharedFields
-  ) => FindDelta | undefined
+  ) => Promise<FileDeltas | undefined>
   /** In bytes; a larger representation is not kept in memory. */
   readonly maxFileBytes: number
 }
@@ -98,14 +99,19 @@ async function prepare(
     return undefined
   }
   const fields = directory.fieldsOf(wanted, isVerified)
-  const findDelta = deltasOf(wanted, identity, fields)
+  const deltas = await deltasOf(wanted, identity, fields)
   const readAll = () => readCopies(directory, identity, copies, maxFileBytes)
   const compressed = copies.size === 0 ? [] : await readAll()
-  const isChosen = compressed.length > 0
-  const vary = fields.dictionary === undefined ? (isChosen ? VARY : []) : VARY_BY_DICTIONARY
+  const vary = varyOf(compressed.length > 0 || fields.dictionary !== undefined, deltas)
   const rest = compressed.map(copy => makeRepresentation(copy, fields, vary))
   const representations = [makeRepresentation(identity, fields, vary), ...rest] as const
-  return { representations, copies, isVerified, findDelta }
+  return { representations, copies, isVerified, findDelta: deltas?.find }
+}
+
+/** A cache selects by the Vary of what it has stored (RFC 9111 section 4.1), so deltas may come later. */
+function varyOf(mayBeEncoded: boolean, deltas: FileDeltas | undefined): Fields {
+  if (deltas?.areThere) return VARY_BY_DICTIONARY
+  return mayBeEncoded ? VARY : []
 }
 
 /** Whatever links lead to it. */

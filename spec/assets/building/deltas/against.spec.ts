@@ -63,7 +63,14 @@ test('DLT-05 compress against an earlier build writes deltas from the files that
       mounts: { '/static': { dir: 'dist', immutable: /[-.]\w{8}\./ } }
     }
   )
-  const { headers, bytes } = await site.ask('/static/assets/index-DxQkLmNp.js', {
+  const ask = () => site.ask('/static/assets/index-DxQkLmNp.js', { headers: offering(OLD) })
+  t.is((await ask()).headers['content-encoding'], 'br', 'there is nothing to decode the delta with')
+  const kept = await makeSite(
+    t,
+    { '/dist/assets/index-BcXr2f3k.js': OLD },
+    { root, env: 'production', mounts: { '/static': { dir: 'dist', immutable: /[-.]\w{8}\./ } } }
+  )
+  const { headers, bytes } = await kept.ask('/static/assets/index-DxQkLmNp.js', {
     headers: offering(OLD)
   })
   t.is(headers['content-encoding'], isAble ? 'dcz' : 'br')
