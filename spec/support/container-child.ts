@@ -11,11 +11,11 @@ if (what === 'hold') {
   const file = join(directory, temporaryName())
   writeFileSync(file, 'half a fi')
   utimesSync(file, 1e9, 1e9)
-  const held = await lock(directory)
+  const held = await lock(directory, () => undefined)
   console.log(`process ${process.pid}`)
   process.stdin.resume().on('end', () => void held.release())
 } else {
   await sweep(directory)
-  const refusal = await lock(directory).catch((error: unknown) => error)
+  const refusal = await lock(directory, () => undefined).catch((error: unknown) => error)
   console.log(`process ${process.pid}`, (refusal as { code?: string }).code)
 }

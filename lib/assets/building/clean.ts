@@ -5,6 +5,7 @@ import { errorCode, removeFile, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
 import { check, flag, wholeNumber, type Expectation } from '../../options.ts'
+import { warnOnce } from '../../warn-once.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -79,7 +80,7 @@ export async function clean(
   const directory = publicFile(settings, settings.prefix)
   // Fails before the lock creates anything in a directory without a manifest.
   await readManifest(manifestFile(settings))
-  const held = dryRun ? undefined : await lock(directory)
+  const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
     const files = await listPublished(settings)
     const versions = await findVersions(settings, files)

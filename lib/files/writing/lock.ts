@@ -1,17 +1,30 @@
-// Allows one precompile at a time in a public directory, which machines and containers may share.
+// Allows one precompile at a time in a public directory, which machines and containers may share. The owner
+// of a lock writes to it every second, so what stays as it was for some seconds is abandoned.
 import { link, open, rename, type FileHandle } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { AssetError } from '../../errors.ts'
-import { errorCode, ifThere, isSameInode, readSnapshot, removeFile, statOf } from '../disk.ts'
+import {
+  errorCode,
+  ifThere,
+  isSameInode,
+  readSnapshot,
+  removeFile,
+  sameStamp,
+  statOf
+} from '../disk.ts'
 import type { Stamp } from '../disk.ts'
 import { makeDirectory } from './atomic-write.ts'
-import { formatOwner, hasEnded, parseOwner, SELF } from './process-owner.ts'
 import { temporaryName } from './temporary.ts'
 
-const HEARTBEAT_MS = 5000
-/** The age at which a lock is abandoned, when this process cannot find out whether its owner has ended. */
-const ABANDONED_NS = 60_000_000_000n
-const MAX_ATTEMPTS = 4
+const HEARTBEAT_MS = 1000
+/** Two heartbeats, also where a disk stamps whole seconds. */
+const SILENT_NS = 3_000_000_000n
+/** Longer than a compiler blocks its process. */
+const ABANDONED_NS = 10_000_000_000n
+const LOOK_AGAIN_MS = 200
+const OWNER = `process ${process.pid} on ${hostname()}`
 
 export interface Lock {
   /** @throws AssetError when another process took the lock over while this one was paused */
@@ -20,18 +33,20 @@ export interface Lock {
   release(): Promise<void>
 }
 
-/** @throws AssetError when another process holds the lock */
-export async function lock(directory: string): Promise<Lock> {
+/**
+ * Waits for some seconds while it cannot tell whether the owner of an existing lock is still running.
+ * @param warn told whom it waits for
+ * @throws AssetError when another process holds the lock
+ */
+export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
   await makeDirectory(directory)
   const file = join(directory, '.koa-fresh-assets.lock')
   // A link makes it appear with its owner already written.
   const own = join(directory, temporaryName())
   const handle = await open(own, 'wx')
   try {
-    await handle.writeFile(formatOwner(SELF))
-    const stamp = await handle.stat({ bigint: true })
-    await acquire(own, file, stamp.mtimeNs)
-    return hold(file, handle, stamp)
+    await acquire(own, handle, file, warn)
+    return hold(file, handle, await handle.stat({ bigint: true }))
   } catch (error) {
     await handle.close()
     throw error
@@ -44,7 +59,7 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
   let failure: unknown
   // Through the handle, so it never touches a lock that another process has put in its place.
   const heartbeat = setInterval(() => {
-    handle.write(formatOwner(SELF), 0).catch((error: unknown) => (failure = error))
+    beat(handle).catch((error: unknown) => (failure = error))
   }, HEARTBEAT_MS).unref()
   const isHeld = async () => {
     const stats = await statOf(file)
@@ -64,32 +79,41 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
   }
 }
 
-/** @param now by the clock of the disk */
-async function acquire(own: string, file: string, now: bigint): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const isOurs = await link(own, file).then(() => true, unlessExists)
-    if (isOurs) return
-    const existing = await inspect(file, now)
-    if (attempt === MAX_ATTEMPTS || (existing && !existing.isAbandoned)) {
-      throw new AssetError(
-        'precompile-busy',
-        `another precompile (${existing?.name ?? 'unknown'}) is running in ${dirname(file)}: wait until it has finished, or remove ${file}`
-      )
-    }
-    if (existing) await breakLock(file, existing.stamp)
-  }
+/** @returns the time by the clock of the disk, which may be that of a file server */
+async function beat(handle: FileHandle): Promise<bigint> {
+  await handle.write(OWNER, 0)
+  return (await handle.stat({ bigint: true })).mtimeNs
 }
 
-async function inspect(file: string, now: bigint) {
-  const existing = await readSnapshot(file)
-  if (!existing) return undefined
-  const { bytes, stamp } = existing
-  const owner = parseOwner(bytes.toString())
-  const ended = await hasEnded(owner)
-  // Nothing sets the mtime of a lock, so it is by the clock of the disk as well.
-  const isAbandoned = ended ?? now - stamp.mtimeNs > ABANDONED_NS
-  const elsewhere = owner.space === SELF.space ? '' : ' on another machine or in another container'
-  return { stamp, isAbandoned, name: `process ${owner.pid}${elsewhere}` }
+async function acquire(
+  own: string,
+  handle: FileHandle,
+  file: string,
+  warn: (message: string) => void
+): Promise<void> {
+  let isTold = false
+  for (let seen: Stamp | undefined; ;) {
+    const now = await beat(handle)
+    if (await link(own, file).then(() => true, unlessExists)) return
+    const existing = await readSnapshot(file)
+    if (!existing) continue
+    const { bytes, stamp } = existing
+    const owner = bytes.toString() || 'unknown'
+    if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
+      throw new AssetError(
+        'precompile-busy',
+        `another precompile (${owner}) is running in ${dirname(file)}: wait until it has finished`
+      )
+    }
+    const age = now - stamp.mtimeNs
+    if (age > ABANDONED_NS) await breakLock(file, stamp)
+    else if (age > SILENT_NS && !isTold) {
+      isTold = true
+      warn(`waiting some seconds: another precompile (${owner}) seems to have been killed`)
+    }
+    seen = stamp
+    await setTimeout(LOOK_AGAIN_MS)
+  }
 }
 
 /** Two processes may find the same lock abandoned: one that removed a newer lock puts it back. */

@@ -6,9 +6,9 @@ import { clean, precompile, verify } from '../../../lib/index.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { makeProject } from '../../support/site.ts'
 import { COPIES } from '../../support/copies.ts'
-import { ownerOf } from '../../support/owner.ts'
 import { untilSettled } from '../../support/until.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
+import { lock } from '../../../lib/files/writing/lock.ts'
 
 const DAY = 24 * 3600
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY * 1000)
@@ -137,12 +137,11 @@ test('a dry run reports the same and removes nothing', async t => {
   t.deepEqual(left(), withCopies(['app.css', nameOf(1)]))
 })
 
-test('clean fails while a precompile is running, rather than wait for it', async t => {
+test('clean fails while a precompile is running', async t => {
   const { root, folder } = await makeDeploys(t, [1])
-  // The process that runs the specs' processes lives as long as this one.
-  writeFileSync(join(folder, '.koa-fresh-assets.lock'), ownerOf(process.ppid))
-  utimesSync(join(folder, '.koa-fresh-assets.lock'), daysAgo(1), daysAgo(1))
+  const held = await lock(folder, t.fail)
   await t.throwsAsync(clean({ root }), { code: 'precompile-busy' })
+  await held.release()
 })
 
 const AGE_EXPECTED =

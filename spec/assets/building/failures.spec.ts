@@ -157,32 +157,13 @@ test('a source that is taken away while it is published is an error that names i
   )
 })
 
-test('of two concurrent precompiles one fails as busy, and the deploy is intact', async t => {
-  const root = makeProject(t, placed({ 'a.png': 'a' }))
-  let second: Promise<unknown> | undefined
-  await precompile(
-    { root },
-    { onProgress: () => (second ??= run({ root }).catch((error: unknown) => error)) }
-  )
-  const refused = (await second) as Error & { code: string }
-  t.is(refused.code, 'precompile-busy')
-  const directory = join(root, 'public/assets')
-  t.is(
-    refused.message,
-    `another precompile (process ${process.pid}) is running in ${directory}: ` +
-      `wait until it has finished, or remove ${directory}/.koa-fresh-assets.lock`
-  )
-  checkUsable(t, root)
-  await run({ root })
-})
-
 test('ten concurrent precompiles leave one intact deploy, and each succeeds or fails as busy', async t => {
   const program = await bundle(t)
   const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
   const root = makeProject(t, placed(Object.fromEntries(files)))
   const ends = await Promise.all(Array.from({ length: 10 }, () => runInChild(program, root)))
   for (const { status, said } of ends) {
-    if (status !== 0) t.regex(said, /^another precompile \(process \d+\) is running in /)
+    if (status !== 0) t.regex(said, /^another precompile \(process \d+ on .*\) is running in /)
   }
   t.true(ends.some(({ status }) => status === 0))
   checkUsable(t, root)
@@ -202,7 +183,7 @@ test('a precompile that lost its lock while it was paused replaces nothing', asy
         {
           onProgress({ stage, done }) {
             if (stage !== 'write' || done !== 2) return
-            // As another machine does it, to which this process has been silent for a minute.
+            // As another machine does it, to which this process has been silent for some seconds.
             rmSync(lock)
             writeFileSync(lock, "another's")
           }
@@ -222,25 +203,6 @@ test('a precompile that lost its lock while it was paused replaces nothing', asy
     ['.koa-fresh-assets.lock']
   )
 })
-
-for (const [whose, text] of Object.entries({
-  'a process that is gone': `${'0'.repeat(8)}x 4194300`,
-  'a machine that is gone': '01234567 1',
-  nobody: ''
-})) {
-  test(`a lock of ${whose} is ignored once it is old`, async t => {
-    const root = makeProject(t, {
-      ...placed({ 'a.js': 'a' }),
-      'public/assets/.koa-fresh-assets.lock': text
-    })
-    await t.throwsAsync(() => run({ root }), { code: 'precompile-busy' })
-    const lock = join(root, 'public/assets/.koa-fresh-assets.lock')
-    const old = Date.now() / 1000 - 120
-    utimesSync(lock, old, old)
-    await run({ root })
-    checkUsable(t, root)
-  })
-}
 
 test('an aborted precompile rejects with the reason and leaves the old deploy', async t => {
   const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()', 'c.js': 'c()' }))

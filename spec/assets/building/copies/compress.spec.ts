@@ -19,7 +19,6 @@ import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { WRITABLE_CODINGS } from '../../../../lib/files/codings.ts'
-import { formatOwner, SELF } from '../../../../lib/files/writing/process-owner.ts'
 import { compress, verifyCopies, type CompressReport } from '../../../../lib/index.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../../../support/site.ts'
 
@@ -328,14 +327,6 @@ test('an aborted run keeps the copies that were finished, and leaves nothing hal
 
 const copiesIn = (names: readonly string[]) =>
   names.filter(name => name.endsWith(WRITTEN[0] ?? '')).length
-
-test('what a killed run left is swept by the next one, even when it has nothing to write', async t => {
-  const { pid } = spawnSync(process.execPath, ['-e', ''])
-  const temporary = `.koa-fresh-assets-${formatOwner({ ...SELF, pid, start: '1' })}-cafecafe-0.tmp`
-  const { root, names } = makeDirectory(t, { 'a/small.css': 'a{}', [`a/${temporary}`]: 'half' })
-  await compress(root)
-  t.deepEqual(names(), ['a/small.css'])
-})
 
 test('a file that is edited while it is compressed is an error, and gets no copy of what it was', async t => {
   const { root, at, names } = makeDirectory(t, { 'app.css': CSS })
