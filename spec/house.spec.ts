@@ -44,6 +44,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'content-disposition': ['http/content-disposition.ts'],
   'es-module-lexer': ['assets/rendering/module-references.ts'],
   'koa-compose': ['koa-assets.ts'],
+  'fastest-levenshtein': ['nearest.ts'],
   'lru-cache': ['assets/publishing/mtime-index.ts', 'assets/serving/files/memory.ts'],
   'mime-types': ['http/media-type.ts'],
   send: ['assets/serving/send-file.ts']

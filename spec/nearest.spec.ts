@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
-import fc from 'fast-check'
 import { nearest, nearestPath } from '../lib/nearest.ts'
 import { costsAtMost } from './support/cost.ts'
 import { cases } from './support/soak.ts'
@@ -39,48 +38,6 @@ test('of paths one that differs in its first folders alone comes first, the long
   t.is(nearestPath('enu.css', paths), 'menu.cs', 'a tail begins at a segment')
   t.is(nearestPath('nowhere.png', paths), undefined)
 })
-
-test('it is the first of those with the fewest edits, whatever the letters', t => {
-  const text = fc.string({ unit: fc.constantFrom('a', 'b', 'C', 'c', '-', 'é'), maxLength: 12 })
-  fc.assert(
-    fc.property(text, fc.array(text, { maxLength: 8 }), (word, candidates) => {
-      t.is(nearest(word, candidates), nearestOfAll(word, candidates))
-    }),
-    { numRuns: cases(200, 2000) }
-  )
-})
-
-/** Every candidate by the whole table. */
-function nearestOfAll(word: string, candidates: readonly string[]): string | undefined {
-  const limit = Math.max(1, Math.min(6, Math.floor(word.length * 0.4)))
-  const measured = candidates.map(candidate => ({
-    candidate,
-    edits: editsBetween(word, candidate)
-  }))
-  const lowest = Math.min(...measured.map(({ edits }) => edits))
-  return lowest > limit ? undefined : measured.find(({ edits }) => edits === lowest)?.candidate
-}
-
-function editsBetween(one: string, other: string): number {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()]
-  const table = Array.from({ length: a.length + 1 }, (_, row) =>
-    Array.from({ length: b.length + 1 }, (_, column) => (row === 0 ? column : row))
-  )
-  const at = (row: number, column: number) => table[row]?.[column] ?? Infinity
-  for (let row = 1; row <= a.length; row++) {
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1] ? 0 : 1
-      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      table[row]![column] = Math.min(
-        at(row - 1, column) + 1,
-        at(row, column - 1) + 1,
-        at(row - 1, column - 1) + same,
-        swapped ? at(row - 2, column - 2) + 1 : Infinity
-      )
-    }
-  }
-  return at(a.length, b.length)
-}
 
 for (const [what, nameOf] of Object.entries({
   'alike but for a number': (at: number) => `widgets/card-${at}/index-${at}.css`,

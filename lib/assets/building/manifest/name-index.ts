@@ -6,7 +6,7 @@ import { encodePath } from '../../urls/encode.ts'
 import { forEachInSlices, type Entry, type ManifestEntries } from './entries.ts'
 
 /** A page waits while the nearest name is searched for. */
-const MAX_COMPARED = 30_000
+const MAX_COMPARED = 10_000
 const MAX_REMEMBERED = 1000
 
 export class NameIndex {
