@@ -1,5 +1,4 @@
-// Limits what runs at once: several items, one run at a time, or a slice between two requests.
-import { setImmediate } from 'node:timers/promises'
+// Limits what runs at once: several items, or one run at a time.
 
 /**
  * Maps over items with at most `limit` of them in progress; results are in the order of the items. Rejects
@@ -50,25 +49,5 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     if (!current) return run()
     next = current.then(run, run)
     return next
-  }
-}
-
-/** Long work that yields now and then, and returns its result at the end. */
-export type Sliced<T> = Generator<void, T>
-
-/** Lets other events run at every yield. */
-export async function inSlices<T>(work: Sliced<T>): Promise<T> {
-  for (;;) {
-    const { done, value } = work.next()
-    if (done) return value
-    await setImmediate()
-  }
-}
-
-/** Runs without a break: at start, or when the work is short. */
-export function atOnce<T>(work: Sliced<T>): T {
-  for (;;) {
-    const { done, value } = work.next()
-    if (done) return value
   }
 }

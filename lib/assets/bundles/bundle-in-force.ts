@@ -1,7 +1,7 @@
 // The bundle of a mount: read at start, and again before a page once its manifest has changed.
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { atOnce, inParallel, inSlices } from '../../concurrency.ts'
+import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { readIfThere, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, checksumsOfBytes, type IntegrityAlgorithm } from '../../files/checksums.ts'
@@ -14,8 +14,6 @@ import type { Entry } from '../views/entry.ts'
 import type { Bundle } from './bundle.ts'
 import { bundleMissing, readBundle, type BundleMount } from './read-bundle.ts'
 
-/** Parsing this many bytes without a pause takes under 50 ms. */
-const MAX_UNSLICED_BYTES = 2 * 1024 * 1024
 const CONCURRENCY = 4
 /** A file that was written more recently may be half written. */
 const RESTED_MS = 1000
@@ -51,7 +49,7 @@ export class BundleInForce {
     const isThere = statIfThere(mount.manifest)?.isFile() ?? false
     const bytes = isThere ? readIfThere(mount.manifest) : undefined
     if (!bytes) throw bundleMissing(mount)
-    this.#bundle = atOnce(readBundle(bytes, mount))
+    this.#bundle = readBundle(bytes, mount)
     this.#hashes = this.#hashesAtStart(this.#bundle)
     this.#version = versionOf(bytes, this.#hashes)
   }
@@ -111,8 +109,7 @@ export class BundleInForce {
 
   /** Takes over a new build as a whole, once all its files are written. */
   async #take(bytes: Buffer): Promise<boolean> {
-    if (bytes.length > MAX_UNSLICED_BYTES) throw tooLarge(this.#mount, bytes.length)
-    const bundle = await inSlices(readBundle(bytes, this.#mount))
+    const bundle = readBundle(bytes, this.#mount)
     const changedAt = await this.#changedAt(bundle)
     if (changedAt === undefined) return false
     const ms = msToRest(changedAt)
@@ -173,12 +170,5 @@ function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {
   return new AssetError(
     'manifest-broken',
     `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
-  )
-}
-
-function tooLarge({ manifest }: BundleMount, size: number): AssetError {
-  return new AssetError(
-    'manifest-broken',
-    `the ${size} bytes of ${manifest} are too many to parse while requests wait: restart, or write a smaller one (webpack: stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true }))`
   )
 }

@@ -1,5 +1,4 @@
 // esbuild's metafile: the result of a build with `metafile: true`.
-import type { Sliced } from '../../concurrency.ts'
 import { isRecord } from '../../options.ts'
 import type { Bundle, BundleEntry } from './bundle.ts'
 import { importOrder } from '../views/module-graph.ts'
@@ -20,20 +19,18 @@ interface Output {
 type Outputs = ReadonlyMap<string, Output>
 
 /** @param dir the mount's directory, which is that of the outputs */
-export function* readEsbuild({ outputs: given }: Json, dir: string): Sliced<Bundle | undefined> {
+export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | undefined {
   if (!isRecord(given)) return undefined
   const base = baseOf(Object.keys(given), dir)
   const outputs: Outputs = new Map(
     records(given, 'output').map(([path, output]) => [path, readOutput(path.slice(base), output)])
   )
-  yield
   const entries = new Map(
     [...outputs].flatMap(([path, { entryPoint }]) =>
       entryPoint === undefined ? [] : [[entryPoint, path]]
     )
   )
   const reached = [...graphOf(outputs, entries.values())]
-  yield
   return {
     names: [...entries.keys()],
     entry: name => {

@@ -1,5 +1,4 @@
 // Recognises a bundler's manifest by its shape.
-import type { Sliced } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { isRecord } from '../../options.ts'
 import type { MountSettings } from '../settings/mounts.ts'
@@ -19,11 +18,10 @@ export function bundleMissing({ manifest }: BundleMount): AssetError {
 }
 
 /** @throws AssetError for anything but the manifest of a build with at least one entry */
-export function* readBundle(bytes: Buffer, mount: BundleMount): Sliced<Bundle> {
+export function readBundle(bytes: Buffer, mount: BundleMount): Bundle {
   try {
     const manifest: unknown = JSON.parse(bytes.toString())
-    yield
-    const bundle = yield* recognize(manifest, mount)
+    const bundle = recognize(manifest, mount)
     if (!bundle) throw new TypeError('its shape is of no bundler that is known')
     if (bundle.names.length > 0) return bundle
     throw new TypeError('it has no entry')
@@ -33,11 +31,7 @@ export function* readBundle(bytes: Buffer, mount: BundleMount): Sliced<Bundle> {
   }
 }
 
-function* recognize(manifest: unknown, { dir, urlPath }: BundleMount): Sliced<Bundle | undefined> {
+function recognize(manifest: unknown, { dir, urlPath }: BundleMount): Bundle | undefined {
   if (!isRecord(manifest)) return undefined
-  return (
-    (yield* readWebpack(manifest, urlPath)) ??
-    (yield* readEsbuild(manifest, dir)) ??
-    (yield* readVite(manifest))
-  )
+  return readWebpack(manifest, urlPath) ?? readEsbuild(manifest, dir) ?? readVite(manifest)
 }

@@ -1,5 +1,4 @@
 // Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
-import type { Sliced } from '../../concurrency.ts'
 import { isRecord } from '../../options.ts'
 import type { Bundle, BundleEntry, BundleScript } from './bundle.ts'
 import { importOrder } from '../views/module-graph.ts'
@@ -19,31 +18,23 @@ interface Chunk {
 
 type Chunks = ReadonlyMap<string, Chunk>
 
-const CHUNKS_PER_SLICE = 1000
-
 // Keys that @vitejs/plugin-legacy writes. Those of polyfills are relative to Vite's root, as if they were
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
 const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
 const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
-export function* readVite(manifest: Json): Sliced<Bundle | undefined> {
+export function readVite(manifest: Json): Bundle | undefined {
   const values = Object.values(manifest)
   const isVite = values.every(value => isRecord(value) && typeof value['file'] === 'string')
   if (!isVite || values.length === 0) return undefined
   const chunks = new Map<string, Chunk>()
-  for (const [key, chunk] of records(manifest, 'chunk')) {
-    chunks.set(key, readChunk(key, chunk))
-    if (chunks.size % CHUNKS_PER_SLICE === 0) yield
-  }
+  for (const [key, chunk] of records(manifest, 'chunk')) chunks.set(key, readChunk(key, chunk))
   const all = [...chunks.values()]
   const names = all.filter(({ isEntry }) => isEntry).map(({ key }) => key)
   const common = commonStylesheet(chunks)
-  yield
   const reached = [...graphOf(chunks, names)]
-  yield
   const hashed = hashedAmong([all.flatMap(namedFiles)], HASHES.vite)
-  yield
   return {
     names,
     entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),

@@ -1,6 +1,5 @@
 // The stats of webpack and Rspack (`--json`, `stats.toJson()`), and the manifests of plugins that list
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
-import type { Sliced } from '../../concurrency.ts'
 import { isRecord } from '../../options.ts'
 import type { ScriptKind } from '../views/entry.ts'
 import type { Bundle, BundleEntry } from './bundle.ts'
@@ -17,7 +16,7 @@ interface Asset {
 type Assets = ReadonlyMap<string, Asset>
 
 /** @param urlPath that of the mount, which plugins may put before the files */
-export function* readWebpack(manifest: Json, urlPath: string): Sliced<Bundle | undefined> {
+export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
   const { entrypoints } = manifest
   if (!isRecord(entrypoints)) return undefined
   const below = (path: string) =>
@@ -28,9 +27,7 @@ export function* readWebpack(manifest: Json, urlPath: string): Sliced<Bundle | u
       filesIn(entrypoint, name).map(below).map(fileBelow).filter(isTagged)
     ])
   )
-  yield
   const assets = readAssets(manifest['assets'])
-  yield
   const mapped = Object.values(manifest).filter(value => typeof value === 'string')
   const others = assets ? assets.keys() : mapped.map(below).filter(isBelow)
   const tagged = new Set([...entries.values()].flat())

@@ -4,7 +4,6 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { build } from 'vite'
-import { readBundle } from '../../../lib/assets/bundles/read-bundle.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import {
@@ -265,18 +264,6 @@ test('S61 a chain of imports costs in proportion to its length, and may be longe
   const start = (length: number) => pagesOf(manifests.get(length) ?? {})
   t.notThrows(() => start(50_000))
   t.true(growsInProportion(1000, start))
-})
-
-test('S61 a manifest of thousands of chunks is read in slices', t => {
-  const chunks = Array.from({ length: 9000 }, (_, at) => [
-    `src/${at}.ts`,
-    { file: `assets/${at}-Ab3dEf9x.js`, name: `${at}`, isEntry: at === 0 }
-  ])
-  const bytes = Buffer.from(JSON.stringify(Object.fromEntries(chunks)))
-  const reading = readBundle(bytes, { dir: '/dist', urlPath: '', manifest: '/manifest.json' })
-  let slices = 1
-  while (!reading.next().done) slices++
-  t.true(slices > 10, `${slices} slices`)
 })
 
 test('a project of mounts alone needs neither an app nor precompile', async t => {

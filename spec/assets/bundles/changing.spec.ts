@@ -252,29 +252,3 @@ test.serial('a manifest that is gone, or as it was, changes nothing', async t =>
   for (let page = 0; page < 10; page++) t.is((await pages()).entry('src/main.ts'), before)
   t.deepEqual(warningsAbout('gone'), [])
 })
-
-test.serial(
-  'S61 a manifest of any size is read at start; one above 2 MiB is not taken over while requests wait',
-  async t => {
-    const big = (file: string) =>
-      JSON.stringify({
-        outputs: {
-          [`dist/${file}`]: {
-            entryPoint: 'a.ts',
-            imports: [],
-            padding: 'x'.repeat(3 * 1024 * 1024)
-          }
-        }
-      })
-    const project = makeProject(t, { 'dist/a.js': 'a', 'dist/b.js': 'b', 'big.json': big('a.js') })
-    const pages = pagesOf({
-      root: project,
-      revalidate: 0,
-      mounts: { '/static': { dir: 'dist', manifest: 'big.json' } }
-    })
-    t.deepEqual(summary((await pages()).entry('a.ts')), ['module /static/a.js'])
-    writeFiles(project, { 'big.json': big('b.js') })
-    t.deepEqual(summary((await pages()).entry('a.ts')), ['module /static/a.js'])
-    t.is(warningsAbout('are too many to parse while requests wait').length, 1)
-  }
-)

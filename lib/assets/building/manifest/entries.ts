@@ -1,6 +1,4 @@
 // The entries of a manifest, and their layout in public/assets.json.
-import type { Sliced } from '../../../concurrency.ts'
-import { SetDigester } from '../../../files/digest.ts'
 import type { ManifestApps } from '../../settings/manifest-file.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { publishedUrl, type Built } from '../built.ts'
@@ -30,24 +28,6 @@ export interface ManifestEntry {
 export type ManifestEntries = ReadonlyMap<string, ManifestEntry>
 
 export type Entry = readonly [path: string, entry: ManifestEntry]
-
-const ENTRIES_PER_SLICE = 1000
-
-/** Pauses now and then: a manifest may have any number of entries. */
-export function* forEachInSlices<T>(items: Iterable<T>, work: (item: T) => void): Sliced<void> {
-  let count = 0
-  for (const item of items) {
-    work(item)
-    if (++count % ENTRIES_PER_SLICE === 0) yield
-  }
-}
-
-/** Independent of the order of entries. */
-export function* digestOfEntries(assets: ManifestEntries): Sliced<string> {
-  const digester = new SetDigester()
-  yield* forEachInSlices(assets, entry => digester.add(JSON.stringify(entry)))
-  return digester.finish()
-}
 
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(

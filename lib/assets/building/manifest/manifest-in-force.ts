@@ -1,6 +1,6 @@
 // The manifest in use: read at start, and again before a page when it has changed.
 import { relative } from 'node:path'
-import { atOnce, inParallel, inSlices, type Sliced } from '../../../concurrency.ts'
+import { inParallel } from '../../../concurrency.ts'
 import { isDirectory, readIfThere } from '../../../files/at-start.ts'
 import { statOf } from '../../../files/disk.ts'
 import { FileInForce } from '../../../files/reading/file-in-force.ts'
@@ -8,12 +8,10 @@ import { manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
-import { forEachInSlices, type Entry } from './entries.ts'
+import type { Entry } from './entries.ts'
 import { Manifest } from './manifest.ts'
-import { manifestMissing, parsing } from './read-manifest.ts'
+import { manifestMissing, parseManifest } from './read-manifest.ts'
 
-/** Parsing this many bytes without a pause takes under 50 ms. */
-const MAX_UNSLICED_BYTES = 2 * 1024 * 1024
 const CONCURRENCY = 8
 
 export class ManifestInForce {
@@ -32,8 +30,8 @@ export class ManifestInForce {
     })
     const bytes = readIfThere(path)
     if (bytes === undefined) requireNoManifest(settings, path)
-    this.current = bytes ? atOnce(parsing(bytes, path)) : new Manifest(new Map(), path)
-    atOnce(this.current.preparing(settings.apps))
+    this.current = bytes ? parseManifest(bytes, path) : new Manifest(new Map(), path)
+    this.current.prepare(settings.apps)
   }
 
   refresh(seconds: number): Promise<void> | undefined {
@@ -41,10 +39,11 @@ export class ManifestInForce {
   }
 
   async #take(bytes: Buffer): Promise<true> {
-    const next = await inSlices(parsing(bytes, this.#file.path, MAX_UNSLICED_BYTES))
-    const dropped = await inSlices(droppedBy(this.current, next))
+    const next = parseManifest(bytes, this.#file.path)
+    // A precompile for the next release drops entries that pages of the running release need.
+    const dropped = [...this.current.entries()].filter(([path]) => !next.assets.has(path))
     const manifest = next.keeping(await this.#published(dropped))
-    await inSlices(manifest.preparing(this.#settings.apps))
+    manifest.prepare(this.#settings.apps)
     this.current = manifest
     return true
   }
@@ -68,13 +67,4 @@ function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: st
   if (mounts.length > 0) return
   const mount = `mounts: { '/': '${relative(root, publicDir)}' }`
   throw manifestMissing(path, `, or, for a site without assets to build, set ${mount}`)
-}
-
-/** Entries that a precompile for the next release dropped: pages of the running release need them. */
-function* droppedBy(before: Manifest, next: Manifest): Sliced<readonly Entry[]> {
-  const dropped: Entry[] = []
-  yield* forEachInSlices(before.entries(), entry => {
-    if (!next.assets.has(entry[0])) dropped.push(entry)
-  })
-  return dropped
 }

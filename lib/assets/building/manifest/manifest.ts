@@ -1,10 +1,9 @@
 // Maps the names that pages ask for to the files that are served.
-import { atOnce, type Sliced } from '../../../concurrency.ts'
 import { AssetError } from '../../../errors.ts'
-import { digestOf } from '../../../files/digest.ts'
+import { digestOf, SetDigester } from '../../../files/digest.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { digestOfEntries, type Entry, type ManifestEntries, type ManifestEntry } from './entries.ts'
+import type { Entry, ManifestEntries, ManifestEntry } from './entries.ts'
 import { NameIndex } from './name-index.ts'
 
 type AppAddress = Pick<AppSettings, 'name' | 'urlPrefix'>
@@ -28,7 +27,7 @@ export class Manifest {
 
   /** Changes with anything that a page may refer to. */
   get version(): string {
-    return (this.#version ??= atOnce(this.#digest()))
+    return (this.#version ??= this.#digest())
   }
 
   /** The same manifest with entries of an earlier one, for names that it does not have. */
@@ -71,24 +70,23 @@ export class Manifest {
   }
 
   /** Prepares indexes and version in advance, so that no page waits for them. */
-  *preparing(apps: readonly AppAddress[]): Sliced<void> {
-    for (const app of apps) yield* this.#indexing(app)
-    if (this.#kept) yield* this.#kept.preparing(apps)
-    this.#version ??= yield* this.#digest()
+  prepare(apps: readonly AppAddress[]): void {
+    for (const app of apps) this.#indexOf(app)
+    this.#kept?.prepare(apps)
+    this.#version ??= this.#digest()
   }
 
-  #indexOf(app: AppAddress): NameIndex {
-    return this.#indexes.get(app.name) ?? atOnce(this.#indexing(app))
-  }
-
-  *#indexing({ name, urlPrefix }: AppAddress): Sliced<NameIndex> {
-    const index = this.#indexes.get(name) ?? (yield* NameIndex.making(this.assets, urlPrefix))
+  #indexOf({ name, urlPrefix }: AppAddress): NameIndex {
+    const index = this.#indexes.get(name) ?? new NameIndex(this.assets, urlPrefix)
     this.#indexes.set(name, index)
     return index
   }
 
-  *#digest(): Sliced<string> {
-    const own = yield* digestOfEntries(this.assets)
+  /** Independent of the order of entries. */
+  #digest(): string {
+    const digester = new SetDigester()
+    for (const entry of this.assets) digester.add(JSON.stringify(entry))
+    const own = digester.finish()
     return this.#kept ? digestOf(`${own} ${this.#kept.version}`) : own
   }
 }

@@ -1,9 +1,8 @@
 // The names and tails under which an app's pages find the entries of a manifest.
-import type { Sliced } from '../../../concurrency.ts'
 import { nearestPath } from '../../../nearest.ts'
 import { tailsOf } from '../../sources/catalog.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { forEachInSlices, type Entry, type ManifestEntries } from './entries.ts'
+import type { Entry, ManifestEntries } from './entries.ts'
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 10_000
@@ -16,17 +15,15 @@ export class NameIndex {
   /** The nearest name of each unknown one: a page that asks for it is likely to ask again. */
   readonly #nearest = new Map<string, string | undefined>()
 
-  static *making(assets: ManifestEntries, urlPrefix: string): Sliced<NameIndex> {
-    const index = new NameIndex()
+  constructor(assets: ManifestEntries, urlPrefix: string) {
     const prefix = encodePath(`${urlPrefix}/`)
     const origins = new Map<string, number>()
-    yield* forEachInSlices(assets, entry => {
+    for (const entry of assets) {
       const [path] = entry
       if (path.startsWith(prefix)) {
-        index.#add(decodeURIComponent(path.slice(prefix.length)), entry, origins)
+        this.#add(decodeURIComponent(path.slice(prefix.length)), entry, origins)
       }
-    })
-    return index
+    }
   }
 
   /** As in development, the first source directory that has a tail wins. */

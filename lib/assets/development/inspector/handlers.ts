@@ -20,7 +20,8 @@ import { soon, Survey } from './survey.ts'
 const RELOAD_SECONDS = 2
 
 // An SVG has styles of its own, and is a document when it is opened by itself.
-const IMAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+const IMAGE_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 export type Inspector = Readonly<Record<'list' | 'asset' | 'requests' | 'style' | 'image', Handler>>
 

@@ -1,7 +1,7 @@
 // Reads the sources of all assets, as far as they have changed: what refers to what, what is wrong, and
 // whether the targets are current. Publishes nothing.
 import { setTimeout } from 'node:timers/promises'
-import { inParallel, inSlices, oneAtATime, type Sliced } from '../../../concurrency.ts'
+import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { statOf } from '../../../files/disk.ts'
 import { recheck } from '../../../files/observation.ts'
 import { secondsLater } from '../../../files/writing/mtime.ts'
@@ -73,7 +73,7 @@ export class Survey {
     const generation = this.#generationNow()
     if (generation === this.#generation) return
     const places = await listPlaces(settings, sources)
-    const problems = await inSlices(problemsOf(settings, places))
+    const problems = problemsOf(settings, places)
     this.places = new Map(places.map(place => [place.path, place]))
     this.#common = problems
     this.#generation = generation
@@ -147,18 +147,13 @@ export function soon<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work, setTimeout(PATIENCE_MS, undefined, { ref: false })])
 }
 
-const PLACES_PER_SLICE = 500
-
-function* problemsOf(
+function problemsOf(
   settings: Settings,
   places: readonly Place[]
-): Sliced<ReadonlyMap<string, readonly Problem[]>> {
+): ReadonlyMap<string, readonly Problem[]> {
   const all = new Map<string, readonly Problem[]>()
-  for (let at = 0; at < places.length; at += PLACES_PER_SLICE) {
-    for (const { path, error } of findProblems(settings, places.slice(at, at + PLACES_PER_SLICE))) {
-      all.set(path, [...(all.get(path) ?? []), asProblem(error)])
-    }
-    yield
+  for (const { path, error } of findProblems(settings, places)) {
+    all.set(path, [...(all.get(path) ?? []), asProblem(error)])
   }
   return all
 }

@@ -1,7 +1,4 @@
 // S61: manifests of tens of thousands of entries.
-import { renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { ManifestInForce } from '../../../../lib/assets/building/manifest/manifest-in-force.ts'
 import { serialize, type ManifestEntry } from '../../../../lib/assets/building/manifest/entries.ts'
@@ -9,7 +6,6 @@ import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { digestOf } from '../../../support/fingerprinted.ts'
 import { costsAtMost } from '../../../support/cost.ts'
 import { makeProject } from '../../../support/site.ts'
-import { atOnce } from '../../../../lib/concurrency.ts'
 
 function entries(count: number, version = 0): Map<string, ManifestEntry> {
   return new Map(
@@ -51,7 +47,7 @@ test.serial('S61 the version of 20,000 kept entries is known before a page asks 
   const all = [...entries(20_000)]
   const version = manifest.current.keeping(all).version
   const next = manifest.current.keeping(all.toReversed())
-  atOnce(next.preparing([app]))
+  next.prepare([app])
   t.is(next.version, version, 'in whatever order they come')
   // Its digest reads every entry; what is known already reads none.
   t.true(
@@ -63,49 +59,6 @@ test.serial('S61 the version of 20,000 kept entries is known before a page asks 
   )
   t.not(manifest.current.keeping(all.slice(1)).version, version)
 })
-
-test.serial('S61 a large manifest that changes is read while requests have their turn', async t => {
-  const { root, manifest, warnings } = makeManifest(t, {
-    'public/assets.json': serialize(entries(20_000))
-  })
-  const { version } = manifest.current
-  const file = join(root, 'public/assets.json')
-  const next = serialize(entries(20_000, 1))
-  writeFileSync(`${file}.next`, next)
-  renameSync(`${file}.next`, file)
-  const state = { isReading: true }
-  const reading = manifest.refresh(0)?.finally(() => (state.isReading = false))
-  let turns = 0
-  while (state.isReading) {
-    await setImmediate()
-    turns++
-  }
-  await reading
-  t.not(manifest.current.version, version)
-  t.deepEqual(warnings, [])
-  t.is(manifest.current.assets.get('/assets/widgets/card-19999/index.css')?.size, 20_000)
-  const pieces = Math.floor(next.length / (128 * 1024))
-  t.true(turns >= pieces, `${turns} turns, and ${pieces} pieces of 128 KiB`)
-})
-
-test.serial(
-  'S61 a large manifest of another layout is rejected while requests wait, with the reason',
-  async t => {
-    const all = entries(20_000)
-    const { root, manifest, warnings } = makeManifest(t, { 'public/assets.json': serialize(all) })
-    const { version } = manifest.current
-    writeFileSync(
-      join(root, 'public/assets.json'),
-      JSON.stringify({ version: 1, assets: Object.fromEntries(all) })
-    )
-    await manifest.refresh(0)
-    t.regex(
-      warnings[0] ?? '',
-      /^keeping the last manifest: .*assets\.json is not a manifest \(its \d+ bytes are too many to parse while requests wait, unless it has the layout that precompile writes\): run koa-fresh-assets precompile$/
-    )
-    t.is(manifest.current.version, version)
-  }
-)
 
 test.serial('a manifest is read in every layout', t => {
   const all = entries(500)
