@@ -188,8 +188,11 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Verd
 }
 
 // The stored policy, with the nonce of the stored body, stays in force (RFC 9111 section 3.2).
-function removeNonces({ response }: Context): void {
-  for (const name of POLICIES) if (/'nonce-/i.test(response.get(name))) response.remove(name)
+function removeNonces({ res }: Context): void {
+  for (const name of POLICIES) {
+    const policy = res.getHeader(name)
+    if (policy !== undefined && /'nonce-/i.test(String(policy))) res.removeHeader(name)
+  }
 }
 
 // Koa destroys a Node.js stream when another body replaces it, but not a web stream.

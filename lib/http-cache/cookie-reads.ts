@@ -3,6 +3,7 @@ import type { Context } from 'koa'
 
 type Cookies = Context['cookies']
 type Reader = object & { [HAS_READ]?: boolean }
+type ObservedCookies = Cookies & { [READER]: Reader }
 
 // The same in every copy of this library, because only the first one observes.
 const HAS_READ = Symbol.for('koa-fresh-assets:has-read-cookies')
@@ -18,18 +19,18 @@ export function observeCookies(context: object): void {
     ...inherited,
     get(this: Reader): unknown {
       if (hasReadCookies(this)) this[HAS_READ] = true
-      const cookies = inherited.get?.call(this) as Cookies
-      if (!Object.hasOwn(cookies, 'get')) Object.assign(cookies, { [READER]: this, get: getCookie })
+      const cookies = inherited.get?.call(this) as ObservedCookies
+      if (!Object.hasOwn(cookies, 'get')) {
+        cookies[READER] = this
+        cookies.get = getCookie
+      }
       return cookies
     }
   })
 }
 
 // One function for all requests, in front of the one that the cookies inherit.
-function getCookie(
-  this: Cookies & { readonly [READER]: Reader },
-  ...args: Parameters<Cookies['get']>
-): string | undefined {
+function getCookie(this: ObservedCookies, ...args: Parameters<Cookies['get']>): string | undefined {
   this[READER][HAS_READ] = true
   return (Object.getPrototypeOf(this) as Cookies).get.apply(this, args)
 }
@@ -42,7 +43,10 @@ export function hasReadCookies(ctx: Reader): boolean {
 // Whether somebody upstream had cookies made, and may have read them, before koaHttpCache saw the application:
 // in the first requests of a process. Koa keeps them under a symbol.
 function hasUnobservedCookies(ctx: object): boolean {
-  const keys = Object.getOwnPropertySymbols(ctx)
-  const key = keys.find(({ description }) => description === 'context#cookies')
-  return key !== undefined && !Object.hasOwn(Reflect.get(ctx, key) as object, 'get')
+  for (const key of Object.getOwnPropertySymbols(ctx)) {
+    if (key.description === 'context#cookies') {
+      return !Object.hasOwn(Reflect.get(ctx, key) as object, 'get')
+    }
+  }
+  return false
 }
