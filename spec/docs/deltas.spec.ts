@@ -26,4 +26,13 @@ test(`a build of Vite ${isAble ? 'gets deltas from' : 'is compressed beside'} th
   const files = filesBelow(join(site.root, 'dist'))
   t.true(files.some(path => path.endsWith('.br')))
   t.is(files.filter(path => path.endsWith('.dcz')).length, isAble ? 1 : 0)
+  t.is(files.filter(path => path.endsWith('.js')).length, 2, 'open pages request the old one')
+  // Once more, over a directory with both: the third build has deltas from the two before.
+  site.write({ 'app.js': `console.log('newer')\n${lines.join('\n')}` })
+  await site.follow(mount)
+  const third = filesBelow(join(site.root, 'dist'))
+  t.is(third.filter(path => path.endsWith('.js')).length, 3)
+  const [added = ''] = third.filter(path => path.endsWith('.js') && !files.includes(path))
+  const deltas = third.filter(path => path.startsWith(added) && path.endsWith('.dcz'))
+  t.is(deltas.length, isAble ? 2 : 0)
 })
