@@ -42,15 +42,32 @@ test('with TypeScript: the options and the context are typed, and the page is an
     'apps/web/assets/javascripts/menu.js.ts': 'export const open: boolean = true'
   })
   await site.follow(typescript)
-  await site.run('npx tsx server.ts')
   const { text, headers } = await site.ask('/')
   t.true(text.includes('/assets/books.css'))
   t.is(headers['cache-control'], 'public, max-age=600')
   t.is((await site.ask('/', { headers: { 'if-none-match': headers.etag } })).status, 304)
   t.regex((await site.ask('/assets/menu.js')).text, /const open = true/)
+  await site.run('npx koa-fresh-assets init')
+  const configured = "import configured from './assets.config.js'\nkoaAssets(configured)"
+  site.write({ 'server.ts': `${site.read('server.ts')}\n${configured}` })
+  await site.run('npx tsc')
   site.write({ 'server.ts': `${site.read('server.ts')}\nkoaAssets({ serv: true })` })
-  const check = typescript.at(-1)?.text.trim() ?? ''
-  await t.throwsAsync(site.run(check), { message: /'serv' does not exist/ })
+  await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
+})
+
+test('with TypeScript in a package of CommonJS modules the same is typed, and runs', async t => {
+  const stylesheet = { 'apps/web/assets/stylesheets/books.css': 'p {}' }
+  const site = makeExample(t, { 'package.json': '{}', ...stylesheet })
+  const files = typescript.filter(({ file }) => file !== undefined)
+  await site.follow(files)
+  const server = site.read('server.ts').replace('import.meta.dirname', '__dirname')
+  site.write({ 'server.ts': server })
+  await site.run('npx tsc')
+  await site.run('npx tsx server.ts')
+  t.true((await site.ask('/')).text.includes('/assets/books.css'))
+  const older = site.read('tsconfig.json').replace('nodenext', 'node16')
+  site.write({ 'tsconfig.json': older })
+  await t.throwsAsync(site.run('npx tsc'), { message: /TS1479/ })
 })
 
 test('with CommonJS: require loads the package, and the configuration', async t => {
