@@ -33,4 +33,13 @@ test('Bootstrap is compiled, and fonts, icons and scripts of packages are served
     t.regex((await site.ask(pathname)).headers['content-type'] ?? '', /^(?:image|font)\//, pathname)
   }
   t.is((await site.ask('/assets/inter-latin-400-normal.woff2')).status, 200)
+  t.regex(text, /<script src="\/assets\/bootstrap\.bundle\.min\.js" type="text\/javascript" defer/)
+  t.regex((await site.ask('/assets/bootstrap.esm.js')).text, /^import .* from '@popperjs\/core'/m)
+  const layers = await Promise.all(
+    ['layers.png', 'images/layers.png'].map(path => site.ask(`/assets/${path}`))
+  )
+  t.deepEqual(
+    layers.map(({ status }) => status),
+    [200, 200]
+  )
 })
