@@ -45,6 +45,7 @@ export * from './assets/building/commands.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
+export type { MountOptions } from './assets/settings/mount-options.ts'
 export type {
   AppOptions,
   Configure,

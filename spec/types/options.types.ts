@@ -15,6 +15,7 @@ import {
   type HttpCacheOptions,
   type KoaAssetsOptions,
   type LayeredOptions,
+  type MountOptions,
   type PrecompileOptions,
   type ResourceState,
   type VersionOfOptions
@@ -27,6 +28,20 @@ declare const layer: Unset<LayeredOptions>
 declare const app: Unset<AppOptions>
 declare const top: Unset<KoaAssetsOptions>
 
+declare const condition: boolean
+declare const variable: string | undefined
+const mount: MountOptions = {
+  dir: 'dist',
+  dev: condition && 'http://localhost:5173',
+  fallback: { file: 'index.html', except: path => path.startsWith('/api/') },
+  extensions: ['html']
+}
+koaAssets({
+  apps: false,
+  public: false,
+  mounts: { '/': mount, '/admin': { ...mount, dev: variable && 'x' } }
+})
+koaAssets({ apps: condition && { web: {} }, mounts: { '/': { dir: 'dist', dev: false } } })
 koaAssets(top)
 koaAssets({ ...top, root: '/srv', apps: { web: app, admin: undefined } })
 koaAssets({ configure: { production: layer, staging: undefined } })

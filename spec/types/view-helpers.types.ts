@@ -34,6 +34,10 @@ assets.entry('src/main.tsx', 'src/print.css', {
   nonce: maybe ? 'n' : undefined
 }) satisfies string
 assets.entry('main', { type: 'classic', reactRefresh: maybe })
+declare const names: string[]
+assets.entry(...names) satisfies string
+assets.entry(...names, { mount: '/' }) satisfies string
+assets.entry('main', ...names, { mount: '/' })
 assets.app('admin').version satisfies string
 
 // Helpers do not use `this`: linters accept one that is taken off its object.
@@ -63,6 +67,8 @@ assets.entry({ nonce: 'n' })
 assets.entry('main', { type: 'text/javascript' })
 // @ts-expect-error no such option
 assets.entry('main', { once: 'n' })
+// @ts-expect-error no such option
+assets.entry('main', { mount: '/', once: 'n' })
 // @ts-expect-error no such option
 assets.importMap({ once: 'r4nd0m' })
 // @ts-expect-error helpers are read only

@@ -71,9 +71,9 @@ export class Bundles {
     const [only, ...others] = found
     if (!only) throw unknownEntry(name, sources)
     if (others.length === 0) return only.entry
-    const paths = found.map(({ urlPath }) => `'${urlPath}/'`).join(' and ')
+    const [path, ...more] = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
     throw new TypeError(
-      `entry '${name}' may be of the mounts ${paths}: name one, as in { mount: '${only.urlPath}/' }`
+      `entry '${name}' may be of the mounts ${[path, ...more].join(' and ')}: name one, as in { mount: ${path} }`
     )
   }
 

@@ -24,9 +24,10 @@ export interface MountOptions {
   /**
    * The origin of the bundler's dev server, such as `http://localhost:5173`, or `true` if its middleware
    * runs in this process. While `env` is `development`, `ctx.assets.entry` emits URLs of that server, the
-   * manifest is not read and the directory is not served. Default: none.
+   * manifest is not read and the directory is not served. `false` and the empty string mean
+   * none, as in `dev: isHot && 'http://localhost:5173'`. Default: none.
    */
-  dev?: string | true | undefined
+  dev?: string | boolean | undefined
   /**
    * Which files never change at their URL, and are sent as `public, max-age=31536000, immutable`
    * (RFC 8246): all, those whose decoded URL path matches, or none.
@@ -112,9 +113,11 @@ export const MOUNT = {
   dir: text,
   manifest: text,
   dev: {
-    expected: "an origin such as 'http://localhost:5173', or true",
+    expected: "an origin such as 'http://localhost:5173', true or false",
     holds: value =>
-      value === true || (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
+      typeof value === 'boolean' ||
+      value === '' ||
+      (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
   },
   immutable: {
     expected: 'true, false, a RegExp or a function of the path',

@@ -72,13 +72,14 @@ function asOptions(mount: string | MountOptions): MountOptions {
 function settleMount(project: Project, path: string, options: MountOptions): MountSettings {
   const { root, env, isPrecompile } = project
   const dir = resolve(root, options.dir)
-  const dev = env === 'development' ? withoutSlash(options.dev) : undefined
+  const urlPath = settlePath(path, 'mounts')
+  const dev = env === 'development' ? inForce(options.dev) : undefined
   const { manifest, symlinks = project.symlinks, fallback } = options
   const { file, except } = typeof fallback === 'object' ? fallback : { file: fallback }
   const place = `mounts.${path}.`
-  if (dev === undefined && !isPrecompile) checkDirectory(project, path, options, dir)
+  if (dev === undefined && !isPrecompile) checkDirectory(project, urlPath || '/', options, dir)
   return Object.freeze({
-    urlPath: settlePath(path, 'mounts'),
+    urlPath,
     dir,
     place: Object.freeze({
       root,
@@ -99,8 +100,8 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
   })
 }
 
-function withoutSlash(dev: MountOptions['dev']): string | true | undefined {
-  return typeof dev === 'string' ? dev.replace(/\/$/, '') : dev
+function inForce(dev: MountOptions['dev']): string | true | undefined {
+  return typeof dev === 'string' ? dev.replace(/\/$/, '') || undefined : dev || undefined
 }
 
 function checkDirectory(project: Project, path: string, options: MountOptions, dir: string): void {

@@ -3,7 +3,7 @@
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
 import { splitArguments, type NamesThen } from './arguments.ts'
 import type { AssetUrl } from './asset-url.ts'
-import { escapeHtml, escapeInScript, NUNJUCKS_KEY, type Attributes } from './html.ts'
+import { escapeHtml, escapeInScript, withoutKeywords, type Attributes } from './html.ts'
 import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
 
 export interface EntryOptions {
@@ -24,6 +24,14 @@ export interface EntryOptions {
 }
 
 export type NamesThenEntryOptions = NamesThen<EntryOptions>
+
+type Spread = readonly string[] | readonly [...names: string[], options: EntryOptions | undefined]
+
+/** The second signature is for `entry(...names, options)`, whose number of names TypeScript does not know. */
+interface WriteEntry {
+  (...args: NamesThenEntryOptions): string
+  <Args extends Spread>(...args: number extends Args['length'] ? Args : never): string
+}
 
 /** What a page loads for an entry, in document order. */
 export interface Entry {
@@ -52,9 +60,8 @@ const OPTIONS = {
   mount: text,
   nonce: text,
   reactRefresh: flag,
-  type: oneOf('module', 'classic'),
-  [NUNJUCKS_KEY]: flag
-} satisfies Record<keyof EntryOptions | typeof NUNJUCKS_KEY, Expectation>
+  type: oneOf('module', 'classic')
+} satisfies Record<keyof EntryOptions, Expectation>
 
 const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
   module: { type: 'module' },
@@ -67,6 +74,16 @@ const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
 export type Page = Set<string>
 
 export function entryHelpers(find: FindEntry, page: Page) {
+  const write: WriteEntry = (...args: NamesThenEntryOptions): string => {
+    const { names, options = {} } = splitArguments('entry', args)
+    check(withoutKeywords(options), OPTIONS, 'entry.')
+    const tags = names.flatMap(name => tagsOf(find(name, options.mount), options))
+    const nonce = options.nonce === undefined ? '' : ` nonce="${escapeHtml(options.nonce)}"`
+    return ORDER.flatMap(rank => tags.filter(tag => tag.rank === rank))
+      .filter(tag => isNewOn(page, tag))
+      .map(({ start, end }) => start + nonce + end)
+      .join('\n')
+  }
   return {
     /**
      * The tags of entries of a bundler's build, and of everything that they import statically: stylesheets,
@@ -88,16 +105,7 @@ export function entryHelpers(find: FindEntry, page: Page) {
      * `dev`, and for an entry that several mounts have
      * @throws {AssetError} for an entry that the manifest does not contain
      */
-    entry: (...args: NamesThenEntryOptions): string => {
-      const { names, options = {} } = splitArguments('entry', args)
-      check(options, OPTIONS, 'entry.')
-      const tags = names.flatMap(name => tagsOf(find(name, options.mount), options))
-      const nonce = options.nonce === undefined ? '' : ` nonce="${escapeHtml(options.nonce)}"`
-      return ORDER.flatMap(rank => tags.filter(tag => tag.rank === rank))
-        .filter(tag => isNewOn(page, tag))
-        .map(({ start, end }) => start + nonce + end)
-        .join('\n')
-    }
+    entry: write
   } as const
 }
 

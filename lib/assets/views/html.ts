@@ -1,6 +1,7 @@
 /** Writes HTML tags; no attribute value can break out of one. */
 
 import { inspect } from 'node:util'
+import { isRecord } from '../../options.ts'
 
 /** `true` is written as `name="name"`; `false` and `null` omit the attribute. */
 export type AttributeValue = string | number | boolean | null | undefined
@@ -14,7 +15,14 @@ export interface Attributes {
 }
 
 // Nunjucks adds this key to the object it makes of keyword arguments, as in `image('a.png', width=10)`.
-export const NUNJUCKS_KEY = '__keywords'
+const NUNJUCKS_KEY = '__keywords'
+
+export function withoutKeywords<Options>(options: Options): Options {
+  if (!isRecord(options)) return options
+  return Object.fromEntries(
+    Object.entries(options).filter(([name]) => name !== NUNJUCKS_KEY)
+  ) as Options
+}
 
 // Stricter than the HTML standard: `<` is a parse error in a name, but allowed.
 const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
@@ -27,12 +35,12 @@ const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
  * is not a string, number, boolean, `null` or `undefined`
  */
 export function readAttributes(given: unknown): Attributes {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (!isRecord(given)) {
     throw new TypeError(`attributes must be an object, got ${inspect(given)}`)
   }
   return Object.fromEntries(
-    Object.entries(given)
-      .filter(([name, value]) => name !== NUNJUCKS_KEY && value !== undefined)
+    Object.entries(withoutKeywords(given))
+      .filter(([, value]) => value !== undefined)
       .map(([name, value]) => [attributeName(name), attributeValue(name, value)])
   )
 }

@@ -1,17 +1,14 @@
 /** `live`: the script that shows edits in a page without reloading it. */
 
 import { check, text, type Expectation } from '../../options.ts'
-import { NUNJUCKS_KEY, openTag } from './html.ts'
+import { openTag, withoutKeywords } from './html.ts'
 
 export interface LiveTagOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
 }
 
-const OPTIONS = {
-  nonce: text,
-  [NUNJUCKS_KEY]: { expected: 'true', holds: value => value === true }
-} satisfies Record<keyof LiveTagOptions | typeof NUNJUCKS_KEY, Expectation>
+const OPTIONS = { nonce: text } satisfies Record<keyof LiveTagOptions, Expectation>
 
 /** @param src undefined for a page that must not have it */
 export function liveHelpers(src: string | undefined) {
@@ -27,7 +24,7 @@ export function liveHelpers(src: string | undefined) {
      * @throws {TypeError} for an unknown option
      */
     live: (options: LiveTagOptions = {}): string => {
-      check(options, OPTIONS, 'live.')
+      check(withoutKeywords(options), OPTIONS, 'live.')
       if (src === undefined) return ''
       // Early, so that it sees what the page requests: browsers keep a list of 250 requests alone.
       const attributes = { src, type: 'module', async: true, nonce: options.nonce }

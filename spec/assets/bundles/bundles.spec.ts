@@ -48,7 +48,7 @@ test('an entry that two mounts have needs { mount }, and the error says which th
   t.throws(() => page.entry('src/other.ts'), {
     instanceOf: TypeError,
     message:
-      "entry 'src/other.ts' may be of the mounts '/back/' and '/': name one, as in { mount: '/back/' }"
+      "entry 'src/other.ts' may be of the mounts '/back' and '/': name one, as in { mount: '/back' }"
   })
   t.regex(page.entry('src/other.ts', { mount: '/' }), /"\/assets\/other-/)
   for (const path of ['/back', '/back/']) {
@@ -95,6 +95,10 @@ test('wrong options of entry() are TypeErrors', async t => {
   const page = await two()()
   for (const [options, message] of [
     [{ nonse: 'x' }, "unknown option 'entry.nonse': did you mean 'nonce'?"],
+    [
+      { q: 1, __keywords: true },
+      "unknown option 'entry.q': known options: mount, nonce, reactRefresh, type"
+    ],
     [{ nonce: 42 }, 'nonce must be a string, got 42 (entry.nonce)'],
     [{ type: 'defer' }, "type must be 'module' or 'classic', got 'defer' (entry.type)"],
     [{ reactRefresh: 'yes' }, "reactRefresh must be true or false, got 'yes' (entry.reactRefresh)"]

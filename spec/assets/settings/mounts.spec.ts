@@ -72,15 +72,11 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   ],
   [
     { mounts: { '/a': { dir: '.', dev: 'localhost:5173' } } },
-    "dev must be an origin such as 'http://localhost:5173', or true, got 'localhost:5173' (mounts./a.dev)"
+    "dev must be an origin such as 'http://localhost:5173', true or false, got 'localhost:5173' (mounts./a.dev)"
   ],
   [
     { mounts: { '/a': { dir: '.', dev: 'http://localhost:5173/base' } } },
-    "dev must be an origin such as 'http://localhost:5173', or true, got 'http://localhost:5173/base' (mounts./a.dev)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', dev: false } } },
-    "dev must be an origin such as 'http://localhost:5173', or true, got false (mounts./a.dev)"
+    "dev must be an origin such as 'http://localhost:5173', true or false, got 'http://localhost:5173/base' (mounts./a.dev)"
   ],
   [
     { mounts: { '/a': { dir: '.', immutable: 'assets' } } },
@@ -284,6 +280,28 @@ test('MNT-03 while `dev` is in force the directory need not exist, and only then
       t.throws(start({ root, env, mounts }), { code: 'mount-unusable' })
     }
   }
+})
+
+test('MNT-03 `dev: false` and `dev: condition && url` mean that there is no dev server', t => {
+  const root = makeProject(t, { 'dist/m.json': '{}' })
+  for (const dev of [false, '', undefined] as const) {
+    const mounts = { '/x': { dir: 'dist', manifest: 'dist/m.json', dev } }
+    const [mount] = settle({ root, env: 'development', mounts }, {}).mounts
+    t.is(mount?.dev, undefined)
+    t.is(mount?.manifest, join(root, 'dist/m.json'))
+  }
+})
+
+test('MNT-03 a message spells the path of a mount in one way, with or without a slash at its end', t => {
+  const root = makeProject(t, PROJECT)
+  for (const path of ['/x', '/x/']) {
+    t.throws(start({ root, env: 'production', mounts: { [path]: '.' } }), {
+      message: /^the mount \/x is /
+    })
+  }
+  t.throws(start({ root, env: 'production', mounts: { '/': '.' } }), {
+    message: /^the mount \/ is /
+  })
 })
 
 test('MNT-03 precompile and verify run before the directory of a mount is made', async t => {

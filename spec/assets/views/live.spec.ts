@@ -37,5 +37,8 @@ test('live() rejects an unknown option in every page', t => {
   for (const isLive of [true, false]) {
     const { live } = helpers('web', isLive)
     t.throws(() => live({ nonse: 'n' } as object), { instanceOf: TypeError, message: /nonce/ })
+    t.throws(() => live({ q: 1, __keywords: true } as object), {
+      message: "unknown option 'live.q': known options: nonce"
+    })
   }
 })
