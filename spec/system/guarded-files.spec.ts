@@ -1,0 +1,38 @@
+// Files behind a guard, through Varnish with the VCL of demo/deploy.
+import test from 'ava'
+import type { Middleware } from 'koa'
+import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
+import { digestOf } from '../../lib/files/digest.ts'
+import { ask } from '../support/ask.ts'
+import { makeSite } from '../support/site.ts'
+import { varnishInFront } from './in-front.ts'
+
+const TEXT = 'a { color: red }'
+const PRINTED = withFingerprint('/assets/a.css', digestOf(TEXT))
+
+test('PRV-01 S66 Varnish gives no file that a guard let through to somebody without a password', async t => {
+  const front: Middleware = (ctx, next) => {
+    if (ctx.path !== '/health' && ctx.get('Authorization') === '') ctx.throw(401)
+    if (ctx.path === '/health') ctx.body = 'ok'
+    return next()
+  }
+  const site = await makeSite(
+    t,
+    { [`/public${PRINTED}`]: TEXT, '/dist/a.css': TEXT, '/dist/b-12345678.css': TEXT },
+    {
+      env: 'production',
+      apps: { web: { compile: false, fingerprint: false } },
+      mounts: {
+        '/m': { dir: 'dist', immutable: /-\w{8}\./, cacheControl: 'public, max-age=604800' }
+      },
+      front
+    }
+  )
+  const port = await varnishInFront(t, site.port, site.port, site.port)
+  const headers = { authorization: 'Basic YTpi' }
+  for (const path of [PRINTED, '/m/a.css', '/m/b-12345678.css']) {
+    t.is((await ask(port, path)).status, 401, path)
+    t.is((await ask(port, path, { headers })).text, TEXT, path)
+    t.is((await ask(port, path)).status, 401, path)
+  }
+})
