@@ -129,14 +129,14 @@ export function statDescriptor(fd: number): Promise<BigIntStats> {
   })
 }
 
-/** The path that Linux knows an open file by (proc_pid_fd(5)); undefined on other systems. */
+/** The path that Linux knows an open file by (proc_pid_fd(5)); undefined where that cannot be asked. */
 export function pathOfDescriptor(fd: number): string | undefined {
   if (process.platform !== 'linux') return undefined
   try {
     return readlinkSync(`/proc/self/fd/${fd}`)
   } catch (error) {
-    // Some Linux systems lack /proc.
-    if (isMiss(error)) return undefined
+    // Some Linux systems lack /proc, and Node's permission model may deny it.
+    if (isMiss(error) || errorCode(error) === 'ERR_ACCESS_DENIED') return undefined
     throw error
   }
 }

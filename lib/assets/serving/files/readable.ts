@@ -6,9 +6,11 @@ import { errorCode, ifThere } from '../../../files/disk.ts'
 
 const warn = warnOnce()
 
+// The last one is that of Node's permission model.
+const DENIED = new Set(['EACCES', 'EPERM', 'ERR_ACCESS_DENIED'])
+
 function isDenied(error: unknown): boolean {
-  const code = errorCode(error)
-  return code === 'EACCES' || code === 'EPERM'
+  return DENIED.has(errorCode(error) ?? '')
 }
 
 /**
@@ -34,6 +36,7 @@ async function deniedAt(path: string): Promise<string> {
     return path
   } catch (error) {
     if (!isDenied(error)) throw error
-    return deniedAt(dirname(path))
+    const above = dirname(path)
+    return above === path ? path : deniedAt(above)
   }
 }
