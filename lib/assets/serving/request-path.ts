@@ -59,6 +59,11 @@ export function isManifest(path: string, { prefix }: Settings): boolean {
 
 const ASCII = /^[ -~]*$/
 
+/** Some file systems keep names decomposed. */
+export function composed(name: string): string {
+  return ASCII.test(name) ? name : name.normalize()
+}
+
 /** Some file systems ignore case and normalization; APFS also takes `\u017f` for `s`. */
 export function folded(path: string): string {
   return ASCII.test(path) ? path.toLowerCase() : path.normalize('NFD').toUpperCase().toLowerCase()

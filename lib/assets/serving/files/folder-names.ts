@@ -1,9 +1,9 @@
 // The names in a folder, and a watch that reports when they change.
 import { watch, type Dirent, type FSWatcher } from 'node:fs'
 import { opendir, statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { errorCode, statOf } from '../../../files/disk.ts'
-import { folded } from '../request-path.ts'
+import { composed } from '../request-path.ts'
 
 /** `unsure`: a link, or several names that some file systems do not distinguish. */
 export type Kind = 'file' | 'other' | 'unsure'
@@ -12,7 +12,7 @@ export function isNoFile(kind: Kind | 'missing'): kind is 'missing' | 'other' {
   return kind === 'missing' || kind === 'other'
 }
 
-/** By folded name: one that is not here is on no file system the name of an entry. */
+/** By composed name. One in another case is another name, on every file system. */
 export type Names = ReadonlyMap<string, Kind>
 
 /**
@@ -27,7 +27,7 @@ export async function readNames(path: string, take: () => boolean): Promise<Name
     if (!(await isLocal(path))) return undefined
     for await (const entry of await opendir(path, { bufferSize: 512 })) {
       if (!take()) return undefined
-      const name = folded(entry.name)
+      const name = composed(entry.name)
       names.set(name, names.has(name) ? 'unsure' : kindOf(entry))
     }
     return names
@@ -41,6 +41,20 @@ export async function readNames(path: string, take: () => boolean): Promise<Name
 export async function noNames(path: string): Promise<Names | undefined> {
   const isMissing = (await statOf(path)) === undefined
   return isMissing && (await isLocal(dirname(path))) ? new Map() : undefined
+}
+
+/**
+ * Whether a folder has a name in this case. Only one that has it in another case as well is read: a file
+ * system that ignores case may tell neither by a descriptor nor by realpath(3) how the name is written.
+ */
+export async function hasName(folder: string, name: string): Promise<boolean> {
+  const lower = name.toLowerCase()
+  const other = lower === name ? name.toUpperCase() : lower
+  if (other === name || !(await statOf(join(folder, other)))) return true
+  for await (const entry of await opendir(folder)) {
+    if (composed(entry.name) === composed(name)) return true
+  }
+  return false
 }
 
 function kindOf(entry: Dirent): Kind {

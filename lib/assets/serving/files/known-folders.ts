@@ -4,9 +4,9 @@
 import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { namesDelta } from '../../../files/deltas/delta-file.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { folded, hasOneSpelling } from '../request-path.ts'
+import { composed, hasOneSpelling } from '../request-path.ts'
 import type { FolderMemory } from './folder-memory.ts'
-import type { Kind } from './folder-names.ts'
+import { hasName, type Kind } from './folder-names.ts'
 
 /** In characters. A longer path may be of very many folders. */
 const MAX_LENGTH = 1024
@@ -56,7 +56,7 @@ export class KnownFolders {
     const last = path.lastIndexOf('/')
     const names = this.#memory.recall(this.#key(path.slice(0, last)), performance.now())
     if (!names) return CODINGS
-    const name = folded(path.slice(last + 1))
+    const name = composed(path.slice(last + 1))
     return CODINGS.filter(({ extension }) => names.has(name + extension))
   }
 
@@ -82,12 +82,27 @@ export class KnownFolders {
     }
   }
 
+  /** Whether a decoded path has every name in its case: a guard compares the path as it was sent. */
+  async hasNames(path: string): Promise<boolean> {
+    const now = performance.now()
+    const asked: Promise<boolean>[] = []
+    for (let at = this.#directory.urlPath.length; at !== -1;) {
+      const folder = path.slice(0, at)
+      const end = path.indexOf('/', at + 1)
+      const name = path.slice(at + 1, end === -1 ? path.length : end)
+      const names = this.#memory.recall(this.#key(folder), now)
+      if (!names?.has(composed(name))) asked.push(hasName(fileIn(this.#directory, folder), name))
+      at = end
+    }
+    return (await Promise.all(asked)).every(Boolean)
+  }
+
   /** What is in the folder before the slash at `at`, under the name that ends at `end`. */
   #kindAt(path: string, at: number, end: number, now: number): Kind | 'missing' {
     const names = this.#memory.recall(this.#key(path.slice(0, at)), now)
     const name = path.slice(at + 1, end)
     // A path with a slash at its end may have an index file.
-    return names && name !== '' ? (names.get(folded(name)) ?? 'missing') : 'unsure'
+    return names && name !== '' ? (names.get(composed(name)) ?? 'missing') : 'unsure'
   }
 
   #key(folder: string): string {

@@ -16,6 +16,7 @@ import { streamOf } from '../../../files/file-stream.ts'
 import { ifReadable } from './readable.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { VARY, VARY_BY_DICTIONARY, type Fields } from '../fields.ts'
+import type { KnownFolders } from './known-folders.ts'
 import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
 import {
   makeRepresentation,
@@ -39,6 +40,7 @@ export interface ServedFile {
 /** How the files of a directory are loaded. */
 export interface Loading {
   readonly directory: ServedDirectory
+  readonly folders: KnownFolders
   readonly deltasOf: (
     wanted: Wanted,
     file: EncodedFile,
@@ -54,8 +56,8 @@ const ATTEMPTS = 3
  * Opens a file of a directory, and uses it while it is open. A file that is replaced before it is checked is
  * opened again: not every system knows the path of an open file whose name was given to another.
  * @param codings of the compressed copies that may be beside it
- * @returns undefined for anything but a regular file, for a link that leads out of the directory, and for bytes
- *   that do not match the fingerprint
+ * @returns undefined for anything but a regular file, for a link that leads out of the directory, for a name
+ *   in another case, and for bytes that do not match the fingerprint
  */
 export async function withServedFile<T>(
   loading: Loading,
@@ -82,13 +84,14 @@ async function isStillAt(path: string, { stats }: OpenFile): Promise<boolean> {
 }
 
 async function prepare(
-  { directory, deltasOf, maxFileBytes }: Loading,
+  { directory, folders, deltasOf, maxFileBytes }: Loading,
   wanted: Wanted,
   codings: readonly Coding[],
   opened: OpenFile
 ): Promise<ServedFile | undefined> {
   if (directory.isHidden && (await isHidden(directory.isHidden, opened))) return undefined
   if (!(await isInPlace(directory.place)(opened))) return undefined
+  if (!(await folders.hasNames(wanted.path))) return undefined
   const file = await readEncoded('identity', opened, maxFileBytes)
   const fingerprint = directory.fingerprintOf(wanted)
   const copies = codings.length === 0 ? NONE : await findCopies(codings, file)

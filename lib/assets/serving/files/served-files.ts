@@ -37,7 +37,7 @@ export class ServedFiles {
     this.#folders = new KnownFolders(directory, folders)
     const deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
     const deltasOf: Loading['deltasOf'] = (...file) => deltas.of(...file)
-    this.#loading = { directory, deltasOf, maxFileBytes }
+    this.#loading = { directory, folders: this.#folders, deltasOf, maxFileBytes }
   }
 
   /** What is known of a raw path without reading the disk: its file, or that there is none. */
@@ -80,14 +80,14 @@ export class ServedFiles {
   /** Whether there is a file that can be sent; it is not read. */
   async has({ path }: Pick<Wanted, 'path'>): Promise<boolean> {
     const file = fileIn(this.directory, path)
-    return (await ifReadable(file, this.#isThere(file))) ?? false
+    return (await ifReadable(file, this.#isThere(path, file))) ?? false
   }
 
-  async #isThere(file: string): Promise<boolean> {
+  async #isThere(path: string, file: string): Promise<boolean> {
     const { place, isHidden } = this.directory
     if (isHidden?.(file) || !(await statOf(file))?.isFile()) return false
     if (isHidden?.((await realpathOf(file)) ?? file)) return false
-    return isPathInPlace(place, file)
+    return (await this.#folders.hasNames(path)) && isPathInPlace(place, file)
   }
 
   /** Where a stat result may be reused, concurrent requests share one stat. */

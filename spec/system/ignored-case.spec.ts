@@ -1,0 +1,71 @@
+// A file system that ignores case: NTFS, by a driver that can be told to. It needs /dev/fuse, and root.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { program } from '../../demo/deploy/program.ts'
+import { makeFront } from '../support/front.ts'
+import { ask } from '../support/raw.ts'
+import { writeFiles } from '../support/site.ts'
+
+function run(t: ExecutionContext, command: string, ...args: readonly string[]): void {
+  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  t.is(status, 0, stderr)
+}
+
+/** A project on such a file system. */
+function makeProject(t: ExecutionContext, files: Readonly<Record<string, string>>): string {
+  const top = mkdtempSync(join(tmpdir(), 'ignored-case-'))
+  const [image, root] = [join(top, 'image'), join(top, 'root')]
+  mkdirSync(root)
+  writeFileSync(image, '')
+  truncateSync(image, 20 * 1024 * 1024)
+  run(t, program('mkfs.ntfs', 'ntfs-3g'), '--quick', '--quiet', '--force', image)
+  run(t, program('lowntfs-3g', 'ntfs-3g'), '-o', 'ignore_case', image, root)
+  t.teardown(() => {
+    spawnSync('umount', [root])
+    rmSync(top, { recursive: true })
+  })
+  writeFiles(root, files)
+  t.is(statSync(join(root, 'FILES/Admin/X.TXT')).size, 6)
+  return root
+}
+
+const guard: Middleware = (ctx, next) =>
+  ctx.path.startsWith('/files/admin/') || ctx.path.startsWith('/admin/') ? undefined : next()
+
+for (const revalidate of [0, 3600]) {
+  test(`S70 a name in another case is not found where the file system ignores case, with revalidate ${revalidate}`, async t => {
+    const root = makeProject(t, {
+      'files/admin/x.txt': 'secret',
+      'files/open/größe.txt': 'open',
+      'public/admin/x.txt': 'secret',
+      'public/open/x.txt': 'open'
+    })
+    const { port, errors } = await makeFront(t, {
+      root,
+      env: 'production',
+      compile: false,
+      fingerprint: false,
+      revalidate,
+      mounts: { '/files': 'files' },
+      inFront: [guard]
+    })
+    for (let times = 0; times < 2; times++) {
+      t.is((await ask(port, 'GET', '/files/open/gr%C3%B6%C3%9Fe.txt')).text, 'open')
+      t.is((await ask(port, 'GET', '/open/x.txt')).text, 'open')
+      for (const path of [
+        ...['/files/ADMIN/x.txt', '/files/Admin/x.txt', '/files/ADMIN/X.TXT', '/files/admin/x.txt'],
+        ...['/files/OPEN/gr%C3%B6%C3%9Fe.txt', '/files/open/GR%C3%96%C3%9Fe.txt'],
+        ...['/ADMIN/x.txt', '/Admin/x.txt', '/OPEN/x.txt', '/open/X.txt']
+      ]) {
+        for (const method of ['GET', 'POST']) {
+          t.is((await ask(port, method, path)).status, 404, `${method} ${path}`)
+        }
+      }
+    }
+    t.deepEqual(errors, [])
+  })
+}
