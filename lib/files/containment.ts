@@ -167,14 +167,18 @@ export function requireInPlace(place: ServedPlace): (file: OpenFile) => Promise<
   }
 }
 
-/** @param path absolute path of the file that was not written, or of its directory */
-export function outsidePlace({ root, symlinks }: ServedPlace, path: string): AssetError {
+/** @param path absolute path of the file that was not written or removed, or of its directory */
+export function outsidePlace(
+  { root, symlinks }: ServedPlace,
+  path: string,
+  done = 'written'
+): AssetError {
   const reason =
     symlinks === 'deny'
       ? 'its path contains a symbolic link'
       : 'a symbolic link leads out of public'
   return new AssetError(
     'publish-failed',
-    `${relative(root, path)} was not written: ${reason}; remove the link, or set symlinks to 'follow'`
+    `${relative(root, path)} was not ${done}: ${reason}; remove the link, or set symlinks to 'follow'`
   )
 }

@@ -9,10 +9,11 @@ import {
   read,
   readlinkSync,
   stat,
-  type BigIntStats
+  type BigIntStats,
+  type Dirent
 } from 'node:fs'
-import { realpath, unlink } from 'node:fs/promises'
-import { isAbsolute, relative, sep } from 'node:path'
+import { readdir, realpath, unlink } from 'node:fs/promises'
+import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** The parts of a stat that tell one state of a file from another. */
 export interface Stamp {
@@ -73,6 +74,19 @@ export function realpathOf(path: string): Promise<string | undefined> {
 /** Removes a file that may not exist. */
 export async function removeFile(path: string): Promise<void> {
   await ifThere(unlink(path))
+}
+
+/** What is in a directory and in all folders below it. `readdir` with `recursive` follows links on Node 26. */
+export async function entriesBelow(directory: string): Promise<readonly Dirent[]> {
+  const entries: Dirent[] = []
+  const folders = [directory]
+  for (const folder of folders) {
+    for (const entry of (await ifThere(readdir(folder, { withFileTypes: true }))) ?? []) {
+      entries.push(entry)
+      if (entry.isDirectory()) folders.push(join(folder, entry.name))
+    }
+  }
+  return entries
 }
 
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: Stamp): Stamp {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import Koa from 'koa'
@@ -69,6 +69,31 @@ for (const [type, config] of [
     t.regex(text, /root: import\.meta\.dirname\n\} satisfies KoaAssetsOptions\n$/)
   })
 }
+
+test('S74 init writes nothing through a link that leads out of the project', async t => {
+  const outside = makeProject(t, { '.env': 'PORT=1\n', 'apps/.keep': '' })
+  const root = makeProject(t, { real: 'x\n' })
+  symlinkSync(join(outside, '.env'), join(root, '.env.development'))
+  symlinkSync(join(outside, 'none'), join(root, '.env.test'))
+  symlinkSync(join(outside, 'apps'), join(root, 'apps'))
+  symlinkSync('real', join(root, '.gitignore'))
+  const { status, stdout } = await run(root, 'init --json')
+  t.is(status, 0)
+  const { steps } = JSON.parse(stdout) as { steps: { path: string; action: string }[] }
+  t.deepEqual(
+    steps.map(({ path, action }) => [path, action]),
+    [
+      ...ASSETS.map(path => [path, 'skip']),
+      ['assets.config.mjs', 'create'],
+      ['.env.development', 'skip'],
+      ['.env.test', 'skip'],
+      ['.gitignore', 'add']
+    ]
+  )
+  t.deepEqual(filesBelow(outside).toSorted(), ['.env', 'apps/.keep'])
+  t.is(readFileSync(join(outside, '.env'), 'utf8'), 'PORT=1\n')
+  t.is(readFileSync(join(root, 'real'), 'utf8'), `x\n${IGNORED}`)
+})
 
 test('init overwrites nothing, adds only the lines that are missing, and a second run changes nothing', async t => {
   const own = {

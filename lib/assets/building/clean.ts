@@ -1,6 +1,8 @@
 // Removes the fingerprinted files of earlier deploys that open pages no longer ask for.
+import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { secondsOf, type Duration } from '../../duration.ts'
+import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { errorCode, removeFile, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
@@ -65,8 +67,8 @@ const CONCURRENCY = 8
  *
  * @param options those of `koaAssets`, with the defaults of `precompile`
  * @throws TypeError for an invalid option
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`, or `precompile-busy` while a
- *   precompile is running
+ * @throws AssetError with the code `manifest-missing` or `manifest-broken`, `precompile-busy` while a
+ *   precompile is running, or `publish-failed` when a symbolic link leads out of `public`
  * @example
  * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
  */
@@ -78,6 +80,9 @@ export async function clean(
   const { keep = KEEP, age = AGE, dryRun = false } = cleanOptions
   const settings = settleForPrecompile(options)
   const directory = publicFile(settings, settings.prefix)
+  if (!(await wouldBeInPlace(settings.place, join(directory, 'any')))) {
+    throw outsidePlace(settings.place, directory, 'cleaned')
+  }
   // Fails before the lock creates anything in a directory without a manifest.
   await readManifest(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())

@@ -1,7 +1,15 @@
 // The `init` command.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
+import { futureRealpath, isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
+import { isInside } from '../../files/disk.ts'
 import { isRecord } from '../../options.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
 import { CONFIG_NAMES, stripsTypes } from '../config.ts'
@@ -22,7 +30,8 @@ export const init: Command = {
 the project has assets already; assets.config.js, or .ts beside a tsconfig.json;
 .env.development and .env.test with SERVE_STATIC_ASSETS=true; and adds
 public/assets and public/assets.json to .gitignore. A file that exists is kept:
-lines that .gitignore and the .env files lack are added at the end.`,
+lines that .gitignore and the .env files lack are added at the end. Nothing is
+written through a symbolic link that leads out of the project.`,
   options: {
     'dry-run': { type: 'boolean', description: 'list what would be done, and write nothing' }
   },
@@ -36,8 +45,8 @@ lines that .gitignore and the .env files lack are added at the end.`,
 /** What was done with a file, or would be. */
 interface Step {
   readonly path: string
-  readonly action: 'create' | 'add' | 'keep'
-  /** The lines that are added. */
+  readonly action: 'create' | 'add' | 'keep' | 'skip'
+  /** The lines that are added, or would be if a link did not lead out of the project. */
   readonly lines?: readonly string[]
 }
 
@@ -70,6 +79,7 @@ function writeInto(root: string): Write {
 function create(root: string, files: StarterFiles, write: Write): Step[] {
   return Object.entries(files).map(([path, content]) => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
+    if (leadsOut(root, path)) return { path, action: 'skip' }
     write(path, content, 'wx')
     return { path, action: 'create' }
   })
@@ -80,9 +90,17 @@ function add(root: string, { path, lines, covers }: StarterLines, write: Write):
   const present = text?.split(/\r?\n/) ?? []
   const lacking = lines.filter(ours => !present.some(line => covers(line, ours)))
   if (lacking.length === 0) return { path, action: 'keep' }
+  if (leadsOut(root, path)) return { path, action: 'skip', lines: lacking }
   const start = !text || text.endsWith('\n') ? '' : '\n'
   write(path, `${start}${lacking.join('\n')}\n`, 'a')
   return { path, action: text === undefined ? 'create' : 'add', lines: lacking }
+}
+
+/** Whether a symbolic link leads out of the project, or to nothing. */
+function leadsOut(root: string, path: string): boolean {
+  const file = join(root, path)
+  const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false }) !== undefined
+  return isDangling || !isInside(realpathSync(root), futureRealpath(file))
 }
 
 /** Whether the project has an app as koaAssets finds it by default. */

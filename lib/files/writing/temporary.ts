@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { ifThere, removeFile, statOf } from '../disk.ts'
+import { entriesBelow, ifThere, removeFile, statOf } from '../disk.ts'
 
 // A dotfile is never served.
 const PREFIX = '.koa-fresh-assets-'
@@ -43,8 +43,7 @@ export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> 
 
 /** Removes what killed processes left in a directory and in all below it. */
 export async function sweepTree(directory: string, maxAge?: number): Promise<void> {
-  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
-  const folders = (entries ?? []).filter(entry => entry.isDirectory())
+  const folders = (await entriesBelow(directory)).filter(entry => entry.isDirectory())
   const paths = folders.map(folder => join(folder.parentPath, folder.name))
   await inParallel([directory, ...paths], CONCURRENCY, path => sweep(path, maxAge))
 }

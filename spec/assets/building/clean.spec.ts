@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { outdated } from '../../../lib/assets/building/clean.ts'
@@ -126,6 +135,29 @@ test('clean never touches what precompile did not make', async t => {
   t.deepEqual((await clean({ root }, { keep: 0, age: 0 })).removed, [])
   t.deepEqual(left(), before)
   t.true(existsSync(elsewhere))
+})
+
+test('S74 clean follows no link, and refuses a public/assets that is a link out of public', async t => {
+  const { root, folder } = await makeDeploys(t, [1, 10, 20])
+  const outside = makeProject(t)
+  const names = () => readdirSync(outside).toSorted()
+  cpSync(folder, outside, { recursive: true })
+  const before = names()
+  symlinkSync(outside, join(folder, 'folder'))
+  await clean({ root }, { keep: 1, age: 0 })
+  t.deepEqual(names(), before)
+  rmSync(folder, { recursive: true })
+  symlinkSync(outside, folder)
+  for (const dryRun of [true, false]) {
+    await t.throwsAsync(clean({ root }, { keep: 1, age: 0, dryRun }), {
+      code: 'publish-failed',
+      message:
+        "public/assets was not cleaned: a symbolic link leads out of public; remove the link, or set symlinks to 'follow'"
+    })
+  }
+  t.deepEqual(names(), before)
+  const { kept } = await clean({ root, symlinks: 'follow' }, { keep: 1, age: 0 })
+  t.is(kept, 1)
 })
 
 test('a dry run reports the same and removes nothing', async t => {

@@ -1,8 +1,7 @@
 // What is in the folder of `public` that assets are published to, as the names of files tell.
-import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { splitDelta } from '../../../files/deltas/delta-file.ts'
-import { ifThere } from '../../../files/disk.ts'
+import { entriesBelow } from '../../../files/disk.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 
@@ -13,11 +12,10 @@ export interface PublishedFile {
   readonly file: string
 }
 
-/** Every regular file, deltas and compressed copies included. */
+/** Every regular file, deltas and compressed copies included. No link is followed. */
 export async function listPublished(settings: Settings): Promise<readonly PublishedFile[]> {
-  const directory = publicFile(settings, settings.prefix)
-  const entries = await ifThere(readdir(directory, { withFileTypes: true, recursive: true }))
-  const files = (entries ?? []).filter(entry => entry.isFile())
+  const entries = await entriesBelow(publicFile(settings, settings.prefix))
+  const files = entries.filter(entry => entry.isFile())
   return files.map(({ parentPath, name }) => {
     const file = join(parentPath, name)
     return { file, path: `/${relative(settings.publicDir, file).split(sep).join('/')}` }
