@@ -66,41 +66,38 @@ function temporaries(directory: string): string[] {
   return readdirSync(directory).filter(name => name.endsWith('.tmp'))
 }
 
-test.serial(
-  'a process that is killed while it publishes leaves no half file',
-  async t => {
-    t.timeout(120_000)
-    const size = 64 * 1024 * 1024
-    const root = makeProject(t, {
-      'apps/web/assets/films/film.bin': '',
-      'apps/web/assets/films/other.txt': 'other',
-      'public/assets/film.bin': 'the last good film',
-      'public/assets/.koa-fresh-assets-notes.txt': 'not of ours'
-    })
-    const source = join(root, 'apps/web/assets/films/film.bin')
-    truncateSync(source, size)
-    const directory = join(root, 'public/assets')
-    for (let attempt = 0; temporaries(directory).length === 0; attempt++) {
-      t.true(attempt < 30, 'a process is caught in the act')
-      writeFileSync(join(directory, 'film.bin'), 'the last good film')
-      utimesSync(join(directory, 'film.bin'), 1e9, 1e9)
-      const { child, port } = await startSite(t, { root, env: 'development' })
-      const gone = once(child, 'exit')
-      ask(port, 'GET', '/assets/film.bin').catch(() => undefined)
-      while (
-        temporaries(directory).length === 0 &&
-        statSync(join(directory, 'film.bin')).size < size
-      ) {
-        await new Promise(resolve => setImmediate(resolve))
-      }
-      child.kill('SIGKILL')
-      await gone
-      const left = statSync(join(directory, 'film.bin')).size
-      t.true(left === 'the last good film'.length || left === size, `${left} bytes are left`)
+test.serial('a process that is killed while it publishes leaves no half file', async t => {
+  t.timeout(120_000)
+  const size = 64 * 1024 * 1024
+  const root = makeProject(t, {
+    'apps/web/assets/films/film.bin': '',
+    'apps/web/assets/films/other.txt': 'other',
+    'public/assets/film.bin': 'the last good film',
+    'public/assets/.koa-fresh-assets-notes.txt': 'not of ours'
+  })
+  const source = join(root, 'apps/web/assets/films/film.bin')
+  truncateSync(source, size)
+  const directory = join(root, 'public/assets')
+  for (let attempt = 0; temporaries(directory).length === 0; attempt++) {
+    t.true(attempt < 30, 'a process is caught in the act')
+    writeFileSync(join(directory, 'film.bin'), 'the last good film')
+    utimesSync(join(directory, 'film.bin'), 1e9, 1e9)
+    const { child, port } = await startSite(t, { root, env: 'development' })
+    const gone = once(child, 'exit')
+    ask(port, 'GET', '/assets/film.bin').catch(() => undefined)
+    while (
+      temporaries(directory).length === 0 &&
+      statSync(join(directory, 'film.bin')).size < size
+    ) {
+      await new Promise(resolve => setImmediate(resolve))
     }
-    const { port } = await startSite(t, { root, env: 'development' })
-    t.is((await ask(port, 'GET', '/assets/other.txt')).text, 'other')
-    t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, size)
-    t.is(readFileSync(join(directory, '.koa-fresh-assets-notes.txt'), 'utf8'), 'not of ours')
+    child.kill('SIGKILL')
+    await gone
+    const left = statSync(join(directory, 'film.bin')).size
+    t.true(left === 'the last good film'.length || left === size, `${left} bytes are left`)
   }
-)
+  const { port } = await startSite(t, { root, env: 'development' })
+  t.is((await ask(port, 'GET', '/assets/other.txt')).text, 'other')
+  t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, size)
+  t.is(readFileSync(join(directory, '.koa-fresh-assets-notes.txt'), 'utf8'), 'not of ours')
+})

@@ -116,7 +116,9 @@ class Run {
     await this.#requireAssets()
     const minifierOf = await this.#loadMinifiers()
     await this.#requireInPublic([directory])
-    const held = await lock(directory, this.#warn).catch(rethrowAsPublishError(this.#settings, prefix))
+    const held = await lock(directory, this.#warn).catch(
+      rethrowAsPublishError(this.#settings, prefix)
+    )
     try {
       await Promise.all([sweep(dirname(directory)), sweepTree(directory)])
       return await this.#publish(await this.#build(minifierOf), held)

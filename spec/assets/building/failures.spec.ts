@@ -1,13 +1,6 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
 import test from 'ava'
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync
-} from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { precompile } from '../../../lib/assets/building/precompile.ts'
 import { bundle, runInChild } from '../../support/precompile-in-child.ts'
