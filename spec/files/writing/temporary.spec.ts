@@ -1,7 +1,7 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { sweep, temporaryName } from '../../../lib/files/writing/temporary.ts'
+import { sweep, sweepTree, temporaryName } from '../../../lib/files/writing/temporary.ts'
 import { makeProject } from '../../support/site.ts'
 
 const LEFT = '.koa-fresh-assets-cafecafe-0.tmp'
@@ -26,6 +26,18 @@ test('every temporary file has a name of its own, which is swept', async t => {
   for (const name of names) writeFileSync(join(root, name), '')
   await sweep(root, -1000)
   t.deepEqual(readdirSync(root), [])
+})
+
+test('S74 folders below are swept, but not through a link', async t => {
+  const outside = makeProject(t, { [LEFT]: '', [`deep/${LEFT}`]: '' })
+  const root = makeProject(t, { [`a/b/${LEFT}`]: '', [`a/${LEFT}`]: '' })
+  symlinkSync(outside, join(root, 'link'))
+  symlinkSync(root, join(root, 'again'))
+  await sweepTree(root, -1000)
+  t.deepEqual(readdirSync(join(root, 'a')), ['b'])
+  t.deepEqual(readdirSync(join(root, 'a/b')), [])
+  t.deepEqual(readdirSync(outside).toSorted(), [LEFT, 'deep'])
+  t.deepEqual(readdirSync(join(outside, 'deep')), [LEFT])
 })
 
 test('a folder that is not there is swept without complaint', async t => {

@@ -64,7 +64,7 @@ export class KnownFolders {
   hasDelta(path: string): boolean | undefined {
     const last = path.lastIndexOf('/')
     const names = this.#memory.recall(this.#key(path.slice(0, last)), performance.now())
-    return names && namesDelta(names.keys(), folded(path.slice(last + 1)))
+    return names && namesDelta(names.keys(), composed(path.slice(last + 1)))
   }
 
   /** Reads the folders above a decoded path that are not known. */
