@@ -1,8 +1,5 @@
 // An asset with its final bytes, and the paths under which it is published.
-import { CODINGS } from '../../files/codings.ts'
 import type { Content } from '../../files/content.ts'
-import { publicFile } from '../settings/public-directory.ts'
-import type { Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
 import type { Place } from './places.ts'
@@ -35,12 +32,4 @@ export function publishedPath({ app, path, digest }: Built): string {
 /** The same, encoded. */
 export function publishedUrl(built: Built): string {
   return encodePath(publishedPath(built))
-}
-
-/** Every file that an asset may have, compressed copies included. */
-export function filesOf(settings: Settings, built: Built): string[] {
-  const extensions = ['', ...CODINGS.map(({ extension }) => extension)]
-  return [built.path, publishedPath(built)].flatMap(path =>
-    extensions.map(extension => publicFile(settings, path + extension))
-  )
 }

@@ -2,16 +2,15 @@
 // page will ask for is not known in advance, so every asset is brought up to date before it is rendered.
 import { inParallel, oneAtATime } from '../../concurrency.ts'
 import { AssetError, CompileError } from '../../errors.ts'
-import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
+import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { errorCode, removeFile } from '../../files/disk.ts'
 import { asPublishError } from '../../files/writing/publish-error.ts'
-import { writeIfChanged } from '../../files/writing/replacement.ts'
+import type { Replacement } from '../../files/writing/replacement.ts'
 import { build, type BuildResult } from '../building/build.ts'
 import type { Assets, Built } from '../building/built.ts'
 import { entriesOf } from '../building/manifest/entries.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
-import { plainContent } from '../building/writing/compressed-copies.ts'
-import { hasDigest, SourceEdited, writeFingerprinted } from '../building/writing/write-asset.ts'
+import { hasDigest, SourceEdited, writeAsset } from '../building/writing/write-asset.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -166,13 +165,11 @@ export class LiveBuild {
 
   async #write(built: Built): Promise<void> {
     const settings = this.#settings
-    const file = publicFile(settings, withFingerprint(built.path, built.digest))
+    const file = publicFile(settings, built.path)
     if (!(await wouldBeInPlace(settings.place, file))) throw outsidePlace(settings.place, file)
-    if (!(await hasDigest(file, built))) await writeFingerprinted(settings, file, built)
-    const plain = publicFile(settings, built.path)
-    await writeIfChanged(plain, plainContent({ settings, built, file }), built.mtimeNs, {
-      checkLocation: requireInPlace(settings.place)
-    })
+    const replacements: Replacement[] = []
+    await writeAsset(settings, built, replacements)
+    for (const replacement of replacements) await replacement.commit()
   }
 }
 

@@ -4,22 +4,27 @@ import { errorCode, statOf } from '../../../files/disk.ts'
 import type { Lock } from '../../../files/writing/lock.ts'
 import { setMtime } from '../../../files/writing/mtime.ts'
 import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
-import { prepareReplacement } from '../../../files/writing/replacement.ts'
+import { prepareReplacement, type Replacement } from '../../../files/writing/replacement.ts'
 import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Assets, Built } from '../built.ts'
 import { DeltaWriter } from '../deltas/delta-writer.ts'
-import { LastBuild } from '../last-build.ts'
 import { entriesOf, serialize, type ManifestEntries } from '../manifest/entries.ts'
 import { readEntries } from '../manifest/read-manifest.ts'
-import { Publication } from './publication.ts'
 import { writeAsset } from './write-asset.ts'
 
 export interface PublishOptions {
   readonly lock: Lock
   readonly signal: AbortSignal | undefined
   readonly onProgress: (done: number, total: number, path: string) => void
+}
+
+/** What is replaced at the end, in this order. */
+interface Prepared {
+  /** The URL path that an error names. */
+  readonly path: string
+  readonly replacements: readonly Replacement[]
 }
 
 // Compression runs on the thread pool, four at a time.
@@ -32,110 +37,113 @@ const CONCURRENCY = 8
  * @returns the entries of the new manifest and of the one before, how many files of the one before are
  *   kept, and the total size of the smallest representation of each asset, in bytes
  */
-export function publishBuild(settings: Settings, assets: Assets, options: PublishOptions) {
-  return new BuildPublisher(settings, assets, options).publish()
-}
-
-class BuildPublisher {
-  readonly #settings: Settings
-  readonly #assets: Assets
-  readonly #options: PublishOptions
-  readonly #publication: Publication
-  /** The size of the smallest representation of each asset that was written, in bytes. */
-  readonly #written = new Map<Built, number>()
-
-  constructor(settings: Settings, assets: Assets, options: PublishOptions) {
-    this.#settings = settings
-    this.#assets = assets
-    this.#options = options
-    this.#publication = new Publication(settings)
-  }
-
-  async publish() {
-    try {
-      return await this.#publish()
-    } catch (error) {
-      await this.#publication.discard()
-      throw error
-    }
-  }
-
-  async #publish() {
-    const { signal, lock } = this.#options
-    const lastBuild = await LastBuild.open(this.#settings)
-    const before = await this.#readManifest()
-    const deltas = new DeltaWriter(this.#settings, before)
-    const sizes = await this.#writeAll(lastBuild, deltas)
+export async function publishBuild(settings: Settings, assets: Assets, options: PublishOptions) {
+  const { signal, lock } = options
+  const path = `${settings.prefix}.json`
+  const failed = rethrowAsPublishError(settings, path)
+  const before = await readEntries(manifestFile(settings)).catch(failed)
+  const deltas = new DeltaWriter(settings, before)
+  const prepared: Prepared[] = []
+  try {
+    const sizes = await writeAll(settings, assets, options, prepared, deltas)
     signal?.throwIfAborted()
-    const entries = entriesOf(this.#assets.values())
-    await this.#prepareManifest(entries)
-    const kept = await this.#touchSuperseded(before, entries)
+    const entries = entriesOf(assets.values())
+    const manifest = await prepareManifest(settings, entries).catch(failed)
+    const last = { path, replacements: [manifest] }
+    prepared.push(last)
+    const kept = await touchSuperseded(settings, before, entries)
     signal?.throwIfAborted()
     await lock.check()
-    await this.#publication.commit()
-    await lastBuild.save(this.#written)
+    await withSignalsDeferred(async () => {
+      await commit(settings, prepared.slice(0, -1))
+      await commit(settings, [last])
+    })
     const compressedBytes = sizes.reduce((sum, size) => sum + size, 0)
     return { entries, before, kept, compressedBytes, deltas: deltas.report }
+  } catch (error) {
+    const all = prepared.flatMap(({ replacements }) => replacements)
+    await inParallel(all, CONCURRENCY, replacement => replacement.discard())
+    throw error
   }
+}
 
-  /** @returns the size of each asset's smallest representation, in bytes */
-  #writeAll(lastBuild: LastBuild, deltas: DeltaWriter): Promise<number[]> {
-    const { signal, onProgress } = this.#options
-    const write = async (built: Built): Promise<number> => {
-      const known = await lastBuild.find(built)
-      if (known !== undefined) return known
-      const replacements = this.#publication.open(built.path)
-      const size = await writeAsset(this.#settings, built, this.#assets, replacements)
-      this.#written.set(built, size)
-      await deltas.write(built, size)
-      return size
-    }
-    let done = 0
-    const writeOne = async (built: Built): Promise<number> => {
-      const size = await write(built).catch(rethrowAsPublishError(this.#settings, built.path))
-      onProgress(++done, this.#assets.size, built.path)
-      return size
-    }
-    return inParallel([...this.#assets.values()], CONCURRENCY, writeOne, signal)
+/** @returns the size of each asset's smallest representation, in bytes */
+function writeAll(
+  settings: Settings,
+  assets: Assets,
+  { signal, onProgress }: PublishOptions,
+  prepared: Prepared[],
+  deltas: DeltaWriter
+): Promise<number[]> {
+  const write = async (built: Built): Promise<number> => {
+    const replacements: Replacement[] = []
+    prepared.push({ path: built.path, replacements })
+    const smallest = await writeAsset(settings, built, replacements, assets)
+    await deltas.write(built, smallest)
+    return smallest
   }
+  let done = 0
+  const writeOne = async (built: Built): Promise<number> => {
+    const size = await write(built).catch(rethrowAsPublishError(settings, built.path))
+    onProgress(++done, assets.size, built.path)
+    return size
+  }
+  return inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
+}
 
-  /** The entries of the previous one. */
-  #readManifest(): Promise<ManifestEntries> {
-    const path = `${this.#settings.prefix}.json`
-    const entries = readEntries(manifestFile(this.#settings))
-    return entries.catch(rethrowAsPublishError(this.#settings, path))
-  }
+function prepareManifest(settings: Settings, entries: ManifestEntries): Promise<Replacement> {
+  const text = serialize(entries, manifestApps(settings.apps))
+  const now = BigInt(Date.now()) * 1_000_000n
+  return prepareReplacement(manifestFile(settings), Buffer.from(text), now)
+}
 
-  async #prepareManifest(entries: ManifestEntries): Promise<void> {
-    const path = `${this.#settings.prefix}.json`
-    const text = serialize(entries, manifestApps(this.#settings.apps))
-    const now = BigInt(Date.now()) * 1_000_000n
-    const replacing = prepareReplacement(manifestFile(this.#settings), Buffer.from(text), now)
-    const replacement = await replacing.catch(rethrowAsPublishError(this.#settings, path))
-    this.#publication.addLast(path, replacement)
-  }
+async function commit(settings: Settings, all: readonly Prepared[]): Promise<void> {
+  await inParallel(all, CONCURRENCY, async ({ path, replacements }) => {
+    const failed = rethrowAsPublishError(settings, path)
+    for (const replacement of replacements) await replacement.commit().catch(failed)
+  })
+}
 
-  /**
-   * Sets the change time of files that the manifest no longer names: open pages still ask for them, and
-   * `clean` counts from there. No one can set a change time to a chosen value.
-   *
-   * @returns how many of them exist
-   */
-  async #touchSuperseded(before: ManifestEntries, entries: ManifestEntries): Promise<number> {
-    const current = new Set(Array.from(entries.values(), ({ target }) => target))
-    const superseded = [...before.values()].filter(({ target }) => !current.has(target))
-    const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {
-      const file = publicFile(this.#settings, decodeURIComponent(target))
-      const stats = await statOf(file)
-      if (!stats?.isFile()) return false
-      await setMtime(file, stats.mtimeNs).catch(unlessRefused)
-      return true
-    })
-    return found.filter(isFound => isFound).length
-  }
+/**
+ * Sets the change time of files that the manifest no longer names: open pages still ask for them, and
+ * `clean` counts from there. No one can set a change time to a chosen value.
+ *
+ * @returns how many of them exist
+ */
+async function touchSuperseded(
+  settings: Settings,
+  before: ManifestEntries,
+  entries: ManifestEntries
+): Promise<number> {
+  const current = new Set(Array.from(entries.values(), ({ target }) => target))
+  const superseded = [...before.values()].filter(({ target }) => !current.has(target))
+  const found = await inParallel(superseded, CONCURRENCY, async ({ target }) => {
+    const file = publicFile(settings, decodeURIComponent(target))
+    const stats = await statOf(file)
+    if (!stats?.isFile()) return []
+    await setMtime(file, stats.mtimeNs).catch(unlessRefused)
+    return [file]
+  })
+  return found.flat().length
 }
 
 /** Another user's file keeps its change time. */
 function unlessRefused(error: unknown): void {
   if (!['EPERM', 'EACCES', 'EROFS', 'ENOENT'].includes(errorCode(error) ?? '')) throw error
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Renames and removals are not interrupted: a signal that nobody else listens to is sent again afterwards. */
+async function withSignalsDeferred(work: () => Promise<void>): Promise<void> {
+  const unhandled = SIGNALS.filter(name => process.listenerCount(name) === 0)
+  let received: NodeJS.Signals | undefined
+  const defer = (signal: NodeJS.Signals) => void (received = signal)
+  for (const name of unhandled) process.on(name, defer)
+  try {
+    await work()
+  } finally {
+    for (const name of unhandled) process.off(name, defer)
+    if (received) process.kill(process.pid, received)
+  }
 }

@@ -1,4 +1,4 @@
-// Writes the files of one asset: fingerprinted files at once, plain names when everything is written.
+// Writes the files of one asset: the fingerprinted one at once, plain names when they are committed.
 import { readFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { AssetError } from '../../../errors.ts'
@@ -22,28 +22,30 @@ import { plainContent, writeCopies, type Copy, type Written } from './compressed
 const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
 /**
- * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by
+ * Writes the fingerprinted file of an asset and prepares its plain one. Existing files are compared by
  * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
  *
- * @param assets all of them: `data.json.gz` may be one next to `data.json`
- * @param replacements receives the replacements of plain files, in the order in which to commit them
+ * @param replacements receives those of plain files, in the order in which to commit them
+ * @param assets all of them, to write compressed copies as well: `data.json.gz` may be one next to `data.json`
  * @returns the size of the smallest representation, in bytes
  */
 export async function writeAsset(
   settings: Settings,
   original: Built,
-  assets: Assets,
-  replacements: Replacement[]
+  replacements: Replacement[],
+  assets?: Assets
 ): Promise<number> {
   const built = await inMemory(settings, original)
   const file = publicFile(settings, publishedPath(built))
   const isNew = !(await hasDigest(file, built))
+  const checkLocation = requireInPlace(settings.place)
   if (built.app.fingerprint) {
-    if (isNew) await writeFingerprinted(settings, file, built)
-    else await ensureMtime(file, built.mtimeNs)
+    const checkContent = unlessEdited(settings, built)
+    if (!isNew) await ensureMtime(file, built.mtimeNs)
+    else await writeAtomically(file, built.content, built.mtimeNs, { checkLocation, checkContent })
   }
   const written = { settings, built, file, isNew }
-  const copies = await writeCopies(written, assets)
+  const copies = assets ? await writeCopies(written, assets) : []
   await preparePlain(written, copies, replacements)
   return Math.min(built.size, ...copies.map(({ size }) => size))
 }
@@ -94,13 +96,6 @@ export async function hasDigest(file: string, { size, digest }: Built): Promise<
 }
 
 /** A source that is edited after it was read must not be published under its previous digest. */
-export function writeFingerprinted(settings: Settings, file: string, built: Built) {
-  return writeAtomically(file, built.content, built.mtimeNs, {
-    checkLocation: requireInPlace(settings.place),
-    checkContent: unlessEdited(settings, built)
-  })
-}
-
 function unlessEdited(settings: Settings, built: Built) {
   return async (temporary: string): Promise<void> => {
     if (!('copyOf' in built.content)) return

@@ -1,19 +1,10 @@
-// What the last precompile wrote is remembered, and never trusted too far: every second run makes what a
-// run without the cache makes.
+// A precompile over what an earlier one wrote: nothing is written twice, and the result is that of a run
+// into an empty directory.
 import test, { type ExecutionContext } from 'ava'
-import {
-  existsSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { existsSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import {
-  filesBelow,
   placed,
   readManifest,
   readPublic,
@@ -22,7 +13,6 @@ import {
   targetOf
 } from '../../support/fingerprinted.ts'
 import { makeProject } from '../../support/site.ts'
-import { untilSettled } from '../../support/until.ts'
 
 const long = (text: string) => text.repeat(60)
 
@@ -38,35 +28,26 @@ const FILES = {
 
 const options: KoaAssetsOptions = { apps: { web: { sources: 'assets/stylesheets/theme' } } }
 
-/** A project with a place to remember in, precompiled once its sources are old enough to be trusted. */
-async function makeRemembered(t: ExecutionContext) {
-  const root = makeProject(t, { ...placed(FILES), 'node_modules/.keep': '' })
-  await untilSettled()
+async function makePrecompiled(t: ExecutionContext) {
+  const root = makeProject(t, placed(FILES))
   await run({ ...options, root })
   return root
 }
 
-/** The public directory is what a precompile that remembers nothing makes of the same sources. */
+/** The public directory is what a precompile of the same sources makes in an empty one. */
 async function checkLikeAnew(t: ExecutionContext, root: string): Promise<void> {
   await run({ ...options, root })
-  const remembered = snapshot(join(root, 'public'))
+  const again = snapshot(join(root, 'public'))
   rmSync(join(root, 'public'), { recursive: true })
-  rmSync(join(root, 'node_modules'), { recursive: true })
   await run({ ...options, root })
   for (const [path, digest] of snapshot(join(root, 'public'))) {
-    t.is(remembered.get(path), digest, path)
+    t.is(again.get(path), digest, path)
   }
 }
 
-const memories = (root: string) => filesBelow(join(root, 'node_modules/.cache/koa-fresh-assets'))
-
 test('unchanged files are not written again, and the result is the same', async t => {
-  const root = await makeRemembered(t)
-  t.is(memories(root).length, 1)
+  const root = await makePrecompiled(t)
   const before = snapshot(join(root, 'public'))
-  const memory = join(root, 'node_modules/.cache/koa-fresh-assets', memories(root)[0] ?? '')
-  const known = JSON.parse(readFileSync(memory, 'utf8')) as { entries: object }
-  t.deepEqual(Object.keys(known.entries).toSorted(), Object.keys(readManifest(root).assets))
   const report = await run({ ...options, root })
   t.deepEqual(snapshot(join(root, 'public')), before)
   t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
@@ -75,8 +56,7 @@ test('unchanged files are not written again, and the result is the same', async 
 })
 
 test('a compressed copy that appears beside an untouched file is made again, or removed', async t => {
-  const root = makeProject(t, { ...placed({ 'a.txt': 'a' }), 'node_modules/.keep': '' })
-  await untilSettled()
+  const root = makeProject(t, placed({ 'a.txt': 'a' }))
   await run({ root })
   const copies = ['.br', '.gz', '.zst'].map(extension =>
     join(root, `public/assets/a.txt${extension}`)
@@ -84,15 +64,6 @@ test('a compressed copy that appears beside an untouched file is made again, or 
   for (const copy of copies) writeFileSync(copy, 'of other bytes')
   await run({ root })
   for (const copy of copies) t.false(existsSync(copy), copy)
-})
-
-test('nothing is remembered without a node_modules directory', async t => {
-  const root = makeProject(t, placed({ 'a.js': 'a()' }))
-  await run({ root })
-  t.deepEqual(
-    filesBelow(root),
-    filesBelow(root).filter(file => /^(?:apps|public)\//.test(file))
-  )
 })
 
 for (const [what, change] of Object.entries({
@@ -122,7 +93,7 @@ for (const [what, change] of Object.entries({
     utimesSync(join(root, 'apps/web/assets/javascripts/app.js'), 1e9, 1e9)
 })) {
   test(`a change is seen: ${what}`, async t => {
-    const root = await makeRemembered(t)
+    const root = await makePrecompiled(t)
     change(root)
     await checkLikeAnew(t, root)
   })
@@ -136,7 +107,7 @@ for (const [what, path] of Object.entries({
 })) {
   for (const how of ['damaged', 'taken away']) {
     test(`a published file that was ${how} is written again: ${what}`, async t => {
-      const root = await makeRemembered(t)
+      const root = await makePrecompiled(t)
       const before = snapshot(join(root, 'public'))
       const url = path.startsWith('/') ? path : targetOf(root, '/assets/app.js') + path
       const file = join(root, 'public', url)
@@ -151,28 +122,8 @@ for (const [what, path] of Object.entries({
   }
 }
 
-test('a cache file that is truncated, empty or of another kind is ignored', async t => {
-  const root = await makeRemembered(t)
-  const file = join(root, 'node_modules/.cache/koa-fresh-assets', memories(root)[0] ?? '')
-  const whole = readFileSync(file, 'utf8')
-  const { key } = JSON.parse(whole) as { key: string }
-  const before = snapshot(join(root, 'public'))
-  for (const text of [whole.slice(0, 999), '', 'null', '[]', JSON.stringify({ key })]) {
-    writeFileSync(file, text)
-    await run({ ...options, root })
-    t.deepEqual(snapshot(join(root, 'public')), before)
-  }
-  t.is(readFileSync(file, 'utf8').length > 999, true)
-})
-
-test('a cache file that cannot be written stops nothing', async t => {
-  const root = makeProject(t, { ...placed({ 'a.js': 'a()' }), 'node_modules/.cache': 'a file' })
-  await run({ root })
-  t.is(readPublic(root, '/assets/a.js').toString(), 'a()')
-})
-
 test('other options get a result of their own', async t => {
-  const root = await makeRemembered(t)
+  const root = await makePrecompiled(t)
   await run({ ...options, root, integrity: 'sha512' })
   t.regex(readManifest(root).assets['/assets/logo.png']?.integrity[0] ?? '', /^sha512-/)
   const compiler = {
