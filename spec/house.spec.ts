@@ -11,7 +11,7 @@ import * as httpCache from '../lib/koa-http-cache.ts'
 const LOW = ['ground', 'http', 'files']
 const SETTLED = [...LOW, 'urls', 'compilers', 'settings']
 const READ = [...SETTLED, 'sources', 'rendering']
-const ALL = [...READ, 'building', 'publishing', 'serving', 'views', 'bundles', 'inspecting']
+const ALL = [...READ, 'building', 'serving', 'views', 'bundles', 'inspecting']
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ground: [],
   http: ['ground'],
@@ -22,7 +22,6 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   sources: SETTLED,
   rendering: [...SETTLED, 'sources'],
   building: READ,
-  publishing: [...READ, 'building'],
   serving: [...LOW, 'urls', 'settings'],
   views: ['ground', 'http', 'urls', 'settings'],
   bundles: [...LOW, 'urls', 'settings', 'views'],
@@ -45,7 +44,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'es-module-lexer': ['assets/rendering/module-references.ts'],
   'koa-compose': ['koa-assets.ts'],
   'fastest-levenshtein': ['nearest.ts'],
-  'lru-cache': ['assets/publishing/mtime-index.ts', 'assets/serving/files/memory.ts'],
+  'lru-cache': ['assets/building/on-request/mtime-index.ts', 'assets/serving/files/memory.ts'],
   'mime-types': ['http/media-type.ts'],
   send: ['assets/serving/send-file.ts']
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { MtimeIndex } from '../../lib/assets/publishing/mtime-index.ts'
+import { MtimeIndex } from '../../lib/assets/building/on-request/mtime-index.ts'
 import { publicFilesOf } from '../support/served.ts'
 import { wantedAt } from '../../lib/assets/serving/request-path.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
@@ -107,11 +107,7 @@ test.serial('S30 the index and the memory hold what they may, and no more', asyn
   t.deepEqual([...(await drive(app, urls, 20))], [200])
   await until(async () => (await heldBytes()) - before < 8 * MIB, '8 of 31 MiB are held')
   const index = new MtimeIndex(20)
-  const entry = {
-    inputs: [],
-    target: { path: '', stamp: { dev: 0n, ino: 0n, size: 0n, mtimeNs: 0n, ctimeNs: 0n } },
-    generation: 0
-  }
+  const entry = { source: '', inputs: [], targets: [], generation: 0 }
   for (let at = 0; at < 1000; at++) index.set(String(at), entry)
   t.is(index.size, 20)
 })

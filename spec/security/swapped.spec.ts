@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import test, { type ExecutionContext } from 'ava'
-import { Publisher } from '../../lib/assets/publishing/publisher.ts'
+import { PlainNames } from '../../lib/assets/building/on-request/plain-names.ts'
 import { precompile } from '../../lib/assets/building/precompile.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
 import { Sources } from '../../lib/assets/sources/sources.ts'
@@ -42,7 +42,7 @@ function publisherOf(root: string): (name: string) => Promise<unknown> {
   const [app] = settings.apps
   if (!app) throw new Error('there is no app')
   const sources = new Sources(settings, () => {})
-  const publisher = new Publisher(settings, sources, () => {})
+  const publisher = new PlainNames(settings, sources, () => {})
   return name => publisher.publish(app, name)
 }
 

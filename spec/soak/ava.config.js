@@ -2,7 +2,7 @@
 const GRADED = [
   'assets/building/killed',
   'assets/building/rolling',
-  'assets/publishing/edits',
+  'assets/building/on-request/edits',
   'assets/rendering/references.properties',
   'assets/serving/differential',
   'assets/sources/large-tree',

@@ -14,7 +14,7 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
-import { build, type BuildOptions } from './build.ts'
+import { Builder, type BuilderOptions } from './builder.ts'
 import type { Assets } from './built.ts'
 import { listPlaces } from './places.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
@@ -150,13 +150,14 @@ class Run {
     return (app: AppSettings) => (isMinified(app) ? minifier : undefined)
   }
 
-  async #build(minifierOf: BuildOptions['minifierOf']): Promise<Assets> {
-    const { assets, problems } = await build(this.#settings, this.#sources, {
+  async #build(minifierOf: BuilderOptions['minifierOf']): Promise<Assets> {
+    const builder = new Builder(this.#settings, this.#sources, {
       minifierOf,
       warn: this.#warn,
       signal: this.#options.signal,
       onProgress: this.#progress('compile')
     })
+    const { assets, problems } = await builder.all()
     if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
     const files = Array.from(assets.keys(), path => publicFile(this.#settings, path))
     await this.#requireInPublic(files.map(file => dirname(file)))

@@ -21,3 +21,10 @@ export function makeBuiltInCompilers(load = loadPeer): readonly Compiler[] {
 }
 
 export const builtInCompilers = makeBuiltInCompilers()
+
+export function isBuiltIn(compiler: Compiler): boolean {
+  return builtInCompilers.includes(compiler)
+}
+
+/** The packages that these load. */
+export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]

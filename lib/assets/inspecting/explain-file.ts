@@ -6,8 +6,7 @@ import { isInside, statOf } from '../../files/disk.ts'
 import { Bundles } from '../bundles/bundles.ts'
 import type { Manifest } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
-import { isLive } from '../publishing/live-build.ts'
-import { ordinaryBy } from '../publishing/ordinary-names.ts'
+import { kindOf, ordinaryBy } from '../building/on-request/app-files.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
 import { Directories } from '../serving/directories/directories.ts'
 import { fallbackAt } from '../serving/directories/fallback.ts'
@@ -144,10 +143,10 @@ function outcomeBySource(
 ): Outcome | undefined {
   if (!app.compile || !source) return undefined
   const isPlain = isNamed(source, name) || splitFingerprint(name) === undefined
-  if (isPlain || (isLive(app) && file)) {
+  if (isPlain || (kindOf(app) === 'fingerprints' && file)) {
     return { outcome: '200, after publishing its source', isFound: true }
   }
-  if (!isLive(app)) return undefined
+  if (kindOf(app) !== 'fingerprints') return undefined
   return { outcome: '200 if the source still yields these bytes, otherwise 404', isFound: false }
 }
 

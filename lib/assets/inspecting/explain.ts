@@ -5,7 +5,7 @@ import { whyHidden } from '../../files/folder-entries.ts'
 import { nearestPath } from '../../nearest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { withDot } from '../compilers/compiler.ts'
-import { isLive } from '../publishing/live-build.ts'
+import { kindOf } from '../building/on-request/app-files.ts'
 import { covers } from '../serving/directories/served-directory.ts'
 import { isManifest, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
@@ -182,7 +182,8 @@ function targetStep(settings: Settings, app: AppSettings, name: string, source: 
 
 async function helpersStep(settings: Settings, app: AppSettings, name: string): Promise<Step> {
   if (!app.fingerprint) return step('helpers', `emit ${encodePath(assetPath(app, name))}`)
-  if (isLive(app)) return step('helpers', 'emit a fingerprinted URL from the manifest in memory')
+  if (kindOf(app) === 'fingerprints')
+    return step('helpers', 'emit a fingerprinted URL from the manifest in memory')
   try {
     const manifest = await readManifest(manifestFile(settings))
     const [, { target, source, size, integrity }] = manifest.entry(app, name)

@@ -35,12 +35,24 @@ export interface Tail {
 /** The sources of all apps. Apps that search the same directory share its listing. */
 export class Sources {
   readonly of: (app: AppSettings) => AppSources
+  readonly #apps: readonly AppSettings[]
   readonly #listeners = new Set<() => void>()
 
   constructor(settings: Settings, warn: (message: string) => void) {
+    this.#apps = settings.apps
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((directory: string) => new Tree(directory, settings.symlinks, announce))
     this.of = memoized(app => new AppSources(app, settings.root, treeOf, warn))
+  }
+
+  /** A number that grows with every change of the set of files. */
+  get generation(): number {
+    return this.#apps.reduce((sum, app) => sum + this.of(app).generation, 0)
+  }
+
+  /** Whether all listings are known to be current without reading the disk. */
+  get isCurrent(): boolean {
+    return this.#apps.every(app => this.of(app).isCurrent)
   }
 
   /**

@@ -4,7 +4,7 @@ import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../../files/codings.t
 import { compareCopy, compress, isCompressible } from '../../../files/compress.ts'
 import { isInPlace, requireInPlace } from '../../../files/containment.ts'
 import { readContent, type Content } from '../../../files/content.ts'
-import { ifThere, removeFile, statOf } from '../../../files/disk.ts'
+import { ifThere, removeFile, statOf, type Stamp } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { ensureMtime } from '../../../files/writing/mtime.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -18,10 +18,12 @@ export interface Written {
   readonly file: string
   /** Whether that file was missing, or contained other bytes. */
   readonly isNew: boolean
+  /** That of a fingerprinted file, unless another process has replaced it. */
+  readonly stamp?: Stamp | undefined
 }
 
 /** Copied from the fingerprinted file, if there is one: the source may have been edited meanwhile. */
-export function plainContent({ settings, built, file }: Omit<Written, 'isNew'>): Content {
+export function plainContent({ settings, built, file }: Written): Content {
   const { content, app } = built
   if (!('copyOf' in content) || !app.fingerprint) return content
   return { copyOf: file, isAllowed: isInPlace(settings.place) }

@@ -6,6 +6,7 @@ import { requireInPlace } from '../../../files/containment.ts'
 import { readContent } from '../../../files/content.ts'
 import { digestOf, digestOfFile } from '../../../files/digest.ts'
 import { ifThere, statOf } from '../../../files/disk.ts'
+import type { FileObservation } from '../../../files/observation.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { ensureMtime } from '../../../files/writing/mtime.ts'
 import {
@@ -22,32 +23,58 @@ import { plainContent, writeCopies, type Copy, type Written } from './compressed
 const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
 /**
- * Writes the fingerprinted file of an asset and prepares its plain one. Existing files are compared by
+ * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by
  * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
  *
+ * @param assets all of them: `data.json.gz` may be one next to `data.json`
  * @param replacements receives those of plain files, in the order in which to commit them
- * @param assets all of them, to write compressed copies as well: `data.json.gz` may be one next to `data.json`
  * @returns the size of the smallest representation, in bytes
  */
 export async function writeAsset(
   settings: Settings,
-  original: Built,
-  replacements: Replacement[],
-  assets?: Assets
+  built: Built,
+  assets: Assets,
+  replacements: Replacement[]
 ): Promise<number> {
+  const written = await writePublished(settings, built)
+  const copies = await writeCopies(written, assets)
+  await preparePlain(written, copies, replacements)
+  return Math.min(built.size, ...copies.map(({ size }) => size))
+}
+
+/**
+ * Writes both files of an asset at once, without compressed copies.
+ * @returns the files, or none when another process has replaced one meanwhile
+ */
+export async function writeAtOnce(settings: Settings, built: Built): Promise<FileObservation[]> {
+  const written = await writePublished(settings, built)
+  const replacements: Replacement[] = []
+  await preparePlain(written, [], replacements)
+  const stamp = await replacements[0]?.commit()
+  if (!stamp || !written.stamp) return []
+  const path = publicFile(settings, built.path)
+  return [
+    { path, stamp },
+    { path: written.file, stamp: written.stamp }
+  ]
+}
+
+/** The file that pages ask for: the fingerprinted one, if the app has fingerprints. */
+async function writePublished(settings: Settings, original: Built): Promise<Written> {
   const built = await inMemory(settings, original)
   const file = publicFile(settings, publishedPath(built))
   const isNew = !(await hasDigest(file, built))
-  const checkLocation = requireInPlace(settings.place)
-  if (built.app.fingerprint) {
-    const checkContent = unlessEdited(settings, built)
-    if (!isNew) await ensureMtime(file, built.mtimeNs)
-    else await writeAtomically(file, built.content, built.mtimeNs, { checkLocation, checkContent })
-  }
   const written = { settings, built, file, isNew }
-  const copies = assets ? await writeCopies(written, assets) : []
-  await preparePlain(written, copies, replacements)
-  return Math.min(built.size, ...copies.map(({ size }) => size))
+  if (!built.app.fingerprint) return written
+  const checks = {
+    checkLocation: requireInPlace(settings.place),
+    checkContent: unlessEdited(settings, built)
+  }
+  if (!isNew) await ensureMtime(file, built.mtimeNs)
+  const stamp = isNew
+    ? await writeAtomically(file, built.content, built.mtimeNs, checks)
+    : await statOf(file)
+  return { ...written, stamp }
 }
 
 async function preparePlain(

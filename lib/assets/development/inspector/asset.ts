@@ -52,7 +52,7 @@ export function assetReporter(pipeline: Pipeline, survey: Survey) {
     const explained = await explainWith(asset?.url ?? asked, settings, sources)
     const { representations, ...explanation } = explained
     const drafted = place && (await draftOf(pipeline, place))
-    const publication = place && pipeline.publications.since(place.path, 0)
+    const publication = place && pipeline.publishedSince(place, 0)
     return {
       asked,
       asset,

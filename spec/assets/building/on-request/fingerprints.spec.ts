@@ -1,14 +1,14 @@
 // A site that is built while it runs: what is broken keeps its last good copy, and the rest goes on.
 import test from 'ava'
 import { mkdirSync, readdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
-import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
+import type { Compiler } from '../../../../lib/assets/compilers/compiler.ts'
 import { join } from 'node:path'
-import { LiveBuild } from '../../../lib/assets/publishing/live-build.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
-import { Sources } from '../../../lib/assets/sources/sources.ts'
-import { filesBelow, makeFingerprinted, placed } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
-import { until } from '../../support/until.ts'
+import { Fingerprints } from '../../../../lib/assets/building/on-request/fingerprints.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { Sources } from '../../../../lib/assets/sources/sources.ts'
+import { filesBelow, makeFingerprinted, placed } from '../../../support/fingerprinted.ts'
+import { makeProject, writeFiles } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
 
 test('a live site serves the last good version of a broken asset, and recovers when it is fixed', async t => {
   const site = await makeFingerprinted(t, 'live', { 'app.css.scss': 'a { b: c }', 'ok.js': 'ok()' })
@@ -111,7 +111,7 @@ test('the manifest of a live site is replaced when something changed, and only t
   const root = makeProject(t, placed({ 'one/a.css': 'a{}', 'one/b.js': 'b()' }))
   const settings = settle({ root, env: 'production', compile: true })
   const ignore = () => undefined
-  const live = new LiveBuild(settings, new Sources(settings, ignore), ignore, ignore)
+  const live = new Fingerprints(settings, new Sources(settings, ignore), ignore, ignore)
   const [app] = settings.apps
   const refreshed = async () => {
     await live.refresh()
@@ -139,7 +139,7 @@ test('two processes that find sources removed at the same time withdraw their fi
   const settings = settle({ root, env: 'production', compile: true })
   const ignore = () => undefined
   const [one, other] = [1, 2].map(
-    () => new LiveBuild(settings, new Sources(settings, ignore), ignore, ignore)
+    () => new Fingerprints(settings, new Sources(settings, ignore), ignore, ignore)
   )
   for (let turns = 0; turns < 40; turns += 4) {
     writeFiles(root, placed(files))

@@ -4,11 +4,11 @@ import { createHook } from 'node:async_hooks'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import test from 'ava'
-import { publicFilesOf } from '../../support/served.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
-import { drive } from '../../support/in-process.ts'
-import { makeSite, type Site, type SiteOptions } from '../../support/site.ts'
-import { until, untilSettled } from '../../support/until.ts'
+import { publicFilesOf } from '../../../support/served.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { drive } from '../../../support/in-process.ts'
+import { makeSite, type Site, type SiteOptions } from '../../../support/site.ts'
+import { until, untilSettled } from '../../../support/until.ts'
 
 let calls = 0
 const stats: string[] = []

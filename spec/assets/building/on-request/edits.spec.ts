@@ -11,12 +11,12 @@ import {
 import { Worker } from 'node:worker_threads'
 import { join } from 'node:path'
 import test from 'ava'
-import { draft } from '../../../lib/assets/rendering/draft.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
-import { makeFront } from '../../support/front.ts'
-import { ask } from '../../support/raw.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
+import { draft } from '../../../../lib/assets/rendering/draft.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { makeFront } from '../../../support/front.ts'
+import { ask } from '../../../support/raw.ts'
+import { makeProject, writeFiles } from '../../../support/site.ts'
+import { cases } from '../../../support/soak.ts'
 
 const MIB = 1024 * 1024
 

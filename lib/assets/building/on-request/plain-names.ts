@@ -1,44 +1,43 @@
-// Brings a target up to date with its source: copies or compiles it, unless nothing has changed.
-import type { Content } from '../../files/content.ts'
-import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
-import { isMiss, removeFile, statOf, type Stamp } from '../../files/disk.ts'
-import { asPublishError } from '../../files/writing/publish-error.ts'
-import { writeIfChanged } from '../../files/writing/replacement.ts'
-import { finish, type Draft } from '../rendering/draft.ts'
-import { Renderer } from '../rendering/renderer.ts'
-import { assetPath } from '../settings/app-settings.ts'
-import { publicFile } from '../settings/public-directory.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Asset, Sources } from '../sources/sources.ts'
-import { encodePath } from '../urls/encode.ts'
-import { MtimeIndex, NEVER } from './mtime-index.ts'
-import { Publications } from './publications.ts'
+// Plain names on request: each target is brought up to date with its source when it is asked for.
+import { published } from '../../../diagnostics.ts'
+import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
+import { isMiss, removeFile, statOf, type Stamp } from '../../../files/disk.ts'
+import { asPublishError } from '../../../files/writing/publish-error.ts'
+import { writeIfChanged } from '../../../files/writing/replacement.ts'
+import { assetPath } from '../../settings/app-settings.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import type { AppSettings, Settings } from '../../settings/settings.ts'
+import type { Asset, Sources } from '../../sources/sources.ts'
+import { Builder, type Plain } from '../builder.ts'
+import { OnRequest, type AppFiles, type Asked, type Find } from './app-files.ts'
+import { KeptIndex } from './kept-index.ts'
+import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, type Entry } from './mtime-index.ts'
 
 type Publishing = Promise<Stamp | undefined>
 
-export class Publisher {
+export class PlainNames extends OnRequest implements AppFiles {
+  readonly manifest = undefined
   readonly #settings: Settings
-  readonly #sources: Sources
   readonly #warn: (message: string) => void
-  readonly #publications: Publications
-  readonly #renderer: Renderer
-  readonly #index: MtimeIndex
+  readonly #builder: Builder
+  readonly #kept: KeptIndex
   /** By URL path. */
   readonly #running = new Map<string, Publishing>()
 
-  constructor(
-    settings: Settings,
-    sources: Sources,
-    warn: (message: string) => void,
-    publications = new Publications()
-  ) {
+  constructor(settings: Settings, sources: Sources, warn: (message: string) => void) {
+    const index = new MtimeIndex(settings.index.max)
+    super(sources, index)
     this.#settings = settings
-    this.#sources = sources
     this.#warn = warn
-    this.#publications = publications
-    this.#renderer = new Renderer(settings, sources)
-    this.#index = new MtimeIndex(settings.index.max)
+    this.#builder = new Builder(settings, sources, { warn })
+    this.#kept = new KeptIndex(settings, sources, index)
   }
+
+  async current<F>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
+    return find(await this.publish(app, name))
+  }
+
+  problemOf(): undefined {}
 
   /**
    * Brings the target of a name up to date.
@@ -47,6 +46,7 @@ export class Publisher {
    */
   async publish(app: AppSettings, name: string): Publishing {
     const path = assetPath(app, name)
+    await this.#kept.restored()
     try {
       return await this.#publish(path, app, name)
     } catch (error) {
@@ -56,30 +56,28 @@ export class Publisher {
 
   async #publish(path: string, app: AppSettings, name: string): Publishing {
     for (let hasWaited = false; ;) {
-      const entry = this.#index.get(path)
-      const stamp = await this.#stampIfCurrent(path, app)
-      if (stamp) return stamp
+      const entry = this.index.get(path)
+      if (entry && (await this.#isCurrent(entry, app))) return entry.targets[0]?.stamp
       const running = this.#running.get(path)
       if (running && hasWaited) return running
       if (running) {
         // It began before this request: its result may be older than the request.
         await running.catch(ignore)
         hasWaited = true
-      } else if (this.#index.get(path) === entry) {
+      } else if (this.index.get(path) === entry) {
         return this.#start(path, app, name)
       }
       // Otherwise another one has finished since `entry` was read.
     }
   }
 
-  async #stampIfCurrent(path: string, app: AppSettings): Publishing {
-    const entry = this.#index.get(path)
-    const stamp = entry && (await this.#index.check(path, entry))
-    if (!stamp) return undefined
+  async #isCurrent(entry: Entry, app: AppSettings): Promise<boolean> {
+    const isSame = await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])
+    if (isSame.includes(false)) return false
     // After the stats: an event that arrives during them counts.
-    const sources = this.#sources.of(app)
+    const sources = this.sources.of(app)
     await sources.refresh()
-    return sources.generation === entry.generation ? stamp : undefined
+    return sources.generation === entry.generation
   }
 
   #start(path: string, app: AppSettings, name: string): Publishing {
@@ -89,9 +87,9 @@ export class Publisher {
   }
 
   async #update(path: string, app: AppSettings, name: string): Publishing {
-    const sources = this.#sources.of(app)
+    const sources = this.sources.of(app)
     // What has changed may be where a link leads, which no event reports.
-    if (this.#index.get(path)) await sources.verify()
+    if (this.index.get(path)) await sources.verify()
     const skipped = new Set<string>()
     for (;;) {
       const source = await sources.find(name, skipped)
@@ -109,28 +107,37 @@ export class Publisher {
   async #publishFrom(asset: Asset, path: string, generation: number) {
     const startedAt = performance.now()
     const file = publicFile(this.#settings, path)
-    const draft = await this.#renderer.draft(asset)
-    if (!draft) return 'gone'
+    const plain = await this.#builder.plain(asset)
+    if (!plain) return 'gone'
     if (!(await wouldBeInPlace(this.#settings.place, file))) {
       this.#warn(outsidePlace(this.#settings.place, file).message)
       return undefined
     }
-    const stamp = await this.#write(file, finish(draft, await this.#urlsOf(asset, draft)), draft)
+    const stamp = await this.#write(file, plain)
     if (stamp === 'gone') return 'gone'
     if (!stamp) {
       // Another process replaced it at once.
-      this.#index.delete(path)
+      this.index.delete(path)
       return statOf(file)
     }
-    const { inputs, isSettled, compileDuration } = draft
-    const duration = performance.now() - startedAt
-    this.#publications.add({ path, source: asset.source.file, duration, compileDuration })
-    const target = { path: file, stamp }
-    this.#index.set(path, { inputs, target, generation: isSettled ? generation : NEVER })
+    const source = asset.source.file
+    const at = performance.now()
+    const { inputs, isSettled, isLasting, compileDuration } = plain
+    const publication = { path, source, duration: at - startedAt, compileDuration }
+    if (published.hasSubscribers) published.publish(publication)
+    this.index.set(path, {
+      source,
+      generation: isSettled ? generation : NEVER,
+      inputs,
+      targets: [{ path: file, stamp }],
+      published: { ...publication, at },
+      isLasting
+    })
+    this.#kept.saveSoon()
     return stamp
   }
 
-  async #write(file: string, content: Content, { mtimeNs }: Draft) {
+  async #write(file: string, { content, mtimeNs }: Plain) {
     try {
       const checkLocation = requireInPlace(this.#settings.place)
       return await writeIfChanged(file, content, mtimeNs, { checkLocation })
@@ -141,21 +148,11 @@ export class Publisher {
     }
   }
 
-  async #urlsOf(asset: Asset, draft: Draft): Promise<(string | undefined)[]> {
-    const fail = (error: Error) => {
-      throw error
-    }
-    const found = await this.#renderer.resolveAll(asset, draft, { warn: this.#warn, fail })
-    return found.map(to =>
-      to && !to.isDirect ? encodePath(assetPath(to.app, to.name)) : undefined
-    )
-  }
-
   /** Removes a target that this process wrote, unless someone else has replaced it. */
   async #withdraw(path: string): Promise<undefined> {
-    const target = this.#index.get(path)?.target
+    const target = this.index.get(path)?.targets[0]
     if (!target) return
-    this.#index.delete(path)
+    this.index.delete(path)
     const stats = await statOf(target.path)
     const isOurs = stats?.ino === target.stamp.ino && stats.mtimeNs === target.stamp.mtimeNs
     if (isOurs) await removeFile(target.path)

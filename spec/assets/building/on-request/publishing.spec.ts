@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, statSync, symlinkSync, unlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
-import { makeSite, type Site, type SiteOptions } from '../../support/site.ts'
-import { untilSettled } from '../../support/until.ts'
+import { makeSite, type Site, type SiteOptions } from '../../../support/site.ts'
+import { untilSettled } from '../../../support/until.ts'
 
 const SOURCE = 'stylesheets/app.css'
 const TARGET = '/public/assets/app.css'

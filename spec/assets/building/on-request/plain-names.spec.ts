@@ -2,13 +2,13 @@
 import { renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { build } from '../../../lib/assets/building/build.ts'
-import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
-import { Publisher } from '../../../lib/assets/publishing/publisher.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
-import { Sources } from '../../../lib/assets/sources/sources.ts'
-import { placed, readPublic } from '../../support/fingerprinted.ts'
-import { makeProject, type Files } from '../../support/site.ts'
+import { Builder } from '../../../../lib/assets/building/builder.ts'
+import type { Compiler } from '../../../../lib/assets/compilers/compiler.ts'
+import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { Sources } from '../../../../lib/assets/sources/sources.ts'
+import { placed, readPublic } from '../../../support/fingerprinted.ts'
+import { makeProject, type Files } from '../../../support/site.ts'
 
 const FILES = {
   'x/app.css': 'first',
@@ -24,9 +24,9 @@ async function makeListed(t: ExecutionContext, files: Files) {
   if (!app) throw new Error('there is no app')
   const warn = (message: string) => t.fail(message)
   const sources = new Sources(settings, warn)
+  const publisher = new PlainNames(settings, sources, warn)
   // From here on events tell what changed; none arrives before the next turn of the event loop.
-  await sources.of(app).list()
-  const publisher = new Publisher(settings, sources, warn)
+  await publisher.publish(app, 'none')
   const read = (name: string) => readPublic(root, `/assets/${name}`).toString()
   return { root, settings, app, sources, publisher, read, at: (path: string) => join(root, path) }
 }
@@ -98,7 +98,9 @@ test('PUB-15 a build uses the next source of a name when the first is removed in
   )
   const settings = settle({ root, env: 'test', sources: 'more', compilers: [compiler] })
   const warn = (message: string) => t.fail(message)
-  const { assets, problems } = await build(settings, new Sources(settings, warn), { warn })
+  const { assets, problems } = await new Builder(settings, new Sources(settings, warn), {
+    warn
+  }).all()
   t.deepEqual(problems, [])
   const built = assets.get('/assets/z.css')
   t.is(built?.source.file, join(root, 'apps/web/more/x/z.css'))

@@ -2,9 +2,9 @@ import { chmodSync, statSync, utimesSync } from 'node:fs'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { makeProject, makeSite, writeFiles, type Site } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
-import { until } from '../../support/until.ts'
+import { makeProject, makeSite, writeFiles, type Site } from '../../../support/site.ts'
+import { LOADER, moduleFile } from '../../../support/typescript.ts'
+import { until } from '../../../support/until.ts'
 
 const URL = '/assets/app.css'
 const THEN = 1_700_000_000

@@ -1,0 +1,202 @@
+// Names in, assets out: reads and compiles sources, and gives their references the URLs of what they lead to.
+import { inParallel } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
+import { checksumsOf } from '../../files/checksums.ts'
+import { readContent } from '../../files/content.ts'
+import { digestOf } from '../../files/digest.ts'
+import { ifThere } from '../../files/disk.ts'
+import { isBuiltIn } from '../compilers/built-in.ts'
+import { finish, type Draft } from '../rendering/draft.ts'
+import { isMinifiable, type Minify } from '../rendering/minify.ts'
+import { Renderer } from '../rendering/renderer.ts'
+import { assetPath } from '../settings/app-settings.ts'
+import type { AppSettings, Settings } from '../settings/settings.ts'
+import type { Asset, Sources } from '../sources/sources.ts'
+import { encodePath } from '../urls/encode.ts'
+import type { Assets } from './built.ts'
+import { finishAll, MAP, type Drafted, type Node } from './finish-build.ts'
+import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.ts'
+import { byPath, findProblems, listPlaces, type Place, type Problem } from './places.ts'
+
+export interface BuilderOptions {
+  readonly warn: (message: string) => void
+  /** The apps whose assets refer to each other by what `all` makes. Default: all. */
+  readonly only?: (app: AppSettings) => boolean
+  /** Keeps drafts until an input changes. */
+  readonly index?: MtimeIndex
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((done: number, total: number, path: string) => void) | undefined
+  /** Undefined for an app that is not minified. */
+  readonly minifierOf?: ((app: AppSettings) => Minify | undefined) | undefined
+}
+
+export interface BuildResult {
+  readonly assets: Assets
+  /** In the order of paths. */
+  readonly problems: readonly Problem[]
+}
+
+/** An asset under its plain name. */
+export interface Plain extends Draft {
+  /** Whether another process would make the same of the same inputs, and has nothing to warn of. */
+  readonly isLasting: boolean
+}
+
+type DraftedPlace = Place & Drafted
+
+// Enough to keep the disk busy while a compiler works.
+const CONCURRENCY = 16
+const MAX_ATTEMPTS = 3
+
+export class Builder {
+  readonly #settings: Settings
+  readonly #sources: Sources
+  readonly #renderer: Renderer
+  readonly #options: BuilderOptions
+  #last: { readonly drafts: readonly Draft[]; readonly result: BuildResult } | undefined
+
+  constructor(settings: Settings, sources: Sources, options: BuilderOptions) {
+    this.#settings = settings
+    this.#sources = sources
+    this.#renderer = new Renderer(settings, sources)
+    this.#options = options
+  }
+
+  /**
+   * One asset, which refers to others by their plain names; undefined when its source is gone.
+   * @throws AssetError for one that cannot be published
+   */
+  async plain(asset: Asset): Promise<Plain | undefined> {
+    const draft = await this.#renderer.draft(asset)
+    if (!draft) return undefined
+    const { compiler } = asset.source
+    let isLasting = !compiler || isBuiltIn(compiler)
+    const fail = (error: AssetError) => {
+      throw error
+    }
+    const warn = (message: string) => {
+      isLasting = false
+      this.#options.warn(message)
+    }
+    const found = await this.#renderer.resolveAll(asset, draft, { warn, fail })
+    const urls = found.map(to =>
+      to && !to.isDirect ? encodePath(assetPath(to.app, to.name)) : undefined
+    )
+    return { ...draft, content: finish(draft, urls), isLasting }
+  }
+
+  /** Every asset that can be built; the same result again if nothing has changed. */
+  async all(): Promise<BuildResult> {
+    const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
+    const problems = findProblems(this.#settings, places)
+    const all = await this.#draftAll(places, problems)
+    const drafts = Array.from(all.values(), ({ draft }) => draft)
+    if (this.#last && isSame(drafts, this.#last.drafts)) return this.#last.result
+    const result = await this.#finish(all, problems)
+    // With problems it is looked again: what is missing may have been added to `public`.
+    this.#last = result.problems.length === 0 ? { drafts, result } : undefined
+    return result
+  }
+
+  async #finish(all: ReadonlyMap<string, DraftedPlace>, problems: Problem[]): Promise<BuildResult> {
+    const nodes = new Map<string, Node>()
+    for (const [path, drafted] of all) {
+      const links = await this.#link(drafted, problems)
+      const map = links.includes(path + MAP) ? all.get(path + MAP) : undefined
+      const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
+      const ownMap = map && isRewritten ? await readAgain(map) : undefined
+      nodes.set(path, { ...drafted, links, ownMap })
+    }
+    const { assets, moduleCycles } = finishAll(nodes)
+    for (const cycle of moduleCycles) this.#options.warn(cycleFound(cycle))
+    return { assets, problems: problems.toSorted(byPath) }
+  }
+
+  async #draftAll(
+    places: readonly Place[],
+    problems: Problem[]
+  ): Promise<ReadonlyMap<string, DraftedPlace>> {
+    const { onProgress, signal } = this.#options
+    let done = 0
+    const draftOne = async (place: Place) => {
+      const { path } = place
+      const drafted = await this.#draftCurrent(place).catch((error: unknown) => {
+        if (!(error instanceof AssetError)) throw error
+        problems.push({ path, error })
+      })
+      onProgress?.(++done, places.length, path)
+      return drafted ? [[path, drafted] as const] : []
+    }
+    const found = await inParallel(places, CONCURRENCY, draftOne, signal)
+    const all = new Map(found.flat())
+    // The map of the minified text replaces the one that the source came with.
+    for (const [path, { draft }] of all) if (draft.map) all.delete(path + MAP)
+    return all
+  }
+
+  /** Falls back to the next source of the name when this one was removed after it was listed. */
+  async #draftCurrent(place: Place): Promise<DraftedPlace | undefined> {
+    const { app, name, path } = place
+    for (let current: Place | undefined = place, attempt = 0; current; attempt++) {
+      // A miss is the source's: a compiler's failure is a CompileError.
+      const drafted = (await this.#known(current)) ?? (await ifThere(this.#drafted(current)))
+      if (drafted) return { ...current, ...drafted }
+      if (attempt === MAX_ATTEMPTS - 1) return undefined
+      await this.#sources.of(app).verify()
+      const next = (await this.#sources.of(app).list()).find(listed => listed.name === name)
+      current = next && { ...next, path }
+    }
+    return undefined
+  }
+
+  /** The draft of an earlier build, unless any of its inputs has changed. */
+  async #known({ path, source }: Place): Promise<Drafted | undefined> {
+    const entry = this.#options.index?.get(path)
+    if (entry?.source !== source.file || entry.generation !== this.#sources.generation) {
+      return undefined
+    }
+    return (await hasSameInputs(entry)) ? entry.drafted : undefined
+  }
+
+  async #drafted(place: Place): Promise<Drafted | undefined> {
+    const { app, name, path, source } = place
+    const { index, minifierOf } = this.#options
+    const minify = isMinifiable(name) ? minifierOf?.(app) : undefined
+    const first = await this.#renderer.draft(place, minify !== undefined)
+    if (!first) return undefined
+    const draft = minify ? await minify(this.#renderer, place, first) : first
+    const isFinal = !draft.text && !draft.map
+    const sums = isFinal ? await checksumsOf(draft.content, app.integrity) : undefined
+    // An unchanged copy is read from its source again, rather than held in memory.
+    const isCopy = isFinal && !source.compiler
+    const drafted = { draft: isCopy ? { ...draft, content: { copyOf: source.file } } : draft, sums }
+    const generation = draft.isSettled ? this.#sources.generation : NEVER
+    const { inputs } = draft
+    index?.set(path, { source: source.file, generation, inputs, targets: [], drafted })
+    return drafted
+  }
+
+  /** The path of each referenced asset; undefined leaves the reference as it is written. */
+  async #link(drafted: DraftedPlace, problems: Problem[]): Promise<(string | undefined)[]> {
+    const { path, draft } = drafted
+    const fail = (error: AssetError) => void problems.push({ path, error })
+    const { warn } = this.#options
+    const found = await this.#renderer.resolveAll(drafted, draft, { warn, fail })
+    return found.map(to => to && assetPath(to.app, to.source.name))
+  }
+}
+
+function isSame(drafts: readonly Draft[], last: readonly Draft[]): boolean {
+  return drafts.length === last.length && drafts.every((draft, at) => draft === last[at])
+}
+
+/** Undefined when the source was edited or removed since it was drafted; its publication tells so. */
+async function readAgain({ draft, sums }: Drafted): Promise<string | undefined> {
+  const bytes = await ifThere(readContent(draft.content))
+  return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined
+}
+
+function cycleFound(cycle: readonly string[]): string {
+  const shown = cycle.length > 10 ? [...cycle.slice(0, 9), '…', ...cycle.slice(-1)] : cycle
+  return `modules refer to each other: ${shown.join(' -> ')}; they import each other by plain names, so break the cycle or write importMap() before the first module of a page, which would otherwise load them twice`
+}

@@ -1,0 +1,190 @@
+// Fingerprints on request: which names a page will ask for is not known in advance, so every asset is brought
+// up to date before it is rendered. Their manifest is in memory.
+import { inParallel, oneAtATime } from '../../../concurrency.ts'
+import { published } from '../../../diagnostics.ts'
+import { AssetError, CompileError } from '../../../errors.ts'
+import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
+import { errorCode, removeFile } from '../../../files/disk.ts'
+import { asPublishError } from '../../../files/writing/publish-error.ts'
+import { assetPath } from '../../settings/app-settings.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import type { AppSettings, Settings } from '../../settings/settings.ts'
+import type { Sources } from '../../sources/sources.ts'
+import { splitFingerprint } from '../../urls/fingerprint.ts'
+import { Builder, type BuildResult } from '../builder.ts'
+import { publishedPath, type Assets, type Built } from '../built.ts'
+import { entriesOf } from '../manifest/entries.ts'
+import { Manifest } from '../manifest/manifest.ts'
+import { hasDigest, SourceEdited, writeAtOnce } from '../writing/write-asset.ts'
+import { kindOf, OnRequest, type AppFiles, type Asked, type Find } from './app-files.ts'
+import { hasSameTargets, MtimeIndex } from './mtime-index.ts'
+
+// Bounds the number of open files.
+const CONCURRENCY = 16
+/** For a source that is edited while it is published. */
+const MAX_ATTEMPTS = 3
+
+export class Fingerprints extends OnRequest implements AppFiles {
+  /** Brings every asset up to date. */
+  readonly refresh = oneAtATime(() => this.#refresh())
+  manifest = new Manifest(new Map())
+  readonly #settings: Settings
+  readonly #forget: (path: string) => void
+  readonly #builder: Builder
+  #built: BuildResult | undefined
+  #assets: Assets = new Map()
+  #problems: ReadonlyMap<string, AssetError> = new Map()
+  #generation: number | undefined
+
+  /** @param forget receives the URL path of each file that is removed */
+  constructor(
+    settings: Settings,
+    sources: Sources,
+    warn: (message: string) => void,
+    forget: (path: string) => void
+  ) {
+    // `#refresh` removes what has no source.
+    const index = new MtimeIndex(Infinity)
+    super(sources, index)
+    this.#settings = settings
+    this.#forget = forget
+    const only = (app: AppSettings) => kindOf(app) === 'fingerprints'
+    this.#builder = new Builder(settings, sources, { warn, index, only })
+  }
+
+  /** False once a source may have been added or removed, as far as is known without a stat. */
+  get isCurrent(): boolean {
+    if (this.#generation === undefined) return true
+    return this.#generation === this.sources.generation && this.sources.isCurrent
+  }
+
+  async current<F extends { readonly isVerified: boolean }>(
+    asked: Asked,
+    find: Find<F>
+  ): Promise<F | undefined> {
+    const { app, name } = asked
+    const plain = splitFingerprint(name)?.name
+    if (plain !== undefined && (await this.sources.of(app).find(plain))) {
+      const file = await find()
+      if (file?.isVerified) return file
+    }
+    const sourced = await this.sourcedName(asked)
+    // Refreshing looks at every asset: not worth it for a name that has no source and never had one.
+    const isKnown = [name, plain ?? name].some(each => this.#assets.has(assetPath(app, each)))
+    if (sourced === undefined && !isKnown) return find()
+    await this.refresh()
+    const path = assetPath(app, sourced ?? name)
+    const problem = this.problemOf(path)
+    if (problem) throw problem
+    await this.#restore(path)
+    return find()
+  }
+
+  problemOf(path: string): AssetError | undefined {
+    return this.#problems.get(path)
+  }
+
+  async #refresh(): Promise<void> {
+    const { generation } = this.sources
+    const built = await this.#buildCurrent()
+    const isSame = built === this.#built && this.#problems.size === 0
+    if (!isSame) await this.#take(built)
+    this.#generation = generation
+  }
+
+  async #take(built: BuildResult): Promise<void> {
+    const assets = await this.#replace(built.assets)
+    for (const path of this.index.keys()) if (!assets.has(path)) this.index.delete(path)
+    const manifest = new Manifest(entriesOf(assets.values()))
+    // An unchanged manifest keeps its indexes.
+    if (manifest.version !== this.manifest.version) this.manifest = manifest
+    this.#assets = assets
+    this.#built = this.#problems.size === 0 ? built : undefined
+  }
+
+  /** Builds and writes again when a source was edited or removed in between. */
+  async #buildCurrent(): Promise<BuildResult> {
+    for (let attempt = 1; ; attempt++) {
+      const startedAt = performance.now()
+      const built = await this.#builder.all()
+      this.#problems = await this.#publish(built, startedAt)
+      const problems = [...this.#problems.values()]
+      if (attempt === MAX_ATTEMPTS || !problems.some(isOutdated)) return built
+    }
+  }
+
+  /** Writes the assets that have changed, and returns the problems of all. */
+  async #publish(
+    { assets, problems }: BuildResult,
+    startedAt: number
+  ): Promise<ReadonlyMap<string, AssetError>> {
+    const all = new Map(problems.map(({ path, error }) => [path, error]))
+    const changed = [...assets.values()].filter(
+      ({ path, digest }) => this.#assets.get(path)?.digest !== digest
+    )
+    await inParallel(changed, CONCURRENCY, async asset => {
+      const { path, source } = asset
+      try {
+        await this.#write(asset)
+        const at = performance.now()
+        const publication = { path, source: source.file, duration: at - startedAt }
+        if (published.hasSubscribers) published.publish(publication)
+        const entry = this.index.peek(path)
+        if (entry) entry.published = { ...publication, at }
+      } catch (error) {
+        const problem = asPublishError(this.#settings, path, error)
+        if (!(problem instanceof AssetError)) throw problem
+        all.set(path, problem)
+      }
+    })
+    return all
+  }
+
+  /** An asset with a problem keeps its last good version; the files of removed assets are removed. */
+  async #replace(assets: Assets): Promise<Assets> {
+    const isBroken = ([path]: readonly [string, Built]) => this.#problems.has(path)
+    const kept = [...this.#assets].filter(isBroken)
+    const good = [...assets].filter(each => !isBroken(each))
+    const gone = [...this.#assets].filter(each => !isBroken(each) && !assets.has(each[0]))
+    await inParallel(gone, CONCURRENCY, ([, asset]) => this.#withdraw(asset))
+    return new Map([...kept, ...good])
+  }
+
+  /** Leaves files that someone else has replaced, and fingerprinted files of earlier versions. */
+  async #withdraw(built: Built): Promise<void> {
+    for (const path of [built.path, publishedPath(built)]) {
+      const file = publicFile(this.#settings, path)
+      const isOurs = await hasDigest(file, built)
+      if (isOurs && (await wouldBeInPlace(this.#settings.place, file))) await removeFile(file)
+      this.#forget(path)
+    }
+  }
+
+  /** Writes the files of an asset again if they were removed or changed. */
+  async #restore(path: string): Promise<void> {
+    const [asset, entry] = [this.#assets.get(path), this.index.get(path)]
+    if (!asset || (entry && (await hasSameTargets(entry)))) return
+    try {
+      await this.#write(asset)
+    } catch (error) {
+      if (!isOutdated(error)) throw asPublishError(this.#settings, path, error)
+      await this.refresh()
+    }
+  }
+
+  async #write(built: Built): Promise<void> {
+    const { place } = this.#settings
+    const file = publicFile(this.#settings, built.path)
+    if (!(await wouldBeInPlace(place, file))) throw outsidePlace(place, file)
+    const targets = await writeAtOnce(this.#settings, built)
+    const entry = this.index.peek(built.path)
+    if (entry) entry.targets = targets
+  }
+}
+
+/** Whether an asset could not be written because its source is not what it was when it was built. */
+function isOutdated(error: unknown): boolean {
+  if (error instanceof CompileError) return false
+  const { cause } = error as { cause?: unknown }
+  return error instanceof SourceEdited || [error, cause].some(each => errorCode(each) === 'ENOENT')
+}
