@@ -46,7 +46,6 @@ type DraftedPlace = Place & Drafted
 
 // Enough to keep the disk busy while a compiler works.
 const CONCURRENCY = 16
-const MAX_ATTEMPTS = 3
 
 export class Builder {
   readonly #settings: Settings
@@ -120,12 +119,12 @@ export class Builder {
     let done = 0
     const draftOne = async (place: Place) => {
       const { path } = place
-      const drafted = await this.#draftCurrent(place).catch((error: unknown) => {
+      const drafted = await this.#draft(place).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
         problems.push({ path, error })
       })
       onProgress?.(++done, places.length, path)
-      return drafted ? [[path, drafted] as const] : []
+      return drafted ? [[path, { ...place, ...drafted }] as const] : []
     }
     const found = await inParallel(places, CONCURRENCY, draftOne, signal)
     const all = new Map(found.flat())
@@ -134,46 +133,33 @@ export class Builder {
     return all
   }
 
-  /** Falls back to the next source of the name when this one was removed after it was listed. */
-  async #draftCurrent(place: Place): Promise<DraftedPlace | undefined> {
-    const { app, name, path } = place
-    for (let current: Place | undefined = place, attempt = 0; current; attempt++) {
-      // A miss is the source's: a compiler's failure is a CompileError.
-      const drafted = (await this.#known(current)) ?? (await ifThere(this.#drafted(current)))
-      if (drafted) return { ...current, ...drafted }
-      if (attempt === MAX_ATTEMPTS - 1) return undefined
-      await this.#sources.of(app).verify()
-      const next = (await this.#sources.of(app).list()).find(listed => listed.name === name)
-      current = next && { ...next, path }
-    }
-    return undefined
+  /** Undefined for a source that was removed after it was listed. */
+  async #draft(place: Place): Promise<Drafted | undefined> {
+    const { index } = this.#options
+    const { path, source } = place
+    const entry = index?.get(path)
+    const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
+    if (isKnown && (await hasSameInputs(entry))) return entry.drafted
+    // A miss is the source's: a compiler's failure is a CompileError.
+    const drafted = await ifThere(this.#draftAnew(place))
+    if (!drafted) return undefined
+    const { inputs, isSettled } = drafted.draft
+    const generation = isSettled ? this.#sources.generation : NEVER
+    index?.set(path, { source: source.file, generation, inputs, targets: [], drafted })
+    return drafted
   }
 
-  /** The draft of an earlier build, unless any of its inputs has changed. */
-  async #known({ path, source }: Place): Promise<Drafted | undefined> {
-    const entry = this.#options.index?.get(path)
-    if (entry?.source !== source.file || entry.generation !== this.#sources.generation) {
-      return undefined
-    }
-    return (await hasSameInputs(entry)) ? entry.drafted : undefined
-  }
-
-  async #drafted(place: Place): Promise<Drafted | undefined> {
-    const { app, name, path, source } = place
-    const { index, minifierOf } = this.#options
-    const minify = isMinifiable(name) ? minifierOf?.(app) : undefined
+  async #draftAnew(place: Place): Promise<Drafted | undefined> {
+    const { app, name, source } = place
+    const minify = isMinifiable(name) ? this.#options.minifierOf?.(app) : undefined
     const first = await this.#renderer.draft(place, minify !== undefined)
     if (!first) return undefined
     const draft = minify ? await minify(this.#renderer, place, first) : first
-    const isFinal = !draft.text && !draft.map
-    const sums = isFinal ? await checksumsOf(draft.content, app.integrity) : undefined
+    if (draft.text || draft.map) return { draft, sums: undefined }
+    const sums = await checksumsOf(draft.content, app.integrity)
     // An unchanged copy is read from its source again, rather than held in memory.
-    const isCopy = isFinal && !source.compiler
-    const drafted = { draft: isCopy ? { ...draft, content: { copyOf: source.file } } : draft, sums }
-    const generation = draft.isSettled ? this.#sources.generation : NEVER
-    const { inputs } = draft
-    index?.set(path, { source: source.file, generation, inputs, targets: [], drafted })
-    return drafted
+    const content = source.compiler ? draft.content : { copyOf: source.file }
+    return { draft: { ...draft, content }, sums }
   }
 
   /** The path of each referenced asset; undefined leaves the reference as it is written. */

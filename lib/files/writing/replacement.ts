@@ -86,7 +86,9 @@ async function renewMtime(
 }
 
 async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
-  if ('copyOf' in content) return sameBytes(content.copyOf, target)
+  if ('copyOf' in content) {
+    return content.copyOf === target || sameBytes(content.copyOf, target)
+  }
   if (Number(size) !== content.length) return false
   const existing = await readSnapshot(target)
   return existing?.bytes.equals(content) ?? false

@@ -4,8 +4,10 @@ import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
-import { errorCode, removeFile } from '../../../files/disk.ts'
+import { errorCode, removeFile, stampOf, statOf } from '../../../files/disk.ts'
+import type { FileObservation } from '../../../files/observation.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
+import type { Replacement } from '../../../files/writing/replacement.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
@@ -15,7 +17,7 @@ import { Builder, type BuildResult } from '../builder.ts'
 import { publishedPath, type Assets, type Built } from '../built.ts'
 import { entriesOf } from '../manifest/entries.ts'
 import { Manifest } from '../manifest/manifest.ts'
-import { hasDigest, SourceEdited, writeAtOnce } from '../writing/write-asset.ts'
+import { hasDigest, SourceEdited, writeAsset } from '../writing/write-asset.ts'
 import { kindOf, OnRequest, type AppFiles, type Asked, type Find } from './app-files.ts'
 import { hasSameTargets, MtimeIndex } from './mtime-index.ts'
 
@@ -176,9 +178,19 @@ export class Fingerprints extends OnRequest implements AppFiles {
     const { place } = this.#settings
     const file = publicFile(this.#settings, built.path)
     if (!(await wouldBeInPlace(place, file))) throw outsidePlace(place, file)
-    const targets = await writeAtOnce(this.#settings, built)
+    const replacements: Replacement[] = []
+    await writeAsset(this.#settings, built, replacements)
+    for (const replacement of replacements) await replacement.commit()
     const entry = this.index.peek(built.path)
-    if (entry) entry.targets = targets
+    if (!entry) return
+    const files = [file, publicFile(this.#settings, publishedPath(built))]
+    const targets: FileObservation[] = []
+    for (const path of files) {
+      const stamp = await statOf(path)
+      if (!stamp) return
+      targets.push({ path, stamp: stampOf(stamp) })
+    }
+    entry.targets = targets
   }
 }
 

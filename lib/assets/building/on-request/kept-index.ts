@@ -1,12 +1,12 @@
 // Keeps the index of plain names in `node_modules/.cache`, so that a server that restarts compiles nothing.
 // A file that is missing, damaged, or made under other circumstances costs time and nothing else.
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { digestOf } from '../../../files/digest.ts'
 import { errorCode, ifThere, statOf } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { isBuiltIn, PEERS } from '../../compilers/built-in.ts'
+import { nodeModulesFrom } from '../../compilers/searches.ts'
 import { appAt } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -86,13 +86,13 @@ export class KeptIndex {
   /** Undefined: there is no `node_modules` to keep it in, or this package is part of a bundle. */
   async #file(): Promise<string | undefined> {
     const { root, prefix } = this.#settings
-    if ((import.meta.filename as string | undefined) === undefined) return undefined
     const name = `${digestOf(publicFile(this.#settings, prefix))}.json`
-    for (let at = root; ; at = dirname(at)) {
-      const folder = join(at, 'node_modules')
+    for (const folder of (import.meta.filename as string | undefined)
+      ? nodeModulesFrom(root)
+      : []) {
       if (await statOf(folder)) return join(folder, '.cache/koa-fresh-assets', name)
-      if (dirname(at) === at) return undefined
     }
+    return undefined
   }
 
   /**
@@ -126,8 +126,7 @@ export class KeptIndex {
 
 /** Of this package, and of each place in which a compiler may be installed: every installation changes them. */
 async function stampsOfCode(root: string): Promise<readonly string[]> {
-  const bases = [join(root, 'any.js'), import.meta.filename]
-  const folders = bases.flatMap(base => createRequire(base).resolve.paths('any') ?? [])
+  const folders = [root, import.meta.dirname].flatMap(nodeModulesFrom)
   const files = PEERS.flatMap(name => folders.map(at => join(at, name, 'package.json')))
   const stats = await Promise.all([import.meta.filename, ...files].map(statOf))
   return stats.map(stamp => (stamp ? `${stamp.ino} ${stamp.mtimeNs} ${stamp.ctimeNs}` : ''))

@@ -1,7 +1,7 @@
 // Plain names on request: each target is brought up to date with its source when it is asked for.
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
-import { isMiss, removeFile, statOf, type Stamp } from '../../../files/disk.ts'
+import { isMiss, removeFile, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
 import { writeIfChanged } from '../../../files/writing/replacement.ts'
 import { assetPath } from '../../settings/app-settings.ts'
@@ -129,7 +129,7 @@ export class PlainNames extends OnRequest implements AppFiles {
       source,
       generation: isSettled ? generation : NEVER,
       inputs,
-      targets: [{ path: file, stamp }],
+      targets: [{ path: file, stamp: stampOf(stamp) }],
       published: { ...publication, at },
       isLasting
     })

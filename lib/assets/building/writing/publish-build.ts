@@ -78,7 +78,7 @@ function writeAll(
   const write = async (built: Built): Promise<number> => {
     const replacements: Replacement[] = []
     prepared.push({ path: built.path, replacements })
-    const smallest = await writeAsset(settings, built, assets, replacements)
+    const smallest = await writeAsset(settings, built, replacements, assets)
     await deltas.write(built, smallest)
     return smallest
   }

@@ -2,8 +2,6 @@
 import { renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { Builder } from '../../../../lib/assets/building/builder.ts'
-import type { Compiler } from '../../../../lib/assets/compilers/compiler.ts'
 import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { Sources } from '../../../../lib/assets/sources/sources.ts'
@@ -67,42 +65,4 @@ test('PUB-15 a source that is removed and restored is used again', async t => {
   renameSync(at('away'), source)
   await publisher.publish(app, 'app.css')
   t.is(read('app.css'), 'first')
-})
-
-test('PUB-15 a build uses the next source of a name when the first is removed in the middle', async t => {
-  // One worker compiles what deletes the source and the others wait for it, so z.css is read last.
-  let deleted: () => void
-  const isDeleted = new Promise<void>(resolve => {
-    deleted = resolve
-  })
-  const compiler: Compiler = {
-    extensions: '.own',
-    target: '.txt',
-    async compile({ code, path }) {
-      if (code === 'delete') {
-        unlinkSync(path.replace('a.txt.own', 'z.css'))
-        deleted()
-      } else await isDeleted
-      return { code }
-    }
-  }
-  const fillers = Array.from({ length: 20 }, (_, at) => [`x/b${at}.txt.own`, 'wait'])
-  const root = makeProject(
-    t,
-    placed({
-      'x/a.txt.own': 'delete',
-      ...Object.fromEntries(fillers),
-      'x/z.css': 'first',
-      '/apps/web/more/x/z.css': 'second'
-    })
-  )
-  const settings = settle({ root, env: 'test', sources: 'more', compilers: [compiler] })
-  const warn = (message: string) => t.fail(message)
-  const { assets, problems } = await new Builder(settings, new Sources(settings, warn), {
-    warn
-  }).all()
-  t.deepEqual(problems, [])
-  const built = assets.get('/assets/z.css')
-  t.is(built?.source.file, join(root, 'apps/web/more/x/z.css'))
-  t.is(built?.size, 'second'.length)
 })
