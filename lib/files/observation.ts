@@ -43,25 +43,42 @@ export function observe(
 }
 
 /**
- * Observes the directories of paths that do not exist: a new entry changes a directory's stamp. Where the
- * directory does not exist either, its nearest existing ancestor is observed.
+ * Observes files, and the directories of paths that do not exist: a new entry changes a directory's stamp.
+ * Where the directory does not exist either, its nearest existing ancestor is observed.
  */
-export async function observeAbsence(paths: Iterable<string>): Promise<DirectoryObservation[]> {
-  const absentByDirectory = new Map<string, Set<string>>()
-  for (const path of paths) {
-    for (let at = path; at !== dirname(at); at = dirname(at)) {
-      const absent = absentByDirectory.get(dirname(at))
-      if (!absent && !(await statOf(dirname(at)))) continue
-      absentByDirectory.set(dirname(at), (absent ?? new Set()).add(basename(at)))
-      break
-    }
+export async function observeAll(paths: Iterable<string>): Promise<Observation[]> {
+  const known = new Map<string, Promise<Looked | undefined>>()
+  const look = (directory: string) => {
+    const looked = known.get(directory) ?? lookAt(directory)
+    known.set(directory, looked)
+    return looked
   }
-  return Promise.all(
-    Array.from(absentByDirectory, async ([path, names]) => {
-      const observation = { path, absent: [...names] }
-      return (await recheckDirectory(observation)) ?? observation
+  const files = await Promise.all(
+    Array.from(paths, async path => {
+      let [at, directory] = [path, await look(dirname(path))]
+      for (; !directory && at !== dirname(at); directory = await look(dirname(at))) at = dirname(at)
+      const stats = at === path ? await statOf(path) : undefined
+      if (!stats) directory?.absent.add(basename(at))
+      const readAt = Date.now()
+      const read = stats?.isFile() ? await readSnapshot(path) : undefined
+      return read ? [observe(path, read.stamp, () => read.bytes, readAt)] : []
     })
   )
+  const directories = (await Promise.all(known.values())).filter(each => each !== undefined)
+  const lacking = directories.filter(({ absent }) => absent.size > 0)
+  return [...files.flat(), ...lacking.map(each => ({ ...each, absent: [...each.absent] }))]
+}
+
+interface Looked extends Omit<DirectoryObservation, 'absent'> {
+  readonly absent: Set<string>
+}
+
+/** Before its names are looked up: the next check sees whatever arrives in between. */
+async function lookAt(path: string): Promise<Looked | undefined> {
+  const lookedAt = Date.now()
+  const stats = await statOf(path)
+  const stamp = stats && showsChangesAfter(stats, lookedAt) ? stampOf(stats) : undefined
+  return stats && { path, stamp, absent: new Set() }
 }
 
 /**

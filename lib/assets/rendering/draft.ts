@@ -6,10 +6,8 @@ import { isInDirectory } from '../../files/containment.ts'
 import type { Content, Copy } from '../../files/content.ts'
 import {
   readOpenFile,
-  readSnapshot,
   realpathOf,
   stampOf,
-  statOf,
   withFile,
   type OpenFile,
   type Stamp
@@ -18,7 +16,7 @@ import {
   isFileObservation,
   newestMtime,
   observe,
-  observeAbsence,
+  observeAll,
   type FileObservation,
   type Observation
 } from '../../files/observation.ts'
@@ -96,7 +94,7 @@ async function draftText(
   const { source } = asset
   const startedAt = Date.now()
   const { code, dependencies, duration } = await compile(source, bytes, options)
-  const others = await observeAll(dependencies.filter(path => path !== source.file))
+  const others = await observeAll(new Set(dependencies.filter(path => path !== source.file)))
   const files = others.filter(isFileObservation)
   const paths = files.map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
@@ -165,18 +163,4 @@ function draftCopy(file: string, stamp: Stamp, isAllowed: Copy['isAllowed']): Dr
     mtimeNs: stamp.mtimeNs,
     isSettled: isUnchangedSince(stamp, Date.now())
   }
-}
-
-async function observeAll(dependencies: readonly string[]): Promise<Observation[]> {
-  const absent: string[] = []
-  const files = await Promise.all(
-    Array.from(new Set(dependencies), async path => {
-      const readAt = Date.now()
-      const read = await readSnapshot(path)
-      if (read) return observe(path, read.stamp, () => read.bytes, readAt)
-      if (!(await statOf(path))) absent.push(path)
-      return undefined
-    })
-  )
-  return [...files.filter(file => file !== undefined), ...(await observeAbsence(absent))]
 }

@@ -7,93 +7,84 @@ import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft, Text } from './draft.ts'
 import { isBare } from './module-references.ts'
-import type { Reference } from './references.ts'
-import { positionsOf, type Position } from './text-position.ts'
+import { positionsOf, type Position, type Reference } from './references.ts'
 
 /** At most this many references of compiled text are searched for in its sources. */
 const MAX_SEARCHES = 100
 
-/** Makes the errors of one asset. Several references with one path get the place of the first. */
-export function makeMissingReference(
+/** Where something was written. */
+interface Place {
+  readonly file: string
+  readonly position?: Position | undefined
+}
+
+/** The error for a module whose references are not known, and for each reference that is not found. */
+export async function referenceErrors(
   { root }: Settings,
   { app, source: { file, compiler } }: Pick<Asset, 'app' | 'source'>,
-  text: Text,
-  map: Draft['map']
-): (reference: Reference) => Promise<AssetError> {
+  { text, map }: Pick<Draft, 'text' | 'map'>,
+  missing: readonly Reference[]
+): Promise<AssetError[]> {
+  if (!text || (missing.length === 0 && text.unparsedAt === undefined)) return []
+  const files = [file, ...text.dependencies]
   const isAsWritten = !compiler && map === undefined
-  let places: ReturnType<typeof placesOf> | undefined
-  let sources: ReturnType<typeof readAll> | undefined
-  let searches = 0
-
-  const placeOf = async (path: string): Promise<string> => {
-    if (isAsWritten) {
-      places ??= placesOf(text)
-      return shown(file, places.get(path))
-    }
-    if (searches++ >= MAX_SEARCHES) return shown(file)
-    sources ??= readAll([file, ...text.dependencies])
-    for (const { file: candidate, code } of await sources) {
-      const offset = code.search(alone(path))
-      if (offset !== -1) return shown(candidate, positionsOf(code, [offset])[0])
-    }
-    return shown(file)
-  }
-
-  const shown = (path: string, position?: Position) => placeIn(root, path, position)
-
-  /** The rule that hides a file which exists. */
-  const ruleFor = async (path: string): Promise<string> => {
-    const rule = whyHidden(path)
-    if (rule === undefined) return ''
-    const files = [file, ...text.dependencies].map(from => statOf(join(dirname(from), path)))
-    return (await Promise.all(files)).some(Boolean) ? `: ${rule}` : ''
-  }
-
-  return async reference => {
+  const places = await (isAsWritten ? placesOf(file, text, missing) : searched(files, missing))
+  const errorAt = (place: Place | undefined, message: string) =>
+    new AssetError('reference-missing', `${shown(root, place ?? { file })} ${message}`)
+  const errors = missing.map(async reference => {
     const { path } = reference
-    const place = await placeOf(path)
     const name = isBare(reference) ? ` (${app.imports.get(path)} by the option imports)` : ''
-    return new AssetError(
-      'reference-missing',
-      `${place} refers to ${path}${name}, which was not found${await ruleFor(path)}`
-    )
-  }
+    const message = `refers to ${path}${name}, which was not found${await ruleFor(path, files)}`
+    return errorAt(places.get(path), message)
+  })
+  if (text.unparsedAt === undefined) return Promise.all(errors)
+  const [position] = isAsWritten ? positionsOf(text.code, [text.unparsedAt]) : []
+  const message =
+    "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
+  return [errorAt({ file, position }, message), ...(await Promise.all(errors))]
 }
 
-/** The error for a module whose references are not known. */
-export function unparsedModule(
-  { root }: Settings,
-  { source: { file, compiler } }: Pick<Asset, 'source'>,
-  { code, unparsedAt }: Text,
-  map: Draft['map']
-): AssetError | undefined {
-  if (unparsedAt === undefined) return undefined
-  const isAsWritten = !compiler && map === undefined
-  const [position] = isAsWritten ? positionsOf(code, [unparsedAt]) : []
-  return new AssetError(
-    'reference-missing',
-    `${placeIn(root, file, position)} cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'`
-  )
-}
-
-function placeIn(root: string, file: string, position?: Position): string {
+function shown(root: string, { file, position }: Place): string {
   const place = position ? `:${position.line + 1}:${position.column + 1}` : ''
   return relative(root, file) + place
 }
 
-function placesOf({ code, references }: Text): ReadonlyMap<string, Position | undefined> {
-  const starts = references.map(({ start }) => start)
+/** The rule that hides a file which exists. */
+async function ruleFor(path: string, files: readonly string[]): Promise<string> {
+  const rule = whyHidden(path)
+  if (rule === undefined) return ''
+  const found = await Promise.all(files.map(from => statOf(join(dirname(from), path))))
+  return found.some(Boolean) ? `: ${rule}` : ''
+}
+
+/** By path; of several references with one path, the place of the first. */
+async function placesOf(
+  file: string,
+  { code }: Text,
+  missing: readonly Reference[]
+): Promise<ReadonlyMap<string, Place>> {
+  const starts = missing.map(({ start }) => start)
   const positions = positionsOf(code, starts)
-  const places = references.map(({ path }, at) => [path, positions[at]] as const)
+  const places = missing.map(({ path }, at) => [path, { file, position: positions[at] }] as const)
   return new Map(places.toReversed())
 }
 
-async function readAll(files: readonly string[]) {
+/** The same for compiled text, whose sources are searched. */
+async function searched(
+  files: readonly string[],
+  missing: readonly Reference[]
+): Promise<ReadonlyMap<string, Place>> {
+  const places = new Map<string, Place>()
   const read = await Promise.all(files.map(readSnapshot))
-  return files.flatMap((file, at) => {
-    const bytes = read[at]?.bytes
-    return bytes ? { file, code: new TextDecoder().decode(bytes) } : []
-  })
+  const codes = read.map(one => one && new TextDecoder().decode(one.bytes))
+  for (const { path } of missing.slice(0, MAX_SEARCHES)) {
+    const offsets = codes.map(code => code?.search(alone(path)) ?? -1)
+    const at = offsets.findIndex(offset => offset !== -1)
+    const [file, code, offset] = [files[at], codes[at], offsets[at]]
+    if (file === undefined || code === undefined || offset === undefined) continue
+    places.set(path, { file, position: positionsOf(code, [offset])[0] })
+  }
+  return places
 }
 
 /** The path by itself, not as part of another. */

@@ -9,7 +9,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { AppSources, Asset, Sources } from '../sources/sources.ts'
 import { draft, type Draft, type Text } from './draft.ts'
-import { makeMissingReference, unparsedModule } from './missing-reference.ts'
+import { referenceErrors } from './missing-reference.ts'
 import { isBare } from './module-references.ts'
 import { isInModule, type Reference } from './references.ts'
 
@@ -47,19 +47,20 @@ export class Renderer {
     report: { warn: (message: string) => void; fail: (error: AssetError) => void }
   ): Promise<(Referenced | undefined)[]> {
     if (!text) return []
-    const { app } = asset
-    const missingReference = makeMissingReference(this.#settings, asset, text, map)
+    const { missing } = asset.app
     const resolving = text.references.map(reference => this.resolve(asset, text, reference))
     const found = await Promise.all(resolving)
-    const tell = (error: AssetError) =>
-      app.missing === 'error' ? report.fail(error) : report.warn(error.message)
-    const unparsed = unparsedModule(this.#settings, asset, text, map)
-    if (unparsed && app.missing !== 'ignore') tell(unparsed)
-    for (const [at, reference] of text.references.entries()) {
-      // A missing source map is not a mistake in the text.
-      const isIgnored = app.missing === 'ignore' || reference.kind === 'source-map'
-      if (found[at] !== undefined || isIgnored) continue
-      tell(await missingReference(reference))
+    // A missing source map is not a mistake in the text.
+    const lost = text.references.filter(
+      ({ kind }, at) => found[at] === undefined && kind !== 'source-map'
+    )
+    const isIgnored = missing === 'ignore'
+    const errors = isIgnored
+      ? []
+      : await referenceErrors(this.#settings, asset, { text, map }, lost)
+    for (const error of errors) {
+      if (missing === 'error') report.fail(error)
+      else report.warn(error.message)
     }
     return found.map(to => (to === 'elsewhere' ? undefined : to))
   }

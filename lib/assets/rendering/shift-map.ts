@@ -1,7 +1,6 @@
 // Moves the columns of a source map when parts of the text that it belongs to change their length.
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
-import { writtenReference, type Reference } from './references.ts'
-import { positionsOf, type Position } from './text-position.ts'
+import { positionsOf, writtenReference, type Position, type Reference } from './references.ts'
 
 /** From a position on, the rest of that line moves this much to the right. */
 interface Shift extends Position {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import test from 'ava'
-import { makeMissingReference } from '../../../lib/assets/rendering/missing-reference.ts'
+import { referenceErrors } from '../../../lib/assets/rendering/missing-reference.ts'
 import { findReferences } from '../../../lib/assets/rendering/references.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import type { Source } from '../../../lib/assets/sources/catalog.ts'
@@ -25,8 +25,8 @@ for (const [what, compiler, placed] of [
     const text = { code, references, dependencies: [] }
     const settings = settle({ root })
     const asset = { app: settings.publicApp, source }
-    const missing = makeMissingReference(settings, asset, text, undefined)
-    const errors = await Promise.all(references.map(missing))
+    const errors = await referenceErrors(settings, asset, { text }, references)
+    t.is(errors.length, COUNT)
     errors.forEach(({ message }, at) => {
       const place = at < placed ? `:${at + 1}:12` : ''
       t.is(message, `apps/web/assets/app.css${place} refers to ${at}.png, which was not found`)
