@@ -1,7 +1,7 @@
 // Keeps the index of plain names in `node_modules/.cache`, so that a server that restarts compiles nothing.
 // A file that is missing, damaged, or made under other circumstances costs time and nothing else.
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { digestOf } from '../../../files/digest.ts'
 import { errorCode, ifThere, statOf } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
@@ -16,6 +16,9 @@ import type { Entry, MtimeIndex } from './mtime-index.ts'
 
 /** An entry is saved this long after it was made, together with those that follow. */
 const DELAY_MS = 1000
+
+/** Undefined in a CommonJS bundle. */
+const OWN_FILE = import.meta.filename as string | undefined
 
 type Kept = readonly [path: string, entry: Pick<Entry, 'source' | 'inputs' | 'targets'>]
 
@@ -86,10 +89,9 @@ export class KeptIndex {
   /** Undefined: there is no `node_modules` to keep it in, or this package is part of a bundle. */
   async #file(): Promise<string | undefined> {
     const { root, prefix } = this.#settings
+    if (OWN_FILE === undefined) return undefined
     const name = `${digestOf(publicFile(this.#settings, prefix))}.json`
-    for (const folder of (import.meta.filename as string | undefined)
-      ? nodeModulesFrom(root)
-      : []) {
+    for (const folder of nodeModulesFrom(root)) {
       if (await statOf(folder)) return join(folder, '.cache/koa-fresh-assets', name)
     }
     return undefined
@@ -101,7 +103,7 @@ export class KeptIndex {
    */
   async #circumstances(): Promise<string> {
     const { root, env, prefix, symlinks, apps } = this.#settings
-    this.#code ??= stampsOfCode(root)
+    this.#code ??= stampsOfCode(root, OWN_FILE)
     const own = apps.map(({ compilers }) =>
       [...compilers].flatMap(([extension, compiler]) => (isBuiltIn(compiler) ? [] : extension))
     )
@@ -114,21 +116,19 @@ export class KeptIndex {
       const { generation } = this.#sources
       const lists = await Promise.all(this.#settings.apps.map(app => this.#sources.of(app).list()))
       if (generation !== this.#sources.generation) continue
-      return lists
-        .flat()
-        .flatMap(({ name, source, rivals, shadowed }) => [
-          name,
-          ...[source, ...rivals, ...shadowed].map(({ file }) => file)
-        ])
+      return lists.flat().flatMap(({ name, source, rivals, shadowed }) => {
+        const files = [source, ...rivals, ...shadowed].map(({ file }) => file)
+        return [name, ...files]
+      })
     }
   }
 }
 
 /** Of this package, and of each place in which a compiler may be installed: every installation changes them. */
-async function stampsOfCode(root: string): Promise<readonly string[]> {
-  const folders = [root, import.meta.dirname].flatMap(nodeModulesFrom)
+async function stampsOfCode(root: string, own = ''): Promise<readonly string[]> {
+  const folders = [root, dirname(own)].flatMap(nodeModulesFrom)
   const files = PEERS.flatMap(name => folders.map(at => join(at, name, 'package.json')))
-  const stats = await Promise.all([import.meta.filename, ...files].map(statOf))
+  const stats = await Promise.all([own, ...files].map(statOf))
   return stats.map(stamp => (stamp ? `${stamp.ino} ${stamp.mtimeNs} ${stamp.ctimeNs}` : ''))
 }
 
