@@ -145,7 +145,8 @@ export class Builder {
     if (!drafted) return undefined
     const { inputs, isSettled } = drafted.draft
     const generation = isSettled ? this.#sources.generation : NEVER
-    index?.set(path, { source: source.file, generation, inputs, targets: [], drafted })
+    const { targets = [], published } = entry ?? {}
+    index?.set(path, { source: source.file, generation, inputs, targets, published, drafted })
     return drafted
   }
 

@@ -5,7 +5,7 @@ import { published } from '../../../diagnostics.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { errorCode, removeFile, stampOf, statOf } from '../../../files/disk.ts'
-import type { FileObservation } from '../../../files/observation.ts'
+import { recheck, type FileObservation } from '../../../files/observation.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
 import type { Replacement } from '../../../files/writing/replacement.ts'
 import { assetPath } from '../../settings/app-settings.ts'
@@ -17,7 +17,7 @@ import { Builder, type BuildResult } from '../builder.ts'
 import { publishedPath, type Assets, type Built } from '../built.ts'
 import { entriesOf } from '../manifest/entries.ts'
 import { Manifest } from '../manifest/manifest.ts'
-import { hasDigest, SourceEdited, writeAsset } from '../writing/write-asset.ts'
+import { SourceEdited, writeAsset } from '../writing/write-asset.ts'
 import { kindOf, OnRequest, type AppFiles, type Asked, type Find } from './app-files.ts'
 import { hasSameTargets, MtimeIndex } from './mtime-index.ts'
 
@@ -154,12 +154,14 @@ export class Fingerprints extends OnRequest implements AppFiles {
 
   /** Leaves files that someone else has replaced, and fingerprinted files of earlier versions. */
   async #withdraw(built: Built): Promise<void> {
-    for (const path of [built.path, publishedPath(built)]) {
-      const file = publicFile(this.#settings, path)
-      const isOurs = await hasDigest(file, built)
-      if (isOurs && (await wouldBeInPlace(this.#settings.place, file))) await removeFile(file)
-      this.#forget(path)
+    for (const target of this.index.peek(built.path)?.targets ?? []) {
+      const isOurs = await recheck(target)
+      if (isOurs && (await wouldBeInPlace(this.#settings.place, target.path))) {
+        await removeFile(target.path)
+      }
     }
+    this.#forget(built.path)
+    this.#forget(publishedPath(built))
   }
 
   /** Writes the files of an asset again if they were removed or changed. */

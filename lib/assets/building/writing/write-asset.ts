@@ -1,6 +1,5 @@
 // Writes the files of one asset: the fingerprinted ones at once, plain names when they are committed.
 import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { AssetError } from '../../../errors.ts'
 import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../../files/codings.ts'
@@ -150,15 +149,6 @@ async function inMemory(settings: Settings, built: Built): Promise<Built> {
   const bytes = await readContent(content)
   if (digestOf(bytes) !== digest) throw new SourceEdited(settings, built)
   return { ...built, content: bytes }
-}
-
-/** Whether the file exists with the bytes of the asset. */
-export async function hasDigest(file: string, { size, digest }: Built): Promise<boolean> {
-  if ((await sizeOf(file)) !== size) return false
-  const isBig = size > MAX_BYTES_IN_MEMORY
-  const found = isBig ? digestOfFile(file) : readFile(file).then(digestOf)
-  // Another process may have removed it.
-  return (await ifThere(found)) === digest
 }
 
 /** A source that was edited after its digest was taken. */
