@@ -141,7 +141,8 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
             const stream = session.request({ ':path': '/big.bin', ...headers })
             stream.on('error', () => undefined)
             const closed = new Promise(resolve => stream.once('close', resolve))
-            // The request leaves with the next turn; its stages take a few.
+            // The request leaves with the next turn; its stages take a few. Some get an answer first.
+            if (at % 10 === 9) await once(stream, 'response')
             for (let turn = 0; turn < at % 10; turn++) {
               await new Promise(resolve => setImmediate(resolve))
             }
@@ -154,7 +155,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       await until(() => seen.left === seen.came, 'the application is done with every request')
       await until(() => openDescriptors(file) === 0, 'the file is closed')
       await until(() => openDescriptors() <= before, 'as few descriptors as before')
-      t.true(seen.came > 100)
+      t.true(seen.came >= 30 * 5, 'those that were answered have come')
       t.deepEqual(errors, [])
     }
   )

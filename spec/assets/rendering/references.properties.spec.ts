@@ -110,12 +110,11 @@ const modulePieces = constantFrom(
 
 test('replaced references of a module are found again, and nothing else has changed', async t => {
   const find = await loadModuleLexer()
-  let found = 0
+  t.is(find("import './a.js'\nexport * from \"/b.mjs\"\nimport('./c.js?x')").length, 3)
   assert(
     property(array(modulePieces, { maxLength: 20 }), pieces => {
       const code = pieces.join('')
       const references = find(code)
-      found += references.length
       const urls = references.map((_, at) => `/assets/${at}-0123.js`)
       const replaced = replaceReferences(code, references, urls)
       const again = find(replaced)
@@ -127,7 +126,6 @@ test('replaced references of a module are found again, and nothing else has chan
     }),
     { numRuns: cases(1000, 20_000) }
   )
-  t.true(found > 100, String(found))
 })
 
 /** What stands around the references. */

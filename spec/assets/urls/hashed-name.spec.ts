@@ -1,6 +1,7 @@
 // Where the hash is in a name.
 import test from 'ava'
 import { withoutFingerprint, withoutHash } from '../../../lib/assets/urls/hashed-name.ts'
+import { growsInProportion } from '../../support/cost.ts'
 
 const digest = '0123456789abcdef'.repeat(2)
 const star = (path: string) => {
@@ -52,7 +53,10 @@ test('DLT-01 a name without a hash, or with nothing else, has no pattern', t => 
 })
 
 test('DLT-01 a path of any length is read in linear time', t => {
-  const begin = performance.now()
-  for (const part of ['a-', '-', 'a.', '.', 'a1', '-a.b']) star(`/${part.repeat(8192)}!`)
-  t.true(performance.now() - begin < 2000)
+  for (const part of ['a-', '-', 'a.', '.', 'a1', '-a.b']) {
+    t.true(
+      growsInProportion(8192, count => star(`/${part.repeat(count)}!`)),
+      part
+    )
+  }
 })

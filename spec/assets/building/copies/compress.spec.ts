@@ -297,14 +297,18 @@ test('a directory may be named through a link, as in a deployment', async t => {
   t.deepEqual(names(), ['current', ...withCopies('v2/app.css')].toSorted())
 })
 
-test('a web server can read every copy, whatever the mode of the original and the umask', async t => {
-  const { root, at } = makeDirectory(t, { 'app.css': TEXT })
-  chmodSync(at('app.css'), 0o600)
-  const before = process.umask(0o077)
-  t.teardown(() => process.umask(before))
-  await compress(root)
-  for (const extension of WRITTEN) t.is(statSync(at(`app.css${extension}`)).mode & 0o777, 0o644)
-})
+// The umask is that of the whole process.
+test.serial(
+  'a web server can read every copy, whatever the mode of the original and the umask',
+  async t => {
+    const { root, at } = makeDirectory(t, { 'app.css': TEXT })
+    chmodSync(at('app.css'), 0o600)
+    const before = process.umask(0o077)
+    t.teardown(() => process.umask(before))
+    await compress(root)
+    for (const extension of WRITTEN) t.is(statSync(at(`app.css${extension}`)).mode & 0o777, 0o644)
+  }
+)
 
 test('an aborted run keeps the copies that were finished, and leaves nothing half written', async t => {
   const files = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}.css`, TEXT + at]))
