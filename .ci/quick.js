@@ -1,0 +1,56 @@
+// npm run quick: the types, and the specs of what differs from `main`; those of the fast rooms where that cannot
+// be told from a file's place. On main itself: of what is not committed, else of the last commit.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const FAST =
+  /^spec\/(?:koa-|options|printable|(?:http|http-cache|files|assets\/(?:compilers|inspecting|rendering|settings|sources|urls|views))\/)/
+
+const specs = readdirSync('spec', { recursive: true })
+  .map(path => `spec/${path.replaceAll('\\', '/')}`)
+  .filter(path => path.endsWith('.spec.ts') && !/^spec\/(?:soak|system)\//.test(path))
+
+const git = (...words) => execFileSync('git', words, { encoding: 'utf8' }).trim()
+const names = text => text.split('\n').filter(Boolean)
+
+function changed() {
+  const head = git('rev-parse', 'HEAD')
+  const main = git('for-each-ref', '--format=%(refname)', 'refs/heads/main', 'refs/remotes/*/main')
+  const fork = main && git('merge-base', names(main)[0], 'HEAD')
+  const isClean = git('status', '--porcelain') === ''
+  const base = fork && fork !== head ? fork : isClean ? 'HEAD~1' : 'HEAD'
+  const untracked = names(git('ls-files', '--others', '--exclude-standard'))
+  return { base, files: [...names(git('diff', '--name-only', base)), ...untracked] }
+}
+
+/** Undefined where nothing tells which specs a file has. */
+function specsOf(file) {
+  if (file.endsWith('.spec.ts')) return specs.filter(path => path === file)
+  if (/^(?:README|CONTRIBUTING|docs\/decisions)\.md$/.test(file)) return ['spec/readme.spec.ts']
+  if (file.startsWith('docs/')) return specs.filter(path => path.startsWith('spec/docs/'))
+  if (!/^(?:lib|spec|package\.json|tsconfig\.json)/.test(file)) return []
+  const place = file.replace(/^lib\//, 'spec/').replace(/\.ts$/, '')
+  const isOfRoom = path => dirname(path) === dirname(place) && dirname(place) !== 'spec'
+  const found = specs.filter(path => isOfRoom(path) || path.startsWith(`${place}.`))
+  return file.startsWith('lib/') && found.length > 0 ? found : undefined
+}
+
+function run(command, ...words) {
+  const { status } = spawnSync(command, words, { stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const { base, files } = changed()
+const found = files.map(specsOf)
+const unclear = files.filter((_, at) => !found[at])
+const fast = unclear.length > 0 ? specs.filter(path => FAST.test(path)) : []
+const wanted = [...new Set(['spec/house.spec.ts', ...found.flat().filter(Boolean), ...fast])]
+console.log(`${files.length} files differ from ${base}: the types, and ${wanted.length} specs`)
+for (const path of fast.length > 0 ? unclear : wanted) console.log(`  ${path}`)
+if (fast.length > 0) console.log(`These have no specs of their own: all of the fast rooms are run.`)
+run('npm', 'run', '--silent', 'build:spec')
+const compiled = wanted.map(path =>
+  `.${path}`.replace(/^\.spec/, '.spec/spec').replace(/ts$/, 'js')
+)
+run('npx', 'ava', '--config', 'spec/ava.config.js', ...compiled)
