@@ -92,7 +92,6 @@ export class Survey {
   async #refresh(): Promise<void> {
     await this.list()
     await inParallel([...this.places.values()], CONCURRENCY, place => this.#look(place))
-    this.#referring = undefined
   }
 
   /** Looks again at what has been looked at before, and does not wait for a slow compiler. */
@@ -107,6 +106,7 @@ export class Survey {
     const problems = [...(this.#common.get(place.path) ?? []), ...reading.problems]
     const surveyed = { state: await this.#stateOf(place, reading), problems, refersTo }
     this.#surveyed.set(place.path, surveyed)
+    this.#referring = undefined
     return surveyed
   }
 
