@@ -7,7 +7,7 @@ import { makeProject } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { run, start } from './run.ts'
 
-const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css')
+const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css').subarray(0, 30_000)
 const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js')
 const TEXT = 'body { color: red }\n'.repeat(200)
 const HAS_ZSTD = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
@@ -155,7 +155,11 @@ for (const [signal, status] of [
       []
     )
     t.is((await run(root, 'verify . -q')).status, 0)
+    // All but one of those that have no copy yet take long, and prove no more.
+    const names = readdirSync(root)
+    const [, ...bare] = names.filter(name => /\.js$/.test(name) && !names.includes(`${name}.gz`))
+    for (const name of bare) rmSync(join(root, name))
     t.is((await run(root, 'compress . -q')).status, 0)
-    t.is(copies(), 40)
+    t.is(copies(), 40 - bare.length)
   })
 }

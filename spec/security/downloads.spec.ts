@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
 
 const MIB = 1024 * 1024
-const DROPS = cases(200, 1000)
+const DROPS = cases(60, 1000)
 
 const ranges = {
   'ten thousand of them': `bytes=${'0-0,'.repeat(10_000)}0-0`,
@@ -161,14 +161,14 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       const root = makeProject(t, { 'public/big.bin': Buffer.alloc(16 * MIB, 1) })
       const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
       const file = join(root, 'public/big.bin')
-      const sockets = Array.from({ length: 50 }, () => {
+      const sockets = Array.from({ length: 20 }, () => {
         const socket = connect(front.port, '127.0.0.1', () => {
           socket.pause()
           socket.write(request('GET', '/big.bin'))
         })
         return socket
       })
-      await until(() => openDescriptors(file) === 50, 'every download has begun')
+      await until(() => openDescriptors(file) === 20, 'every download has begun')
       for (const socket of sockets) socket.destroy()
       await until(() => openDescriptors(file) === 0, 'every download has ended')
       t.deepEqual(front.errors, [])
@@ -178,7 +178,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
   test(`S48 an agent that aborts its requests is no error either, ${sender}`, async t => {
     const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1) })
     const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
-    for (let at = 0; at < 50; at++) {
+    for (let at = 0; at < cases(10, 50); at++) {
       await new Promise<void>(resolve => {
         const sent = httpRequest({ port: front.port, host: '127.0.0.1', path: '/big.bin' })
         sent.on('response', response => response.once('data', () => sent.destroy()))
@@ -198,7 +198,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     t.teardown(() => server.close())
     const { port } = server.address() as AddressInfo
-    for (let at = 0; at < 100; at++) {
+    for (let at = 0; at < cases(20, 100); at++) {
       const session = connectHttp2(`http://127.0.0.1:${port}`)
       const stream = session.request({ ':path': '/big.bin' })
       stream.on('error', () => undefined)

@@ -13,11 +13,13 @@ import { listen, makeFront, type Front } from '../support/front.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { SENDERS_AND_MOUNT } from './places.ts'
 
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
+const BATCHES = cases(6, 30)
 
 interface Counted extends Front {
   readonly file: string
@@ -131,7 +133,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
     async t => {
       const { http2Port, file, seen, errors } = await makeCounted(t, options)
       const before = openDescriptors()
-      for (let batch = 0; batch < 30; batch++) {
+      for (let batch = 0; batch < BATCHES; batch++) {
         // Node ends a session of too many resets.
         const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
         await once(session, 'connect')
@@ -155,7 +157,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       await until(() => seen.left === seen.came, 'the application is done with every request')
       await until(() => openDescriptors(file) === 0, 'the file is closed')
       await until(() => openDescriptors() <= before, 'as few descriptors as before')
-      t.true(seen.came >= 30 * 5, 'those that were answered have come')
+      t.true(seen.came >= BATCHES * 5, 'those that were answered have come')
       t.deepEqual(errors, [])
     }
   )
@@ -223,14 +225,14 @@ for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
   test.serial(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
     const { port, http2Port, file, errors } = await makeCounted(t, { front })
     const before = openDescriptors()
-    for (let batch = 0; batch < 20; batch++) {
+    for (let batch = 0; batch < cases(4, 20); batch++) {
       const answers = Array.from({ length: 25 }, () => ask(port, 'GET', '/big.bin'))
       for (const { status, text } of await Promise.all(answers)) {
         t.deepEqual([status, text], [503, 'too late'])
       }
     }
     const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
-    for (let batch = 0; batch < 20; batch++) {
+    for (let batch = 0; batch < cases(4, 20); batch++) {
       const streams = Array.from({ length: 25 }, () => session.request({ ':path': '/big.bin' }))
       for (const stream of streams) {
         const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]

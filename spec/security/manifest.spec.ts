@@ -5,6 +5,7 @@ import test from 'ava'
 import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
 import { SECRET } from './stronghold.ts'
 
 test('S54 a manifest is not ours', async t => {
@@ -50,7 +51,10 @@ const MANIFEST = JSON.stringify({
 const NEIGHBOURS = ['', '.br', '.gz', '.zst']
 
 test('S54 a bundler’s manifest is not ours under any name, in the mount, in another, or in public', async t => {
-  const names = ['manifest.json', 'Manifest.JSON', 'build-info.txt', 'x.js', 'me\u0301ta']
+  const names = ['me\u0301ta', 'Manifest.JSON', 'manifest.json', 'build-info.txt', 'x.js'].slice(
+    0,
+    cases(2, 5)
+  )
   for (const name of names) {
     const decoy = name.normalize('NFC').toUpperCase()
     const root = makeProject(t, {

@@ -54,7 +54,7 @@ async function swapping(
 }
 
 async function askAll(t: ExecutionContext, port: number, paths: readonly string[]): Promise<void> {
-  for (let batch = 0; batch < cases(10, 50); batch++) {
+  for (let batch = 0; batch < cases(5, 50); batch++) {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => ask(port, 'GET', paths[at % paths.length] ?? ''))
     )

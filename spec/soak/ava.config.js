@@ -12,6 +12,8 @@ const GRADED = [
   'nearest',
   'security/bounds',
   'security/downloads',
+  'security/late',
+  'security/manifest',
   'security/spellings',
   'security/swapped',
   'security/swapped-public'
