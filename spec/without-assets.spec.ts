@@ -9,8 +9,8 @@ import type { KoaAssetsOptions } from '../lib/assets/settings/options.ts'
 import { settle } from '../lib/assets/settings/settings.ts'
 import { koaAssets, precompile } from '../lib/koa-assets.ts'
 import { makeProject, makeSite, type Files } from './support/site.ts'
-import { makeMounted, WAYS } from './support/mounted.ts'
 import { warningsAbout } from './support/warnings.ts'
+import { ENVIRONMENTS as SERVING } from './support/ways.ts'
 
 const FILES: Files = {
   '/package.json': '{}',
@@ -42,10 +42,10 @@ for (const env of ENVIRONMENTS) {
   })
 }
 
-for (const [way, options] of WAYS) {
-  test(`PRV-02 with public: false nothing but the mounts is served, ${way}`, async t => {
+for (const [where, options] of SERVING) {
+  test(`PRV-02 with public: false nothing but the mounts is served, ${where}`, async t => {
     const only = { apps: false, public: false, mounts: MOUNTS } as const
-    const site = await makeMounted(t, options, FILES, only)
+    const site = await makeSite(t, FILES, { ...options, ...only })
     for (let times = 0; times < 2; times++) {
       t.is((await site.ask('/assets/crate.txt')).text, 'not an asset of a page')
       for (const path of ['/robots.txt', '/assets/old.css', '/crate.txt', '/', '/package.json']) {

@@ -1,12 +1,14 @@
 // A request as it is written, and the answer as it came: no client library repairs the path, follows a
 // redirect or decodes the body.
-import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
-import { connect, type IncomingHttpStatusHeader } from 'node:http2'
+import { request, type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http'
+import { connect, type ClientHttp2Session, type IncomingHttpStatusHeader } from 'node:http2'
 
 export interface Question {
   readonly method?: string
   readonly headers?: OutgoingHttpHeaders
   readonly body?: string
+  /** Keeps connections; without one each request has its own. */
+  readonly agent?: Agent
 }
 
 export interface Answer {
@@ -19,11 +21,11 @@ export interface Answer {
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, body }: Question = {}
+  { method = 'GET', headers = {}, body, agent }: Question = {}
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asking = request(
-      { host: '127.0.0.1', port, path, method, headers, agent: false },
+      { host: '127.0.0.1', port, path, method, headers, agent: agent ?? false },
       answer => {
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -41,14 +43,20 @@ export function ask(
 }
 
 /** The same over HTTP/2, in clear text. */
-export function askHttp2(
-  port: number,
+export async function askHttp2(port: number, path: string, question?: Question): Promise<Answer> {
+  const session = connect(`http://127.0.0.1:${port}`)
+  const failed = new Promise<never>((_, reject) => session.on('error', reject))
+  const answer = await Promise.race([askSession(session, path, question), failed])
+  session.close()
+  return answer
+}
+
+export function askSession(
+  session: ClientHttp2Session,
   path: string,
   { method = 'GET', headers = {} }: Question = {}
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const session = connect(`http://127.0.0.1:${port}`)
-    session.on('error', reject)
     const stream = session.request({ ':path': path, ':method': method, ...headers })
     let received: IncomingHttpHeaders & IncomingHttpStatusHeader = {}
     const chunks: Buffer[] = []
@@ -58,7 +66,6 @@ export function askHttp2(
     stream.on('end', () => {
       const { ':status': status = 0, ...fields } = received
       const bytes = Buffer.concat(chunks)
-      session.close()
       resolve({ status, headers: fields, bytes, text: bytes.toString() })
     })
     stream.end()

@@ -26,3 +26,12 @@ export const WAYS: ReadonlyArray<readonly [way: string, options: SiteOptions]> =
   ['from memory, given to Koa 2', { front: passOn, koa: Koa2 }],
   ['streamed, given to Koa 2', { ...STREAMED, front: passOn, koa: Koa2 }]
 ]
+
+/** Given to Koa: the bytes as a buffer and as a stream, to the newest Koa and to Koa 2. */
+export const GIVEN = WAYS.filter(([, { front, koa, memory }]) => front && !koa === !memory)
+
+/** In which files are served; every request looks at the disk. */
+export const ENVIRONMENTS: ReadonlyArray<readonly [where: string, options: SiteOptions]> = [
+  ['in development', { env: 'development', revalidate: 0 }],
+  ['in production', { env: 'production', fingerprint: false, revalidate: 0 }]
+]

@@ -12,7 +12,7 @@ import { ask } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
-import { passOn, WAYS } from '../../support/ways.ts'
+import { GIVEN, passOn } from '../../support/ways.ts'
 
 const TEXT = '0123456789'
 const FILES = { 'public/a.txt': TEXT }
@@ -39,7 +39,7 @@ async function listen(t: ExecutionContext, app: Koa): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-for (const [way, options] of WAYS.filter(([, { front }]) => front)) {
+for (const [way, options] of GIVEN) {
   test(`a middleware in front sees status, type, length, validators and body, ${way}`, async t => {
     const seen: unknown[] = []
     const site = await makeWatched(t, options, ctx => {

@@ -13,7 +13,7 @@ import { askHttp2, type Question } from '../../support/ask.ts'
 import { makeSite, type Files, type SiteOptions } from '../../support/site.ts'
 import { WAYS } from '../../support/ways.ts'
 
-async function makeHttp2Site(t: ExecutionContext, options: SiteOptions, more: Files = {}) {
+async function makeHttp2Site(t: ExecutionContext, options: SiteOptions = {}, more: Files = {}) {
   const files = { 'stylesheets/a.css': 'a { color: red }', '/public/empty.txt': '', ...more }
   const { app, errors } = await makeSite(t, files, options)
   const handle = app.callback()
@@ -47,80 +47,71 @@ async function statusOf(stream: ClientHttp2Stream): Promise<unknown> {
   return (headers as IncomingHttpHeaders | undefined)?.[':status']
 }
 
-for (const [way, options] of WAYS) {
-  test(`HTTP/2 GET has the complete response, ${way}`, async t => {
-    const { ask, errors } = await makeHttp2Site(t, options)
-    const { status, text, headers } = await ask('/assets/a.css')
-    const {
-      date,
-      etag,
-      'last-modified': lastModified,
-      'server-timing': timing,
-      ...others
-    } = headers
-    t.is(status, 200)
-    t.is(text, 'a { color: red }')
-    t.regex(String(timing), /^publish;/)
-    t.truthy(date)
-    t.regex(etag ?? '', /^"[^"]+"$/)
-    t.truthy(lastModified)
-    t.deepEqual(Object.fromEntries(Object.entries(others)), {
-      'cache-control': 'no-cache',
-      'x-content-type-options': 'nosniff',
-      'content-type': 'text/css; charset=utf-8',
-      'content-length': '16',
-      'accept-ranges': 'bytes'
-    })
-    t.deepEqual(errors, [])
+test('HTTP/2 GET has the complete response', async t => {
+  const { ask, errors } = await makeHttp2Site(t)
+  const { status, text, headers } = await ask('/assets/a.css')
+  const { date, etag, 'last-modified': lastModified, 'server-timing': timing, ...others } = headers
+  t.is(status, 200)
+  t.is(text, 'a { color: red }')
+  t.regex(String(timing), /^publish;/)
+  t.truthy(date)
+  t.regex(etag ?? '', /^"[^"]+"$/)
+  t.truthy(lastModified)
+  t.deepEqual(Object.fromEntries(Object.entries(others)), {
+    'cache-control': 'no-cache',
+    'x-content-type-options': 'nosniff',
+    'content-type': 'text/css; charset=utf-8',
+    'content-length': '16',
+    'accept-ranges': 'bytes'
   })
+  t.deepEqual(errors, [])
+})
 
-  // Koa 2 takes the response to any HEAD over HTTP/2 for one that has ended, and never ends it.
-  if (!way.endsWith('given to Koa 2')) {
-    test(`HTTP/2 HEAD has the headers of GET and no body, ${way}`, async t => {
-      const { ask } = await makeHttp2Site(t, options)
-      const get = await ask('/assets/a.css')
-      const head = await ask('/assets/a.css', { method: 'HEAD' })
-      t.is(head.status, 200)
-      t.is(head.text, '')
-      // The first one has waited until it was published.
-      const changing = { date: '', 'server-timing': '' }
-      t.deepEqual({ ...head.headers, ...changing }, { ...get.headers, ...changing })
-    })
-  }
+test('HTTP/2 HEAD has the headers of GET and no body', async t => {
+  const { ask } = await makeHttp2Site(t)
+  const get = await ask('/assets/a.css')
+  const head = await ask('/assets/a.css', { method: 'HEAD' })
+  t.is(head.status, 200)
+  t.is(head.text, '')
+  // The first one has waited until it was published.
+  const changing = { date: '', 'server-timing': '' }
+  t.deepEqual({ ...head.headers, ...changing }, { ...get.headers, ...changing })
+})
 
-  test(`HTTP/2 a client that has the current representation gets 304, ${way}`, async t => {
-    const { ask } = await makeHttp2Site(t, options)
-    const { headers } = await ask('/assets/a.css')
-    const again = await ask('/assets/a.css', { headers: { 'if-none-match': headers.etag } })
-    t.is(again.status, 304)
-    t.is(again.text, '')
-    t.is(again.headers.etag, headers.etag)
-    t.is(again.headers['content-type'], undefined)
-    t.is(again.headers['content-length'], undefined)
-  })
+test('HTTP/2 a client that has the current representation gets 304', async t => {
+  const { ask } = await makeHttp2Site(t)
+  const { headers } = await ask('/assets/a.css')
+  const again = await ask('/assets/a.css', { headers: { 'if-none-match': headers.etag } })
+  t.is(again.status, 304)
+  t.is(again.text, '')
+  t.is(again.headers.etag, headers.etag)
+  t.is(again.headers['content-type'], undefined)
+  t.is(again.headers['content-length'], undefined)
+})
 
-  test(`HTTP/2 a range is a 206, one beyond the end a 416, ${way}`, async t => {
-    const { ask } = await makeHttp2Site(t, options)
-    const part = await ask('/assets/a.css', { headers: { range: 'bytes=4-8' } })
-    t.deepEqual([part.status, part.text], [206, 'color'])
-    t.is(part.headers['content-range'], 'bytes 4-8/16')
-    t.is(part.headers['content-length'], '5')
-    const beyond = await ask('/assets/a.css', { headers: { range: 'bytes=16-' } })
-    t.is(beyond.status, 416)
-    t.is(beyond.headers['content-range'], 'bytes */16')
-  })
+test('HTTP/2 a range is a 206, one beyond the end a 416', async t => {
+  const { ask } = await makeHttp2Site(t)
+  const part = await ask('/assets/a.css', { headers: { range: 'bytes=4-8' } })
+  t.deepEqual([part.status, part.text], [206, 'color'])
+  t.is(part.headers['content-range'], 'bytes 4-8/16')
+  t.is(part.headers['content-length'], '5')
+  const beyond = await ask('/assets/a.css', { headers: { range: 'bytes=16-' } })
+  t.is(beyond.status, 416)
+  t.is(beyond.headers['content-range'], 'bytes */16')
+})
 
-  test(`HTTP/2 an empty file, a miss, another method and a failed condition, ${way}`, async t => {
-    const { ask } = await makeHttp2Site(t, options)
-    t.deepEqual([(await ask('/empty.txt')).status, (await ask('/empty.txt')).text], [200, ''])
-    const miss = await ask('/assets/b.css')
-    t.deepEqual([miss.status, miss.headers['cache-control']], [404, 'no-store'])
-    const post = await ask('/assets/a.css', { method: 'POST' })
-    t.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS'])
-    const failed = await ask('/assets/a.css', { headers: { 'if-match': '"x"' } })
-    t.deepEqual([failed.status, failed.text], [412, ''])
-  })
+test('HTTP/2 an empty file, a miss, another method and a failed condition', async t => {
+  const { ask } = await makeHttp2Site(t)
+  t.deepEqual([(await ask('/empty.txt')).status, (await ask('/empty.txt')).text], [200, ''])
+  const miss = await ask('/assets/b.css')
+  t.deepEqual([miss.status, miss.headers['cache-control']], [404, 'no-store'])
+  const post = await ask('/assets/a.css', { method: 'POST' })
+  t.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS'])
+  const failed = await ask('/assets/a.css', { headers: { 'if-match': '"x"' } })
+  t.deepEqual([failed.status, failed.text], [412, ''])
+})
 
+for (const [way, options] of WAYS.slice(0, 2)) {
   // Node resets a stream that begins while 10 MB wait to be sent on others of its session.
   test(`HTTP/2 256 streams of which nothing is read leave room for more on their session, ${way}`, async t => {
     const { request, errors } = await makeBigSite(t, options, 1000)

@@ -4,7 +4,6 @@ import type { Middleware } from 'koa'
 import { valueOf, withMore, without } from '../../../lib/assets/serving/more-fields.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
-import { makeMounted, WAYS } from '../../support/mounted.ts'
 import { makeSite, type Files } from '../../support/site.ts'
 
 test('fields of ours are replaced in place, whatever their case, and others come after them', t => {
@@ -36,143 +35,141 @@ const FILES: Files = {
   '/public/c.txt': 'in public'
 }
 
-for (const [way, options] of WAYS) {
-  test(`NBR-02 headers are on 200, 206 and 304, without Content-Type on the last, ${way}`, async t => {
-    const site = await makeMounted(t, options, FILES, {
-      headers: { 'X-Both': 'top', 'X-Top': 'top', Vary: 'Origin' },
-      mounts: {
-        '/m': {
-          dir: 'dist',
-          headers: path => ({
-            'x-both': 'mount',
-            'Content-Type': 'text/plain; charset=iso-8859-1',
-            'X-Content-Type-Options': 'other',
-            'X-Path': path
-          })
+test('NBR-02 headers are on 200, 206 and 304, without Content-Type on the last', async t => {
+  const site = await makeSite(t, FILES, {
+    headers: { 'X-Both': 'top', 'X-Top': 'top', Vary: 'Origin' },
+    mounts: {
+      '/m': {
+        dir: 'dist',
+        headers: path => ({
+          'x-both': 'mount',
+          'Content-Type': 'text/plain; charset=iso-8859-1',
+          'X-Content-Type-Options': 'other',
+          'X-Path': path
+        })
+      }
+    }
+  })
+  const first = await site.ask('/m/a.txt')
+  const etag = first.headers.etag ?? ''
+  for (const [fields, status, type] of [
+    [{}, 200, 'text/plain; charset=iso-8859-1'],
+    [{ range: 'bytes=0-1' }, 206, 'text/plain; charset=iso-8859-1'],
+    [{ 'if-none-match': etag }, 304, undefined]
+  ] as const) {
+    const { headers, ...answer } = await site.ask('/m/a.txt', { headers: fields })
+    t.is(answer.status, status)
+    t.is(headers['content-type'], type)
+    const names = ['x-both', 'x-top', 'x-path', 'x-content-type-options', 'vary', 'etag']
+    t.deepEqual(
+      names.map(name => headers[name]),
+      ['mount', 'top', '/m/a.txt', 'other', 'Origin', etag]
+    )
+  }
+  const inPublic = await site.ask('/c.txt')
+  t.deepEqual([inPublic.headers['x-both'], inPublic.headers['x-path']], ['top', undefined])
+  t.deepEqual(site.errors, [])
+})
+
+test('WAY-05 headers and CORS are on 412 and 416 as well, and no lifetime or type', async t => {
+  const site = await makeSite(t, FILES, {
+    headers: { 'X-Top': 'top', Vary: 'Origin' },
+    host: 'https://cdn.example',
+    mounts: {
+      '/m': {
+        dir: 'dist',
+        manifest: 'dist/manifest.json',
+        headers: {
+          'X-Mount': 'mount',
+          'Content-Security-Policy': 'sandbox',
+          'Content-Type': 'text/x',
+          'Cache-Control': 'public, max-age=60',
+          'CDN-Cache-Control': 'max-age=60',
+          Expires: 'Thu, 01 Jan 2126 00:00:00 GMT'
         }
       }
-    })
-    const first = await site.ask('/m/a.txt')
-    const etag = first.headers.etag ?? ''
-    for (const [fields, status, type] of [
-      [{}, 200, 'text/plain; charset=iso-8859-1'],
-      [{ range: 'bytes=0-1' }, 206, 'text/plain; charset=iso-8859-1'],
-      [{ 'if-none-match': etag }, 304, undefined]
-    ] as const) {
-      const { headers, ...answer } = await site.ask('/m/a.txt', { headers: fields })
-      t.is(answer.status, status)
-      t.is(headers['content-type'], type)
-      const names = ['x-both', 'x-top', 'x-path', 'x-content-type-options', 'vary', 'etag']
-      t.deepEqual(
-        names.map(name => headers[name]),
-        ['mount', 'top', '/m/a.txt', 'other', 'Origin', etag]
-      )
     }
-    const inPublic = await site.ask('/c.txt')
-    t.deepEqual([inPublic.headers['x-both'], inPublic.headers['x-path']], ['top', undefined])
-    t.deepEqual(site.errors, [])
   })
+  for (const [fields, status] of [
+    [{ 'if-match': '"x"' }, 412],
+    [{ range: 'bytes=100-' }, 416]
+  ] as const) {
+    const { headers, ...answer } = await site.ask('/m/a.txt', { headers: fields })
+    t.is(answer.status, status)
+    t.is(headers['x-top'], 'top')
+    t.is(headers['x-mount'], 'mount')
+    t.is(headers['content-security-policy'], 'sandbox')
+    t.is(headers['access-control-allow-origin'], '*')
+    t.is(headers.vary, 'Origin')
+    t.is(headers['content-length'], '0')
+    for (const name of ['content-type', 'cache-control', 'cdn-cache-control', 'expires', 'etag'])
+      t.is(headers[name], undefined, name)
+  }
+  t.deepEqual(site.errors, [])
+})
 
-  test(`WAY-05 headers and CORS are on 412 and 416 as well, and no lifetime or type, ${way}`, async t => {
-    const site = await makeMounted(t, options, FILES, {
-      headers: { 'X-Top': 'top', Vary: 'Origin' },
-      host: 'https://cdn.example',
-      mounts: {
-        '/m': {
-          dir: 'dist',
-          manifest: 'dist/manifest.json',
-          headers: {
-            'X-Mount': 'mount',
-            'Content-Security-Policy': 'sandbox',
-            'Content-Type': 'text/x',
-            'Cache-Control': 'public, max-age=60',
-            'CDN-Cache-Control': 'max-age=60',
-            Expires: 'Thu, 01 Jan 2126 00:00:00 GMT'
-          }
-        }
-      }
-    })
-    for (const [fields, status] of [
-      [{ 'if-match': '"x"' }, 412],
-      [{ range: 'bytes=100-' }, 416]
-    ] as const) {
-      const { headers, ...answer } = await site.ask('/m/a.txt', { headers: fields })
-      t.is(answer.status, status)
-      t.is(headers['x-top'], 'top')
-      t.is(headers['x-mount'], 'mount')
-      t.is(headers['content-security-policy'], 'sandbox')
-      t.is(headers['access-control-allow-origin'], '*')
-      t.is(headers.vary, 'Origin')
-      t.is(headers['content-length'], '0')
-      for (const name of ['content-type', 'cache-control', 'cdn-cache-control', 'expires', 'etag'])
-        t.is(headers[name], undefined, name)
-    }
-    t.deepEqual(site.errors, [])
+test('NBR-02 headers beat what was set in front, defaults and a Cache-Control do not', async t => {
+  const front: Middleware = (ctx, next) => {
+    ctx.set({ 'X-A': 'front', 'Cache-Control': 'private', 'CDN-Cache-Control': 'no-store' })
+    ctx.set({ 'Content-Security-Policy': "default-src 'self'", Vary: 'Origin' })
+    ctx.set({ 'Set-Cookie': 'a=1', 'X-Content-Type-Options': 'other' })
+    return next()
+  }
+  const headers = {
+    'x-a': 'ours',
+    'X-B': 'ours',
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cache-Control': 'public, max-age=60',
+    'CDN-Cache-Control': 'max-age=60',
+    'Set-Cookie': 'b=2',
+    Vary: 'Accept'
+  }
+  const site = await makeSite(t, FILES, {
+    front,
+    headers: { 'X-C': 'top' },
+    mounts: { '/m': { dir: 'dist', headers } }
   })
+  const { headers: first } = await site.ask('/m/a.txt')
+  for (const [fields, status] of [
+    [{}, 200],
+    [{ range: 'bytes=0-1' }, 206],
+    [{ 'if-none-match': String(first.etag) }, 304],
+    [{ 'if-match': '"x"' }, 412]
+  ] as const) {
+    const answer = await site.ask('/m/a.txt', { headers: fields })
+    t.is(answer.status, status)
+    t.is(answer.headers['x-a'], 'ours')
+    t.is(answer.headers['x-b'], 'ours')
+    t.is(answer.headers['x-c'], 'top')
+    t.is(answer.headers['content-security-policy'], "default-src 'none'; sandbox")
+    t.is(answer.headers['cache-control'], 'private')
+    t.is(answer.headers['cdn-cache-control'], 'no-store')
+    t.deepEqual(answer.headers['set-cookie'], ['a=1'])
+    t.is(answer.headers['x-content-type-options'], 'other')
+    t.is(answer.headers.vary, 'Origin, Accept')
+  }
+  t.deepEqual(site.errors, [])
+})
 
-  test(`NBR-02 headers beat what was set in front, defaults and a Cache-Control do not, ${way}`, async t => {
-    const front: Middleware = (ctx, next) => {
-      ctx.set({ 'X-A': 'front', 'Cache-Control': 'private', 'CDN-Cache-Control': 'no-store' })
-      ctx.set({ 'Content-Security-Policy': "default-src 'self'", Vary: 'Origin' })
-      ctx.set({ 'Set-Cookie': 'a=1', 'X-Content-Type-Options': 'other' })
-      return next()
-    }
-    const headers = {
-      'x-a': 'ours',
-      'X-B': 'ours',
-      'Content-Security-Policy': "default-src 'none'; sandbox",
-      'Cache-Control': 'public, max-age=60',
-      'CDN-Cache-Control': 'max-age=60',
-      'Set-Cookie': 'b=2',
-      Vary: 'Accept'
-    }
-    const site = await makeMounted(t, options, FILES, {
-      front,
-      headers: { 'X-C': 'top' },
-      mounts: { '/m': { dir: 'dist', headers } }
-    })
-    const { headers: first } = await site.ask('/m/a.txt')
-    for (const [fields, status] of [
-      [{}, 200],
-      [{ range: 'bytes=0-1' }, 206],
-      [{ 'if-none-match': String(first.etag) }, 304],
-      [{ 'if-match': '"x"' }, 412]
-    ] as const) {
-      const answer = await site.ask('/m/a.txt', { headers: fields })
-      t.is(answer.status, status)
-      t.is(answer.headers['x-a'], 'ours')
-      t.is(answer.headers['x-b'], 'ours')
-      t.is(answer.headers['x-c'], 'top')
-      t.is(answer.headers['content-security-policy'], "default-src 'none'; sandbox")
-      t.is(answer.headers['cache-control'], 'private')
-      t.is(answer.headers['cdn-cache-control'], 'no-store')
-      t.deepEqual(answer.headers['set-cookie'], ['a=1'])
-      t.is(answer.headers['x-content-type-options'], 'other')
-      t.is(answer.headers.vary, 'Origin, Accept')
-    }
-    t.deepEqual(site.errors, [])
+test('NBR-02 a wrong value is a 500 that is told', async t => {
+  const headers = { 'X-A': 'a\r\nX-B: c' }
+  const site = await makeSite(t, FILES, {
+    mounts: { '/m': { dir: 'dist', headers: () => headers } }
   })
-
-  test(`NBR-02 a wrong value is a 500 that is told, ${way}`, async t => {
-    const headers = { 'X-A': 'a\r\nX-B: c' }
-    const site = await makeMounted(t, options, FILES, {
-      mounts: { '/m': { dir: 'dist', headers: () => headers } }
-    })
-    for (let times = 1; times < 3; times++) {
-      const bad = await site.ask('/m/b.bin')
-      t.deepEqual(
-        [bad.status, bad.text, bad.headers['x-b']],
-        [500, 'Internal Server Error', undefined]
-      )
-      t.is(site.errors.length, times)
-      t.true(site.errors[0] instanceof TypeError)
-      t.regex(
-        String(site.errors[0]),
-        /X-A must be text without line breaks.* \(mounts\.\/m\.headers\.X-A\)/
-      )
-    }
-  })
-}
+  for (let times = 1; times < 3; times++) {
+    const bad = await site.ask('/m/b.bin')
+    t.deepEqual(
+      [bad.status, bad.text, bad.headers['x-b']],
+      [500, 'Internal Server Error', undefined]
+    )
+    t.is(site.errors.length, times)
+    t.true(site.errors[0] instanceof TypeError)
+    t.regex(
+      String(site.errors[0]),
+      /X-A must be text without line breaks.* \(mounts\.\/m\.headers\.X-A\)/
+    )
+  }
+})
 
 test('NBR-02 headers are on what is published, compiled and fingerprinted too', async t => {
   const headers = (path: string) => ({ 'X-Path': path, 'Content-Type': 'text/x' })

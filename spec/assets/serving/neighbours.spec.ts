@@ -20,7 +20,7 @@ import type { Answer } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
-import { WAYS } from '../../support/ways.ts'
+import { GIVEN } from '../../support/ways.ts'
 
 const TEXT = 'body { color: red }\n'.repeat(200)
 const COPIED = 'body { color: blue }\n'.repeat(200)
@@ -74,7 +74,7 @@ const settle = async (t: ExecutionContext, { root, errors }: SiteWith) => {
   t.deepEqual(errors, [])
 }
 
-for (const [way, options] of WAYS.filter(([, { front }]) => front)) {
+for (const [way, options] of GIVEN) {
   test(`NBR-04 koa-response-time measures every response, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: responseTime() })
     const answers = await everyKind(site)

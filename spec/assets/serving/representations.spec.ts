@@ -7,7 +7,7 @@ import { chooseCoding } from '../../../lib/http/coding/content-coding.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { exchange, readAnswer, request } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
-import { SENDERS, WAYS } from '../../support/ways.ts'
+import { SENDERS } from '../../support/ways.ts'
 
 const TEXT = 'body { color: red }\n'.repeat(50)
 const THEN = 1_700_000_000
@@ -17,7 +17,7 @@ const FORMS = {
   '/public/a.css.gz': gzipSync(TEXT)
 }
 
-async function makeCoded(t: ExecutionContext, options: SiteOptions, files: object = FORMS) {
+async function makeCoded(t: ExecutionContext, options: SiteOptions = {}, files: object = FORMS) {
   const site = await makeSite(t, { ...files }, { env: 'staging', ...options })
   for (const path of Object.keys(files)) utimesSync(site.at(path), THEN, THEN)
   const get = (acceptEncoding: string | undefined, headers = {}) =>
@@ -52,91 +52,89 @@ const CHOICES: ReadonlyArray<
   [undefined, undefined]
 ]
 
-for (const [way, options] of WAYS) {
-  for (const [acceptEncoding, coding] of CHOICES) {
-    test(`ANS-06 Accept-Encoding ${acceptEncoding} gets ${coding ?? 'identity'}, ${way}`, async t => {
-      const { get } = await makeCoded(t, options)
-      const { status, headers, bytes } = await get(acceptEncoding)
-      t.is(status, 200)
-      t.is(headers['content-encoding'], coding)
-      const file = { br: '.br', gzip: '.gz' }[coding ?? ''] ?? ''
-      t.deepEqual(bytes, Buffer.from(FORMS[`/public/a.css${file}` as keyof typeof FORMS]))
-      t.is(headers['content-type'], 'text/css; charset=utf-8')
-    })
-  }
-
-  test(`ANS-07 each coding has its own ETag, and every response varies, ${way}`, async t => {
-    const { get } = await makeCoded(t, options)
-    const tags = new Set<string | undefined>()
-    for (const coding of ['br', 'gzip', 'identity']) {
-      const { headers } = await get(coding)
-      tags.add(headers.etag)
-      const etag = headers.etag ?? ''
-      for (const [condition, status] of [
-        [{}, 200],
-        [{ range: 'bytes=0-4' }, 206],
-        [{ 'if-none-match': etag }, 304],
-        [{ 'if-match': '"another"' }, 412]
-      ] as const) {
-        const response = await get(coding, condition)
-        t.is(response.status, status)
-        t.is(response.headers.vary, 'Accept-Encoding', `${coding} ${status}`)
-      }
-    }
-    t.is(tags.size, 3)
-    for (const tag of tags) t.regex(tag ?? '', /^"[^"]+"$/)
-  })
-
-  test(`ANS-07 a file with one representation does not vary, ${way}`, async t => {
-    const { get } = await makeCoded(t, options, { '/public/a.css': TEXT })
-    for (const headers of [{}, { range: 'bytes=0-4' }, { 'if-match': '"another"' }]) {
-      t.is((await get('br, gzip', headers)).headers.vary, undefined)
-    }
-  })
-
-  test(`ANS-07 a Vary that was set in front is kept, ${way}`, async t => {
-    const front: SiteOptions['front'] = (ctx, next) => {
-      ctx.vary('Origin')
-      return next()
-    }
-    const { get } = await makeCoded(t, { ...options, front })
-    t.is((await get('br')).headers.vary, 'Origin, Accept-Encoding')
-  })
-
-  test(`a range counts the bytes of the chosen coding, ${way}`, async t => {
-    const { get } = await makeCoded(t, options)
-    const { status, headers, bytes } = await get('gzip', { range: 'bytes=0-1' })
-    t.is(status, 206)
-    t.is(headers['content-range'], `bytes 0-1/${FORMS['/public/a.css.gz'].length}`)
-    t.deepEqual([...bytes], [0x1f, 0x8b])
-  })
-
-  test(`a compressed copy that is older than its file is not used, ${way}`, async t => {
-    const site = await makeCoded(t, { ...options, revalidate: 0 })
-    t.is((await site.get('br')).headers['content-encoding'], 'br')
-    utimesSync(site.at('/public/a.css'), THEN + 1, THEN + 1)
-    const { headers, text } = await site.get('br, gzip')
-    t.is(headers['content-encoding'], undefined)
-    t.is(headers.vary, undefined)
-    t.is(text, TEXT)
-  })
-
-  test(`a compressed copy that is added or removed while the server runs is noticed, ${way}`, async t => {
-    const site = await makeCoded(t, { ...options, revalidate: 0 }, { '/public/a.css': TEXT })
-    t.is((await site.get('gzip')).headers['content-encoding'], undefined)
-    site.write('/public/a.css.gz', FORMS['/public/a.css.gz'], THEN)
-    t.is((await site.get('gzip')).headers['content-encoding'], 'gzip')
-    await rename(site.at('/public/a.css.gz'), site.at('/public/b.gz'))
-    t.is((await site.get('gzip')).headers['content-encoding'], undefined)
-  })
-
-  test(`while sources are compiled on request no compressed copy is used, ${way}`, async t => {
-    const { get } = await makeCoded(t, { ...options, env: 'development' })
-    const { headers } = await get('br')
-    t.is(headers['content-encoding'], undefined)
-    t.is(headers.vary, undefined)
+for (const [acceptEncoding, coding] of CHOICES) {
+  test(`ANS-06 Accept-Encoding ${acceptEncoding} gets ${coding ?? 'identity'}`, async t => {
+    const { get } = await makeCoded(t)
+    const { status, headers, bytes } = await get(acceptEncoding)
+    t.is(status, 200)
+    t.is(headers['content-encoding'], coding)
+    const file = { br: '.br', gzip: '.gz' }[coding ?? ''] ?? ''
+    t.deepEqual(bytes, Buffer.from(FORMS[`/public/a.css${file}` as keyof typeof FORMS]))
+    t.is(headers['content-type'], 'text/css; charset=utf-8')
   })
 }
+
+test('ANS-07 each coding has its own ETag, and every response varies', async t => {
+  const { get } = await makeCoded(t)
+  const tags = new Set<string | undefined>()
+  for (const coding of ['br', 'gzip', 'identity']) {
+    const { headers } = await get(coding)
+    tags.add(headers.etag)
+    const etag = headers.etag ?? ''
+    for (const [condition, status] of [
+      [{}, 200],
+      [{ range: 'bytes=0-4' }, 206],
+      [{ 'if-none-match': etag }, 304],
+      [{ 'if-match': '"another"' }, 412]
+    ] as const) {
+      const response = await get(coding, condition)
+      t.is(response.status, status)
+      t.is(response.headers.vary, 'Accept-Encoding', `${coding} ${status}`)
+    }
+  }
+  t.is(tags.size, 3)
+  for (const tag of tags) t.regex(tag ?? '', /^"[^"]+"$/)
+})
+
+test('ANS-07 a file with one representation does not vary', async t => {
+  const { get } = await makeCoded(t, {}, { '/public/a.css': TEXT })
+  for (const headers of [{}, { range: 'bytes=0-4' }, { 'if-match': '"another"' }]) {
+    t.is((await get('br, gzip', headers)).headers.vary, undefined)
+  }
+})
+
+test('ANS-07 a Vary that was set in front is kept', async t => {
+  const front: SiteOptions['front'] = (ctx, next) => {
+    ctx.vary('Origin')
+    return next()
+  }
+  const { get } = await makeCoded(t, { front })
+  t.is((await get('br')).headers.vary, 'Origin, Accept-Encoding')
+})
+
+test('a range counts the bytes of the chosen coding', async t => {
+  const { get } = await makeCoded(t)
+  const { status, headers, bytes } = await get('gzip', { range: 'bytes=0-1' })
+  t.is(status, 206)
+  t.is(headers['content-range'], `bytes 0-1/${FORMS['/public/a.css.gz'].length}`)
+  t.deepEqual([...bytes], [0x1f, 0x8b])
+})
+
+test('a compressed copy that is older than its file is not used', async t => {
+  const site = await makeCoded(t, { revalidate: 0 })
+  t.is((await site.get('br')).headers['content-encoding'], 'br')
+  utimesSync(site.at('/public/a.css'), THEN + 1, THEN + 1)
+  const { headers, text } = await site.get('br, gzip')
+  t.is(headers['content-encoding'], undefined)
+  t.is(headers.vary, undefined)
+  t.is(text, TEXT)
+})
+
+test('a compressed copy that is added or removed while the server runs is noticed', async t => {
+  const site = await makeCoded(t, { revalidate: 0 }, { '/public/a.css': TEXT })
+  t.is((await site.get('gzip')).headers['content-encoding'], undefined)
+  site.write('/public/a.css.gz', FORMS['/public/a.css.gz'], THEN)
+  t.is((await site.get('gzip')).headers['content-encoding'], 'gzip')
+  await rename(site.at('/public/a.css.gz'), site.at('/public/b.gz'))
+  t.is((await site.get('gzip')).headers['content-encoding'], undefined)
+})
+
+test('while sources are compiled on request no compressed copy is used', async t => {
+  const { get } = await makeCoded(t, { env: 'development' })
+  const { headers } = await get('br')
+  t.is(headers['content-encoding'], undefined)
+  t.is(headers.vary, undefined)
+})
 
 for (const [sender, options] of SENDERS) {
   test(`ANS-11 a file that is replaced while it is sent arrives complete, with the old bytes, ${sender}`, async t => {

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Context } from 'koa'
-import Koa2 from 'koa2'
-import { makeSite, type Files, type SiteOptions } from '../../support/site.ts'
+import { makeSite } from '../../support/site.ts'
 
 const routes = (ctx: Context) => {
   if (ctx.path !== '/nobody') ctx.body = `${ctx.method} ${ctx.path}`
@@ -13,157 +12,145 @@ const view = (ctx: Context) => {
 }
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 255, 254, 13, 10])
 
-// Everything that comes from memory behaves alike through send, and over Koa 2.
-const WAYS: ReadonlyArray<readonly [way: string, options: SiteOptions]> = [
-  ['from memory', {}],
-  ['streamed', { memory: { maxFileBytes: 0 } }],
-  ['over Koa 2', { koa: Koa2 }]
-]
+test('SRV-01 a file in public is served with its bytes, length and type', async t => {
+  const site = await makeSite(t, { '/public/logo.png': PNG, '/public/a.html': '<p>é' })
+  const png = await site.ask('/logo.png')
+  t.is(png.status, 200)
+  t.deepEqual(png.bytes, PNG)
+  t.is(png.headers['content-length'], '9')
+  t.is(png.headers['content-type'], 'image/png')
+  const html = await site.ask('/a.html?x=1')
+  t.is(html.text, '<p>é')
+  t.is(html.headers['content-length'], '5')
+  t.is(html.headers['content-type'], 'text/html; charset=utf-8')
+})
 
-for (const [way, options] of WAYS) {
-  const served = (t: Parameters<typeof makeSite>[0], files: Files, more: SiteOptions = {}) =>
-    makeSite(t, files, { ...options, ...more })
+test('SRV-02 robots.txt in public is served', async t => {
+  const site = await makeSite(t, { '/public/robots.txt': 'User-agent: *' }, { routes })
+  const { status, text, headers } = await site.ask('/robots.txt')
+  t.is(status, 200)
+  t.is(text, 'User-agent: *')
+  t.is(headers['content-type'], 'text/plain; charset=utf-8')
+})
 
-  test(`SRV-01 a file in public is served with its bytes, length and type, ${way}`, async t => {
-    const site = await served(t, { '/public/logo.png': PNG, '/public/a.html': '<p>é' })
-    const png = await site.ask('/logo.png')
-    t.is(png.status, 200)
-    t.deepEqual(png.bytes, PNG)
-    t.is(png.headers['content-length'], '9')
-    t.is(png.headers['content-type'], 'image/png')
-    const html = await site.ask('/a.html?x=1')
-    t.is(html.text, '<p>é')
-    t.is(html.headers['content-length'], '5')
-    t.is(html.headers['content-type'], 'text/html; charset=utf-8')
-  })
+test('SRV-03 a dynamic path reaches its route', async t => {
+  const site = await makeSite(t, { 'a.css': '' }, { routes })
+  t.is((await site.ask('/books/23?a=b')).text, 'GET /books/23')
+  t.is((await site.ask('/books/23')).headers['cache-control'], undefined)
+})
 
-  test(`SRV-02 robots.txt in public is served, ${way}`, async t => {
-    const site = await served(t, { '/public/robots.txt': 'User-agent: *' }, { routes })
-    const { status, text, headers } = await site.ask('/robots.txt')
-    t.is(status, 200)
-    t.is(text, 'User-agent: *')
-    t.is(headers['content-type'], 'text/plain; charset=utf-8')
-  })
+test('SRV-04 a path that is neither a file nor a route is 404', async t => {
+  const site = await makeSite(t, { 'a.css': '' })
+  const outside = await site.ask('/nowhere')
+  t.is(outside.status, 404)
+  t.is(outside.headers['cache-control'], undefined)
+  const under = await site.ask('/assets/nowhere.css')
+  t.is(under.status, 404)
+  t.is(under.text, outside.text)
+  t.is(under.headers['cache-control'], 'no-store')
+})
 
-  test(`SRV-03 a dynamic path reaches its route, ${way}`, async t => {
-    const site = await served(t, { 'a.css': '' }, { routes })
-    t.is((await site.ask('/books/23?a=b')).text, 'GET /books/23')
-    t.is((await site.ask('/books/23')).headers['cache-control'], undefined)
-  })
+test('SRV-05 a file of the same name elsewhere in public does not hide a route', async t => {
+  const files = { '/public/assets/dashboard.js': 'x', '/public/books/23': 'x' }
+  const site = await makeSite(t, files, { routes })
+  mkdirSync(join(site.root, 'public/assets/books'))
+  for (const path of ['/dashboard', '/books', '/23']) {
+    t.is((await site.ask(path)).text, `GET ${path}`)
+  }
+})
 
-  test(`SRV-04 a path that is neither a file nor a route is 404, ${way}`, async t => {
-    const site = await served(t, { 'a.css': '' })
-    const outside = await site.ask('/nowhere')
-    t.is(outside.status, 404)
-    t.is(outside.headers['cache-control'], undefined)
-    const under = await site.ask('/assets/nowhere.css')
-    t.is(under.status, 404)
-    t.is(under.text, outside.text)
-    t.is(under.headers['cache-control'], 'no-store')
-  })
-
-  test(`SRV-05 a file of the same name elsewhere in public does not hide a route, ${way}`, async t => {
-    const files = { '/public/assets/dashboard.js': 'x', '/public/books/23': 'x' }
-    const site = await served(t, files, { routes })
-    mkdirSync(join(site.root, 'public/assets/books'))
-    for (const path of ['/dashboard', '/books', '/23']) {
-      t.is((await site.ask(path)).text, `GET ${path}`)
+test('SRV-06 methods other than GET reach the route, even where there is a file', async t => {
+  const files = { 'a.css': 'a{}', '/public/form': 'a file' }
+  const site = await makeSite(t, files, { routes })
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    for (const path of ['/form', '/assets/a.css']) {
+      const { status, text, headers } = await site.ask(path, { method })
+      t.deepEqual([status, text, headers.allow], [200, `${method} ${path}`, undefined])
     }
-  })
+  }
+})
 
-  test(`SRV-06 methods other than GET reach the route, even where there is a file, ${way}`, async t => {
-    const files = { 'a.css': 'a{}', '/public/form': 'a file' }
-    const site = await served(t, files, { routes })
-    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-      for (const path of ['/form', '/assets/a.css']) {
-        const { status, text, headers } = await site.ask(path, { method })
-        t.deepEqual([status, text, headers.allow], [200, `${method} ${path}`, undefined])
-      }
+test('SRV-07 an unhandled POST to an asset is 405 with Allow', async t => {
+  const site = await makeSite(t, { 'a.css': 'a{}', '/public/form': 'a file' })
+  for (const path of ['/assets/a.css', '/form']) {
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      const { status, headers } = await site.ask(path, { method })
+      t.deepEqual([status, headers.allow, headers.etag], [405, 'GET, HEAD, OPTIONS', undefined])
     }
-  })
+    const options = await site.ask(path, { method: 'OPTIONS' })
+    t.deepEqual(
+      [options.status, options.headers.allow, options.text],
+      [204, 'GET, HEAD, OPTIONS', '']
+    )
+  }
+  const missing = await site.ask('/assets/b.css', { method: 'POST' })
+  t.deepEqual([missing.status, missing.headers.allow], [404, undefined])
+  t.false(existsSync(join(site.root, 'public/assets')), 'nothing is published for a POST')
+})
 
-  test(`SRV-07 an unhandled POST to an asset is 405 with Allow, ${way}`, async t => {
-    const site = await served(t, { 'a.css': 'a{}', '/public/form': 'a file' })
-    for (const path of ['/assets/a.css', '/form']) {
-      for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
-        const { status, headers } = await site.ask(path, { method })
-        t.deepEqual([status, headers.allow, headers.etag], [405, 'GET, HEAD, OPTIONS', undefined])
-      }
-      const options = await site.ask(path, { method: 'OPTIONS' })
-      t.deepEqual(
-        [options.status, options.headers.allow, options.text],
-        [204, 'GET, HEAD, OPTIONS', '']
-      )
-    }
-    const missing = await site.ask('/assets/b.css', { method: 'POST' })
-    t.deepEqual([missing.status, missing.headers.allow], [404, undefined])
-    t.false(existsSync(join(site.root, 'public/assets')), 'nothing is published for a POST')
-  })
+test('SRV-08 HEAD has the headers of GET and no body, and publishes like GET', async t => {
+  const site = await makeSite(t, { 'stylesheets/a.css': 'a{}', '/public/logo.png': PNG })
+  for (const path of ['/assets/a.css', '/logo.png']) {
+    const head = await site.ask(path, { method: 'HEAD' })
+    t.is(head.status, 200)
+    t.is(head.bytes.length, 0)
+    if (path === '/assets/a.css') t.is(site.read('/public/assets/a.css'), 'a{}')
+    const get = await site.ask(path)
+    t.true(get.bytes.length > 0)
+    // The first one has waited until it was published.
+    const changing = { date: '', 'server-timing': '' }
+    t.deepEqual({ ...head.headers, ...changing }, { ...get.headers, ...changing })
+  }
+})
 
-  test(`SRV-08 HEAD has the headers of GET and no body, and publishes like GET, ${way}`, async t => {
-    const site = await served(t, { 'stylesheets/a.css': 'a{}', '/public/logo.png': PNG })
-    for (const path of ['/assets/a.css', '/logo.png']) {
-      const head = await site.ask(path, { method: 'HEAD' })
-      t.is(head.status, 200)
-      t.is(head.bytes.length, 0)
-      if (path === '/assets/a.css') t.is(site.read('/public/assets/a.css'), 'a{}')
-      const get = await site.ask(path)
-      t.true(get.bytes.length > 0)
-      // The first one has waited until it was published.
-      const changing = { date: '', 'server-timing': '' }
-      t.deepEqual({ ...head.headers, ...changing }, { ...get.headers, ...changing })
-    }
-  })
+test('SRV-09 a file added to public after start is served, a deleted one is 404', async t => {
+  const site = await makeSite(t, { '/public/old.txt': 'old' })
+  t.is((await site.ask('/old.txt')).text, 'old')
+  t.is((await site.ask('/new.txt')).status, 404)
+  site.write('/public/new.txt', 'new')
+  t.is((await site.ask('/new.txt')).text, 'new')
+  unlinkSync(site.at('/public/old.txt'))
+  t.is((await site.ask('/old.txt')).status, 404)
+  t.deepEqual(site.errors, [])
+})
 
-  test(`SRV-09 a file added to public after start is served, a deleted one is 404, ${way}`, async t => {
-    const site = await served(t, { '/public/old.txt': 'old' })
-    t.is((await site.ask('/old.txt')).text, 'old')
-    t.is((await site.ask('/new.txt')).status, 404)
-    site.write('/public/new.txt', 'new')
-    t.is((await site.ask('/new.txt')).text, 'new')
-    unlinkSync(site.at('/public/old.txt'))
-    t.is((await site.ask('/old.txt')).status, 404)
-    t.deepEqual(site.errors, [])
-  })
+test('SRV-10 a directory, a trailing slash and / are passed on', async t => {
+  const files = { '/public/docs/index.html': 'x', 'stylesheets/admin/a.css': 'x' }
+  const site = await makeSite(t, files, { routes })
+  const paths = [
+    '/',
+    '/docs',
+    '/docs/',
+    '/docs/index.html/',
+    '/assets',
+    '/assets/',
+    '/assets/admin'
+  ]
+  for (const path of paths) {
+    const { status, text, headers } = await site.ask(path)
+    t.deepEqual([path, status, text, headers.location], [path, 200, `GET ${path}`, undefined])
+  }
+})
 
-  test(`SRV-10 a directory, a trailing slash and / are passed on, ${way}`, async t => {
-    const files = { '/public/docs/index.html': 'x', 'stylesheets/admin/a.css': 'x' }
-    const site = await served(t, files, { routes })
-    const paths = [
-      '/',
-      '/docs',
-      '/docs/',
-      '/docs/index.html/',
-      '/assets',
-      '/assets/',
-      '/assets/admin'
-    ]
-    for (const path of paths) {
-      const { status, text, headers } = await site.ask(path)
-      t.deepEqual([path, status, text, headers.location], [path, 200, `GET ${path}`, undefined])
-    }
-  })
-
-  test(`SRV-11 a blank, @2x and Unicode are served under their encoded form, ${way}`, async t => {
-    const names = [
-      'a b.css',
-      'logo@2x.css',
-      'schön.css',
-      '日本.css',
-      "it's (1)+[x],;=&$!.css",
-      '🎈.css'
-    ]
-    const files = Object.fromEntries(names.map(name => [`stylesheets/${name}`, `/* ${name} */`]))
-    const site = await served(t, { ...files, '/public/ünter wegs.txt': 'plain' })
-    for (const name of names) {
-      const { status, text } = await site.ask(`/assets/${encodeURIComponent(name)}`)
-      t.deepEqual([name, status, text], [name, 200, `/* ${name} */`])
-    }
-    t.is((await site.ask('/assets/logo@2x.css')).status, 200)
-    t.is((await site.ask("/assets/it's%20(1)+[x],;=&$!.css")).status, 200)
-    t.is((await site.ask('/%C3%BCnter%20wegs.txt')).text, 'plain')
-  })
-}
+test('SRV-11 a blank, @2x and Unicode are served under their encoded form', async t => {
+  const names = [
+    'a b.css',
+    'logo@2x.css',
+    'schön.css',
+    '日本.css',
+    "it's (1)+[x],;=&$!.css",
+    '🎈.css'
+  ]
+  const files = Object.fromEntries(names.map(name => [`stylesheets/${name}`, `/* ${name} */`]))
+  const site = await makeSite(t, { ...files, '/public/ünter wegs.txt': 'plain' })
+  for (const name of names) {
+    const { status, text } = await site.ask(`/assets/${encodeURIComponent(name)}`)
+    t.deepEqual([name, status, text], [name, 200, `/* ${name} */`])
+  }
+  t.is((await site.ask('/assets/logo@2x.css')).status, 200)
+  t.is((await site.ask("/assets/it's%20(1)+[x],;=&$!.css")).status, 200)
+  t.is((await site.ask('/%C3%BCnter%20wegs.txt')).text, 'plain')
+})
 
 test('SRV-12 with compile off a source without a target is 404, and nothing is written', async t => {
   const site = await makeSite(t, { 'stylesheets/a.css': 'a{}' }, { compile: false, revalidate: 0 })

@@ -1,7 +1,7 @@
 // URLs without the extension of their file: WAY-01.
 import test from 'ava'
-import { makeMounted, WAYS } from '../../../support/mounted.ts'
 import { makeSite, type Files } from '../../../support/site.ts'
+import { ENVIRONMENTS } from '../../../support/ways.ts'
 
 const FILES: Files = {
   '/site/about.html': 'about',
@@ -19,9 +19,9 @@ const SITE = {
   mounts: { '/': { dir: 'site', extensions: ['html', '.xml'], index: 'index.html' } }
 }
 
-for (const [way, options] of WAYS) {
-  test(`WAY-01 /about is about.html, and /about.html stays, ${way}`, async t => {
-    const site = await makeMounted(t, options, FILES, SITE)
+for (const [where, options] of ENVIRONMENTS) {
+  test(`WAY-01 /about is about.html, and /about.html stays, ${where}`, async t => {
+    const site = await makeSite(t, FILES, { ...options, ...SITE })
     for (const [path, text] of [
       ['/about', 'about'],
       ['/about.html', 'about'],

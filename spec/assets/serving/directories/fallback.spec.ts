@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import test from 'ava'
 import type { Context, Middleware } from 'koa'
 import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
-import { makeMounted, WAYS } from '../../../support/mounted.ts'
 import { request } from '../../../support/raw.ts'
 import { makeSite, type Files } from '../../../support/site.ts'
+import { ENVIRONMENTS } from '../../../support/ways.ts'
 
 const SHELL = '<!doctype html><title>shell</title>'
 const FILES: Files = {
@@ -21,9 +21,9 @@ const ROOT = { mounts: { '/': { dir: 'dist', fallback: 'index.html' } } }
 const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' }
 const OLDER_BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-for (const [way, options] of WAYS) {
-  test(`MNT-06 a navigation that would be a 404 gets the shell, ${way}`, async t => {
-    const site = await makeMounted(t, options, FILES, ADMIN)
+for (const [where, options] of ENVIRONMENTS) {
+  test(`MNT-06 a navigation that would be a 404 gets the shell, ${where}`, async t => {
+    const site = await makeSite(t, FILES, { ...options, ...ADMIN })
     const paths = ['/admin', '/admin/', '/admin/users/23', '/admin/users/', '/admin/page.html']
     paths.push('/admin/users?q=1', '/admin/a%20b', '/admin/v1.2/users', '/admin/missing.html')
     paths.push('/admin/types/api::article.article', '/admin/types/api%3A%3Aarticle.article')
@@ -47,12 +47,12 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-06 S57 nothing but a navigation gets the shell, ${way}`, async t => {
+  test(`MNT-06 S57 nothing but a navigation gets the shell, ${where}`, async t => {
     for (const [at, mounts] of [
       ['/admin', ADMIN],
       ['', ROOT]
     ] as const) {
-      const site = await makeMounted(t, options, FILES, mounts)
+      const site = await makeSite(t, FILES, { ...options, ...mounts })
       const files = ['missing.js', 'assets/missing.css', 'missing.PNG', 'main.js.map', 'a.woff2']
       for (const path of [...files, 'film.mp4', 'build.zip', 'feed.xml', 'robots.txt']) {
         const { status, text, headers } = await site.ask(`${at}/${path}`, { headers: NAVIGATION })
@@ -85,7 +85,7 @@ for (const [way, options] of WAYS) {
     }
   })
 
-  test(`MNT-06 what the rest of the stack answers stays, its own 404 too, ${way}`, async t => {
+  test(`MNT-06 what the rest of the stack answers stays, its own 404 too, ${where}`, async t => {
     const routes: Middleware = async (ctx, next) => {
       if (ctx.path === '/admin/api') ctx.body = 'api'
       else if (ctx.path === '/admin/gone') ctx.status = 410
@@ -96,7 +96,7 @@ for (const [way, options] of WAYS) {
       } else if (ctx.path === '/admin/thrown') ctx.throw(404, 'thrown')
       else await next()
     }
-    const site = await makeMounted(t, options, FILES, { ...ADMIN, routes })
+    const site = await makeSite(t, FILES, { ...options, ...ADMIN, routes })
     for (const [path, status, text] of [
       ['/admin/api', 200, 'api'],
       ['/admin/gone', 410, undefined],

@@ -3,10 +3,10 @@ import { rmSync } from 'node:fs'
 import test from 'ava'
 import mount from 'koa-mount'
 import type { Context } from 'koa'
-import { makeMounted, WAYS } from '../../../support/mounted.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { makeProject, makeSite, type Files } from '../../../support/site.ts'
+import { ENVIRONMENTS } from '../../../support/ways.ts'
 
 const FILES: Files = {
   '/html/index.html': 'home',
@@ -17,15 +17,15 @@ const FILES: Files = {
   '/html/blog': 'a file'
 }
 
-for (const [way, options] of WAYS) {
+for (const [environment, options] of ENVIRONMENTS) {
   for (const [at, mounts] of Object.entries({
     '': { '/': { dir: 'html', index: 'index.html' } },
     '/site': { '/site': { dir: 'html', index: 'index.html' } }
   })) {
-    const where = `in a mount at ${at || '/'}, ${way}`
+    const where = `in a mount at ${at || '/'}, ${environment}`
 
     test(`MNT-05 a folder’s URL gets its index file, ${where}`, async t => {
-      const site = await makeMounted(t, options, FILES, { mounts })
+      const site = await makeSite(t, FILES, { ...options, mounts })
       for (const [path, text] of [
         ['/', 'home'],
         ['/docs/', 'docs'],
@@ -47,7 +47,7 @@ for (const [way, options] of WAYS) {
     })
 
     test(`MNT-05 a folder’s URL without its slash is redirected there, with its query, ${where}`, async t => {
-      const site = await makeMounted(t, options, FILES, { mounts })
+      const site = await makeSite(t, FILES, { ...options, mounts })
       for (const [path, to] of [
         ['/docs', '/docs/'],
         ['/docs?', '/docs/?'],
@@ -65,7 +65,7 @@ for (const [way, options] of WAYS) {
     })
 
     test(`MNT-05 a folder without an index file, and a file with a slash, are not ours, ${where}`, async t => {
-      const site = await makeMounted(t, options, FILES, { mounts })
+      const site = await makeSite(t, FILES, { ...options, mounts })
       for (const path of ['/empty', '/empty/', '/none/', '/none', '/blog/', '/docs/page.html/']) {
         for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
           const { status, headers } = await site.ask(at + path, { method })

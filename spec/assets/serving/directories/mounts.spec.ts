@@ -5,9 +5,9 @@ import * as zlib from 'node:zlib'
 import test from 'ava'
 import type { Context } from 'koa'
 import { COPIES } from '../../../support/copies.ts'
-import { makeMounted, WAYS } from '../../../support/mounted.ts'
 import { makeProject, makeSite, type Files } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
+import { ENVIRONMENTS } from '../../../support/ways.ts'
 
 const SCRIPT = 'console.log("a mount is served as public is")\n'.repeat(50)
 const THEN = 1_700_000_000
@@ -40,11 +40,11 @@ const FILES: Files = {
 }
 const MOUNTS = { mounts: { '/static': 'build/app' } }
 
-for (const [way, options] of WAYS) {
+for (const [where, options] of ENVIRONMENTS) {
   const isDevelopment = options.env === 'development'
   const plain = isDevelopment ? 'no-cache' : 'public, max-age=0, must-revalidate'
   const makeBuild = async (t: Parameters<typeof makeSite>[0]) => {
-    const site = await makeMounted(t, options, FILES, MOUNTS)
+    const site = await makeSite(t, FILES, { ...options, ...MOUNTS })
     site.write('/build/app/app.js', SCRIPT, THEN)
     for (const extension of COPIES) {
       site.write(`/build/app/app.js${extension}`, compress[extension]?.(SCRIPT) ?? '', THEN)
@@ -52,7 +52,7 @@ for (const [way, options] of WAYS) {
     return site
   }
 
-  test(`MNT-01 a file of a mount is served with its bytes and fields, ${way}`, async t => {
+  test(`MNT-01 a file of a mount is served with its bytes and fields, ${where}`, async t => {
     const site = await makeBuild(t)
     const { status, bytes, headers } = await site.ask('/static/app.js')
     t.is(status, 200)
@@ -78,7 +78,7 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-01 nothing beside or above the mount is reached, ${way}`, async t => {
+  test(`MNT-01 nothing beside or above the mount is reached, ${where}`, async t => {
     const site = await makeBuild(t)
     for (const path of [
       ...['/static/../app-secret/app.js', '/static%2f..%2fapp-secret%2fapp.js', '/static'],
@@ -91,7 +91,7 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-07 the compressed files beside one are negotiated, ${way}`, async t => {
+  test(`MNT-07 the compressed files beside one are negotiated, ${where}`, async t => {
     const site = await makeBuild(t)
     const etags = new Set<string | undefined>()
     for (const [coding, decode] of Object.entries(decompress)) {
@@ -112,7 +112,7 @@ for (const [way, options] of WAYS) {
     t.is(logo.headers.vary, undefined)
   })
 
-  test(`MNT-07 conditions and ranges have their answers, ${way}`, async t => {
+  test(`MNT-07 conditions and ranges have their answers, ${where}`, async t => {
     const site = await makeBuild(t)
     const { headers } = await site.ask('/static/app.js')
     const etag = headers.etag ?? ''
@@ -150,7 +150,7 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`a path of a mount without a file is a 404 that is not stored, and 400 if malformed, ${way}`, async t => {
+  test(`a path of a mount without a file is a 404 that is not stored, and 400 if malformed, ${where}`, async t => {
     const site = await makeBuild(t)
     const missing = await site.ask('/static/none.js')
     const elsewhere = await site.ask('/elsewhere.js')
@@ -162,7 +162,7 @@ for (const [way, options] of WAYS) {
     t.is((await site.ask('/elsewhere/%zz')).status, 404)
   })
 
-  test(`another method on a file of a mount is 405, and OPTIONS 204, ${way}`, async t => {
+  test(`another method on a file of a mount is 405, and OPTIONS 204, ${where}`, async t => {
     const site = await makeBuild(t)
     for (const [method, status] of [
       ['POST', 405],
@@ -176,7 +176,7 @@ for (const [way, options] of WAYS) {
     }
   })
 
-  test(`MNT-02 what a mount lacks is looked for in the shorter one, in public, in the stack, ${way}`, async t => {
+  test(`MNT-02 what a mount lacks is looked for in the shorter one, in public, in the stack, ${where}`, async t => {
     const files = {
       '/long/a.txt': 'long a',
       '/short/x/a.txt': 'short a',
@@ -189,7 +189,8 @@ for (const [way, options] of WAYS) {
     const paths = { '/x': 'long', '/': 'short', '/other': 'long' }
     const orders = [Object.entries(paths), Object.entries(paths).toReversed()]
     for (const order of orders) {
-      const site = await makeMounted(t, options, files, {
+      const site = await makeSite(t, files, {
+        ...options,
         mounts: Object.fromEntries(order),
         routes
       })
@@ -205,8 +206,8 @@ for (const [way, options] of WAYS) {
     }
   })
 
-  test(`MNT-08 a file that is added, replaced or deleted is seen by the next request, ${way}`, async t => {
-    const site = await makeMounted(t, options, FILES, MOUNTS)
+  test(`MNT-08 a file that is added, replaced or deleted is seen by the next request, ${where}`, async t => {
+    const site = await makeSite(t, FILES, { ...options, ...MOUNTS })
     const textOf = async (path: string) => {
       const { status, text } = await site.ask(path)
       return status === 200 ? text : status
@@ -227,8 +228,8 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-08 a directory that is replaced as a whole is served anew, ${way}`, async t => {
-    const site = await makeMounted(t, options, FILES, MOUNTS)
+  test(`MNT-08 a directory that is replaced as a whole is served anew, ${where}`, async t => {
+    const site = await makeSite(t, FILES, { ...options, ...MOUNTS })
     const statuses = async () =>
       Promise.all(
         ['/static/logo.png', '/static/v2/app.js'].map(async p => (await site.ask(p)).text)
@@ -245,7 +246,7 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-08 a mount whose link is switched is served from where it leads, if that may be mounted, ${way}`, async t => {
+  test(`MNT-08 a mount whose link is switched is served from where it leads, if that may be mounted, ${where}`, async t => {
     const elsewhere = makeProject(t, { 'app.js': 'outside' })
     const root = makeProject(t, {
       'builds/1/app.js': 'build 1',
@@ -260,7 +261,7 @@ for (const [way, options] of WAYS) {
       renameSync(join(root, 'next'), join(root, 'dist'))
     }
     leadTo('builds/1')
-    const site = await makeMounted(t, options, {}, { root, mounts: { '/m': 'dist' } })
+    const site = await makeSite(t, {}, { ...options, root, mounts: { '/m': 'dist' } })
     const refused = ['.', 'library', 'apps/web/assets/javascripts', 'apps/web', elsewhere]
     const places = [
       ['builds/1', 'build 1'],
@@ -379,9 +380,9 @@ test('a mount serves nothing while `serve` is off, and nothing while `dev` is in
   t.is((await server.ask('/static/js/deep/a.js')).text, 'the dev server')
 })
 
-for (const [way, options] of WAYS) {
-  test(`UPL-02 a directory that does not exist yet is a 404, and then served, ${way}`, async t => {
-    const site = await makeMounted(t, options, {}, { mounts: { '/up': 'data/uploads' } })
+for (const [where, options] of ENVIRONMENTS) {
+  test(`UPL-02 a directory that does not exist yet is a 404, and then served, ${where}`, async t => {
+    const site = await makeSite(t, {}, { ...options, mounts: { '/up': 'data/uploads' } })
     const ask = async (path: string) => {
       const { status, text } = await site.ask(path)
       return status === 200 ? text : status
