@@ -78,6 +78,7 @@ function waitersOn(socket: Socket): Set<() => void> {
 }
 
 // RFC 9113 section 7.
+const NO_ERROR = 0
 const INTERNAL_ERROR = 2
 
 /** Ends a response early, in a way that its client can detect. */
@@ -94,7 +95,9 @@ export function abort(res: ServerResponse): void {
  */
 export function endOnReset(res: ServerResponse): void {
   const stream = streamOf(res)
-  stream?.once('aborted', () => stream.destroy())
+  stream?.once('aborted', () => {
+    if (stream.rstCode === NO_ERROR) stream.destroy()
+  })
 }
 
 /**
