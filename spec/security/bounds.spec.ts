@@ -144,7 +144,6 @@ test('S40 only names that have a source are written, and only below the prefix',
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css.scss': '@use "part"; a { b: c }',
     'apps/web/assets/stylesheets/_part.scss': '.part { a: b }',
-    'apps/web/assets/stylesheets/_plain.css': 'x{}',
     'apps/web/assets/stylesheets/sub/_deep.scss': '.deep { a: b }',
     'apps/web/assets/stylesheets/sub/menu.css': 'm{}',
     'apps/web/assets/javascripts/main.js.ts': 'export const a: number = 1',
@@ -157,7 +156,7 @@ test('S40 only names that have a source are written, and only below the prefix',
   })
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   const refused = [
-    ...['_part.css', '_part.scss', 'part.css', 'app.css.scss', 'app.scss', '_plain.css'],
+    ...['_part.css', '_part.scss', 'part.css', 'app.css.scss', 'app.scss'],
     ...['stylesheets/_part.scss', 'stylesheets/_part.css', 'stylesheets/app.css.scss'],
     ...['sub/_deep.css', 'sub/_deep.scss', '_deep.scss', 'sub/deep.css', 'main.js.ts', 'main.ts'],
     ...['types.d.ts', 'types.d.js', 'types.js', 'main.js.ts~', 'main.js~', '.main.js.swp'],
