@@ -152,10 +152,8 @@ test.serial(
   async t => {
     const { compiler } = makeCounter('.less')
     const options = { ...OPTIONS, compilers: [compiler] }
-    const site = await makeSite(t, FILES, options)
-    for (const path of PATHS) await site.ask(path)
-    await until(() => memory(site.root) !== undefined, 'the index has been kept')
-    const { published } = await restart(t, site.root, options)
+    const root = await makeKept(t, { options, kept: ['/assets/app.css', '/assets/plain.css'] })
+    const { published } = await restart(t, root, options)
     t.deepEqual(published, ['/assets/other.css'])
   }
 )
