@@ -15,13 +15,23 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   const typed = word.toLowerCase()
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) > limit) continue
-    const edits = distance(typed, candidate.toLowerCase())
+    const edits = editsBetween(typed, candidate.toLowerCase())
     if (edits > limit) continue
     best = candidate
     // The next one has to be nearer.
     limit = edits - 1
   }
   return best
+}
+
+/** Two letters that changed places are one edit. */
+function editsBetween(a: string, b: string): number {
+  const edits = distance(a, b)
+  if (edits !== 2 || a.length !== b.length) return edits
+  const at = [...a].findIndex((letter, index) => letter !== b[index])
+  const isSwapped =
+    a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2)
+  return isSwapped ? 1 : edits
 }
 
 /**

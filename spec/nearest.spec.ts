@@ -12,6 +12,8 @@ test('finds a name with a letter too many, too few, wrong, or swapped', t => {
   t.is(nearest('serv', NAMES), 'serve')
   t.is(nearest('sorve', NAMES), 'serve')
   t.is(nearest('pubilc', NAMES), 'public')
+  t.is(nearest('hatl', ['halt']), 'halt')
+  t.is(nearest('hat2', ['halt']), undefined)
 })
 
 test('does not mind case', t => {
