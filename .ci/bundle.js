@@ -1,7 +1,6 @@
-// Builds dist: bundles the output of tsc, types included, into few small files. The maps hold the sources.
+// Builds dist from lib: a chunk for each room, readable, with its comments; and the types from what tsc wrote.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { transform } from 'esbuild'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
@@ -15,7 +14,7 @@ async function bundle(input, output) {
   const build = await rolldown({ platform: 'node', external: isPackage, ...input })
   const { output: files } = await build.generate({ dir: 'dist', format: 'es', ...output })
   await build.close()
-  return files.filter(({ type }) => type === 'chunk')
+  for (const { fileName, code } of files) write(fileName, code)
 }
 
 function write(name, text) {
@@ -24,38 +23,36 @@ function write(name, text) {
   writeFileSync(file, text)
 }
 
-/** Node prints the line that threw an uncaught error in front of its message: lines are short. */
-async function writeInShortLines({ fileName, code }) {
-  const short = await transform(code, {
-    ...{ minifyWhitespace: true, lineLimit: 160, target: 'node20.19', legalComments: 'none' },
-    ...{ sourcemap: 'external', sourcefile: fileName }
-  })
-  write(fileName, `${short.code}//# sourceMappingURL=${fileName.split('/').at(-1)}.map\n`)
-  write(`${fileName}.map`, short.map)
+/** `serving` for lib/assets/serving/…, `http` for lib/http/…, `shared` for the small files beside the entry points. */
+function roomOf(id) {
+  const [, path] = id.split('/lib/')
+  const [, room] = /^(?:assets\/)?([^/]+)\//.exec(path) ?? []
+  return room ?? (ENTRIES.has(path) ? undefined : path.startsWith('assets/') ? 'assets' : 'shared')
 }
 
+const ENTRIES = new Set([...TYPED, 'cli'].map(name => `${name}.ts`))
+
 rmSync('dist', { recursive: true, force: true })
-const program = await bundle(
-  { input: entries([...TYPED, 'cli'], 'lib', '.ts') },
+await bundle(
+  { input: entries([...TYPED, 'cli'], 'lib', '.ts'), preserveEntrySignatures: 'allow-extension' },
   {
-    // Koa prints errors with the name of their class.
-    minify: { compress: true, mangle: { keepNames: { function: false, class: true } } },
-    ...{ comments: false, sourcemap: 'inline', chunkFileNames: 'chunks/[hash].js' }
+    chunkFileNames: 'chunks/[name].js',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: roomOf, debugName: 'rooms' }]
+    }
   }
 )
-for (const chunk of program) await writeInShortLines(chunk)
-const types = await bundle(
+await bundle(
   { input: entries(TYPED, '.types', '.d.ts'), plugins: [dts({ dtsInput: true })] },
-  { chunkFileNames: 'chunks/[hash].d.ts' }
+  { chunkFileNames: 'chunks/[name].d.ts' }
 )
-for (const { fileName, code } of types) write(fileName, code)
 // Scripts for browsers, which are read from beside the chunk that serves them.
-const scripts = await bundle(
+await bundle(
   {
     input: './lib/assets/development/client/live.js',
     platform: 'browser',
     transform: { target: 'es2020' }
   },
-  { preserveModules: true, minify: true, comments: false }
+  { preserveModules: true, entryFileNames: 'chunks/client/[name].js' }
 )
-for (const { fileName, code } of scripts) write(`chunks/client/${fileName}`, code)
