@@ -1,4 +1,4 @@
-// Builds dist from lib: a chunk for each room, readable, with its comments; and the types from what tsc wrote.
+// Builds dist from lib: a readable chunk for each room; and from what tsc wrote, the types with their docstrings.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -37,6 +37,7 @@ await bundle(
   { input: entries([...TYPED, 'cli'], 'lib', '.ts'), preserveEntrySignatures: 'allow-extension' },
   {
     chunkFileNames: 'chunks/[name].js',
+    comments: false,
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [{ name: roomOf, debugName: 'rooms' }]
@@ -54,5 +55,5 @@ await bundle(
     platform: 'browser',
     transform: { target: 'es2020' }
   },
-  { preserveModules: true, entryFileNames: 'chunks/client/[name].js' }
+  { preserveModules: true, entryFileNames: 'chunks/client/[name].js', comments: false }
 )
