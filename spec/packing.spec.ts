@@ -45,7 +45,11 @@ test('the package has neither sources nor source maps, and its code keeps names 
   const chunk = (name: string) => readFileSync(`dist/chunks/${name}.js`, 'utf8')
   t.regex(chunk('http'), /\nfunction evaluatePreconditions\(/)
   const types = readFileSync('dist/chunks/koa-assets.d.ts', 'utf8')
-  t.true(types.includes('/** The URL prefix of assets, and their folder in `public`. Default: `/assets`. */'))
+  t.true(
+    types.includes(
+      '/** The URL prefix of assets, and their folder in `public`. Default: `/assets`. */'
+    )
+  )
   const longest = Math.max(
     ...chunk('serving')
       .split('\n')
