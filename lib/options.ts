@@ -46,6 +46,11 @@ export const flag: ExpectationOf<boolean> = {
 }
 export const record: ExpectationOf<object> = { expected: 'an object', holds: isRecord }
 
+export const seconds: ExpectationOf<number> = {
+  expected: 'a number of seconds, 0 or more',
+  holds: (value): value is number => Number.isFinite(value) && (value as number) >= 0
+}
+
 export const callback: Expectation = {
   expected: 'a function',
   holds: value => typeof value === 'function'

@@ -1,6 +1,6 @@
 // The options of a mount as a person writes them, and what each one must be.
 import { types } from 'node:util'
-import { isRecord, isText, oneOf, text, type Expectation } from '../../options.ts'
+import { isRecord, isText, oneOf, seconds, text, type Expectation } from '../../options.ts'
 import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 
 /** A directory that something else filled, served under a URL path. */
@@ -76,6 +76,11 @@ export interface MountOptions {
         readonly except?: RegExp | ((path: string) => boolean) | undefined
       }
     | undefined
+  /**
+   * Seconds for which a stat result, including "not found", is reused. Default: 0, so a file that was
+   * overwritten is sent at once; with a `manifest` the value of `koaAssets`.
+   */
+  revalidate?: number | undefined
   /** As the option `symlinks` of `koaAssets`. Default: the value of that. */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
 }
@@ -134,5 +139,6 @@ export const MOUNT = {
     expected: `${page.expected}, or { file, except }`,
     holds: value => isRecord(value) || page.holds(value)
   },
+  revalidate: seconds,
   symlinks: oneOf('inside', 'follow', 'deny')
 } satisfies Record<keyof MountOptions, Expectation>

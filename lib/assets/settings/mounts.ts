@@ -40,6 +40,8 @@ export interface MountSettings {
   readonly fallback: string | undefined
   /** Whether a path never gets the fallback. */
   readonly isExcepted: ValueByPath<boolean>
+  /** In seconds; undefined: that of `public`. */
+  readonly revalidate: number | undefined
 }
 
 interface Project {
@@ -96,7 +98,8 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
     index: options.index,
     extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
     fallback: file,
-    isExcepted: matchedBy(except, flagAt('except', `${place}fallback.`))
+    isExcepted: matchedBy(except, flagAt('except', `${place}fallback.`)),
+    revalidate: options.revalidate ?? (manifest === undefined ? 0 : undefined)
   })
 }
 

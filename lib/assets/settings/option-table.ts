@@ -10,6 +10,7 @@ import {
   optionError,
   oneOf,
   record,
+  seconds,
   text,
   wholeNumber,
   withDefault,
@@ -83,10 +84,7 @@ export const PROJECT = {
   headers,
   memory: record,
   index: record,
-  revalidate: {
-    expected: 'a number of seconds, 0 or more',
-    holds: value => Number.isFinite(value) && (value as number) >= 0
-  },
+  revalidate: seconds,
   symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
   tails: withDefault(flag, true),
   deltas: withDefault(flag, true),

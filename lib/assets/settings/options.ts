@@ -163,8 +163,8 @@ export interface KoaAssetsOptions extends LayeredOptions {
   /** How many assets that were published on request are remembered with their stat results. Default: 10,000. */
   index?: { max?: number | undefined } | undefined
   /**
-   * Seconds for which a stat result, including "not found", is reused. In development a page looks at the
-   * manifests of mounts in any case. Default: 0 with `compile`, else 1.
+   * Seconds for which a stat result, including "not found", is reused. A mount without a manifest has its own.
+   * In development a page looks at the manifests of mounts in any case. Default: 0 with `compile`, else 1.
    */
   revalidate?: number | undefined
   /**

@@ -87,6 +87,10 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
     'cacheControl must be a string, or a function of the path, got { maxAge: 1 } (mounts./a.cacheControl)'
   ],
   [
+    { mounts: { '/a': { dir: '.', revalidate: -1 } } },
+    'revalidate must be a number of seconds, 0 or more, got -1 (mounts./a.revalidate)'
+  ],
+  [
     { mounts: { '/a': { dir: '.', symlinks: true } } },
     "symlinks must be 'inside', 'follow' or 'deny', got true (mounts./a.symlinks)"
   ],
@@ -116,7 +120,7 @@ for (const [options, message] of WRONG) {
 for (const [options, message] of [
   [
     { mounts: { '/a': { directory: 'x' } } },
-    "unknown option 'mounts./a.directory': known options: dir, manifest, dev, immutable, cacheControl, headers, index, extensions, fallback, symlinks"
+    "unknown option 'mounts./a.directory': known options: dir, manifest, dev, immutable, cacheControl, headers, index, extensions, fallback, revalidate, symlinks"
   ],
   [
     { mounts: { '/a': { dir: 'x', imutable: true } } },

@@ -31,7 +31,9 @@ export function mountDirectory(
     memoryKey: `${urlPath}\n`,
     publishedFolder: undefined,
     isPublishing: false,
-    revalidate: () => publicApp.revalidate,
+    revalidate: () => mount.revalidate ?? publicApp.revalidate,
+    // Where each request looks at its file, three more stats would be most of its cost.
+    revalidateCopies: () => publicApp.revalidate,
     isPublishedOnRequest: () => false,
     isHidden,
     fingerprintOf: () => undefined,

@@ -38,6 +38,7 @@ export function publicDirectory(
     publishedFolder: /^\/[^/]*/.exec(prefix)?.[0],
     isPublishing: apps.some(({ compile }) => compile),
     revalidate: ({ app }) => app.revalidate,
+    revalidateCopies: undefined,
     isPublishedOnRequest: ({ app }) => app.compile,
     isHidden,
     fingerprintOf: ({ app, path }) => (app === publicApp ? undefined : splitFingerprint(path)),

@@ -17,6 +17,8 @@ export interface ServedDirectory {
   readonly isPublishing: boolean
   /** Seconds for which a stat result is reused. */
   readonly revalidate: (wanted: Wanted) => number
+  /** Seconds for which the compressed copies beside an unchanged file are not looked for again; undefined: 0. */
+  readonly revalidateCopies: ((wanted: Wanted) => number) | undefined
   /**
    * Whether a file may be published by the request itself: compressed copies beside it do not keep up, and
    * it may appear at any time.

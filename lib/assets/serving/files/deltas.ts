@@ -145,7 +145,8 @@ export class Deltas {
       findDelta: undefined,
       isAtHand: false,
       hasRested: true,
-      trustedUntil: Infinity
+      trustedUntil: Infinity,
+      copiesTrustedUntil: Infinity
     })
     // It came after the file was loaded, whose other representations do not vary by dictionary yet.
     if (!target.areThere) this.#memory.delete(this.#directory.memoryKey + target.path)

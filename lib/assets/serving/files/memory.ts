@@ -9,8 +9,10 @@ export interface Held extends ServedFile {
   readonly isAtHand: boolean
   /** False for a file that changed so recently that it may change again without another stamp. */
   readonly hasRested: boolean
-  /** Milliseconds of the monotonic clock; Infinity for a verified fingerprint. */
+  /** Milliseconds of the monotonic clock, as the next one; Infinity for a verified fingerprint. */
   trustedUntil: number
+  /** When its compressed copies are looked for again, if the file itself is the same. */
+  copiesTrustedUntil: number
 }
 
 /** One for all directories that are served. */

@@ -174,18 +174,12 @@ async function readCopy(
   })
 }
 
-/**
- * @param stamp what the file's stat returns now
- * @param codings of the compressed copies that may be beside it
- */
-export async function isUnchanged(
+/** @param codings of the compressed copies that may be beside it */
+export async function hasSameCopies(
   { representations, copies }: ServedFile,
-  stamp: Stamp,
   codings: readonly Coding[]
 ): Promise<boolean> {
-  const [identity] = representations
-  if (!sameStamp(identity.stamp, stamp)) return false
-  const now = await findCopies(codings, identity)
+  const now = await findCopies(codings, representations[0])
   const isSame = ([coding, copy]: readonly [Coding, Stamp]) => {
     const known = copies.get(coding)
     return known !== undefined && sameStamp(known, copy)

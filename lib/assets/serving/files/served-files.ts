@@ -10,7 +10,7 @@ import type { FolderMemory } from './folder-memory.ts'
 import { isNoFile, type Kind } from './folder-names.ts'
 import { KnownFolders } from './known-folders.ts'
 import type { Held, Memory } from './memory.ts'
-import { isUnchanged, withServedFile, type Loading, type ServedFile } from './served-file.ts'
+import { hasSameCopies, withServedFile, type Loading, type ServedFile } from './served-file.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
 
 type Found = ServedFile | undefined
@@ -116,11 +116,19 @@ export class ServedFiles {
   async #lookUp(wanted: Wanted, known: Held | undefined, stamp?: Stamp): Promise<Found> {
     const now = stamp ?? (await regularStamp(fileIn(this.directory, wanted.path)))
     if (!now) return this.#drop(wanted)
-    if (!known?.hasRested || !(await isUnchanged(known, now, this.#codingsBeside(wanted)))) {
+    if (!known?.hasRested || !(await this.#isUnchanged(wanted, known, now))) {
       return this.#loadCurrent(wanted, now)
     }
     known.trustedUntil = this.#trustedUntil(wanted, known)
     return known
+  }
+
+  async #isUnchanged(wanted: Wanted, known: Held, stamp: Stamp): Promise<boolean> {
+    if (!sameStamp(known.representations[0].stamp, stamp)) return false
+    const now = performance.now()
+    if (known.copiesTrustedUntil > now) return true
+    known.copiesTrustedUntil = now + this.#trustOfCopies(wanted)
+    return hasSameCopies(known, this.#codingsBeside(wanted))
   }
 
   async #loadCurrent(wanted: Wanted, stamp: Stamp): Promise<Found> {
@@ -154,7 +162,8 @@ export class ServedFiles {
       isAtHand:
         hasOneSpelling(wanted.path) && representations.every(({ body }) => body !== undefined),
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, loadedAt)),
-      trustedUntil: this.#trustedUntil(wanted, file)
+      trustedUntil: this.#trustedUntil(wanted, file),
+      copiesTrustedUntil: performance.now() + this.#trustOfCopies(wanted)
     })
   }
 
@@ -171,6 +180,11 @@ export class ServedFiles {
   #trustedUntil(wanted: Wanted, { isVerified }: ServedFile): number {
     const trusted = this.directory.revalidate(wanted) * 1000
     return isVerified ? Infinity : performance.now() + trusted
+  }
+
+  /** In milliseconds. */
+  #trustOfCopies(wanted: Wanted): number {
+    return (this.directory.revalidateCopies?.(wanted) ?? 0) * 1000
   }
 
   /** In seconds. A source may appear at any time, and its target is looked up within the same request. */

@@ -15,6 +15,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
     isPublishing: false,
     // A route may just have written the file.
     revalidate: () => 0,
+    revalidateCopies: undefined,
     isPublishedOnRequest: () => false,
     isHidden: undefined,
     fingerprintOf: () => undefined,

@@ -6,7 +6,7 @@ import test from 'ava'
 import type { Context } from 'koa'
 import { COPIES } from '../../../support/copies.ts'
 import { makeProject, makeSite, type Files } from '../../../support/site.ts'
-import { until } from '../../../support/until.ts'
+import { until, untilSettled } from '../../../support/until.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
 
 const SCRIPT = 'console.log("a mount is served as public is")\n'.repeat(50)
@@ -281,10 +281,9 @@ for (const [where, options] of ENVIRONMENTS) {
 
 test('MNT-08 a new file is seen at once where a miss is trusted, and a changed one after `revalidate`', async t => {
   const site = await makeSite(t, FILES, {
-    ...MOUNTS,
+    mounts: { '/static': { dir: 'build/app', revalidate: 3600 } },
     env: 'production',
-    fingerprint: false,
-    revalidate: 3600
+    fingerprint: false
   })
   t.is((await site.ask('/static/js/new.js')).status, 404)
   t.is((await site.ask('/static/js/new.js')).status, 404)
@@ -292,6 +291,66 @@ test('MNT-08 a new file is seen at once where a miss is trusted, and a changed o
   await until(async () => (await site.ask('/static/js/new.js')).text === 'new', 'it is seen')
   site.write('/build/app/js/new.js', 'newer')
   t.is((await site.ask('/static/js/new.js')).text, 'new')
+})
+
+test('UPL-01 a file of a mount that was overwritten is the new one at once, by default', async t => {
+  const site = await makeSite(
+    t,
+    { '/data/uploads/avatar.png': '0', '/data/uploads/avatar.png.gz': 'not of it' },
+    {
+      mounts: { '/up': { dir: 'data/uploads', cacheControl: 'public, max-age=604800' } },
+      env: 'production',
+      fingerprint: false,
+      revalidate: 3600
+    }
+  )
+  for (let round = 1; round <= 200; round++) {
+    const text = String(round)
+    if (round % 2) site.write('/data/uploads/avatar.png', text)
+    else {
+      site.write('/data/uploads/next', text)
+      renameSync(site.at('/data/uploads/next'), site.at('/data/uploads/avatar.png'))
+    }
+    t.is((await site.ask(`/up/avatar.png?v=${round}`)).text, text)
+    t.is((await site.ask(`/up/${round}.png`)).status, 404)
+    site.write(`/data/uploads/${round}.png`, text)
+    t.is((await site.ask(`/up/${round}.png`)).text, text)
+  }
+})
+
+test('UPL-01 with `revalidate: 1` an overwritten file of a mount is the new one within a second', async t => {
+  const site = await makeSite(
+    t,
+    { '/data/a.txt': 'old' },
+    {
+      mounts: { '/up': { dir: 'data', revalidate: 1 } },
+      env: 'production',
+      fingerprint: false,
+      revalidate: 3600
+    }
+  )
+  t.is((await site.ask('/up/a.txt')).text, 'old')
+  site.write('/data/a.txt', 'new')
+  const since = performance.now()
+  await until(async () => (await site.ask('/up/a.txt')).text === 'new', 'it is seen', 5000)
+  t.true(performance.now() - since < 2000)
+})
+
+test('a copy that appears beside a file of a mount is sent within the `revalidate` of koaAssets', async t => {
+  const text = 'a { color: red }\n'.repeat(100)
+  const site = await makeSite(
+    t,
+    { '/data/a.css': text },
+    { mounts: { '/up': 'data' }, env: 'production', fingerprint: false }
+  )
+  await untilSettled()
+  const coding = async () => {
+    const headers = { 'accept-encoding': 'gzip' }
+    return (await site.ask('/up/a.css', { headers })).headers['content-encoding']
+  }
+  t.is(await coding(), undefined)
+  site.write('/data/a.css.gz', zlib.gzipSync(text))
+  await until(async () => (await coding()) === 'gzip', 'it is sent', 5000)
 })
 
 test('a link `current` above the root that is retargeted leads to the mount of the new release', async t => {
