@@ -54,7 +54,7 @@ export type {
   LiveOptions
 } from './assets/settings/options.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
-export type { LiveTagOptions } from './assets/views/live.ts'
+export type { LiveTagOptions } from './assets/views/tags.ts'
 export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
 export type { Preload } from './assets/context/preload.ts'
 export type { SendFile } from './assets/context/send-file.ts'

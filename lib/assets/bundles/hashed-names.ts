@@ -1,7 +1,7 @@
 // Which names contain a hash of what is in the file. A file that is wrongly taken for hashed is stale in
 // browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
 import { posix } from 'node:path'
-import { hasFixedUrl } from '../urls/fixed-url.ts'
+import { hasFixedUrl } from '../urls/fingerprint.ts'
 
 /** A file, and its name before the bundler added a hash, without extension; undefined when not known. */
 export type NamedFile = readonly [file: string, stem: string | undefined]

@@ -3,7 +3,7 @@
 import { isRecord } from '../../options.ts'
 import type { ScriptKind } from '../views/entry.ts'
 import type { Bundle, BundleEntry } from './bundle.ts'
-import { hasFixedUrl } from '../urls/fixed-url.ts'
+import { hasFixedUrl } from '../urls/fingerprint.ts'
 import { HASHES, hashedAmong, type NamedFile } from './hashed-names.ts'
 import { fileBelow, isBelow, type Json } from './shapes.ts'
 

@@ -1,4 +1,5 @@
 // The contract between this package and the code that compiles sources.
+import { statOf } from '../../files/disk.ts'
 
 export interface CompilerInput {
   /** The text of the source. */
@@ -63,4 +64,21 @@ export function withDot(extension: string): string {
 
 export function wantsMap({ env, sourceMap = env === 'development' }: CompilerInput): boolean {
   return sourceMap
+}
+
+// A path at which a compiler found nothing is a dependency as well: a file that appears there changes the result.
+/** The absolute paths of one search, in the order in which the compiler tries them. */
+export type Search = readonly string[]
+
+/** The paths of each search up to the first file that exists; the rest do not affect the result. */
+export async function searchedPaths(searches: Iterable<Search>): Promise<string[]> {
+  const searched = await Promise.all(Array.from(searches, upToFirstFile))
+  return [...new Set(searched.flat())]
+}
+
+async function upToFirstFile(search: Search): Promise<readonly string[]> {
+  for (const [at, path] of search.entries()) {
+    if ((await statOf(path))?.isFile()) return search.slice(0, at + 1)
+  }
+  return search
 }

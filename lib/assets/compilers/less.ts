@@ -2,8 +2,13 @@
 import { dirname, resolve } from 'node:path'
 import type less from 'less'
 import { CompileError } from '../../errors.ts'
-import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
-import { searchedPaths, type Search } from './searches.ts'
+import {
+  searchedPaths,
+  wantsMap,
+  type BuiltInCompiler,
+  type CompilerInput,
+  type Search
+} from './compiler.ts'
 
 export const lessCompilers: readonly BuiltInCompiler[] = [
   {

@@ -1,8 +1,14 @@
-// Loads optional peer dependencies when the first source needs them.
+// Where packages are, and the optional peer dependencies: each is loaded when the first source needs it.
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
+
+/** Where packages are, as Node looks for them from a directory: the nearest first. */
+export function nodeModulesFrom(directory: string): string[] {
+  const above = dirname(directory)
+  return [join(directory, 'node_modules'), ...(above === directory ? [] : nodeModulesFrom(above))]
+}
 
 /**
  * Loads the first installed package of several.
@@ -13,17 +19,24 @@ import { errorCode, statOf } from '../../files/disk.ts'
 export type Load = (names: readonly string[], purpose: string, from?: string) => Promise<unknown>
 
 export const loadPeer: Load = async (names, purpose, from) => {
+  const key = JSON.stringify([from, ...names])
+  const known = loaded.get(key)
+  if (known) return known
   for (const name of names) {
     const require = await requireFinding(name, from)
     if (!require) continue
-    const loaded = require(name) as { readonly default?: unknown }
-    return loaded.default ?? loaded
+    const peer = require(name) as { readonly default?: object }
+    loaded.set(key, peer.default ?? peer)
+    return loaded.get(key)
   }
   throw new AssetError(
     'compiler-missing',
     `${purpose} needs ${names.at(-1)}, which is not installed: npm install --save-dev ${names.at(-1)}`
   )
 }
+
+/** By project and names: a compiler is searched for until it is found. One that is replaced needs a restart. */
+const loaded = new Map<string, object>()
 
 /**
  * The `require` of the project, or of this package, which may be linked into the project, that finds a

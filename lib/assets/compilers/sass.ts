@@ -3,8 +3,14 @@ import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../errors.ts'
-import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
-import { nodeModulesFrom, searchedPaths, type Search } from './searches.ts'
+import {
+  searchedPaths,
+  wantsMap,
+  type BuiltInCompiler,
+  type CompilerInput,
+  type Search
+} from './compiler.ts'
+import { nodeModulesFrom } from './peers.ts'
 
 const SYNTAX_OF = { '.scss': 'scss', '.sass': 'indented' } as const
 

@@ -1,7 +1,7 @@
 // `ctx.preload`: links that a browser is told of before it has the page.
 import type { Context } from 'koa'
 import { announceLinks } from '../serving/early-hints.ts'
-import { splitArguments } from '../views/arguments.ts'
+import { splitArguments } from '../views/asset-url.ts'
 import type { NamesThenPreloadOptions } from '../views/preload.ts'
 
 /**

@@ -7,7 +7,7 @@ import { nearestPath } from '../../nearest.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { choose } from '../sources/choose-source.ts'
+import { choose } from '../sources/catalog.ts'
 import type { Sources } from '../sources/sources.ts'
 
 const MAX_REMEMBERED = 1000

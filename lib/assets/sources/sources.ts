@@ -1,9 +1,15 @@
 // Finds the source of a name in the directories that an app searches.
 import { join, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
-import { nodeModulesFrom } from '../compilers/searches.ts'
-import { makeCatalog, tailsOf, type Catalog, type Source } from './catalog.ts'
-import { choose, type Candidates } from './choose-source.ts'
+import { nodeModulesFrom } from '../compilers/peers.ts'
+import {
+  choose,
+  makeCatalog,
+  tailsOf,
+  type Candidates,
+  type Catalog,
+  type Source
+} from './catalog.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'

@@ -1,5 +1,8 @@
-// The shape of a fingerprinted name: `app.css` -> `app-<digest>.css`.
+// What the name of a file says about its URL: a fingerprint, `app.css` -> `app-<digest>.css`; the hash of a
+// bundler; or that browsers ask for it again at the same URL.
+import { basename } from 'node:path'
 import { DIGEST_PATTERN } from '../../files/digest.ts'
+import { mediaTypeOf } from '../../http/media-type.ts'
 
 const FINGERPRINT = new RegExp(`-(${DIGEST_PATTERN})$`)
 
@@ -28,4 +31,53 @@ export function splitFingerprint(name: string): Fingerprinted | undefined {
 function extensionAt(name: string): number {
   const dot = name.lastIndexOf('.')
   return dot > name.lastIndexOf('/') + 1 ? dot : name.length
+}
+
+/** A path without the hash in its name, by which the next version of the file is recognised. */
+export interface WithoutHash {
+  /** `/assets/app-` */
+  readonly before: string
+  /** `.js` */
+  readonly after: string
+}
+
+const FINGERPRINTED = new RegExp(`^(.*-)${DIGEST_PATTERN}((?:\\.[^./]*)?)$`)
+
+/** `/assets/app-<digest>.css`; undefined for a path without a fingerprint. */
+export function withoutFingerprint(path: string): WithoutHash | undefined {
+  return split(FINGERPRINTED, path)
+}
+
+// What bundlers write, the most certain first: eight characters of base64url, which may contain the separator
+// (Vite and Rollup), then the last part that has a digit or capitals (esbuild, webpack, Rspack, Parcel).
+// What follows a hash has neither: `.chunk.js`, `.module.css`.
+const AFTER = String.raw`((?:[.-][a-z]+)*\.[a-z][a-z0-9]*)$`
+const BUNDLERS = [
+  new RegExp(String.raw`^(.*[^/]-)[\w-]{8}(\.[a-z][a-z0-9]*)$`),
+  new RegExp(String.raw`^(.*[^/][.-])(?=[a-z]*[\dA-Z])\w{6,64}${AFTER}`)
+]
+
+/** `/build/main.3f9a1c2b.chunk.js`; undefined for a path whose name has nothing beside a hash, or no hash. */
+export function withoutHash(path: string): WithoutHash | undefined {
+  const pattern = BUNDLERS.find(each => each.test(path))
+  return pattern && split(pattern, path)
+}
+
+function split(pattern: RegExp, path: string): WithoutHash | undefined {
+  const [, before, after] = pattern.exec(path) ?? []
+  return before === undefined || after === undefined ? undefined : { before, after }
+}
+
+const TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/manifest+json'])
+// `sw.js`, `sw-3f9a.js`, `service-worker.js`, `firebase-messaging-sw.js`; some apps call theirs `manifest.json`.
+const NAMES =
+  /^(?:(?:.*[-_.])?(?:ng)?(?:sw|service[-_.]?worker)(?:[-_.].*)?\.[cm]?js|manifest\.json)$/i
+
+/**
+ * Whether a file is a page, a service worker or a web app manifest: cached for a year, it would keep a site
+ * from being updated.
+ * @param path decoded
+ */
+export function hasFixedUrl(path: string): boolean {
+  return TYPES.has(mediaTypeOf(path) ?? '') || NAMES.test(basename(path))
 }

@@ -1,8 +1,7 @@
 /** `entry`: the tags of a bundler's entry point. */
 
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
-import { splitArguments, type NamesThen } from './arguments.ts'
-import type { AssetUrl } from './asset-url.ts'
+import { splitArguments, type AssetUrl, type NamesThen } from './asset-url.ts'
 import { escapeHtml, escapeInScript, withoutKeywords, type Attributes } from './html.ts'
 import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
 

@@ -2,8 +2,7 @@
 
 import { assetName, type AppAssets, type AssetUrl, type UrlOf } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
-import { isModulePath, reachedFrom } from './module-graph.ts'
-import { makePageMemory } from './page-memory.ts'
+import { isModulePath, makePageMemory, reachedFrom } from './module-graph.ts'
 
 export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
@@ -20,10 +19,10 @@ export interface ImportMapOptions {
   readonly imports?: Readonly<Record<string, string>> | undefined
 }
 
-type Entry = readonly [specifier: string, asset: AssetUrl]
+type MapEntry = readonly [specifier: string, asset: AssetUrl]
 
 export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
-  const named = ([specifier, name]: readonly [string, string]): Entry => [
+  const named = ([specifier, name]: readonly [string, string]): MapEntry => [
     specifier,
     urlOf(name, '.js')
   ]
@@ -63,7 +62,7 @@ function publishedModules(
   host: string,
   assets: AppAssets,
   entry: ImportMapOptions['entry']
-): Entry[] {
+): MapEntry[] {
   const names = entry === undefined ? undefined : [entry].flat()
   const found = names
     ? reachedFrom(
@@ -77,7 +76,7 @@ function publishedModules(
 }
 
 /** Whether an entry of the option `imports` leads to one of the modules, if it leads to a module of ours. */
-function isReachedBy(modules: readonly Entry[], urlOf: UrlOf) {
+function isReachedBy(modules: readonly MapEntry[], urlOf: UrlOf) {
   const urls = new Set(modules.map(([, { url }]) => url))
   return ([, name]: readonly [string, string]): boolean => {
     // Without fingerprints, what is reached is not known.
@@ -87,7 +86,7 @@ function isReachedBy(modules: readonly Entry[], urlOf: UrlOf) {
   }
 }
 
-function hashes(entries: readonly Entry[]): object | undefined {
+function hashes(entries: readonly MapEntry[]): object | undefined {
   const known = entries.flatMap(([, { url, integrity }]): [string, string][] =>
     integrity?.length ? [[url, integrity.join(' ')]] : []
   )

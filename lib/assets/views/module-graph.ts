@@ -62,3 +62,26 @@ export function importOrder<Node>(
   }
   return ordered
 }
+
+/** A page has few entries; their lists may be long. */
+const MAX_REMEMBERED = 20
+
+/**
+ * Remembers what a helper wrote, until the URL of an asset may have changed.
+ * @param version changes with the URLs of assets
+ */
+export function makePageMemory<Written>(version: () => string) {
+  const written = new Map<string, Written>()
+  let writtenFor: string | undefined
+  return (key: string, write: () => Written): Written => {
+    const now = version()
+    if (now !== writtenFor) written.clear()
+    writtenFor = now
+    const known = written.get(key)
+    if (known !== undefined) return known
+    const fresh = write()
+    if (written.size >= MAX_REMEMBERED) written.clear()
+    written.set(key, fresh)
+    return fresh
+  }
+}

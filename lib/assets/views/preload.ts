@@ -2,8 +2,7 @@
 
 import { inspect } from 'node:util'
 import { encodeUrl } from '../urls/encode.ts'
-import type { NamesThen } from './arguments.ts'
-import { mediaType, withoutQuery, type UrlOf } from './asset-url.ts'
+import { mediaType, withoutQuery, type NamesThen, type UrlOf } from './asset-url.ts'
 
 // With the extension that a tag appends to a name without one.
 const DESTINATIONS = {

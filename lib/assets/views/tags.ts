@@ -1,17 +1,24 @@
-/** `javascript`, `stylesheet` and `favicon`. A `src` or `href` among the attributes is ignored. */
+/** `javascript`, `stylesheet`, `favicon` and `live`. A `src` or `href` among the attributes is ignored. */
 
 import { inspect } from 'node:util'
-import { splitArguments, type NamesThen } from './arguments.ts'
-import { assetName, type AppAssets, type AssetUrl, type UrlOf } from './asset-url.ts'
+import { check, text, type Expectation } from '../../options.ts'
+import {
+  assetName,
+  splitArguments,
+  type AppAssets,
+  type AssetUrl,
+  type NamesThen,
+  type UrlOf
+} from './asset-url.ts'
 import {
   openTag,
   readAttributes,
+  withoutKeywords,
   writeAttribute,
   type Attributes,
   type AttributeValue
 } from './html.ts'
-import { staticImports } from './module-graph.ts'
-import { makePageMemory } from './page-memory.ts'
+import { makePageMemory, staticImports } from './module-graph.ts'
 
 export interface ScriptAttributes extends Attributes {
   /**
@@ -76,6 +83,39 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
      */
     favicon: (name = 'favicon.ico', attributes: Attributes = {}): string =>
       faviconTag(urlOf(name), readAttributes(attributes))
+  } as const
+}
+
+export interface LiveTagOptions {
+  /** For a Content-Security-Policy without `unsafe-inline`. */
+  readonly nonce?: string | undefined
+}
+
+const LIVE_OPTIONS = { nonce: text } satisfies Record<keyof LiveTagOptions, Expectation>
+
+/**
+ * `live`: the script that shows edits in a page without reloading it.
+ * @param src undefined for a page that must not have it
+ */
+export function liveHelpers(src: string | undefined) {
+  return {
+    /**
+     * The script of the live channel: an edited stylesheet or image is replaced in the page, an edited script
+     * reloads it, and an error is shown. Empty unless the environment is `development` and the request
+     * comes from this machine (the option `live`).
+     *
+     * @example
+     * live({ nonce })
+     * // <script src="/assets/-/live.js" type="module" async="async" nonce="…"></script>
+     * @throws {TypeError} for an unknown option
+     */
+    live: (options: LiveTagOptions = {}): string => {
+      check(withoutKeywords(options), LIVE_OPTIONS, 'live.')
+      if (src === undefined) return ''
+      // Early, so that it sees what the page requests: browsers keep a list of 250 requests alone.
+      const attributes = { src, type: 'module', async: true, nonce: options.nonce }
+      return `${openTag('script', attributes)}</script>`
+    }
   } as const
 }
 

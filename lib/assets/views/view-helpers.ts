@@ -5,10 +5,9 @@ import { nearest } from '../../nearest.ts'
 import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
 import { entryHelpers, findNone, type FindEntry, type Page } from './entry.ts'
 import { importMapHelpers } from './import-map.ts'
-import { liveHelpers } from './live.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
-import { tagHelpers } from './tags.ts'
+import { liveHelpers, tagHelpers } from './tags.ts'
 
 export type { EntryOptions } from './entry.ts'
 

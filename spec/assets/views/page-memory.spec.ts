@@ -1,5 +1,5 @@
 import test from 'ava'
-import { makePageMemory } from '../../../lib/assets/views/page-memory.ts'
+import { makePageMemory } from '../../../lib/assets/views/module-graph.ts'
 import { makeHelpers } from './view-helpers-site.ts'
 
 test('what was written for a page is written again when URLs may have changed', t => {

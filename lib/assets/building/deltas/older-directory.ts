@@ -6,7 +6,7 @@ import { canMakeDeltas, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta
 import { readOpenFile, removeFile, statOf, withFile } from '../../../files/disk.ts'
 import { mtimeNotBefore } from '../../../files/writing/mtime.ts'
 import { isCompressibleType } from '../../../http/media-type.ts'
-import { withoutHash } from '../../urls/hashed-name.ts'
+import { withoutHash } from '../../urls/fingerprint.ts'
 import { openDirectory, type BuiltDirectory } from '../copies/directory.ts'
 import { faultOfDelta } from './check-delta.ts'
 import type { DeltaSizes } from './delta-report.ts'

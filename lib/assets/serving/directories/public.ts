@@ -1,7 +1,6 @@
 // The public directory: files that the apps publish, and those that a person put there.
 import { encodePath } from '../../urls/encode.ts'
-import { splitFingerprint } from '../../urls/fingerprint.ts'
-import { withoutFingerprint, type WithoutHash } from '../../urls/hashed-name.ts'
+import { splitFingerprint, withoutFingerprint, type WithoutHash } from '../../urls/fingerprint.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { moreFields } from '../more-fields.ts'
 import { useAsDictionary } from '../../../http/coding/dictionaries.ts'

@@ -6,8 +6,7 @@ import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
 import { digestOfHash } from '../../../files/digest.ts'
 import { errorCode, readOpenFile, withFile } from '../../../files/disk.ts'
-import { withFingerprint } from '../../urls/fingerprint.ts'
-import { withoutHash } from '../../urls/hashed-name.ts'
+import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 
 /**
  * The bytes that have a SHA-256.
