@@ -1,7 +1,7 @@
 // docs/live.md
 import test from 'ava'
 import ejs from 'ejs'
-import { LIVE } from '../../lib/assets/settings/live.ts'
+import { LIVE } from '../../lib/assets/settings/option-table.ts'
 import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { asBody, evaluate, readPage } from '../support/examples.ts'
 import { makeSite } from '../support/site.ts'

@@ -4,7 +4,7 @@ import { isLocal, isOwnPage } from '../../http/local-request.ts'
 import type { makeHandlers } from '../development/handlers.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
-import type { LiveSettings } from '../settings/live.ts'
+import type { LiveSettings } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 
 export class Development {

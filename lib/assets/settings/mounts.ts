@@ -2,18 +2,19 @@
 import { resolve } from 'node:path'
 import { isDirectory, statIfThere } from '../../files/at-start.ts'
 import type { ServedPlace, Symlinks } from '../../files/containment.ts'
-import { entriesGiven, optionError } from '../../options.ts'
+import { entriesGiven, flag, optionError } from '../../options.ts'
 import { AssetError } from '../../errors.ts'
 import { withDot } from '../compilers/compiler.ts'
-import { settlePath, type AppSettings } from './app-settings.ts'
+import { settlePath } from './app-settings.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { KoaAssetsOptions } from './options.ts'
-import { mayBeServed, whyPrivate } from './public-directory.ts'
+import type { Situation } from './option-table.ts'
+import { mayBeServed, whyPrivate, type Project } from './public-directory.ts'
 import {
-  cacheControlAt,
-  flagAt,
-  headersAt,
+  cacheControl,
+  checkedBy,
+  headersByPath,
   valueByPath,
   type ByPath,
   type HeaderValues,
@@ -44,22 +45,19 @@ export interface MountSettings {
   readonly revalidate: number | undefined
 }
 
-interface Project {
-  readonly root: string
-  readonly env: string
+interface Surroundings extends Project, Situation {
   readonly symlinks: Symlinks
-  readonly apps: readonly AppSettings[]
-  /** A directory may be made after precompile. */
-  readonly isPrecompile: boolean
 }
 
 /** @returns the longest URL path first */
 export function settleMounts(
-  project: Project,
+  project: Surroundings,
   mounts: KoaAssetsOptions['mounts']
 ): readonly MountSettings[] {
   const settled = entriesGiven(mounts)
-    .map(([path, given]) => settleMount(project, path, asOptions(given)))
+    .map(([path, given]) =>
+      settleMount(project, path, typeof given === 'string' ? { dir: given } : given)
+    )
     .toSorted((a, b) => b.urlPath.length - a.urlPath.length)
   const paths = settled.map(({ urlPath }) => urlPath)
   const twice = paths.find((path, at) => paths.indexOf(path) !== at)
@@ -67,18 +65,15 @@ export function settleMounts(
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
-function asOptions(mount: string | MountOptions): MountOptions {
-  return typeof mount === 'string' ? { dir: mount } : mount
-}
-
-function settleMount(project: Project, path: string, options: MountOptions): MountSettings {
+function settleMount(project: Surroundings, path: string, options: MountOptions): MountSettings {
   const { root, env, isPrecompile } = project
   const dir = resolve(root, options.dir)
   const urlPath = settlePath(path, 'mounts')
-  const dev = env === 'development' ? inForce(options.dev) : undefined
+  const dev = env === 'development' ? devServer(options.dev) : undefined
   const { manifest, symlinks = project.symlinks, fallback } = options
   const { file, except } = typeof fallback === 'object' ? fallback : { file: fallback }
   const place = `mounts.${path}.`
+  // A directory may be made after precompile.
   if (dev === undefined && !isPrecompile) checkDirectory(project, urlPath || '/', options, dir)
   return Object.freeze({
     urlPath,
@@ -92,49 +87,47 @@ function settleMount(project: Project, path: string, options: MountOptions): Mou
     }),
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
     dev,
-    isImmutable: immutableBy(options.immutable, place),
-    cacheControl: valueByPath(options.cacheControl, cacheControlAt(place)),
-    headers: valueByPath(options.headers, headersAt(place)),
+    isImmutable:
+      options.immutable === true
+        ? (path: string) => !hasFixedUrl(path)
+        : matchedBy(options.immutable, 'immutable', place),
+    cacheControl: valueByPath(options.cacheControl, checkedBy(cacheControl, 'cacheControl', place)),
+    headers: headersByPath(options.headers, place),
     index: options.index,
     extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
     fallback: file,
-    isExcepted: matchedBy(except, flagAt('except', `${place}fallback.`)),
+    isExcepted: matchedBy(except, 'except', `${place}fallback.`),
     revalidate: options.revalidate ?? (manifest === undefined ? 0 : undefined)
   })
 }
 
-function inForce(dev: MountOptions['dev']): string | true | undefined {
+function devServer(dev: MountOptions['dev']): string | true | undefined {
   return typeof dev === 'string' ? dev.replace(/\/$/, '') || undefined : dev || undefined
 }
 
-function checkDirectory(project: Project, path: string, options: MountOptions, dir: string): void {
+function checkDirectory(
+  project: Surroundings,
+  path: string,
+  options: MountOptions,
+  dir: string
+): void {
   const stats = statIfThere(dir)
   const isThere = stats?.isDirectory() ?? (options.manifest === undefined && !stats)
   const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
   if (reason === undefined) return
+  const hasBundler = project.env === 'development' && options.manifest !== undefined
   const advice = isThere
     ? 'everything in a mount is served: mount a directory of its own'
-    : `build it first, ${isBundleInDevelopment(project, options) ? "set dev to use the bundler's dev server, " : ''}or correct the path`
+    : `build it first, ${hasBundler ? "set dev to use the bundler's dev server, " : ''}or correct the path`
   throw new AssetError('mount-unusable', `the mount ${path} is ${dir}, which ${reason}: ${advice}`)
-}
-
-function isBundleInDevelopment({ env }: Project, { manifest }: MountOptions): boolean {
-  return env === 'development' && manifest !== undefined
-}
-
-function immutableBy(
-  immutable: MountOptions['immutable'],
-  place: string
-): MountSettings['isImmutable'] {
-  if (immutable === true) return path => !hasFixedUrl(path)
-  return matchedBy(immutable, flagAt('immutable', place))
 }
 
 function matchedBy(
   given: RegExp | ByPath<boolean> | undefined,
-  check: (value: unknown) => boolean
+  name: string,
+  place: string
 ): ValueByPath<boolean> {
-  if (typeof given !== 'object') return valueByPath(given, check)
+  if (typeof given !== 'object') return valueByPath(given, checkedBy(flag, name, place))
   // `search` ignores `lastIndex`, which the flags g and y would carry from one path to the next.
   return path => path.search(given) !== -1
 }

@@ -17,9 +17,14 @@ import {
   type Expectation
 } from '../../options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
-import { live, LIVE } from './live.ts'
 import { FALLBACK, isExtension, MOUNT } from './mount-options.ts'
-import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
+import type {
+  AppOptions,
+  Configure,
+  KoaAssetsOptions,
+  LayeredOptions,
+  LiveOptions
+} from './options.ts'
 import { headers } from './values-by-path.ts'
 
 /** What a default may depend on. */
@@ -88,7 +93,10 @@ export const PROJECT = {
   symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
   tails: withDefault(flag, true),
   deltas: withDefault(flag, true),
-  live,
+  live: {
+    expected: 'true, false or an object',
+    holds: value => typeof value === 'boolean' || isRecord(value)
+  },
   configure: record
 } satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>
 
@@ -102,6 +110,20 @@ export const MEMORY = {
 export const INDEX = {
   max: withDefault(wholeNumber('entries', 1), 10_000)
 } satisfies Record<keyof NonNullable<KoaAssetsOptions['index']>, Expectation>
+
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i
+
+export const LIVE = {
+  hosts: {
+    expected: "a list of host names without port, such as 'my-machine.local'",
+    holds: value => Array.isArray(value) && value.every(name => isText(name) && HOST.test(name))
+  },
+  watch: {
+    expected: 'a list of directories',
+    holds: value => Array.isArray(value) && value.every(isText)
+  },
+  editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
+} satisfies Record<keyof LiveOptions, Expectation>
 
 /** @throws TypeError for an unknown option and for a wrong value, wherever it is */
 export function checkOptions(options: KoaAssetsOptions): void {

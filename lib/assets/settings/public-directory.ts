@@ -10,7 +10,8 @@ export function publicFile({ publicDir }: { readonly publicDir: string }, path: 
   return join(publicDir, path)
 }
 
-interface Project {
+/** What a directory that is served may not expose. */
+export interface Project {
   readonly root: string
   readonly apps: readonly AppSettings[]
 }

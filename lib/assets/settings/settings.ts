@@ -5,12 +5,11 @@ import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { optionError, settleTable, type Settled } from '../../options.ts'
 import { settleApps, settlePath, type Apps } from './app-settings.ts'
-import { settleLive, type LiveSettings } from './live.ts'
 import { settleMounts, type MountSettings } from './mounts.ts'
 import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
-import type { KoaAssetsOptions } from './options.ts'
+import type { KoaAssetsOptions, LiveOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
-import { headersAt, valueByPath, type HeaderValues, type ValueByPath } from './values-by-path.ts'
+import { headersByPath, type HeaderValues, type ValueByPath } from './values-by-path.ts'
 
 export type { AppSettings } from './app-settings.ts'
 export type { MountSettings } from './mounts.ts'
@@ -40,6 +39,16 @@ export interface Settings extends Apps, Settled<typeof PROJECT> {
   readonly index: Settled<typeof INDEX>
 }
 
+/** What is under `<prefix>/-/` in development. */
+export interface LiveSettings {
+  /** Names that are trusted as those of this machine are; in lower case. */
+  readonly hosts: ReadonlySet<string>
+  /** Directories, absolute. */
+  readonly watch: readonly string[]
+  /** The scheme of the editor's URLs. */
+  readonly editor: string | undefined
+}
+
 /** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
 export function settle(
   options: KoaAssetsOptions = {},
@@ -64,7 +73,7 @@ export function settle(
     ...plain,
     ...apps,
     mounts,
-    headers: valueByPath(options.headers, headersAt('')),
+    headers: headersByPath(options.headers, ''),
     root,
     env,
     serve,
@@ -97,4 +106,30 @@ function settlePrefix(prefix = '/assets'): string {
   const path = settlePath(prefix, 'prefix')
   if (path === '') throw optionError('prefix', "a path such as '/assets'", prefix)
   return path
+}
+
+/**
+ * Undefined unless the environment is `development` and the assets are served.
+ * @throws AssetError for a directory that does not exist
+ */
+export function settleLive(
+  given: boolean | LiveOptions | undefined,
+  { env, serve, root }: { readonly env: string; readonly serve: boolean; readonly root: string }
+): LiveSettings | undefined {
+  if (env !== 'development' || !serve || given === false) return undefined
+  const { hosts = [], watch = [], editor }: LiveOptions = typeof given === 'object' ? given : {}
+  return Object.freeze({
+    hosts: new Set(hosts.map(name => name.toLowerCase())),
+    watch: Object.freeze(watch.map(directory => settleWatched(root, directory))),
+    editor
+  })
+}
+
+function settleWatched(root: string, directory: string): string {
+  const path = resolve(root, directory)
+  if (isDirectory(path)) return path
+  throw new AssetError(
+    'source-missing',
+    `live.watch names ${directory}, but ${path} is not a directory: create it, or remove it from live.watch`
+  )
 }

@@ -1,6 +1,6 @@
 // Options that are a value or a function of a file's path.
 import { isFieldName, isFieldValue } from '../../http/field-syntax.ts'
-import { isRecord, optionError, type Expectation } from '../../options.ts'
+import { isRecord, optionError, type Expectation, type ExpectationOf } from '../../options.ts'
 
 /** Fields of a response, by name. */
 export type HeaderValues = Readonly<Record<string, string>>
@@ -20,20 +20,31 @@ export function valueByPath<Value>(
   check: (value: unknown) => Value
 ): ValueByPath<Value> {
   if (given === undefined) return undefined
-  if (!isFunction(given)) {
-    const value = check(given)
-    return Object.assign(() => value, { isSameForAll: true } as const)
+  if (typeof given === 'function') {
+    const choose = given as (path: string) => unknown
+    return path => {
+      const value = choose(path)
+      return value === undefined ? undefined : check(value)
+    }
   }
-  return path => {
-    const value: unknown = given(path)
-    return value === undefined ? undefined : check(value)
+  const value = check(given)
+  return Object.assign(() => value, { isSameForAll: true } as const)
+}
+
+export function checkedBy<Value>(
+  { expected, holds }: ExpectationOf<Value>,
+  name: string,
+  place: string
+): (value: unknown) => Value {
+  return value => {
+    if (holds(value)) return value
+    throw optionError(name, expected, value, place)
   }
 }
 
-function isFunction<Value>(
-  given: ByPath<Value>
-): given is Extract<ByPath<Value>, (path: string) => Value | undefined> {
-  return typeof given === 'function'
+export const cacheControl: ExpectationOf<string> = {
+  expected: "a value such as 'public, max-age=3600'",
+  holds: (value): value is string => value !== '' && isFieldValue(value)
 }
 
 export const headers: Expectation = {
@@ -49,25 +60,27 @@ const COMPUTED = new Set([
 ])
 
 /**
+ * The option `headers`; what is given is copied, so later changes have no effect.
  * @param place of the option, such as `mounts./static.`
- * @returns a check that copies what it is given, so later changes have no effect
  */
-export function headersAt(place: string): (values: unknown) => HeaderValues {
-  const option = `${place}headers`
-  return values => {
+export function headersByPath(
+  given: ByPath<HeaderValues> | undefined,
+  place: string
+): ValueByPath<HeaderValues> {
+  return valueByPath(given, values => {
     if (!isPlain(values)) throw optionError('headers', headers.expected, values, place)
     for (const [name, value] of Object.entries(values)) {
       if (COMPUTED.has(name.toLowerCase())) {
         throw new TypeError(
-          `${option} sets ${name}, which is computed for each response: remove it`
+          `${place}headers sets ${name}, which is computed for each response: remove it`
         )
       }
       if (!isFieldName(name)) throw optionError('headers', 'an object of fields', values, place)
       if (!isFieldValue(value))
-        throw optionError(name, 'text without line breaks', value, `${option}.`)
+        throw optionError(name, 'text without line breaks', value, `${place}headers.`)
     }
     return Object.freeze({ ...(values as HeaderValues) })
-  }
+  })
 }
 
 /** Not a promise, a Map or an instance of Headers: their fields would be lost. Of any realm. */
@@ -75,18 +88,4 @@ function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   if (!isRecord(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
-export function cacheControlAt(place: string): (value: unknown) => string {
-  return value => {
-    if (value !== '' && isFieldValue(value)) return value
-    throw optionError('cacheControl', "a value such as 'public, max-age=3600'", value, place)
-  }
-}
-
-export function flagAt(name: string, place: string): (value: unknown) => boolean {
-  return value => {
-    if (typeof value === 'boolean') return value
-    throw optionError(name, 'true or false', value, place)
-  }
 }
