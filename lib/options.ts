@@ -24,7 +24,7 @@ type Options<Situation> = Readonly<
 >
 
 /** The settings of the options that have a default. */
-export type Settled<Table> = {
+export type SettingsOf<Table> = {
   readonly [
     Name in keyof Table as Table[Name] extends Option<unknown, never> ? Name : never
   ]: Table[Name] extends Option<infer Value, never> ? Value : never
@@ -91,11 +91,11 @@ export function settleTable<Situation, Table extends Options<Situation>>(
   options: Table,
   given: { readonly [Name in keyof Table]?: unknown },
   situation: Situation
-): Settled<Table> {
+): SettingsOf<Table> {
   const settings = Object.entries(options).flatMap(([name, option]) =>
     option.default ? [[name, given[name] ?? option.default(situation)]] : []
   )
-  return Object.fromEntries(settings) as Settled<Table>
+  return Object.fromEntries(settings) as SettingsOf<Table>
 }
 
 /** The entries that are set: `undefined` means "not set" everywhere. */

@@ -12,7 +12,7 @@ import {
   settleTable,
   withDefault,
   type Expectation,
-  type Settled
+  type SettingsOf
 } from '../options.ts'
 import { warnOnce } from '../warn-once.ts'
 import type { CacheDirective, HeaderField, Lifetime } from './cache-directive.ts'
@@ -105,7 +105,7 @@ export interface Defaults {
 }
 
 /** An option that is not listed here is settled by its row above. */
-export interface HttpCacheSettings extends Settled<typeof OPTIONS> {
+export interface HttpCacheSettings extends SettingsOf<typeof OPTIONS> {
   readonly defaults: Defaults | undefined
   readonly version: (ctx: Context) => string | undefined
   readonly groups: GroupOptions

@@ -1,5 +1,5 @@
 // What a bundler's manifest says, whichever bundler wrote it. Files are paths below the mount's directory.
-
+import { isRecord } from '../../options.ts'
 import type { ScriptKind } from '../views/entry.ts'
 
 export interface Bundle {
@@ -26,4 +26,36 @@ export interface BundleEntry {
 export interface BundleScript {
   readonly file: string
   readonly kind: ScriptKind
+}
+
+// Checks of what a manifest contains. Each reason completes "… is not a bundler's manifest: ".
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** An absent list is empty. */
+export function texts(value: unknown, what: string): readonly string[] {
+  if (value === undefined) return []
+  if (Array.isArray(value) && value.every(each => typeof each === 'string')) return value
+  throw new TypeError(`${what} is not a list of strings`)
+}
+
+export function records(value: Json, what: string): [string, Json][] {
+  return Object.entries(value).map(([key, each]) => {
+    if (isRecord(each)) return [key, each]
+    throw new TypeError(`${what} ${key} is not an object`)
+  })
+}
+
+/** A path below the mount's directory: nothing else can be served. */
+export function fileBelow(path: unknown): string {
+  if (isBelow(path)) return path
+  throw new TypeError(`${JSON.stringify(path)} is not a path below the mount's directory`)
+}
+
+export function isBelow(path: unknown): path is string {
+  return (
+    typeof path === 'string' &&
+    !/[\\\0\p{Cs}]|^[a-z][a-z\d+.-]*:/iu.test(path) &&
+    path.split('/').every(segment => !['', '.', '..'].includes(segment))
+  )
 }

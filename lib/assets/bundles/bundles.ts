@@ -1,18 +1,20 @@
 // The bundles of all mounts, and their entries by name.
+import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
-import type { Entry, FindEntry } from '../views/entry.ts'
-import { BundleInForce } from './bundle-in-force.ts'
-import { entryInDevelopment } from './dev-server.ts'
+import { encodeAsImported } from '../urls/encode.ts'
+import type { EntryUrls, EntryScript, FindEntry } from '../views/entry.ts'
+import { MountedBundle } from './mounted-bundle.ts'
+import { LEGACY } from './vite.ts'
 
 /** A mount that has entries. */
-interface Source {
+interface EntrySource {
   readonly urlPath: string
   readonly manifest?: string
-  readonly bundle?: BundleInForce
-  readonly find: (name: string) => Entry | undefined
+  readonly bundle?: MountedBundle
+  readonly find: (name: string) => EntryUrls | undefined
 }
 
 /** A page waits while the nearest name is searched for. */
@@ -20,19 +22,19 @@ const MAX_COMPARED = 30_000
 const MAX_LISTED = 10
 
 export class Bundles {
-  readonly #sources: readonly Source[]
+  readonly #sources: readonly EntrySource[]
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor(settings: Settings, warn: (message: string) => void) {
     const { integrity } = settings.publicApp
     const project = { host: settings.host ?? '', algorithms: integrity, warn }
-    this.#sources = settings.mounts.flatMap((mount): Source[] => {
+    this.#sources = settings.mounts.flatMap((mount): EntrySource[] => {
       const { urlPath, manifest, dev } = mount
       if (dev !== undefined) {
         return [{ urlPath, find: name => entryInDevelopment({ urlPath, dev }, name) }]
       }
       if (manifest === undefined) return []
-      const bundle = new BundleInForce({ ...mount, manifest }, project)
+      const bundle = new MountedBundle({ ...mount, manifest }, project)
       return [{ urlPath, manifest, bundle, find: name => bundle.entry(name) }]
     })
   }
@@ -77,7 +79,7 @@ export class Bundles {
     )
   }
 
-  #sourcesAt(mount: string | undefined): readonly Source[] {
+  #sourcesAt(mount: string | undefined): readonly EntrySource[] {
     if (mount === undefined) return this.#sources
     const urlPath = mount.replace(/\/$/, '')
     const sources = this.#sources.filter(each => each.urlPath === urlPath)
@@ -89,7 +91,7 @@ export class Bundles {
   }
 }
 
-function unknownEntry(name: string, sources: readonly Source[]): AssetError {
+function unknownEntry(name: string, sources: readonly EntrySource[]): AssetError {
   const names = sources.flatMap(({ bundle }) => bundle?.names ?? [])
   const near = nearestPath(name, names.slice(0, MAX_COMPARED))
   const listed = names.slice(0, MAX_LISTED).join(', ')
@@ -99,4 +101,47 @@ function unknownEntry(name: string, sources: readonly Source[]): AssetError {
       : `did you mean '${near}'?`
   const manifests = sources.map(({ manifest }) => manifest).join(' or ')
   return new AssetError('asset-unknown', `'${name}' is not an entry of ${manifests}; ${hint}`)
+}
+
+/** What Vite takes for a stylesheet. A link to one gets CSS, and is swapped by HMR. */
+const STYLESHEETS = new Set([
+  '.css',
+  '.less',
+  '.sass',
+  '.scss',
+  '.styl',
+  '.stylus',
+  '.pcss',
+  '.postcss',
+  '.sss'
+])
+
+interface DevServer {
+  /** Decoded, without a trailing slash. */
+  readonly urlPath: string
+  /** An origin, or the one of the page. */
+  readonly dev: string | true
+}
+
+/**
+ * What a page loads while Vite's dev server compiles the sources. Its `base` is the mount's URL path.
+ * @param name the path of a source below Vite's `root`; an HTML file is none that a tag can load
+ */
+function entryInDevelopment({ urlPath, dev }: DevServer, name: string): EntryUrls {
+  if (/\.html?$/.test(name)) {
+    throw new TypeError(
+      `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
+    )
+  }
+  const urlOf = (path: string) => (dev === true ? '' : dev) + encodeAsImported(`${urlPath}/${path}`)
+  const module = (path: string): EntryScript => ({ url: urlOf(path), kind: 'module' })
+  const isStylesheet = STYLESHEETS.has(posix.extname(name))
+  // The plugin only takes part in builds.
+  if (LEGACY.test(name)) return { stylesheets: [], scripts: [], preloads: [] }
+  return {
+    stylesheets: isStylesheet ? [{ url: urlOf(name) }] : [],
+    scripts: [module('@vite/client'), ...(isStylesheet ? [] : [module(name)])],
+    preloads: [],
+    reactRefresh: urlOf('@react-refresh')
+  }
 }

@@ -1,9 +1,8 @@
 // esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../options.ts'
-import type { Bundle, BundleEntry } from './bundle.ts'
+import { fileBelow, records, type Json, type Bundle, type BundleEntry } from './bundle.ts'
 import { importOrder } from '../views/module-graph.ts'
 import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
-import { fileBelow, records, type Json } from './shapes.ts'
 
 interface Output {
   readonly file: string

@@ -1,9 +1,16 @@
 // Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
 import { isRecord } from '../../options.ts'
-import type { Bundle, BundleEntry, BundleScript } from './bundle.ts'
+import {
+  fileBelow,
+  records,
+  texts,
+  type Json,
+  type Bundle,
+  type BundleEntry,
+  type BundleScript
+} from './bundle.ts'
 import { importOrder } from '../views/module-graph.ts'
 import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
-import { fileBelow, records, texts, type Json } from './shapes.ts'
 
 interface Chunk {
   readonly key: string
@@ -22,7 +29,8 @@ type Chunks = ReadonlyMap<string, Chunk>
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
 const POLYFILLS = /(?:^|\/)vite\/legacy-polyfills$/
 const LEGACY_POLYFILLS = /(?:^|\/)vite\/legacy-polyfills-legacy$/
-const LEGACY = /-legacy(?=\.[^./]*$|$)/
+/** In the names of entries, of @vitejs/plugin-legacy. */
+export const LEGACY = /-legacy(?=\.[^./]*$|$)/
 
 export function readVite(manifest: Json): Bundle | undefined {
   const values = Object.values(manifest)

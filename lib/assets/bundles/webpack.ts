@@ -2,10 +2,9 @@
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
 import { isRecord } from '../../options.ts'
 import type { ScriptKind } from '../views/entry.ts'
-import type { Bundle, BundleEntry } from './bundle.ts'
+import { fileBelow, isBelow, type Json, type Bundle, type BundleEntry } from './bundle.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
 import { HASHES, hashedAmong, type NamedFile } from './hashed-names.ts'
-import { fileBelow, isBelow, type Json } from './shapes.ts'
 
 /** What stats say of a file. */
 interface Asset {

@@ -4,7 +4,7 @@ import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/checksums.ts'
 import { mediaTypeOf } from '../../http/media-type.ts'
-import { entriesGiven, optionError, settleTable, type Settled } from '../../options.ts'
+import { entriesGiven, optionError, settleTable, type SettingsOf } from '../../options.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
@@ -12,7 +12,7 @@ import { appsAtStart, manifestFile } from './manifest-file.ts'
 import { isAbsoluteUrl, LAYERED, type PROJECT, type Situation } from './option-table.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 
-export interface AppSettings extends Settled<typeof LAYERED> {
+export interface AppSettings extends SettingsOf<typeof LAYERED> {
   readonly name: string
   /** Absolute. */
   readonly dir: string
@@ -34,7 +34,7 @@ export interface AppSettings extends Settled<typeof LAYERED> {
 }
 
 /** What the settings of every app are made from: the options, and what is settled at the top. */
-interface Project extends Situation, Settled<typeof PROJECT> {
+interface Basis extends Situation, SettingsOf<typeof PROJECT> {
   readonly options: KoaAssetsOptions
   readonly root: string
   readonly publicDir: string
@@ -66,13 +66,13 @@ export function appOfPage({ apps }: Apps, path: string): AppSettings | undefined
   return app ?? apps.at(-1)
 }
 
-export function settleApps(project: Project): Apps {
-  const { options, env, publicDir } = project
-  const top = settleLayers(project, layersOf(options, env))
-  const found = () => findApps(project, top.fingerprint && !top.compile)
+export function settleApps(basis: Basis): Apps {
+  const { options, env, publicDir } = basis
+  const top = settleLayers(basis, layersOf(options, env))
+  const found = () => findApps(basis, top.fingerprint && !top.compile)
   const given = entriesGiven(options.apps === false ? {} : (options.apps ?? found()))
   const apps = given
-    .map(([name, app]) => settleApp(project, name, app, given.length === 1))
+    .map(([name, app]) => settleApp(basis, name, app, given.length === 1))
     .toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
   apps.forEach(({ name, path, urlPrefix }, at) => {
     const twin = apps.find((app, other) => other > at && app.urlPrefix === urlPrefix)
@@ -84,13 +84,13 @@ export function settleApps(project: Project): Apps {
   return { apps: Object.freeze(apps), publicApp }
 }
 
-function settleApp(project: Project, name: string, app: AppOptions, isOnly: boolean): AppSettings {
-  const { options, root, env, prefix } = project
+function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean): AppSettings {
+  const { options, root, env, prefix } = basis
   const dir = resolve(root, app.dir ?? join('apps', name))
   const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
   const path = settlePath(app.path ?? defaultPath, 'path', `apps.${name}.`)
   const layers = [...layersOf(options, env), ...layersOf(app, env)]
-  const layered = settleLayers(project, layers)
+  const layered = settleLayers(basis, layers)
   const extraSources = settleSources(layers, dir, layered.compile)
   const mustExist = options.apps !== undefined && layered.compile && extraSources.length === 0
   if (mustExist && !isDirectory(dir)) {
@@ -139,11 +139,11 @@ function unique(directories: readonly string[]): string[] {
   return directories.filter((_, at) => real.indexOf(real[at] as string) === at)
 }
 
-function settleLayers(project: Project, layers: readonly LayeredOptions[]) {
+function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   const given: LayeredOptions = Object.fromEntries(
     layers.flatMap(layer => entriesGiven({ ...layer }))
   )
-  const plain = settleTable(LAYERED, given, project)
+  const plain = settleTable(LAYERED, given, basis)
   const { integrity = plain.fingerprint ? 'sha384' : false, compilers = [], imports } = given
   return {
     ...plain,
@@ -152,8 +152,8 @@ function settleLayers(project: Project, layers: readonly LayeredOptions[]) {
       entriesGiven(imports).map(([specifier, name]) => [specifier, scriptName(name)])
     ),
     compilers: compilersByExtension(compilers),
-    revalidate: project.options.revalidate ?? (plain.compile ? 0 : 1),
-    tails: project.tails
+    revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
+    tails: basis.tails
   }
 }
 
@@ -183,13 +183,13 @@ export function settlePath(path: string, option: 'path' | 'prefix' | 'mounts', p
 }
 
 /** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */
-function findApps(project: Project, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
-  const { root } = project
+function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
+  const { root } = basis
   const names = readDirectory(join(root, 'apps'))
     .map(entry => entry.name)
     .filter(name => !name.startsWith('.') && isDirectory(join(root, 'apps', name, 'assets')))
     .toSorted()
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
-  const published = needsManifest ? appsAtStart(manifestFile(project)) : undefined
+  const published = needsManifest ? appsAtStart(manifestFile(basis)) : undefined
   return published ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
 }

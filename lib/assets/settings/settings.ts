@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
-import { optionError, settleTable, type Settled } from '../../options.ts'
+import { optionError, settleTable, type SettingsOf } from '../../options.ts'
 import { settleApps, settlePath, type Apps } from './app-settings.ts'
 import { settleMounts, type MountSettings } from './mounts.ts'
 import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
@@ -15,7 +15,7 @@ export type { AppSettings } from './app-settings.ts'
 export type { MountSettings } from './mounts.ts'
 
 /** An option that is not listed here is settled by its row in option-table.ts. */
-export interface Settings extends Apps, Settled<typeof PROJECT> {
+export interface Settings extends Apps, SettingsOf<typeof PROJECT> {
   /** Absolute. */
   readonly root: string
   readonly env: string
@@ -35,8 +35,8 @@ export interface Settings extends Apps, Settled<typeof PROJECT> {
   readonly headers: ValueByPath<HeaderValues>
   /** Undefined outside development. */
   readonly live: LiveSettings | undefined
-  readonly memory: Settled<typeof MEMORY>
-  readonly index: Settled<typeof INDEX>
+  readonly memory: SettingsOf<typeof MEMORY>
+  readonly index: SettingsOf<typeof INDEX>
 }
 
 /** What is under `<prefix>/-/` in development. */

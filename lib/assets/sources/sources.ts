@@ -88,9 +88,6 @@ export class AppSources {
   readonly #treeOf: (directory: string) => Tree
   readonly #warn: (message: string) => void
   readonly #catalogs = new Map<Tree, { readonly version: number; readonly catalog: Catalog }>()
-  #searched: readonly Tree[] = []
-  /** The length of the third-party list, which only grows, when `#searched` was made of it. */
-  #thirdParty = -1
 
   constructor(
     app: AppSettings,
@@ -196,12 +193,7 @@ export class AppSources {
   }
 
   get #trees(): readonly Tree[] {
-    if (this.#thirdParty !== thirdParty.length) {
-      this.#thirdParty = thirdParty.length
-      const directories = new Set([...this.#app.sources, ...thirdParty])
-      this.#searched = Array.from(directories, directory => this.#treeOf(directory))
-    }
-    return this.#searched
+    return Array.from(new Set([...this.#app.sources, ...thirdParty]), this.#treeOf)
   }
 
   #catalogOf(tree: Tree): Catalog {
@@ -212,14 +204,15 @@ export class AppSources {
     return catalog
   }
 
-  #candidates(name: string): readonly Candidates[] {
+  #candidates(name: string, skipped?: ReadonlySet<string>): readonly Candidates[] {
+    const isLeft = ({ file }: Source) => !skipped?.has(file)
     return this.#trees.map((tree, from) => {
       const { byName, byTail, hidden } = this.#catalogOf(tree)
       const tailed = this.#app.tails ? (byTail.get(name) ?? []) : []
       return {
         directory: tree.directory,
-        named: byName.get(name) ?? [],
-        tailed,
+        named: byName.get(name)?.filter(isLeft) ?? [],
+        tailed: tailed.filter(isLeft),
         // Packages ship what they compiled beside its source on purpose.
         hidden: from === 0 ? (hidden.get(name) ?? []) : []
       }
@@ -227,19 +220,8 @@ export class AppSources {
   }
 
   #choose(name: string, skipped?: ReadonlySet<string>): Source | undefined {
-    const all = this.#candidates(name)
-    const { source, warning } = choose(name, skipped?.size ? without(all, skipped) : all)
+    const { source, warning } = choose(name, this.#candidates(name, skipped))
     if (warning) this.#warn(warning)
     return source
   }
-}
-
-function without(all: readonly Candidates[], skipped: ReadonlySet<string>): Candidates[] {
-  const isLeft = ({ file }: Source) => !skipped.has(file)
-  return all.map(({ directory, named, tailed, hidden }) => ({
-    directory,
-    named: named.filter(isLeft),
-    tailed: tailed.filter(isLeft),
-    hidden
-  }))
 }

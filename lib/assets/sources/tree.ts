@@ -101,9 +101,9 @@ export class Tree {
     await Promise.all(
       [...this.#folders].map(async ([at, folder]) => {
         const stats = await statOf(join(this.directory, at))
-        const isSettled = showsChangesAfter(folder.stamp, folder.readAt) && !folder.isDangling
+        const isConclusive = showsChangesAfter(folder.stamp, folder.readAt) && !folder.isDangling
         if (!stats || !isSameInode(stats, folder.stamp)) this.#unwatch(at)
-        if (!stats || !isSettled || !sameStamp(stats, folder.stamp)) this.#changed.add(at)
+        if (!stats || !isConclusive || !sameStamp(stats, folder.stamp)) this.#changed.add(at)
       })
     )
     if (this.#folders.size === 0) this.#changed.add('')

@@ -33,7 +33,7 @@ interface WriteEntry {
 }
 
 /** What a page loads for an entry, in document order. */
-export interface Entry {
+export interface EntryUrls {
   readonly stylesheets: readonly AssetUrl[]
   readonly scripts: readonly EntryScript[]
   /** Modules that the scripts import. */
@@ -53,7 +53,7 @@ export interface EntryScript extends AssetUrl {
 export type ScriptKind = 'module' | 'classic' | 'blocking' | 'nomodule'
 
 /** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
-export type FindEntry = (name: string, mount: string | undefined) => Entry
+export type FindEntry = (name: string, mount: string | undefined) => EntryUrls
 
 const OPTIONS = {
   mount: text,
@@ -135,9 +135,9 @@ function isNewOn(page: Page, { rank, url }: Tag): boolean {
 }
 
 /** The tags of the entries of a build, which are the same objects until the next build. */
-const written = new WeakMap<Entry, Map<EntryOptions['type'], readonly Tag[]>>()
+const written = new WeakMap<EntryUrls, Map<EntryOptions['type'], readonly Tag[]>>()
 
-function tagsOf(entry: Entry, { type, reactRefresh }: EntryOptions): readonly Tag[] {
+function tagsOf(entry: EntryUrls, { type, reactRefresh }: EntryOptions): readonly Tag[] {
   const byType = written.get(entry) ?? new Map<EntryOptions['type'], readonly Tag[]>()
   const tags = byType.get(type) ?? writeTags(entry, type)
   written.set(entry, byType.set(type, tags))
@@ -145,7 +145,10 @@ function tagsOf(entry: Entry, { type, reactRefresh }: EntryOptions): readonly Ta
   return runtime === undefined ? tags : [...tags, preamble(runtime)]
 }
 
-function writeTags({ stylesheets, scripts, preloads }: Entry, type: EntryOptions['type']): Tag[] {
+function writeTags(
+  { stylesheets, scripts, preloads }: EntryUrls,
+  type: EntryOptions['type']
+): Tag[] {
   return [
     ...stylesheets.map(css => tagOf('stylesheet', css.url, stylesheetTag(css, {}))),
     ...scripts.map(script => {

@@ -1,11 +1,11 @@
 import nunjucks from 'nunjucks'
 import test from 'ava'
-import type { Entry, ScriptKind } from '../../../lib/assets/views/entry.ts'
+import type { EntryUrls, ScriptKind } from '../../../lib/assets/views/entry.ts'
 import { makeViewHelpers, type ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { makeSite } from '../../support/site.ts'
 import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
 
-const entryOf = (kind: ScriptKind, more: Partial<Entry> = {}): Entry => ({
+const entryOf = (kind: ScriptKind, more: Partial<EntryUrls> = {}): EntryUrls => ({
   stylesheets: [{ url: '/a.css', integrity: ['sha384-c'] }],
   scripts: [{ url: '/a.js', integrity: ['sha384-a'], kind }],
   preloads: [{ url: '/b.js', integrity: ['sha384-b'] }],
@@ -13,7 +13,7 @@ const entryOf = (kind: ScriptKind, more: Partial<Entry> = {}): Entry => ({
 })
 
 /** A page each time. */
-function pageOf(entries: Readonly<Record<string, Entry>>): ViewHelpers {
+function pageOf(entries: Readonly<Record<string, EntryUrls>>): ViewHelpers {
   const assets = {
     resolve: (name: string) => plainAddress('/assets', name),
     imports: new Map(),

@@ -1,9 +1,8 @@
 // The manifest in use: read at start, and again before a page when it has changed.
 import { relative } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
-import { isDirectory, readIfThere } from '../../../files/at-start.ts'
+import { isDirectory, readIfThere, ReloadedFile } from '../../../files/at-start.ts'
 import { statOf } from '../../../files/disk.ts'
-import { FileInForce } from '../../../files/reading/file-in-force.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -16,14 +15,14 @@ const CONCURRENCY = 8
 
 export class ManifestInForce {
   current: Manifest
-  readonly #file: FileInForce
+  readonly #file: ReloadedFile
   readonly #settings: Settings
 
   /** @throws AssetError for a missing or invalid manifest: it names the file and the command */
   constructor(settings: Settings, warn: (message: string) => void) {
     const path = manifestFile(settings)
     this.#settings = settings
-    this.#file = new FileInForce(path, {
+    this.#file = new ReloadedFile(path, {
       failure: 'keeping the last manifest',
       warn,
       take: bytes => this.#take(bytes)

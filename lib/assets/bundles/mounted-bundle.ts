@@ -2,48 +2,52 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { inParallel } from '../../concurrency.ts'
-import { AssetError } from '../../errors.ts'
-import { readIfThere, statIfThere } from '../../files/at-start.ts'
+import { AssetError, reasonOf } from '../../errors.ts'
+import { readIfThere, ReloadedFile, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, checksumsOfBytes, type IntegrityAlgorithm } from '../../files/checksums.ts'
 import { digestOf } from '../../files/digest.ts'
 import { ifThere, statOf } from '../../files/disk.ts'
-import { FileInForce } from '../../files/reading/file-in-force.ts'
+import { isRecord } from '../../options.ts'
+import type { MountSettings } from '../settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
 import type { AssetUrl } from '../views/asset-url.ts'
-import type { Entry } from '../views/entry.ts'
+import type { EntryUrls } from '../views/entry.ts'
 import type { Bundle } from './bundle.ts'
-import { bundleMissing, readBundle, type BundleMount } from './read-bundle.ts'
+import { readEsbuild } from './esbuild.ts'
+import { readVite } from './vite.ts'
+import { readWebpack } from './webpack.ts'
 
 const CONCURRENCY = 4
 /** A file that was written more recently may be half written. */
 const RESTED_MS = 1000
 
+type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & { readonly manifest: string }
 type Hashes = ReadonlyMap<string, readonly string[]>
 
-interface Project {
+interface BundleOptions {
   /** Without a trailing slash; empty for none. */
   readonly host: string
   readonly algorithms: readonly IntegrityAlgorithm[]
   readonly warn: (message: string) => void
 }
 
-export class BundleInForce {
+export class MountedBundle {
   readonly #mount: BundleMount
-  readonly #project: Project
-  readonly #file: FileInForce
+  readonly #options: BundleOptions
+  readonly #file: ReloadedFile
   #bundle: Bundle
   #hashes: Hashes
   #version: string
   /** As many as the bundle has entries. */
-  #entries = new Map<string, Entry>()
+  #entries = new Map<string, EntryUrls>()
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
-  constructor(mount: BundleMount, project: Project) {
+  constructor(mount: BundleMount, options: BundleOptions) {
     this.#mount = mount
-    this.#project = project
-    this.#file = new FileInForce(mount.manifest, {
+    this.#options = options
+    this.#file = new ReloadedFile(mount.manifest, {
       failure: 'keeping the last build',
-      warn: project.warn,
+      warn: options.warn,
       take: bytes => this.#take(bytes)
     })
     const isThere = statIfThere(mount.manifest)?.isFile() ?? false
@@ -64,7 +68,7 @@ export class BundleInForce {
   }
 
   /** Undefined for an unknown name. */
-  entry(name: string): Entry | undefined {
+  entry(name: string): EntryUrls | undefined {
     const known = this.#entries.get(name)
     if (known) return known
     const found = this.#bundle.entry(name)
@@ -91,7 +95,7 @@ export class BundleInForce {
   #assetOf(file: string): AssetUrl {
     const path = encodeAsImported(`${this.#mount.urlPath}/${withoutQuery(file)}`)
     const query = encodeUrl(file.slice(withoutQuery(file).length))
-    return { url: this.#project.host + path + query, integrity: this.#hashes.get(file) }
+    return { url: this.#options.host + path + query, integrity: this.#hashes.get(file) }
   }
 
   #hashesAtStart({ tagged }: Bundle): Hashes {
@@ -101,8 +105,8 @@ export class BundleInForce {
       const stats = statIfThere(path)
       if (!stats?.isFile()) throw incomplete(this.#mount, file)
       if (msToRest(stats.ctimeMs) > 0) this.#file.distrust()
-      const bytes = this.#project.algorithms.length > 0 ? readIfThere(path) : undefined
-      if (bytes) hashes.set(file, checksumsOfBytes(bytes, this.#project.algorithms).integrity)
+      const bytes = this.#options.algorithms.length > 0 ? readIfThere(path) : undefined
+      if (bytes) hashes.set(file, checksumsOfBytes(bytes, this.#options.algorithms).integrity)
     }
     return hashes
   }
@@ -135,14 +139,14 @@ export class BundleInForce {
       else missing ||= file
     })
     if (!missing) return last
-    this.#project.warn(`keeping the last build: ${incomplete(this.#mount, missing).message}`)
+    this.#options.warn(`keeping the last build: ${incomplete(this.#mount, missing).message}`)
     return undefined
   }
 
   /** Undefined for a file that is gone. */
   async #hashesOf(file: string): Promise<readonly string[] | undefined> {
-    if (this.#project.algorithms.length === 0) return []
-    const checksums = checksumsOf({ copyOf: this.#pathOf(file) }, this.#project.algorithms)
+    if (this.#options.algorithms.length === 0) return []
+    const checksums = checksumsOf({ copyOf: this.#pathOf(file) }, this.#options.algorithms)
     return (await ifThere(checksums))?.integrity
   }
 
@@ -171,4 +175,31 @@ function incomplete({ manifest, dir }: BundleMount, file: string): AssetError {
     'manifest-broken',
     `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
   )
+}
+
+const REMEDY =
+  'build with Vite (`vite build` with build.manifest: true), or write to it what esbuild (metafile: true) ' +
+  'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
+
+function bundleMissing({ manifest }: BundleMount): AssetError {
+  return new AssetError('manifest-missing', `there is no manifest ${manifest}: ${REMEDY}`)
+}
+
+/** @throws AssetError for anything but the manifest of a build with at least one entry */
+function readBundle(bytes: Buffer, mount: BundleMount): Bundle {
+  try {
+    const manifest: unknown = JSON.parse(bytes.toString())
+    const bundle = recognize(manifest, mount)
+    if (!bundle) throw new TypeError('its shape is of no bundler that is known')
+    if (bundle.names.length > 0) return bundle
+    throw new TypeError('it has no entry')
+  } catch (error) {
+    const message = `${mount.manifest} is not a bundler's manifest (${reasonOf(error)}): ${REMEDY}`
+    throw new AssetError('manifest-broken', message, { cause: error })
+  }
+}
+
+function recognize(manifest: unknown, { dir, urlPath }: BundleMount): Bundle | undefined {
+  if (!isRecord(manifest)) return undefined
+  return readWebpack(manifest, urlPath) ?? readEsbuild(manifest, dir) ?? readVite(manifest)
 }
