@@ -24,6 +24,14 @@ const RESTED_MS = 1000
 type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & { readonly manifest: string }
 type Hashes = ReadonlyMap<string, readonly string[]>
 
+interface Build {
+  readonly bundle: Bundle
+  readonly hashes: Hashes
+  readonly version: string
+  /** As many as the bundle has. */
+  readonly entries: Map<string, EntryUrls>
+}
+
 interface BundleOptions {
   /** Without a trailing slash; empty for none. */
   readonly host: string
@@ -35,11 +43,7 @@ export class MountedBundle {
   readonly #mount: BundleMount
   readonly #options: BundleOptions
   readonly #file: ReloadedFile
-  #bundle: Bundle
-  #hashes: Hashes
-  #version: string
-  /** As many as the bundle has entries. */
-  #entries = new Map<string, EntryUrls>()
+  #build: Build
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor(mount: BundleMount, options: BundleOptions) {
@@ -53,25 +57,25 @@ export class MountedBundle {
     const isThere = statIfThere(mount.manifest)?.isFile() ?? false
     const bytes = isThere ? readIfThere(mount.manifest) : undefined
     if (!bytes) throw bundleMissing(mount)
-    this.#bundle = readBundle(bytes, mount)
-    this.#hashes = this.#hashesAtStart(this.#bundle)
-    this.#version = versionOf(bytes, this.#hashes)
+    const bundle = readBundle(bytes, mount)
+    this.#build = buildOf(bytes, bundle, this.#hashesAtStart(bundle))
   }
 
   /** Changes with the tags of any entry. */
   get version(): string {
-    return this.#version
+    return this.#build.version
   }
 
   get names(): readonly string[] {
-    return this.#bundle.names
+    return this.#build.bundle.names
   }
 
   /** Undefined for an unknown name. */
   entry(name: string): EntryUrls | undefined {
-    const known = this.#entries.get(name)
+    const { bundle, entries } = this.#build
+    const known = entries.get(name)
     if (known) return known
-    const found = this.#bundle.entry(name)
+    const found = bundle.entry(name)
     if (!found) return undefined
     const assetOf = (file: string): AssetUrl => this.#assetOf(file)
     const entry = {
@@ -79,13 +83,13 @@ export class MountedBundle {
       scripts: found.scripts.map(({ file, kind }) => ({ ...assetOf(file), kind })),
       preloads: found.preloads.map(assetOf)
     }
-    this.#entries.set(name, entry)
+    entries.set(name, entry)
     return entry
   }
 
   /** @param file decoded path below the mount's directory */
   isHashed(file: string): boolean {
-    return this.#bundle.hashed.has(file)
+    return this.#build.bundle.hashed.has(file)
   }
 
   refresh(seconds: number): Promise<void> | undefined {
@@ -95,7 +99,7 @@ export class MountedBundle {
   #assetOf(file: string): AssetUrl {
     const path = encodeAsImported(`${this.#mount.urlPath}/${withoutQuery(file)}`)
     const query = encodeUrl(file.slice(withoutQuery(file).length))
-    return { url: this.#options.host + path + query, integrity: this.#hashes.get(file) }
+    return { url: this.#options.host + path + query, integrity: this.#build.hashes.get(file) }
   }
 
   #hashesAtStart({ tagged }: Bundle): Hashes {
@@ -123,10 +127,8 @@ export class MountedBundle {
     }
     const hashes = await inParallel([...bundle.tagged], CONCURRENCY, file => this.#hashesOf(file))
     if (hashes.includes(undefined)) return false
-    this.#bundle = bundle
-    this.#entries = new Map()
-    this.#hashes = new Map([...bundle.tagged].map((file, at) => [file, hashes[at] ?? []]))
-    this.#version = versionOf(bytes, this.#hashes)
+    const byFile = [...bundle.tagged].map((file, at) => [file, hashes[at] ?? []] as const)
+    this.#build = buildOf(bytes, bundle, new Map(byFile))
     return true
   }
 
@@ -155,8 +157,9 @@ export class MountedBundle {
   }
 }
 
-function versionOf(manifest: Buffer, hashes: Hashes): string {
-  return digestOf(`${digestOf(manifest)} ${[...hashes.values()].flat().join(' ')}`)
+function buildOf(manifest: Buffer, bundle: Bundle, hashes: Hashes): Build {
+  const version = digestOf(`${digestOf(manifest)} ${[...hashes.values()].flat().join(' ')}`)
+  return { bundle, hashes, version, entries: new Map() }
 }
 
 /** webpack may put a hash there: `app.js?0fc1a5ed`. */

@@ -36,19 +36,21 @@ export function readVite(manifest: Json): Bundle | undefined {
   const values = Object.values(manifest)
   const isVite = values.every(value => isRecord(value) && typeof value['file'] === 'string')
   if (!isVite || values.length === 0) return undefined
-  const chunks = new Map<string, Chunk>()
-  for (const [key, chunk] of records(manifest, 'chunk')) chunks.set(key, readChunk(key, chunk))
+  const chunks: Chunks = new Map(
+    records(manifest, 'chunk').map(([key, chunk]) => [key, readChunk(key, chunk)])
+  )
   const all = [...chunks.values()]
   const names = all.filter(({ isEntry }) => isEntry).map(({ key }) => key)
   const common = commonStylesheet(chunks)
   const reached = [...graphOf(chunks, names)]
-  const hashed = hashedAmong([all.flatMap(namedFiles)], HASHES.vite)
   return {
     names,
     entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),
     tagged: new Set(reached.flatMap(chunk => [chunk.file, ...chunk.stylesheets]).concat(common)),
-    files: new Set(all.flatMap(filesOf)),
-    hashed
+    files: new Set(
+      all.flatMap(({ file, stylesheets, assets }) => [file, ...stylesheets, ...assets])
+    ),
+    hashed: hashedAmong([all.flatMap(namedFiles)], HASHES.vite)
   }
 }
 
@@ -66,10 +68,6 @@ function readChunk(key: string, chunk: Json): Chunk {
     stylesheets: texts(chunk['css'], `css of ${key}`).map(fileBelow),
     assets: texts(chunk['assets'], `assets of ${key}`).map(fileBelow)
   }
-}
-
-function filesOf({ file, stylesheets, assets }: Chunk): string[] {
-  return [file, ...stylesheets, ...assets]
 }
 
 /** Vite names a chunk's stylesheet after the chunk. */

@@ -36,7 +36,9 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
     entry: name => entryOf(entries.get(name), assets),
     tagged,
     files,
-    hashed: assets ? hashedBy(assets) : hashedAmong([unnamed(files)], HASHES.webpack)
+    hashed: assets
+      ? new Set([...assets].filter(([, { isHashed }]) => isHashed).map(([file]) => file))
+      : hashedAmong([Array.from(files, (file): NamedFile => [file, undefined])], HASHES.webpack)
   }
 }
 
@@ -71,12 +73,8 @@ function readAssets(given: unknown): Assets | undefined {
 }
 
 function readInfo(file: string, info: Json): Asset {
-  const hashes = [
-    info['contenthash'],
-    info['chunkhash'],
-    info['fullhash'],
-    info['modulehash']
-  ].flat()
+  const kinds = ['contenthash', 'chunkhash', 'fullhash', 'modulehash']
+  const hashes = kinds.flatMap(kind => info[kind])
   const inName = hashes.filter(
     hash => typeof hash === 'string' && hash.length >= 8 && file.includes(hash)
   )
@@ -86,14 +84,6 @@ function readInfo(file: string, info: Json): Asset {
     isModule: info['javascriptModule'] === true,
     isHashed: isImmutable && !hasFixedUrl(file)
   }
-}
-
-function hashedBy(assets: Assets): Set<string> {
-  return new Set([...assets].filter(([, { isHashed }]) => isHashed).map(([file]) => file))
-}
-
-function unnamed(files: Iterable<string>): NamedFile[] {
-  return Array.from(files, file => [file, undefined])
 }
 
 /** In the order of the list, in which a chunk stands behind those that it needs. */

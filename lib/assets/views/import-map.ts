@@ -1,6 +1,6 @@
 /** `importMap`: `<script type="importmap">`, which resolves `import './dial.js'` to the published file. */
 
-import { assetName, type AppAssets, type AssetUrl, type UrlOf } from './asset-url.ts'
+import type { AppAssets, AssetUrl, UrlOf } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 import { isModulePath, makePageMemory, reachedFrom } from './module-graph.ts'
 
@@ -63,13 +63,7 @@ function publishedModules(
   assets: AppAssets,
   entry: ImportMapOptions['entry']
 ): MapEntry[] {
-  const names = entry === undefined ? undefined : [entry].flat()
-  const found = names
-    ? reachedFrom(
-        assets,
-        names.map(name => assetName(name, '.js')).filter(name => name !== undefined)
-      )
-    : assets.modules()
+  const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
   return [...found]
     .filter(([plainPath]) => isModulePath(plainPath))
     .map(([plainPath, { path, integrity }]) => [host + plainPath, { url: host + path, integrity }])

@@ -1,6 +1,6 @@
 /** Which modules a page loads for an entry, as far as their specifiers are literals. */
 
-import type { AppAssets, AssetAddress, Module } from './asset-url.ts'
+import { assetName, type AppAssets, type AssetAddress, type Module } from './asset-url.ts'
 
 export function isModulePath(path: string): boolean {
   return /\.m?js$/i.test(path)
@@ -32,8 +32,9 @@ export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterab
   return isKnown ? reached : assets.modules()
 }
 
-/** None without fingerprints. */
-function plainPaths(assets: AppAssets, names: readonly string[]): string[] {
+/** None without fingerprints. @param given the names that a view writes */
+function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
+  const names = given.map(name => assetName(name, '.js')).filter(name => name !== undefined)
   return names.flatMap(name => assets.resolve(name).plainPath ?? [])
 }
 

@@ -3,7 +3,6 @@
 import { inspect } from 'node:util'
 import { check, text, type Expectation } from '../../options.ts'
 import {
-  assetName,
   splitArguments,
   type AppAssets,
   type AssetUrl,
@@ -57,9 +56,8 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
       const scripts = names.map(name => scriptTag(urlOf(name, '.js'), given))
       if (modulepreload === false || modulepreload === null) return scripts.join('\n')
       checkPreload(modulepreload, given)
-      const known = names.map(name => assetName(name, '.js')).filter(name => name !== undefined)
       const nonce = writeAttribute('nonce', given.nonce)
-      const links = linksOf(known, sharedByLinks(given))
+      const links = linksOf(names, sharedByLinks(given))
       return [...scripts, ...links.map(link => `${link.slice(0, -1)}${nonce}>`)].join('\n')
     },
 
