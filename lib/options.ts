@@ -69,6 +69,10 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Exp
   }
 }
 
+export function listOf(expected: string, holds: Expectation['holds']): Expectation {
+  return { expected, holds: value => Array.isArray(value) && value.every(each => holds(each)) }
+}
+
 /** @param unit in the plural, such as `bytes` */
 export function wholeNumber(unit: string, least = 0): ExpectationOf<number> {
   return {

@@ -1,6 +1,6 @@
 // The options of a mount as a person writes them, and what each one must be.
 import { types } from 'node:util'
-import { isRecord, isText, oneOf, seconds, text, type Expectation } from '../../options.ts'
+import { isRecord, isText, listOf, oneOf, seconds, text, type Expectation } from '../../options.ts'
 import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 
 /** A directory that something else filled, served under a URL path. */
@@ -131,10 +131,7 @@ export const MOUNT = {
   cacheControl: { expected: 'a string, or a function of the path', holds: byPath(isText) },
   headers,
   index: fileBelow(true),
-  extensions: {
-    expected: "a list of extensions, such as ['html']",
-    holds: value => Array.isArray(value) && value.every(isExtension)
-  },
+  extensions: listOf("a list of extensions, such as ['html']", isExtension),
   fallback: {
     expected: `${page.expected}, or { file, except }`,
     holds: value => isRecord(value) || page.holds(value)

@@ -7,6 +7,7 @@ import {
   flag,
   isRecord,
   isText,
+  listOf,
   optionError,
   oneOf,
   record,
@@ -47,12 +48,9 @@ export const LAYERED = {
   sources: { expected: 'a list of directories', holds: value => [value].flat().every(isText) },
   integrity: {
     expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
-    holds: value => value === false || [value].flat().every(isAlgorithm)
+    holds: value => value === false || [value].flat().every(oneOf(...INTEGRITY_ALGORITHMS).holds)
   },
-  compilers: {
-    expected: 'a list of { extensions, target, compile }',
-    holds: value => Array.isArray(value) && value.every(isCompiler)
-  },
+  compilers: listOf('a list of { extensions, target, compile }', isCompiler),
   imports: {
     expected:
       "an object of bare module specifiers, each with a name or an absolute URL, such as { confetti: 'vendor/confetti.js' }",
@@ -114,14 +112,11 @@ export const INDEX = {
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i
 
 export const LIVE = {
-  hosts: {
-    expected: "a list of host names without port, such as 'my-machine.local'",
-    holds: value => Array.isArray(value) && value.every(name => isText(name) && HOST.test(name))
-  },
-  watch: {
-    expected: 'a list of directories',
-    holds: value => Array.isArray(value) && value.every(isText)
-  },
+  hosts: listOf(
+    "a list of host names without port, such as 'my-machine.local'",
+    name => isText(name) && HOST.test(name)
+  ),
+  watch: listOf('a list of directories', isText),
   editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
 } satisfies Record<keyof LiveOptions, Expectation>
 
@@ -156,10 +151,6 @@ function checkMount(path: string, mount: unknown): void {
   check(fallback, FALLBACK, `${place}fallback.`)
   if (fallback['file'] !== undefined) return
   throw optionError('file', FALLBACK.file.expected, undefined, `${place}fallback.`)
-}
-
-function isAlgorithm(name: unknown): boolean {
-  return (INTEGRITY_ALGORITHMS as readonly unknown[]).includes(name)
 }
 
 /**
