@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import { DIGEST_PATTERN } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/media-type.ts'
 
-const FINGERPRINT = new RegExp(`-(${DIGEST_PATTERN})$`)
+const FINGERPRINTED = new RegExp(`^([^]*)-(${DIGEST_PATTERN})((?:\\.[^./]*)?)$`)
 
 /** A name without its fingerprint, and the digest in that. */
 export interface Fingerprinted {
@@ -15,22 +15,15 @@ export interface Fingerprinted {
 /** A name that already has this fingerprint stays as it is. */
 export function withFingerprint(name: string, digest: string): string {
   if (splitFingerprint(name)?.digest === digest) return name
-  const dot = extensionAt(name)
+  const last = name.lastIndexOf('.')
+  const dot = last > name.lastIndexOf('/') + 1 ? last : name.length
   return `${name.slice(0, dot)}-${digest}${name.slice(dot)}`
 }
 
 /** `admin/app-<digest>.css` -> `admin/app.css` and the digest; undefined for a name without one. */
 export function splitFingerprint(name: string): Fingerprinted | undefined {
-  const dot = extensionAt(name)
-  const match = FINGERPRINT.exec(name.slice(0, dot))
-  if (!match?.[1]) return undefined
-  return { name: name.slice(0, match.index) + name.slice(dot), digest: match[1] }
-}
-
-/** The index of the last extension; the length of a name without one. */
-function extensionAt(name: string): number {
-  const dot = name.lastIndexOf('.')
-  return dot > name.lastIndexOf('/') + 1 ? dot : name.length
+  const [, before = '', digest, after = ''] = FINGERPRINTED.exec(name) ?? []
+  return digest === undefined ? undefined : { name: before + after, digest }
 }
 
 /** A path without the hash in its name, by which the next version of the file is recognised. */
@@ -41,11 +34,10 @@ export interface WithoutHash {
   readonly after: string
 }
 
-const FINGERPRINTED = new RegExp(`^(.*-)${DIGEST_PATTERN}((?:\\.[^./]*)?)$`)
-
 /** `/assets/app-<digest>.css`; undefined for a path without a fingerprint. */
 export function withoutFingerprint(path: string): WithoutHash | undefined {
-  return split(FINGERPRINTED, path)
+  const [, before, , after] = FINGERPRINTED.exec(path) ?? []
+  return before === undefined || after === undefined ? undefined : { before: `${before}-`, after }
 }
 
 // What bundlers write, the most certain first: eight characters of base64url, which may contain the separator
@@ -60,11 +52,7 @@ const BUNDLERS = [
 /** `/build/main.3f9a1c2b.chunk.js`; undefined for a path whose name has nothing beside a hash, or no hash. */
 export function withoutHash(path: string): WithoutHash | undefined {
   const pattern = BUNDLERS.find(each => each.test(path))
-  return pattern && split(pattern, path)
-}
-
-function split(pattern: RegExp, path: string): WithoutHash | undefined {
-  const [, before, after] = pattern.exec(path) ?? []
+  const [, before, after] = pattern?.exec(path) ?? []
   return before === undefined || after === undefined ? undefined : { before, after }
 }
 
