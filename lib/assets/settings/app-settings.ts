@@ -123,14 +123,19 @@ function layersOf(
 /** A directory that is not read need not exist: a production server may have `public` alone. */
 function settleSources(layers: readonly LayeredOptions[], dir: string, isRead: boolean): string[] {
   const given = layers.flatMap(layer => layer.sources ?? [])
-  return given.map(source => {
-    const path = resolve(dir, source)
-    if (!isRead || isDirectory(path)) return path
-    throw new AssetError(
-      'source-missing',
-      `sources names ${source}, but ${path} is not a directory: create it, or remove it from sources`
-    )
-  })
+  return given.map(source =>
+    isRead ? existingDirectory('sources', dir, source) : resolve(dir, source)
+  )
+}
+
+/** @throws AssetError for a directory that does not exist */
+export function existingDirectory(option: string, base: string, given: string): string {
+  const path = resolve(base, given)
+  if (isDirectory(path)) return path
+  throw new AssetError(
+    'source-missing',
+    `${option} names ${given}, but ${path} is not a directory: create it, or remove it from ${option}`
+  )
 }
 
 /** Each directory once, whatever links lead to it; the first path stays. */

@@ -4,7 +4,7 @@ import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { optionError, settleTable, type SettingsOf } from '../../options.ts'
-import { settleApps, settlePath, type Apps } from './app-settings.ts'
+import { existingDirectory, settleApps, settlePath, type Apps } from './app-settings.ts'
 import { settleMounts, type MountSettings } from './mounts.ts'
 import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
@@ -112,7 +112,7 @@ function settlePrefix(prefix = '/assets'): string {
  * Undefined unless the environment is `development` and the assets are served.
  * @throws AssetError for a directory that does not exist
  */
-export function settleLive(
+function settleLive(
   given: boolean | LiveOptions | undefined,
   { env, serve, root }: { readonly env: string; readonly serve: boolean; readonly root: string }
 ): LiveSettings | undefined {
@@ -120,16 +120,7 @@ export function settleLive(
   const { hosts = [], watch = [], editor }: LiveOptions = typeof given === 'object' ? given : {}
   return Object.freeze({
     hosts: new Set(hosts.map(name => name.toLowerCase())),
-    watch: Object.freeze(watch.map(directory => settleWatched(root, directory))),
+    watch: Object.freeze(watch.map(directory => existingDirectory('live.watch', root, directory))),
     editor
   })
-}
-
-function settleWatched(root: string, directory: string): string {
-  const path = resolve(root, directory)
-  if (isDirectory(path)) return path
-  throw new AssetError(
-    'source-missing',
-    `live.watch names ${directory}, but ${path} is not a directory: create it, or remove it from live.watch`
-  )
 }
