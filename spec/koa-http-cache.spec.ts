@@ -81,7 +81,7 @@ for (const [koa, Koa] of KOAS) {
       for (const wrong of [new Date(Number.NaN), { etag: 'x', lastModified: '01.01.2020' }]) {
         await t.throwsAsync(ctx.fresh(wrong as never), { instanceOf: TypeError })
       }
-      await t.throwsAsync(ctx.fresh('x', { hatl: false } as never), {
+      await t.throwsAsync(ctx.fresh('x', { hallt: false } as never), {
         instanceOf: TypeError,
         message: /did you mean 'halt'/
       })

@@ -1,8 +1,7 @@
 // The state of one request inside koaHttpCache: its calls of ctx.fresh, the verdict, and the fields written.
 import type { Context } from 'koa'
-import { halted as channel } from '../diagnostics.ts'
 import { formatHttpDate } from '../http/dates.ts'
-import { evaluatePreconditions, isRetrieval, reasonFor } from '../http/preconditions.ts'
+import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
 import type { Validators } from '../http/validators.ts'
 import type { HeaderField } from './cache-directive.ts'
 import {
@@ -145,12 +144,9 @@ export class RequestState {
     // Another version is another page, but not another state of what an unsafe method changes.
     const [conditions, compared] =
       reads || !isVersioned ? [headers, validators] : withoutVersion(headers, validators)
-    const outcome = evaluatePreconditions(method, conditions, compared, settings)
-    if (settings.trace || channel.hasSubscribers) {
-      this.reason = reasonFor(method, conditions, compared, outcome)
-    }
-    if (outcome === 'proceed') return undefined
-    return outcome === 'failed' ? 412 : 304
+    const { status, reason } = evaluatePreconditions(method, conditions, compared, settings)
+    this.reason = reason
+    return status
   }
 
   setValidators({ etag, lastModified }: Validators): void {

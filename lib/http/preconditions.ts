@@ -3,8 +3,26 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseHttpDate } from './dates.ts'
 import { etagMatches, type Validators } from './validators.ts'
 
-/** Whether the request is performed, or gets the response 304 (`not-modified`) or 412 (`failed`). */
-export type Outcome = 'proceed' | 'not-modified' | 'failed'
+/** The status 304 or 412 that the request gets instead of being performed, if any, and the reason in words. */
+export interface Judgement {
+  readonly status: 304 | 412 | undefined
+  readonly reason: string
+}
+
+// Shared by all requests: a reason costs nothing where nobody reads it.
+const UNCONDITIONAL = { status: undefined, reason: 'the request has no condition' } as const
+const OTHER_STATE = { status: 412, reason: 'If-Match does not name the ETag' } as const
+const SAME_STATE = { status: undefined, reason: 'If-Match names the ETag' } as const
+const MODIFIED = { status: 412, reason: 'modified since If-Unmodified-Since' } as const
+const UNMODIFIED = { status: undefined, reason: 'not modified since If-Unmodified-Since' } as const
+const OTHER_COPY = { status: undefined, reason: 'If-None-Match does not name the ETag' } as const
+const SAME_COPY = { status: 304, reason: 'If-None-Match names the ETag' } as const
+const EXISTS = { status: 412, reason: 'If-None-Match names the ETag' } as const
+const OLD_COPY = {
+  status: undefined,
+  reason: 'If-Modified-Since is invalid or differs from Last-Modified'
+} as const
+const CURRENT_COPY = { status: 304, reason: 'not modified since If-Modified-Since' } as const
 
 /** The request fields that make a request conditional, If-Range excepted. */
 export type ConditionalHeaders = Pick<
@@ -33,39 +51,43 @@ export function isSafe(method: string): boolean {
 }
 
 /**
- * The outcome of a request's preconditions, for a resource whose current representation has these
- * validators. Without any validator there is no current representation.
+ * Evaluates a request's preconditions, for a resource whose current representation has these validators.
+ * Without any validator there is no current representation.
  */
 export function evaluatePreconditions(
   method: string,
   headers: ConditionalHeaders,
   validators: Validators,
   options?: PreconditionOptions
-): Outcome {
+): Judgement {
   const ifMatch = headers['if-match']
   const ifUnmodifiedSince = headers['if-unmodified-since']
   const ifNoneMatch = headers['if-none-match']
   const ifModifiedSince = headers['if-modified-since']
 
   // Step 0, section 13.2.1: these methods neither select nor modify a representation.
-  if (method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return 'proceed'
+  if (method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return UNCONDITIONAL
 
   // Steps 1 and 2: If-Unmodified-Since applies only without If-Match.
   if (ifMatch !== undefined) {
-    if (!matches(ifMatch, validators, 'strong')) return 'failed'
+    if (!matches(ifMatch, validators, 'strong')) return OTHER_STATE
   } else if (ifUnmodifiedSince !== undefined) {
-    if (isModifiedSince(ifUnmodifiedSince, validators)) return 'failed'
+    if (isModifiedSince(ifUnmodifiedSince, validators)) return MODIFIED
   }
 
   // Steps 3 and 4: If-Modified-Since applies only without If-None-Match, and to GET and HEAD. A conditional
   // QUERY is evaluated like GET (RFC 10008).
   const reads = isRetrieval(method)
   if (ifNoneMatch !== undefined) {
-    if (matches(ifNoneMatch, validators, 'weak')) return reads ? 'not-modified' : 'failed'
-  } else if (ifModifiedSince !== undefined && reads) {
-    if (isUnmodifiedSince(ifModifiedSince, validators, options)) return 'not-modified'
+    if (!matches(ifNoneMatch, validators, 'weak')) return OTHER_COPY
+    return reads ? SAME_COPY : EXISTS
   }
-  return 'proceed'
+  if (ifModifiedSince !== undefined) {
+    const isCurrent = reads && isUnmodifiedSince(ifModifiedSince, validators, options)
+    return isCurrent ? CURRENT_COPY : OLD_COPY
+  }
+  if (ifMatch !== undefined) return SAME_STATE
+  return ifUnmodifiedSince === undefined ? UNCONDITIONAL : UNMODIFIED
 }
 
 // Sections 13.1.1 and 13.1.2: `*` matches any current representation.
@@ -93,42 +115,4 @@ function isUnmodifiedSince(
   if (since === lastModified) return true
   if (since === undefined || options?.ifModifiedSince !== 'before') return false
   return since > lastModified && since <= (options.now ?? Date.now())
-}
-
-/**
- * The reason for an outcome, in words.
- * @param outcome of the evaluation of these arguments
- */
-export function reasonFor(
-  method: string,
-  headers: ConditionalHeaders,
-  validators: Validators,
-  outcome: Outcome
-): string {
-  const hasIfNoneMatch = headers['if-none-match'] !== undefined
-  if (outcome === 'failed') return failureReason(method, headers, validators)
-  if (outcome === 'not-modified') {
-    return hasIfNoneMatch ? 'If-None-Match names the ETag' : 'not modified since If-Modified-Since'
-  }
-  if (hasIfNoneMatch) return 'If-None-Match does not name the ETag'
-  if (headers['if-modified-since'] !== undefined) {
-    return 'If-Modified-Since is invalid or differs from Last-Modified'
-  }
-  if (headers['if-match'] !== undefined) return 'If-Match names the ETag'
-  if (headers['if-unmodified-since'] !== undefined) return 'not modified since If-Unmodified-Since'
-  return 'the request has no condition'
-}
-
-function failureReason(
-  method: string,
-  headers: ConditionalHeaders,
-  validators: Validators
-): string {
-  const { 'if-none-match': _, ...others } = headers
-  if (evaluatePreconditions(method, others, validators) !== 'failed') {
-    return 'If-None-Match names the ETag'
-  }
-  return headers['if-match'] === undefined
-    ? 'modified since If-Unmodified-Since'
-    : 'If-Match does not name the ETag'
 }

@@ -1,6 +1,6 @@
 // docs/http-caching.md
 import test from 'ava'
-import { reasonFor } from '../../lib/http/preconditions.ts'
+import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
 import { makeExample, readPage } from '../support/examples.ts'
 
 const page = readPage('docs/http-caching.md')
@@ -103,7 +103,7 @@ test('an edited template and a new stylesheet make another ETag', async t => {
 test('the table of reasons has the words of X-Http-Cache', t => {
   const conditions = [{}, { 'if-none-match': '"b"' }, { 'if-modified-since': 'never' }]
   for (const headers of conditions) {
-    const reason = reasonFor('GET', headers, { etag: '"a"' }, 'proceed')
+    const { reason } = evaluatePreconditions('GET', headers, { etag: '"a"' })
     t.true(page.text.includes(`\`${reason.replace(/Last-Modified$/, '…')}\``), reason)
   }
 })

@@ -1,7 +1,7 @@
 import test from 'ava'
 
 import { formatHttpDate } from '../../lib/http/dates.ts'
-import { evaluatePreconditions, type Outcome } from '../../lib/http/preconditions.ts'
+import { evaluatePreconditions, type Judgement } from '../../lib/http/preconditions.ts'
 
 const MODIFIED = Date.UTC(2020, 0, 1)
 const NOW = Date.UTC(2025, 0, 1)
@@ -13,15 +13,16 @@ const FUTURE = formatHttpDate(NOW + DAY)
 
 // RFC 9110 section 13.2.2 as a table; the first row that fits counts. T: the
 // condition holds. F: it does not. -: there is none, or it has to be ignored.
+type Outcome = Judgement['status']
 type Truth = 'T' | 'F' | '-'
 const TABLE: readonly [Truth | ' ', Truth | ' ', Truth | ' ', Truth | ' ', string, Outcome][] = [
   // If-Match, If-Unmodified-Since, If-None-Match, If-Modified-Since, methods, outcome
-  ['F', ' ', ' ', ' ', 'any', 'failed'],
-  ['-', 'F', ' ', ' ', 'any', 'failed'],
-  [' ', ' ', 'F', ' ', 'GET HEAD QUERY', 'not-modified'],
-  [' ', ' ', 'F', ' ', 'PUT POST DELETE', 'failed'],
-  [' ', ' ', '-', 'F', 'GET HEAD QUERY', 'not-modified'],
-  [' ', ' ', ' ', ' ', 'any', 'proceed']
+  ['F', ' ', ' ', ' ', 'any', 412],
+  ['-', 'F', ' ', ' ', 'any', 412],
+  [' ', ' ', 'F', ' ', 'GET HEAD QUERY', 304],
+  [' ', ' ', 'F', ' ', 'PUT POST DELETE', 412],
+  [' ', ' ', '-', 'F', 'GET HEAD QUERY', 304],
+  [' ', ' ', ' ', ' ', 'any', undefined]
 ]
 
 function judgeByTable(truths: readonly Truth[], method: string): Outcome | undefined {
@@ -113,8 +114,8 @@ for (const reading of ['exact', 'before'] as const) {
         cases++
         const expected = judgeByTable(truths, method)
         const options = { ifModifiedSince: reading, now: NOW }
-        const outcome = evaluatePreconditions(method, headers, validators, options)
-        if (outcome !== expected) wrong.push({ method, headers, validators, expected, outcome })
+        const { status } = evaluatePreconditions(method, headers, validators, options)
+        if (status !== expected) wrong.push({ method, headers, validators, expected, status })
       }
     }
     for (const current of CURRENT)
@@ -145,25 +146,50 @@ for (const reading of ['exact', 'before'] as const) {
 
 test('methods that neither select nor modify a representation have no preconditions', t => {
   for (const method of ['OPTIONS', 'TRACE', 'CONNECT']) {
-    t.is(evaluatePreconditions(method, { 'if-match': '"y"' }, { etag: '"x"' }), 'proceed')
-    t.is(evaluatePreconditions(method, { 'if-none-match': '*' }, { etag: '"x"' }), 'proceed')
+    t.is(evaluatePreconditions(method, { 'if-match': '"y"' }, { etag: '"x"' }).status, undefined)
+    t.is(evaluatePreconditions(method, { 'if-none-match': '*' }, { etag: '"x"' }).status, undefined)
   }
 })
 
 test('where there is no representation yet, If-Match fails and If-None-Match: * holds', t => {
-  t.is(evaluatePreconditions('PUT', { 'if-match': '*' }, {}), 'failed')
-  t.is(evaluatePreconditions('PUT', { 'if-none-match': '*' }, {}), 'proceed')
+  t.is(evaluatePreconditions('PUT', { 'if-match': '*' }, {}).status, 412)
+  t.is(evaluatePreconditions('PUT', { 'if-none-match': '*' }, {}).status, undefined)
 })
 
 test('a Last-Modified in the future is still equal to itself', t => {
   const lastModified = NOW + DAY
   const options = { ifModifiedSince: 'before', now: NOW } as const
   const headers = { 'if-modified-since': FUTURE }
-  t.is(evaluatePreconditions('GET', headers, { lastModified }, options), 'not-modified')
+  t.is(evaluatePreconditions('GET', headers, { lastModified }, options).status, 304)
 })
 
 test('the clock is the server’s own unless one is given', t => {
   const headers = { 'if-modified-since': formatHttpDate(Date.now() + DAY) }
   const options = { ifModifiedSince: 'before' } as const
-  t.is(evaluatePreconditions('GET', headers, { lastModified: MODIFIED }, options), 'proceed')
+  t.is(evaluatePreconditions('GET', headers, { lastModified: MODIFIED }, options).status, undefined)
 })
+
+const validators = { etag: '"x"', lastModified: MODIFIED }
+
+const REASONS: readonly [string, Record<string, string>, string][] = [
+  ['GET', {}, 'the request has no condition'],
+  ['GET', { 'if-none-match': '"x"' }, 'If-None-Match names the ETag'],
+  ['GET', { 'if-none-match': '"y"' }, 'If-None-Match does not name the ETag'],
+  ['GET', { 'if-modified-since': EQUAL }, 'not modified since If-Modified-Since'],
+  [
+    'GET',
+    { 'if-modified-since': LATER },
+    'If-Modified-Since is invalid or differs from Last-Modified'
+  ],
+  ['PUT', { 'if-match': '"x"' }, 'If-Match names the ETag'],
+  ['PUT', { 'if-match': '"y"' }, 'If-Match does not name the ETag'],
+  ['PUT', { 'if-none-match': '*' }, 'If-None-Match names the ETag'],
+  ['PUT', { 'if-unmodified-since': EQUAL }, 'not modified since If-Unmodified-Since'],
+  ['PUT', { 'if-unmodified-since': EARLIER }, 'modified since If-Unmodified-Since'],
+  ['PUT', { 'if-match': '"x"', 'if-none-match': '"x"' }, 'If-None-Match names the ETag']
+]
+for (const [method, headers, reason] of REASONS) {
+  test(`${method} with ${JSON.stringify(headers)}: ${reason}`, t => {
+    t.is(evaluatePreconditions(method, headers, validators).reason, reason)
+  })
+}

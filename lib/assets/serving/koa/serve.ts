@@ -70,9 +70,9 @@ function respond(
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
   const way = reporting(chosenWay, chosen)
-  const outcome = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  if (outcome === 'not-modified') return way.write(ctx, chosen.notModified)
-  if (outcome === 'failed') return way.write(ctx, chosen.failed)
+  const { status } = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
+  if (status === 304) return way.write(ctx, chosen.notModified)
+  if (status === 412) return way.write(ctx, chosen.failed)
   const range = chooseRange(method, headers, chosen, chosen.size)
   if (range === 'unsatisfiable') return way.write(ctx, rangeNotSatisfiable(chosen))
   if (range === 'whole') return writeWhole(ctx, way, chosen, opened)

@@ -1,7 +1,7 @@
 // How a response leaves koaAssets, and what is reported about it.
 import type { Context } from 'koa'
 import { requestLine, served } from '../../../diagnostics.ts'
-import { reasonFor, type Outcome } from '../../../http/preconditions.ts'
+import { evaluatePreconditions } from '../../../http/preconditions.ts'
 import type { Representation } from '../files/representation.ts'
 import type { FilePart } from '../send-file.ts'
 import type { PreparedResponse } from '../write-response.ts'
@@ -44,15 +44,9 @@ export function reportErrorPage({ req, response }: Context, { message }: Error):
   served.publish({ ...requestLine(req), status, reason: message, coding: 'identity', bytes })
 }
 
-const OUTCOMES = new Map<number, Outcome>([
-  [200, 'proceed'],
-  [304, 'not-modified'],
-  [412, 'failed']
-])
-
 function reasonOf({ method, req }: Context, status: number, chosen: Representation): string {
   if (status === 206) return 'Range asks for a part'
   if (status === 416) return 'Range is outside of the file'
-  const outcome = OUTCOMES.get(status)
-  return outcome ? reasonFor(method, req.headers, chosen, outcome) : 'the route set the status'
+  if (status !== 200 && status !== 304 && status !== 412) return 'the route set the status'
+  return evaluatePreconditions(method, req.headers, chosen, { ifModifiedSince: 'before' }).reason
 }
