@@ -8,7 +8,6 @@ import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/halt.ts'
-import { refreshAll } from './http-cache/kept-current.ts'
 import type { RequestState, Verdict } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
@@ -17,6 +16,7 @@ import {
   forbidStoringFailure,
   sharedCookieProblem
 } from './http-cache/shared-caches.ts'
+import { refreshVersions } from './http-cache/version-of.ts'
 
 export type {
   CacheDirective,
@@ -25,10 +25,9 @@ export type {
   Lifetime
 } from './http-cache/cache-directive.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
-export type { Fresh, FreshOptions } from './http-cache/fresh/fresh.ts'
+export type { Fresh, FreshOptions, FreshOutcome } from './http-cache/fresh/fresh.ts'
 export { Halt } from './http-cache/fresh/halt.ts'
 export type { FreshValidators, ResourceState } from './http-cache/fresh/identify.ts'
-export type { FreshOutcome } from './http-cache/fresh/pending-result.ts'
 export type { GroupOptions, HttpCacheOptions } from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
 // Also loads the types of ctx into a file that imports this one.
@@ -70,7 +69,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
     const state = stateOf(ctx)
     const outer = state.settings
     if (outer === undefined) {
-      const refreshing = refreshAll()
+      const refreshing = refreshVersions()
       if (refreshing !== undefined) await refreshing
     }
     state.settings = settings

@@ -30,10 +30,6 @@ const STANDARD = new Set([...FLAGS.keys(), ...SECONDS.keys(), ...REQUEST_ONLY.ke
 const NAMES = [...FLAG_DIRECTIVES, ...SECONDS_DIRECTIVES]
 const OTHERS = ['extension', 'target', 'cookies']
 const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), ...OTHERS]
-// Directives to shared caches. `private` is among them for its form with field names, which restricts only
-// these fields.
-const TO_SHARED_CACHES = new Set(['public', 's-maxage', 'proxy-revalidate', 'private'])
-
 // A comma with an even number of quotes after it is not between quotes.
 const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
 const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
@@ -70,25 +66,6 @@ export function expiryFields(
   if (target !== undefined) throw new TypeError('ctx.expires() does not accept `target`')
   if (!values.has('max-age')) values.set('max-age', wholeSeconds(end - now))
   return [{ name: 'Expires', value: formatHttpDate(end) }, formatField({ values })]
-}
-
-/**
- * The field of a response for one visitor: `private`, without directives to shared caches. There is no
- * Expires, because an HTTP/1.0 cache obeys it and ignores `private`.
- */
-export function personalField(
-  directives: readonly CacheDirective[],
-  lifetime: Lifetime | undefined
-): HeaderField {
-  const { values, target } = readDirectives(directives)
-  // Targeted directives do not apply to the visitor's own cache.
-  if (target !== undefined) return formatField({ values: new Map([['private', true]]) })
-  if (lifetime !== undefined && !values.has('max-age')) {
-    values.set('max-age', readSeconds('the lifetime', lifetime))
-  }
-  if (values.has('no-store') && !values.has('must-understand')) return formatField({ values })
-  const kept = [...values].filter(([name]) => !TO_SHARED_CACHES.has(name))
-  return formatField({ values: new Map([['private', true], ...kept]) })
 }
 
 /**

@@ -7,14 +7,14 @@ import type { HeaderField } from './cache-directive.ts'
 import {
   type Fresh,
   type FreshOptions,
+  type FreshOutcome,
   type GivenValidators,
+  PendingResult,
   isPromise,
   readHalt
 } from './fresh/fresh.ts'
 import { halted, isHalt } from './fresh/halt.ts'
-import { type FreshValidators, identify } from './fresh/identify.ts'
-import { type FreshOutcome, PendingResult } from './fresh/pending-result.ts'
-import { withoutVersion } from './fresh/version.ts'
+import { type FreshValidators, identify, withoutVersion } from './fresh/identify.ts'
 import { GroupFields } from './group-fields.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
@@ -177,7 +177,7 @@ export class RequestState {
   }
 
   private addPending(outcome: Promise<FreshOutcome>): PendingResult {
-    const result = new PendingResult(outcome)
+    const result = new PendingResult(resolve => resolve(outcome))
     ;(this.pending ??= []).push(result)
     return result
   }

@@ -1,7 +1,6 @@
 // Options of koaHttpCache in, frozen settings out.
 import type { Context } from 'koa'
-import { isDevelopment } from './environment.ts'
-import { isToken } from '../http/cache-control.ts'
+import { isToken, privateCacheControl } from '../http/cache-control.ts'
 import {
   check,
   flag,
@@ -20,7 +19,6 @@ import {
   cacheControlField,
   expiryFields,
   parseDirectives,
-  personalField,
   readSeconds,
   sharesCookies
 } from './directives.ts'
@@ -114,6 +112,11 @@ export interface HttpCacheSettings extends SettingsOf<typeof OPTIONS> {
   readonly warn: (message: string) => void
 }
 
+/** Whether the environment variable `NODE_ENV` is `development`, empty or not set. */
+export function isDevelopment(): boolean {
+  return (process.env.NODE_ENV || 'development') === 'development'
+}
+
 /** @throws TypeError for a wrong option, with its name, what was expected and what was given */
 export function settle(options: HttpCacheOptions): HttpCacheSettings {
   check(options, OPTIONS)
@@ -133,25 +136,25 @@ function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults |
       ? parseDirectives(cacheControl)
       : ([cacheControl ?? []].flat() as readonly CacheDirective[])
   if (expires === undefined && directives.length === 0) return undefined
+  const seconds = expires === undefined ? undefined : readSeconds('expires', expires)
+  const fieldsAt = (now: number) =>
+    seconds === undefined
+      ? ([cacheControlField(directives)] as const)
+      : expiryFields(seconds, directives, now)
+  // At start: a wrong directive throws here instead of in every request.
+  const fields = fieldsAt(Date.now())
   return Object.freeze({
-    fields: settleFields(directives, expires),
-    personal: [personalField(directives, expires)],
+    fields: seconds === undefined ? () => fields : fieldsAt,
+    personal: [personalField(fields.at(-1))],
     sharesCookies: sharesCookies(directives)
   })
 }
 
-function settleFields(
-  directives: readonly CacheDirective[],
-  expires: Lifetime | undefined
-): Defaults['fields'] {
-  if (expires === undefined) {
-    const fields = [cacheControlField(directives)]
-    return () => fields
-  }
-  const seconds = readSeconds('expires', expires)
-  // A wrong directive throws at start instead of in every request.
-  expiryFields(seconds, directives, Date.now())
-  return now => expiryFields(seconds, directives, now)
+// Without Expires, which an HTTP/1.0 cache obeys while it ignores `private`. Targeted directives do not apply to
+// the visitor's own cache.
+function personalField(field: HeaderField | undefined): HeaderField {
+  const value = field?.name === 'Cache-Control' ? privateCacheControl(field.value) : 'private'
+  return { name: 'Cache-Control', value }
 }
 
 function settleGroups({ ...groups }: GroupOptions = {}): GroupOptions {

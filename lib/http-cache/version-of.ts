@@ -1,8 +1,6 @@
 // A version of files and directories, made from their bytes: it changes when a template is edited.
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
-import { isDevelopment } from './environment.ts'
-import { keepCurrent, stopRefreshing } from './kept-current.ts'
 import { statIfThere } from '../files/at-start.ts'
 import { ifThere, readSnapshot, realpathOf, statOf } from '../files/disk.ts'
 import { classifyEntries } from '../files/folder-entries.ts'
@@ -10,6 +8,7 @@ import { recheck, observe, type Observation } from '../files/observation.ts'
 import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
 import { check, isRecord, optionError, text } from '../options.ts'
+import { isDevelopment } from './settings.ts'
 
 export interface VersionOfOptions {
   /** The directory at which relative names start. Default: `process.cwd()`. */
@@ -17,6 +16,10 @@ export interface VersionOfOptions {
 }
 
 const CONCURRENCY = 16
+const MAX_VERSIONS = 1000
+
+/** Those that may change: koaHttpCache refreshes them before a route reads them. */
+const refreshes = new Set<() => Promise<void>>()
 
 /**
  * Makes a `version` for `koaHttpCache`: 32 hex characters that depend on the names and bytes of these files
@@ -43,7 +46,18 @@ export function versionOf(
     if (statIfThere(path)) continue
     throw new Error(`versionOf: ${path} does not exist; relative names start at ${root}`)
   }
-  keepCurrent(isDevelopment() ? oneAtATime(() => files.read()) : readAtStart(files))
+  if (refreshes.size >= MAX_VERSIONS) {
+    const advice = 'call it once, where koaHttpCache is created'
+    throw new Error(`versionOf was called ${MAX_VERSIONS} times: ${advice}`)
+  }
+  const isFinal = !isDevelopment()
+  const refresh = oneAtATime(async () => {
+    await files.read()
+    if (isFinal) refreshes.delete(refresh)
+  })
+  refreshes.add(refresh)
+  // A failure is left to the first request, which tries again.
+  if (isFinal) void Promise.allSettled([refresh()])
   return () => {
     if (files.version !== undefined) return files.version
     throw new Error(
@@ -52,21 +66,9 @@ export function versionOf(
   }
 }
 
-function readAtStart(files: VersionedFiles): () => Promise<void> {
-  let reading: Promise<void> | undefined
-  const refresh = async (): Promise<void> => {
-    reading ??= files.read()
-    try {
-      await reading
-      stopRefreshing(refresh)
-    } catch (error) {
-      reading = undefined
-      throw error
-    }
-  }
-  // A failure is left to the first request, which tries again.
-  void Promise.allSettled([refresh()])
-  return refresh
+/** Reads the versions that may have changed; `undefined` when there are none. */
+export function refreshVersions(): Promise<unknown> | undefined {
+  return refreshes.size === 0 ? undefined : Promise.all(Array.from(refreshes, refresh => refresh()))
 }
 
 function readArguments(args: readonly unknown[]): { names: readonly string[]; root: string } {

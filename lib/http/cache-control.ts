@@ -89,17 +89,15 @@ export function wholeSeconds(milliseconds: number): number {
 
 // With a quoted string, in which commas do not separate (RFC 9110 section 5.6.1).
 const DIRECTIVES = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
+const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
 
-/**
- * The value for a response to one visitor: `private` takes the place of `public`, and no directive tells a
- * shared cache how long to keep it. `no-cache` is enough without: every visitor is asked for anew.
- */
+/** The value for a response to one visitor: `private`, without directives to shared caches. */
 export function privateCacheControl(value: string): string {
   const directives = Array.from(value.matchAll(DIRECTIVES), ([text]) => text.trim())
-    .filter(text => text !== '' && !/^(?:s-maxage|proxy-revalidate)(?:=|$)/i.test(text))
-    .map(text => (/^(?:public|private)(?:=|$)/i.test(text) ? 'private' : text))
-  const isStored = !directives.some(text => /^(?:private|no-store|no-cache)$/i.test(text))
-  return (isStored ? ['private', ...directives] : directives).join(', ')
+  const has = (name: string) => directives.some(text => text.toLowerCase() === name)
+  const kept = directives.filter(text => text !== '' && !TO_SHARED_CACHES.test(text))
+  const isStored = !has('no-store') || has('must-understand')
+  return (isStored ? ['private', ...kept] : kept).join(', ')
 }
 
 function formatDirective(given: string, value: DirectiveValue, syntax: CacheControlSyntax): string {

@@ -1,7 +1,9 @@
-// The types of ctx.fresh, and its options.
+// The types of ctx.fresh, its options and its result.
 import { check, flag } from '../../options.ts'
 import type { FreshValidators } from './identify.ts'
-import type { FreshOutcome } from './pending-result.ts'
+
+/** What `ctx.fresh` resolves to: the status that the preconditions require, else `false`. */
+export type FreshOutcome = false | 304 | 412
 
 export interface FreshOptions {
   /** `false`: resolve to 304 or 412 instead of halting. Default: `true`. */
@@ -56,4 +58,25 @@ const OPTIONS = { halt: flag }
 export function readHalt(options: FreshOptions): boolean {
   check(options, OPTIONS)
   return options.halt ?? true
+}
+
+/** A result that records whether it is awaited. Without an await it is not an unhandled rejection. */
+export class PendingResult extends Promise<FreshOutcome> {
+  // What `then` returns is a promise like any other.
+  static override readonly [Symbol.species] = Promise
+  isAwaited = false
+  /** Undefined when the outcome was not rejected. */
+  readonly failure = super.then(
+    () => undefined,
+    (reason: unknown) => ({ reason })
+  )
+
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
+  override then<Value = FreshOutcome, Caught = never>(
+    onFulfilled?: ((value: FreshOutcome) => Value | PromiseLike<Value>) | null,
+    onRejected?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null
+  ): Promise<Value | Caught> {
+    this.isAwaited = true
+    return super.then(onFulfilled, onRejected)
+  }
 }

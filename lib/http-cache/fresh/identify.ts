@@ -1,10 +1,11 @@
 // Turns what a route knows about its resource into the validators of the response.
 import { types } from 'node:util'
+import { digestOf } from '../../files/digest.ts'
 import { formatHttpDate } from '../../http/dates.ts'
+import type { ConditionalHeaders } from '../../http/preconditions.ts'
 import { formatEtag, type Validators } from '../../http/validators.ts'
 import { isRecord, optionError, unknownName } from '../../options.ts'
 import { digestOfValue, isPlainObject, kindOf } from './value-digest.ts'
-import { withVersion } from './version.ts'
 
 /**
  * The state of a resource: `etag`, `lastModified`, or both. One that is `null` is not known, like an empty
@@ -105,4 +106,28 @@ function timeOf(given: unknown): number {
   if (parts === null) return Number.NaN
   const [, day, time = '00:00', hours = '+00', minutes = '00'] = parts
   return Date.parse(`${day}T${time}${hours}:${minutes}`)
+}
+
+// Of fixed length, so two pairs of identifier and version cannot have the same tag, and only the version is
+// removed. A tag without quotes, which some clients drop, is tolerated alone in its field.
+const VERSION = /-[0-9a-f]{16}(?="|$)/g
+
+function withVersion(tag: string, version: string | undefined): string {
+  return version === undefined ? tag : `${tag.slice(0, -1)}-${digestOf(version).slice(0, 16)}"`
+}
+
+/** The conditions and the validators that they are compared with, all without a version. */
+export function withoutVersion(
+  headers: ConditionalHeaders,
+  validators: Validators
+): readonly [ConditionalHeaders, Validators] {
+  const [ifMatch, ifNoneMatch, etag] = [
+    headers['if-match'],
+    headers['if-none-match'],
+    validators.etag
+  ].map(tags => tags?.replace(VERSION, ''))
+  return [
+    { ...headers, 'if-match': ifMatch, 'if-none-match': ifNoneMatch },
+    { ...validators, etag }
+  ]
 }
