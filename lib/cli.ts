@@ -1,7 +1,14 @@
 #!/usr/bin/env node
-// The command-line program.
+// The command-line program: runs a command, and turns every outcome into an exit status.
+import { readFile } from 'node:fs/promises'
+import { parseCommandLine } from './cli/arguments.ts'
+import { FAILED, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
+import { loadOptions } from './cli/config.ts'
+import { helpFor, overview } from './cli/help.ts'
+import { makeOutput } from './cli/output.ts'
+import { reasonOf } from './errors.ts'
 import { errorCode } from './files/disk.ts'
-import { main } from './cli/main.ts'
+import { printableLines } from './printable.ts'
 
 // A reader that closes the pipe early, as in `koa-fresh-assets list | head`, is not an error.
 process.stdout.on('error', error => {
@@ -10,3 +17,42 @@ process.stdout.on('error', error => {
 })
 
 process.exitCode = await main(process.argv.slice(2))
+
+/** @returns the exit status */
+async function main(words: readonly string[]): Promise<number> {
+  try {
+    return await run(words)
+  } catch (error) {
+    process.stderr.write(`koa-fresh-assets: ${printableLines(textOf(error))}\n`)
+    return error instanceof UsageError ? USAGE_ERROR : FAILED
+  }
+}
+
+async function run(words: readonly string[]): Promise<number> {
+  const { command, argument, values } = parseCommandLine(words)
+  if (values.flag('version')) return print(await version())
+  if (values.flag('help')) return print(command ? helpFor(command) : overview())
+  if (!command) {
+    process.stderr.write(`${overview()}\n`)
+    return USAGE_ERROR
+  }
+  const output = makeOutput({ isJson: values.flag('json'), isQuiet: values.flag('quiet') })
+  const load = (environment = 'production') => loadOptions({ values, output }, environment)
+  return command.run({ values, argument, output, loadOptions: load })
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return OK
+}
+
+async function version(): Promise<string> {
+  const text = await readFile(new URL(import.meta.resolve('koa-fresh-assets/package.json')), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+/** The message, which states what to fix, or with DEBUG the stack. */
+function textOf(error: unknown): string {
+  const { stack } = (error ?? {}) as { stack?: unknown }
+  return process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
+}

@@ -10,7 +10,7 @@ import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { asBody, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
-import { COMMANDS } from '../lib/cli/commands/index.ts'
+import { COMMANDS } from '../lib/cli/arguments.ts'
 
 const page = readPage('README.md')
 const readme = page.text

@@ -1,7 +1,17 @@
-// Parses a command line into a command, its argument and its options.
+// The commands, and how a command line is parsed into one of them, its argument and its options.
 import { parseArgs } from 'node:util'
 import { nearest } from '../nearest.ts'
 import { UsageError, type Command, type OptionSpecs } from './command.ts'
+import { clean } from './commands/clean.ts'
+import { compress } from './commands/compress.ts'
+import { explain } from './commands/explain.ts'
+import { init } from './commands/init.ts'
+import { list } from './commands/list.ts'
+import { precompile } from './commands/precompile.ts'
+import { verify } from './commands/verify.ts'
+
+/** Of a new project, then in the order of a deployment. */
+export const COMMANDS = [init, precompile, compress, verify, clean, explain, list] as const
 
 export const SHARED_OPTIONS: OptionSpecs = {
   config: {
@@ -25,8 +35,8 @@ export const SHARED_OPTIONS: OptionSpecs = {
  * The command is undefined when the line has only options.
  * @throws UsageError for an unknown command or option, with the nearest known name
  */
-export function parseCommandLine(words: readonly string[], commands: readonly Command[]) {
-  const options = Object.assign({}, SHARED_OPTIONS, ...commands.map(command => command.options))
+export function parseCommandLine(words: readonly string[]) {
+  const options = Object.assign({}, SHARED_OPTIONS, ...COMMANDS.map(command => command.options))
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
     options: options as OptionSpecs,
@@ -37,7 +47,7 @@ export function parseCommandLine(words: readonly string[], commands: readonly Co
   // `help precompile` is the same as `precompile --help`.
   const isHelp = positionals[0] === 'help'
   const [name, ...rest] = isHelp ? positionals.slice(1) : positionals
-  const command = name === undefined ? undefined : findCommand(name, commands)
+  const command = name === undefined ? undefined : findCommand(name)
   for (const token of tokens) if (token.kind === 'option') checkOption(token, command)
   const flag = (option: string) => values[option] === true || (option === 'help' && isHelp)
   const text = (option: string) => (typeof values[option] === 'string' ? values[option] : undefined)
@@ -45,10 +55,10 @@ export function parseCommandLine(words: readonly string[], commands: readonly Co
   return { command, argument, values: { flag, text } }
 }
 
-function findCommand(name: string, commands: readonly Command[]): Command {
-  const command = commands.find(candidate => candidate.name === name)
+function findCommand(name: string): Command {
+  const command = COMMANDS.find(candidate => candidate.name === name)
   if (command) return command
-  const names = commands.map(candidate => candidate.name)
+  const names = COMMANDS.map(candidate => candidate.name)
   throw new UsageError(`unknown command '${name}': ${advise(name, names)}`)
 }
 

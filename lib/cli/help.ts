@@ -1,15 +1,15 @@
 // The text of --help.
-import { SHARED_OPTIONS } from './arguments.ts'
+import { COMMANDS, SHARED_OPTIONS } from './arguments.ts'
 import type { Command, OptionSpecs } from './command.ts'
 import { indent, table } from './format.ts'
 
 const NAME = 'koa-fresh-assets'
 
-export function overview(commands: readonly Command[]): string {
+export function overview(): string {
   return sections([
     ['', `Usage: ${NAME} <command> [options]`],
     ['', INTRODUCTION],
-    ['Commands', table(commands.map(({ name, summary }) => [name, summary]))],
+    ['Commands', table(COMMANDS.map(({ name, summary }) => [name, summary]))],
     ['Deployment', DEPLOYMENT],
     ['Options of every command', optionTable(SHARED_OPTIONS)],
     ['Configuration', CONFIGURATION],

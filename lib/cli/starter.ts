@@ -1,13 +1,5 @@
 // What `init` gives a project: files that are written where there are none, and lines that are added.
 
-/** Files that a person may have: their lines are added to. */
-export interface StarterLines {
-  readonly path: string
-  readonly lines: readonly string[]
-  /** Whether a line that is there takes the place of one of these. */
-  readonly covers: (line: string, ours: string) => boolean
-}
-
 /** By path, relative to the project's root. */
 export type StarterFiles = Readonly<Record<string, string | Buffer>>
 
@@ -65,28 +57,18 @@ export default {
 } satisfies KoaAssetsOptions
 `
 
-const SERVE = 'SERVE_STATIC_ASSETS=true'
+/** The lines of a file that a person may have, each with what takes its place. */
+export type StarterLines = Readonly<Record<string, RegExp>>
 
-export const LINES: readonly StarterLines[] = [
-  { path: '.env.development', lines: [SERVE], covers: setsTheSame },
-  { path: '.env.test', lines: [SERVE], covers: setsTheSame },
-  {
-    path: '.gitignore',
-    lines: ['public/assets', 'public/assets.json'],
-    covers: (line, ours) => pathIn(line) === ours
+const SERVE: StarterLines = {
+  'SERVE_STATIC_ASSETS=true': /^\s*(?:export\s+)?SERVE_STATIC_ASSETS\s*=/m
+}
+
+export const LINES: Readonly<Record<string, StarterLines>> = {
+  '.env.development': SERVE,
+  '.env.test': SERVE,
+  '.gitignore': {
+    'public/assets': /^\s*\/?public\/assets(?:\/\**)?\s*$/m,
+    'public/assets.json': /^\s*\/?public\/assets\.json\s*$/m
   }
-]
-
-function setsTheSame(line: string, ours: string): boolean {
-  return nameIn(line) === nameIn(ours)
-}
-
-/** The name that a line of an environment file sets. */
-function nameIn(line: string): string | undefined {
-  return /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line)?.[1]
-}
-
-/** The path of a line of .gitignore, however its ends are written. */
-function pathIn(line: string): string {
-  return line.trim().replace(/^\/|\/\**$/g, '')
 }

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { parseCommandLine } from '../../lib/cli/arguments.ts'
 import { UsageError } from '../../lib/cli/command.ts'
-import { COMMANDS } from '../../lib/cli/commands/index.ts'
+import { COMMANDS, parseCommandLine } from '../../lib/cli/arguments.ts'
 import { helpFor, overview } from '../../lib/cli/help.ts'
 import { makeProject } from '../support/site.ts'
 import { run } from './run.ts'
 
-const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean), COMMANDS)
+const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean))
 
 for (const [line, message] of [
   ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
@@ -44,7 +43,7 @@ test('an argument from a shell variable that is not set is a usage error', t => 
     ['compress', ''],
     ['verify', '']
   ]) {
-    t.throws(() => parseCommandLine(words, COMMANDS), {
+    t.throws(() => parseCommandLine(words), {
       instanceOf: UsageError,
       message: / got an empty argument: .dir.$/
     })
@@ -69,7 +68,7 @@ for (const command of COMMANDS) {
   })
 
   test(`--help lists ${command.name}, in lines of at most 84 characters`, t => {
-    const help = overview(COMMANDS)
+    const help = overview()
     t.true(help.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
     t.true(help.split('\n').every(line => line.length <= 84))
   })
@@ -97,7 +96,7 @@ test.serial('a usage error is one line on stderr, nothing on stdout, exit status
 })
 
 test.serial('without a command it prints the help, with exit status 2', async t => {
-  const stderr = `${overview(COMMANDS)}\n`
+  const stderr = `${overview()}\n`
   t.deepEqual(await run(makeProject(t), ''), { status: 2, stdout: '', stderr })
 })
 
@@ -105,7 +104,7 @@ test.serial('--help and --version print to stdout, exit status 0', async t => {
   const root = makeProject(t)
   const manifest = readFileSync('package.json', 'utf8')
   const { version } = JSON.parse(manifest) as { version: string }
-  const stdout = `${overview(COMMANDS)}\n`
+  const stdout = `${overview()}\n`
   t.deepEqual(await run(root, '--help'), { status: 0, stdout, stderr: '' })
   t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
 })

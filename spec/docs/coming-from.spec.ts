@@ -1,6 +1,6 @@
 // docs/coming-from.md
 import test from 'ava'
-import { COMMANDS } from '../../lib/cli/commands/index.ts'
+import { COMMANDS } from '../../lib/cli/arguments.ts'
 import { makeExample, readPage } from '../support/examples.ts'
 
 const page = readPage('docs/coming-from.md')

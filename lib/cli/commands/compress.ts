@@ -5,8 +5,7 @@ import type { CodingReport, CompressReport } from '../../assets/building/copies/
 import { CODINGS } from '../../files/codings.ts'
 import { OK, type Call, type Command } from '../command.ts'
 import { count, formatBytes, formatSeconds, table } from '../format.ts'
-import { untilInterrupted } from '../interrupt.ts'
-import { makeProgress } from '../progress.ts'
+import { longRun, type LongRun } from '../long-run.ts'
 import { deltasText } from '../summary.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
@@ -39,31 +38,24 @@ What 'precompile' publishes is compressed already.`,
     ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the build before:'],
     ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
   ],
-  run: call =>
-    untilInterrupted(call.output, 'the copies that were finished stay', signal => run(call, signal))
+  run: call => longRun(call, 'the copies that were finished stay', context => run(call, context))
 }
 
-async function run({ output, values, argument = '' }: Call, signal: AbortSignal): Promise<number> {
-  const progress = makeProgress(output, values.flag('verbose'))
+async function run({ output, values, argument = '' }: Call, progress: LongRun): Promise<number> {
   const root = values.text('root') ?? '.'
-  const directory = resolve(root, argument)
   const older = values.text('against')
-  try {
-    const report = await compressDirectory(directory, {
-      onProgress: step => progress.update({ stage: 'compress', ...step }),
-      signal,
-      against: older === undefined ? undefined : resolve(root, older)
-    })
-    progress.end()
-    for (const path of report.tooLarge) {
-      output.warn(`${path} is larger than 128 MiB and was not compressed`)
-    }
-    if (output.isJson) output.json(report)
-    output.print(summary(report))
-    return OK
-  } finally {
-    progress.end()
+  const report = await compressDirectory(resolve(root, argument), {
+    onProgress: step => progress.update({ stage: 'compress', ...step }),
+    signal: progress.signal,
+    against: older === undefined ? undefined : resolve(root, older)
+  })
+  progress.end()
+  for (const path of report.tooLarge) {
+    output.warn(`${path} is larger than 128 MiB and was not compressed`)
   }
+  if (output.isJson) output.json(report)
+  output.print(summary(report))
+  return OK
 }
 
 function summary({ files, bytes, codings, seconds, deltas }: CompressReport): string {

@@ -14,14 +14,7 @@ import { isRecord } from '../../options.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
 import { CONFIG_NAMES, stripsTypes } from '../config.ts'
 import { table } from '../format.ts'
-import {
-  ASSETS,
-  configFile,
-  isTypeScript,
-  LINES,
-  type StarterFiles,
-  type StarterLines
-} from '../starter.ts'
+import { ASSETS, configFile, isTypeScript, LINES, type StarterFiles } from '../starter.ts'
 
 export const init: Command = {
   name: 'init',
@@ -58,7 +51,7 @@ async function run({ output, values }: Call): Promise<number> {
   const write = dryRun ? () => {} : writeInto(root)
   const config = CONFIG_NAMES.find(name => existsSync(join(root, name))) ?? newConfig(root)
   const files = { ...(hasAssets(root) ? {} : ASSETS), ...configFile(config) }
-  const steps = [...create(root, files, write), ...LINES.map(each => add(root, each, write))]
+  const steps = [...create(root, files, write), ...add(root, write)]
   if (output.isJson) output.json({ root, dryRun, steps })
   output.print(
     table(steps.map(({ path, action, lines }) => [action, path, lines?.join(', ') ?? '']))
@@ -85,15 +78,16 @@ function create(root: string, files: StarterFiles, write: Write): Step[] {
   })
 }
 
-function add(root: string, { path, lines, covers }: StarterLines, write: Write): Step {
-  const text = readIfThere(join(root, path))?.toString()
-  const present = text?.split(/\r?\n/) ?? []
-  const lacking = lines.filter(ours => !present.some(line => covers(line, ours)))
-  if (lacking.length === 0) return { path, action: 'keep' }
-  if (leadsOut(root, path)) return { path, action: 'skip', lines: lacking }
-  const start = !text || text.endsWith('\n') ? '' : '\n'
-  write(path, `${start}${lacking.join('\n')}\n`, 'a')
-  return { path, action: text === undefined ? 'create' : 'add', lines: lacking }
+function add(root: string, write: Write): Step[] {
+  return Object.entries(LINES).map(([path, wanted]) => {
+    const text = readIfThere(join(root, path))?.toString()
+    const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
+    if (lines.length === 0) return { path, action: 'keep' }
+    if (leadsOut(root, path)) return { path, action: 'skip', lines }
+    const start = !text || text.endsWith('\n') ? '' : '\n'
+    write(path, `${start}${lines.join('\n')}\n`, 'a')
+    return { path, action: text === undefined ? 'create' : 'add', lines }
+  })
 }
 
 /** Whether a symbolic link leads out of the project, or to nothing. */

@@ -9,8 +9,7 @@ import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import { count, indent } from '../format.ts'
-import { untilInterrupted } from '../interrupt.ts'
-import { makeProgress } from '../progress.ts'
+import { longRun, type LongRun } from '../long-run.ts'
 import { summary } from '../summary.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
@@ -49,12 +48,12 @@ The environment is production, unless NODE_ENV or --env names another.`,
     ['koa-fresh-assets precompile --minify', 'Minify stylesheets and scripts as well:'],
     ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
   ],
-  run: call => untilInterrupted(call.output, 'nothing was published', signal => run(call, signal))
+  run: call => longRun(call, 'nothing was published', context => run(call, context))
 }
 
-async function run({ output, loadOptions, values }: Call, signal: AbortSignal): Promise<number> {
+async function run({ output, loadOptions, values }: Call, progress: LongRun): Promise<number> {
   const options = await loadOptions()
-  const progress = makeProgress(output, values.flag('verbose'))
+  const { signal } = progress
   const warn = (text: string) => progress.interrupt(() => output.warn(text))
   try {
     const minify = values.flag('minify') || undefined

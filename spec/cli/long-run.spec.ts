@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Progress } from '../../lib/index.ts'
 import type { Output } from '../../lib/cli/output.ts'
-import { makeProgress } from '../../lib/cli/progress.ts'
+import { makeProgress } from '../../lib/cli/long-run.ts'
 
 function makeLog(columns?: number) {
   const written: string[] = []
