@@ -40,7 +40,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   '@csstools/css-tokenizer': ['assets/rendering/references.ts'],
   '@jridgewell/sourcemap-codec': ['assets/rendering/shift-map.ts'],
-  'content-disposition': ['http/content-disposition.ts'],
+  'content-disposition': ['http/fields.ts'],
   'es-module-lexer': ['assets/rendering/module-references.ts'],
   'koa-compose': ['koa-assets.ts'],
   'fastest-levenshtein': ['nearest.ts'],

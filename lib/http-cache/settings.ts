@@ -1,6 +1,7 @@
 // Options of koaHttpCache in, frozen settings out.
 import type { Context } from 'koa'
-import { isToken, privateCacheControl } from '../http/cache-control.ts'
+import { privateCacheControl } from '../http/cache-control.ts'
+import { TOKEN } from '../http/fields.ts'
 import {
   check,
   flag,
@@ -78,7 +79,7 @@ export interface GroupOptions {
 const GROUPS = {
   header: {
     expected: "the name of a CDN's own field, such as 'Surrogate-Key'",
-    holds: value => isText(value) && isToken(value) && !/^cache-groups$/i.test(value)
+    holds: value => isText(value) && TOKEN.test(value) && !/^cache-groups$/i.test(value)
   }
 } satisfies Record<keyof GroupOptions, Expectation>
 

@@ -1,4 +1,5 @@
 // Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted forms (RFC 9213).
+import { TOKEN } from './fields.ts'
 
 /** Directives without a value. */
 export const FLAG_DIRECTIVES = [
@@ -29,18 +30,12 @@ export type DirectiveValue = true | number | string | readonly string[]
 
 // What every cache must be able to express (RFC 9111 section 1.2.2): about 68 years.
 const MAX_SECONDS = 2 ** 31 - 1
-const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 // The characters of a quoted string, without the comma, at which careless caches split.
 const QUOTABLE = /^[ !\x23-\x2b\x2d-\x5b\x5d-\x7e]*$/
 // RFC 9651 section 3.3: what needs no quotes is an integer, a decimal or a token. A token begins with a letter.
 const DICTIONARY_KEY = /^[a-z*][a-z0-9_.*-]*$/
 const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-z-]*)$/i
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
-
-/** Whether it can be the name of a field (RFC 9110 section 5.6.2). */
-export function isToken(text: string): boolean {
-  return TOKEN.test(text)
-}
 
 /** Targeted fields are dictionaries (RFC 9213 section 2.1), which caches ignore as a whole for one wrong member. */
 export type CacheControlSyntax = 'list' | 'dictionary'

@@ -10,8 +10,8 @@ export interface Validators {
 
 const ENTITY_TAG = /^(?:W\/)?"[!\x23-\x7e]*"$/
 const OPAQUE = /^[!\x23-\x7e]+$/
-const QUOTE = 0x22
-const COMMA = 0x2c
+// A comma ends a member unless it is between quotes.
+const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
 
 /**
  * The entity tag of an identifier. One that has the form of a tag is used as it is.
@@ -46,18 +46,14 @@ export function etagMatches(
   if (list === '*') return true
   if (comparison === 'strong' && isWeak(etag)) return false
   const opaque = opaqueOf(etag)
-  for (let start = 0; start < list.length;) {
-    const end = endOfMember(list, start)
-    if (matchesMember(list.slice(start, end).trim(), opaque, comparison)) return true
-    start = end + 1
-  }
-  return false
+  const members = list.includes(',') ? (list.match(MEMBERS) ?? []) : [list]
+  return members.some(member => matchesMember(member.trim(), opaque, comparison))
 }
 
 function matchesMember(member: string, opaque: string, comparison: 'strong' | 'weak'): boolean {
   if (comparison === 'strong' && isWeak(member)) return false
   const tag = opaqueOf(member)
-  return tag === opaque || `"${tag}"` === opaque
+  return tag !== '' && (tag === opaque || `"${tag}"` === opaque)
 }
 
 function isWeak(tag: string): boolean {
@@ -66,15 +62,4 @@ function isWeak(tag: string): boolean {
 
 function opaqueOf(tag: string): string {
   return isWeak(tag) ? tag.slice(2) : tag
-}
-
-// A comma ends a member unless it is between quotes.
-function endOfMember(list: string, start: number): number {
-  let quoted = false
-  for (let at = start; at < list.length; at++) {
-    const code = list.charCodeAt(at)
-    if (code === QUOTE) quoted = !quoted
-    else if (code === COMMA && !quoted) return at
-  }
-  return list.length
 }

@@ -1,5 +1,5 @@
 // Options that are a value or a function of a file's path.
-import { isFieldName, isFieldValue } from '../../http/field-syntax.ts'
+import { isFieldValue, TOKEN } from '../../http/fields.ts'
 import { isRecord, optionError, type Expectation, type ExpectationOf } from '../../options.ts'
 
 /** Fields of a response, by name. */
@@ -75,7 +75,7 @@ export function headersByPath(
           `${place}headers sets ${name}, which is computed for each response: remove it`
         )
       }
-      if (!isFieldName(name)) throw optionError('headers', 'an object of fields', values, place)
+      if (!TOKEN.test(name)) throw optionError('headers', 'an object of fields', values, place)
       if (!isFieldValue(value))
         throw optionError(name, 'text without line breaks', value, `${place}headers.`)
     }

@@ -1,8 +1,8 @@
 // The options of `ctx.sendFile`, and what they change in a response.
 import { basename } from 'node:path'
 import { types } from 'node:util'
-import { attachment } from '../../../http/content-disposition.ts'
 import { formatHttpDate } from '../../../http/dates.ts'
+import { attachment } from '../../../http/fields.ts'
 import { check, flag, isText, optionError, text, type Expectation } from '../../../options.ts'
 import type { Fields } from '../fields.ts'
 import type { Representation } from '../files/representation.ts'

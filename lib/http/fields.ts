@@ -1,8 +1,17 @@
-// Content-Disposition of a download (RFC 6266; its `filename*` in RFC 8187).
+// What the name and the value of a field can contain, and Content-Disposition.
 import contentDisposition from 'content-disposition'
 
+/** RFC 9110 section 5.6.2: the name of a field, of a directive, of a parameter. */
+export const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/
+// Section 5.5: tabs, and characters that are one byte each (obs-text), but no other control characters.
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+export function isFieldValue(value: unknown): value is string {
+  return typeof value === 'string' && VALUE.test(value)
+}
+
 /**
- * Lets the browser save a response under a name.
+ * Content-Disposition (RFC 6266; its `filename*` in RFC 8187) that lets the browser save a response under a name.
  *
  * @param filename any text; of a path, the last segment is used. One that consists of separators is no name
  */
