@@ -1,34 +1,40 @@
 // What is under `<prefix>/-/` in development. This room is loaded with the first request for it.
+import { readFile } from 'node:fs/promises'
 import type { Pipeline } from '../pipeline.ts'
-import { clientScripts } from './client-scripts.ts'
-import type { Handler } from './handler.ts'
-import type { Inspector } from './inspector/handlers.ts'
+import type { Handler, Inspector } from './inspector/handlers.ts'
 import { Channel } from './live/channel.ts'
+
+/** For browsers; they refer to each other by relative URLs. */
+const SCRIPTS = ['live', 'live-channel', 'live-images', 'live-overlay', 'live-stylesheets'].map(
+  name => `${name}.js`
+)
 
 /** By the name below `-/`: `live`, or the empty string for `-/` itself. */
 export function makeHandlers(pipeline: Pipeline): ReadonlyMap<string, Handler> {
   const channel = new Channel(pipeline)
-  return new Map<string, Handler>([
-    ...clientScripts,
-    ['live', ctx => channel.connect(ctx)],
-    ...inspectorPages(pipeline)
-  ])
-}
-
-/** Loaded with the first page: the live channel does not need them. */
-function inspectorPages(pipeline: Pipeline): readonly (readonly [string, Handler])[] {
   let inspector: Promise<Inspector> | undefined
+  // Loaded with the first page: the live channel does not need it.
   const page =
     (name: keyof Inspector): Handler =>
     async ctx => {
       inspector ??= import('./inspector/handlers.ts').then(room => room.makeInspector(pipeline))
       await (await inspector)[name](ctx)
     }
-  return [
+  return new Map<string, Handler>([
+    ...SCRIPTS.map(name => [name, sendScript(name)] as const),
+    ['live', ctx => channel.connect(ctx)],
     ['', page('list')],
     ['asset', page('asset')],
     ['image', page('image')],
     ['requests', page('requests')],
     ['inspector.css', page('style')]
-  ]
+  ])
+}
+
+function sendScript(name: string): Handler {
+  return async ctx => {
+    ctx.type = 'text/javascript'
+    ctx.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' })
+    ctx.body = await readFile(new URL(`client/${name}`, import.meta.url))
+  }
 }

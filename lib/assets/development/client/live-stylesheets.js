@@ -1,6 +1,5 @@
 // Replaces stylesheets in the page, without a moment in which there are none.
-import { replaceImagesAgain } from './live-images.js'
-import { absolute, isLoaded, isReadable, rulesOf } from './live-rules.js'
+import { absolute, isLoaded, isReadable, replaceImagesAgain, rulesOf } from './live-images.js'
 
 /** @typedef {import('./live-images.js').IsSame} IsSame */
 /** @typedef {HTMLLinkElement | HTMLStyleElement} Style */

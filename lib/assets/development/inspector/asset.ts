@@ -1,20 +1,22 @@
 // Everything about one asset, or about a path that is none.
+import { isUtf8 } from 'node:buffer'
 import { relative } from 'node:path'
-import { CompileError, AssetError } from '../../../errors.ts'
+import { CompileError } from '../../../errors.ts'
+import { streamOf } from '../../../files/file-stream.ts'
 import { isFileObservation } from '../../../files/observation.ts'
 import { errorReport, type ErrorReport } from '../../inspecting/error-page.ts'
 import { explainWith, pathOf } from '../../inspecting/explain.ts'
 import type { ExplainedRepresentation, Explanation } from '../../inspecting/explanation.ts'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
-import { Renderer } from '../../rendering/renderer.ts'
-import { locate, wantedAt } from '../../serving/request-path.ts'
+import type { ServedFiles } from '../../serving/files/served-files.ts'
+import { locate, wantedAt, type Wanted } from '../../serving/request-path.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
 import { reasonForHeader } from './header-reasons.ts'
 import { rowMaker, type Row } from './overview.ts'
+import { readSource } from './read-source.ts'
 import type { Survey } from './survey.ts'
-import { shownText, textOfFile, type ShownText } from './texts.ts'
 
 export interface AssetReport {
   /** As it was asked for. */
@@ -42,6 +44,14 @@ interface ReasonedRepresentation extends Omit<ExplainedRepresentation, 'headers'
   }[]
 }
 
+export interface ShownText {
+  /** Relative to the project root; undefined for what is in no file. */
+  readonly file: string | undefined
+  readonly text: string
+  /** What was left out, in words. */
+  readonly omitted: string | undefined
+}
+
 export function assetReporter(pipeline: Pipeline, survey: Survey) {
   const { settings, sources } = pipeline
   const rowOf = rowMaker(pipeline, survey)
@@ -51,22 +61,30 @@ export function assetReporter(pipeline: Pipeline, survey: Survey) {
     const asset = place && (await rowOf(place))
     const explained = await explainWith(asset?.url ?? asked, settings, sources)
     const { representations, ...explanation } = explained
-    const drafted = place && (await draftOf(pipeline, place))
+    const read = place && (await readSource(settings, sources, place))
     const publication = place && pipeline.publishedSince(place, 0)
+    const inputs = read?.reading.inputs.filter(isFileObservation).map(({ path }) => path) ?? []
+    const failed = read?.error instanceof CompileError ? [read.error.location.file] : []
+    const dependencies = [...inputs, ...failed].filter(file => file !== place?.source.file)
     return {
       asked,
       asset,
-      explanation: drafted?.error ? { ...explanation, ...FAILED } : explanation,
-      representations: representations.map(withReasons),
-      dependencies: (drafted?.dependencies ?? []).map(file => relative(settings.root, file)),
-      failure: drafted?.error && (await errorReport(drafted.error, settings)),
+      // `explain` compiles nothing.
+      explanation: read?.error ? { ...explanation, ...FAILED } : explanation,
+      representations: representations.map(({ headers, ...rest }) => {
+        const reasoned = Object.entries(headers).map(([name, value]) => {
+          return { name, value, reason: reasonForHeader(name, value) }
+        })
+        return { ...rest, headers: reasoned }
+      }),
+      dependencies: dependencies.map(file => relative(settings.root, file)),
+      failure: read?.error && (await errorReport(read.error, settings)),
       took: publication && { publish: publication.duration, compile: publication.compileDuration },
-      texts: asset ? await textsOf(pipeline, place, asset, drafted?.compiled) : {}
+      texts: asset ? await textsOf(pipeline, place, asset, read?.compiled) : {}
     }
   }
 }
 
-/** `explain` compiles nothing. */
 const FAILED = { outcome: '500, as its source cannot be published', isFound: false }
 
 /** The asset of a name or a tail, with a fingerprint or without. */
@@ -84,36 +102,6 @@ async function placeOf(
   return source && survey.places.get(assetPath(app, source.name))
 }
 
-function withReasons({ headers, ...representation }: ExplainedRepresentation) {
-  const all = Object.entries(headers).map(([name, value]) => {
-    return { name, value, reason: reasonForHeader(name, value) }
-  })
-  return { ...representation, headers: all }
-}
-
-interface Drafted {
-  readonly dependencies: readonly string[]
-  readonly compiled?: Buffer
-  readonly error?: AssetError
-}
-
-/** What the source yields now. */
-async function draftOf({ settings, sources }: Pipeline, place: Place): Promise<Drafted> {
-  if (!place.source.compiler) return { dependencies: [] }
-  try {
-    const draft = await new Renderer(settings, sources).draft(place)
-    const files = (draft?.inputs ?? []).filter(isFileObservation).map(({ path }) => path)
-    const dependencies = files.filter(file => file !== place.source.file)
-    return draft?.content instanceof Buffer
-      ? { dependencies, compiled: draft.content }
-      : { dependencies }
-  } catch (error) {
-    if (!(error instanceof AssetError)) throw error
-    const file = error instanceof CompileError ? error.location.file : place.source.file
-    return { dependencies: file === place.source.file ? [] : [file], error }
-  }
-}
-
 async function textsOf(
   { settings, directories }: Pipeline,
   { source }: Place,
@@ -129,4 +117,51 @@ async function textsOf(
     published: await textOfFile(directories.public, published, target)
   }
   return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined))
+}
+
+const MAX_BYTES = 64 * 1024
+/** An inline source map is one line. */
+const MAX_COLUMNS = 500
+
+/**
+ * The beginning of a file; undefined for one that is not served, and for one that is not text.
+ * @param file as it is shown
+ */
+async function textOfFile(
+  files: ServedFiles,
+  wanted: Wanted,
+  file: string
+): Promise<ShownText | undefined> {
+  const bytes = await files.withOpened(wanted, async (_, opened) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of streamOf(opened, { start: 0, end: MAX_BYTES })) {
+      chunks.push(chunk as Buffer)
+    }
+    return Buffer.concat(chunks)
+  })
+  return bytes && shownText(bytes, file)
+}
+
+/** Undefined for bytes that are not text. @param file relative to the root */
+function shownText(bytes: Buffer, file?: string): ShownText | undefined {
+  const isCut = bytes.length > MAX_BYTES
+  // A character may be cut in two.
+  const start = bytes.subarray(0, MAX_BYTES)
+  const whole = isCut ? start.subarray(0, start.lastIndexOf(0x0a) + 1 || MAX_BYTES - 4) : start
+  if (!isUtf8(whole) || whole.includes(0)) return undefined
+  let shortened = 0
+  const lines = whole
+    .toString()
+    .split('\n')
+    .map(line => {
+      if (line.length <= MAX_COLUMNS) return line
+      shortened++
+      return `${line.slice(0, MAX_COLUMNS)}… ${line.length - MAX_COLUMNS} more characters`
+    })
+  const omitted = [
+    ...(isCut ? [`only the first ${MAX_BYTES / 1024} KiB are shown`] : []),
+    ...(shortened > 0 ? [`${shortened} long ${shortened === 1 ? 'line is' : 'lines are'} cut`] : [])
+  ]
+  const text = lines.join('\n')
+  return { file, text, omitted: omitted.length > 0 ? omitted.join(', ') : undefined }
 }

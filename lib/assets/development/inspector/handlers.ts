@@ -5,7 +5,6 @@ import type { Pipeline } from '../../pipeline.ts'
 import { serve, serveCurrent } from '../../serving/koa/serve.ts'
 import { locate, wantedAt } from '../../serving/request-path.ts'
 import { encodePath } from '../../urls/encode.ts'
-import type { Handler } from '../handler.ts'
 import { assetReporter } from './asset.ts'
 import { isImage, overviewOf, type Question } from './overview.ts'
 import { assetPage } from './pages/asset.ts'
@@ -22,6 +21,9 @@ const RELOAD_SECONDS = 2
 // An SVG has styles of its own, and is a document when it is opened by itself.
 const IMAGE_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+/** Responds to a GET or HEAD request that comes from this machine. */
+export type Handler = (ctx: Context) => Promise<void> | void
 
 export type Inspector = Readonly<Record<'list' | 'asset' | 'requests' | 'style' | 'image', Handler>>
 

@@ -1,10 +1,13 @@
 // Why a field of a file's response has its value.
+import { DIGEST_PATTERN } from '../../../files/digest.ts'
+
+const STRONG = new RegExp(`^"${DIGEST_PATTERN}(?:-\\w+)?"$`)
 
 /** By name; RFC 9110 unless another is named. */
 const REASONS: Readonly<Record<string, (value: string) => string>> = {
   'Cache-Control': whyCached,
   ETag: value =>
-    /^"[\da-f]{32}(?:-\w+)?"$/.test(value)
+    STRONG.test(value)
       ? 'strong: the digest of the bytes, with the coding (section 8.8.3)'
       : 'strong: made of size, times and inode, as the file is too large for memory (section 8.8.3)',
   'Last-Modified': () => 'the mtime of the target, in seconds (section 8.8.2)',

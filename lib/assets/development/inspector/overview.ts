@@ -1,11 +1,12 @@
 // One page of the list of assets, and what it says about each of them.
 import { relative } from 'node:path'
 import { CODINGS } from '../../../files/codings.ts'
-import { digestOfFile } from '../../../files/digest.ts'
-import { ifThere, sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { DIGEST_PATTERN } from '../../../files/digest.ts'
+import { statOf, type Stamp } from '../../../files/disk.ts'
 import { mediaTypeOf } from '../../../http/media-type.ts'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
+import { wantedAt } from '../../serving/request-path.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
@@ -26,7 +27,7 @@ export interface Row {
   readonly url: string
   /** The published file; undefined when there is none. */
   readonly target: string | undefined
-  /** Of the target; undefined for a file of more than 16 MiB. */
+  /** Of the target; undefined for a file that is too large for memory. */
   readonly digest: string | undefined
   /** In bytes, by content coding. */
   readonly sizes: Readonly<Record<string, number>>
@@ -68,8 +69,7 @@ export interface Overview {
 }
 
 const ROWS = 100
-const MAX_DIGESTED_BYTES = 16n * 1024n * 1024n
-const MAX_REMEMBERED = 10_000
+const DIGEST = new RegExp(DIGEST_PATTERN)
 
 export function overviewOf(pipeline: Pipeline, survey: Survey) {
   const rowOf = rowMaker(pipeline, survey)
@@ -85,7 +85,7 @@ export function overviewOf(pipeline: Pipeline, survey: Survey) {
       if (seen) counts[seen.state] = (counts[seen.state] ?? 0) + 1
       if (isTroubled) counts['problems'] = (counts['problems'] ?? 0) + 1
       if (!matches(place, question, root)) continue
-      if (question.state === 'problems' ? !isTroubled : !isIn(question.state, seen?.state)) continue
+      if (!isIn(question.state, seen?.state, isTroubled)) continue
       ;(isTroubled ? troubled : others).push(place)
     }
     const found = [...troubled, ...others]
@@ -114,18 +114,19 @@ function matches({ path, source }: Place, { text }: Question, root: string): boo
   return path.toLowerCase().includes(wanted) || file.toLowerCase().includes(wanted)
 }
 
-function isIn(wanted: string, state: State | undefined): boolean {
-  return wanted === '' || wanted === state
+function isIn(wanted: string, state: State | undefined, isTroubled: boolean): boolean {
+  return wanted === '' || wanted === state || (wanted === 'problems' && isTroubled)
 }
 
 export function rowMaker(pipeline: Pipeline, survey: Survey) {
   const { settings, sources } = pipeline
-  const digestFor = rememberedDigests()
   const shown = (file: string) => relative(settings.root, file)
   return async (place: Place): Promise<Row> => {
     const { app, name, path, source } = place
     const url = pipeline.manifestOf(app)?.at(encodePath(path))?.target ?? encodePath(path)
-    const file = publicFile(settings, decodeURIComponent(url))
+    const urlPath = decodeURIComponent(url)
+    const file = publicFile(settings, urlPath)
+    const served = await pipeline.directories.public.find(wantedAt(urlPath, settings))
     const stats = await statOf(file)
     const target = stats?.isFile() ? stats : undefined
     const tails = app.tails ? sources.of(app).tailsOf(source) : []
@@ -139,7 +140,8 @@ export function rowMaker(pipeline: Pipeline, survey: Survey) {
       problems: seen?.problems ?? [],
       url,
       target: target && shown(file),
-      digest: splitFingerprint(url)?.digest ?? (target && (await digestFor(file, stampOf(target)))),
+      digest:
+        splitFingerprint(url)?.digest ?? DIGEST.exec(served?.representations[0].etag ?? '')?.[0],
       sizes: target ? await sizesOf(file, target) : {},
       refersTo: seen?.refersTo.map(encodePath) ?? [],
       referredBy: survey.referredBy(path).map(encodePath),
@@ -164,18 +166,4 @@ async function sizesOf(file: string, { size, mtimeNs }: Stamp): Promise<Record<s
     if (copy?.isFile() && copy.mtimeNs >= mtimeNs) sizes[name] = Number(copy.size)
   }
   return sizes
-}
-
-function rememberedDigests() {
-  const known = new Map<string, { readonly stamp: Stamp; readonly digest: string }>()
-  return async (file: string, stamp: Stamp): Promise<string | undefined> => {
-    const remembered = known.get(file)
-    if (remembered && sameStamp(remembered.stamp, stamp)) return remembered.digest
-    if (stamp.size > MAX_DIGESTED_BYTES) return undefined
-    const digest = await ifThere(digestOfFile(file))
-    if (digest === undefined) return undefined
-    if (known.size >= MAX_REMEMBERED) known.clear()
-    known.set(file, { stamp, digest })
-    return digest
-  }
 }

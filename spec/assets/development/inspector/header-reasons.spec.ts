@@ -1,7 +1,8 @@
 import test from 'ava'
+import { digestOf } from '../../../../lib/files/digest.ts'
 import { reasonForHeader } from '../../../../lib/assets/development/inspector/header-reasons.ts'
 
-const DIGEST = '0123456789abcdef0123456789abcdef'
+const DIGEST = digestOf('')
 
 for (const [name, value, reason] of [
   ['Cache-Control', 'public, max-age=31536000, immutable', /fingerprint/],

@@ -1,6 +1,6 @@
 // What all pages of the inspector have in common. It works without scripts, and allows none.
 import type { State } from '../survey.ts'
-import type { ShownText } from '../texts.ts'
+import type { ShownText } from '../asset.ts'
 import { html, type Html } from './html.ts'
 
 export const POLICY =
