@@ -1,8 +1,7 @@
 // The page about one asset, or about a path that is none.
 import type { AssetReport } from '../asset.ts'
 import type { Row } from '../overview.ts'
-import { html, type Html } from './html.ts'
-import { assetLink, bytes, code, layout, state } from './layout.ts'
+import { assetLink, bytes, code, html, layout, list, state, table, type Html } from './layout.ts'
 
 export function assetPage(report: AssetReport): string {
   const { asset, asked, explanation } = report
@@ -17,14 +16,7 @@ export function assetPage(report: AssetReport): string {
       <ol class="steps">
         ${explanation.steps.map(
           ({ subject, finding, details }) =>
-            html`<li>
-              <strong>${subject}</strong> ${finding}${
-                details.length > 0 &&
-                html`<ul>
-                  ${details.map(detail => html`<li>${detail}</li>`)}
-                </ul>`
-              }
-            </li> `
+            html`<li><strong>${subject}</strong> ${finding}${list(details)}</li> `
         )}
       </ol>
       <p class="outcome"><strong>GET ${explanation.path}</strong> ${explanation.outcome}</p>
@@ -34,51 +26,38 @@ export function assetPage(report: AssetReport): string {
 
 function summary({ took, dependencies, failure }: AssetReport, asset: Row): Html {
   const { path, url, app, source, target, digest, sizes, problems } = asset
-  const fact = (name: string, value: Html | string | false | undefined) =>
-    value !== undefined &&
-    value !== false &&
-    value !== '' &&
-    html`<dt>${name}</dt>
-      <dd>${value}</dd> `
+  const codes = (texts: readonly string[]) => list(texts.map(text => html`<code>${text}</code>`))
+  const links = (paths: readonly string[]) => list(paths.map(path => assetLink(path)))
+  const isIn = took?.compile === undefined ? '' : `, ${took.compile.toFixed(1)} ms of it compiling`
   const all = Object.entries(sizes).map(([coding, size]) => `${coding} ${bytes(size)}`)
+  const ambiguous = codes(asset.ambiguous)
+  const facts: Record<string, Html | string | false | undefined> = {
+    State: state(asset.state),
+    App: app,
+    Source: html`<code>${source}</code>`,
+    'Also made of': codes(dependencies),
+    Target: target !== undefined && html`<code>${target}</code>`,
+    'Pages ask for': html`<a href="${url}">${url}</a>`,
+    Digest: digest !== undefined && html`<code>${digest}</code>`,
+    Size: all.join(', '),
+    'Published in': took && `${took.publish.toFixed(1)} ms${isIn}`,
+    'Also found as': codes(asset.tails),
+    'Not found as': ambiguous && html`${ambiguous} ambiguous: several sources have this tail`,
+    Hides: codes(asset.shadowed),
+    'Refers to': links(asset.refersTo),
+    'Referred to by': links(asset.referredBy)
+  }
   const others = problems.filter(({ message }) => !failure || !message.includes(failure.reason))
-  const seconds = (milliseconds: number) => `${milliseconds.toFixed(1)} ms`
   return html`${asset.isImage && html`<p class="picture"><img src="image?path=${encodeURIComponent(path)}" alt="the image itself" /></p>`}
     ${others.map(({ message }) => html`<p class="problem">${message}</p>`)}
     <dl class="facts">
-      ${fact('State', state(asset.state))}${fact('App', app)}${fact('Source', html`<code>${source}</code>`)}${fact(
-        'Also made of',
-        list(dependencies)
-      )}${fact('Target', target !== undefined && html`<code>${target}</code>`)}${fact(
-        'Pages ask for',
-        html`<a href="${url}">${url}</a>`
-      )}${fact('Digest', digest !== undefined && html`<code>${digest}</code>`)}${fact('Size', all.join(', '))}${fact(
-        'Published in',
-        took &&
-          `${seconds(took.publish)}${took.compile === undefined ? '' : `, ${seconds(took.compile)} of it compiling`}`
-      )}${fact('Also found as', list(asset.tails))}${fact(
-        'Not found as',
-        asset.ambiguous.length > 0 &&
-          html`${list(asset.ambiguous)} ambiguous: several sources have this tail`
-      )}${fact('Hides', list(asset.shadowed))}${fact('Refers to', links(asset.refersTo))}${fact(
-        'Referred to by',
-        links(asset.referredBy)
+      ${Object.entries(facts).map(
+        ([name, value]) =>
+          value &&
+          html`<dt>${name}</dt>
+            <dd>${value}</dd> `
       )}
     </dl>`
-}
-
-function list(names: readonly string[]): Html | undefined {
-  if (names.length === 0) return undefined
-  return html`<ul>
-    ${names.map(name => html`<li><code>${name}</code></li>`)}
-  </ul>`
-}
-
-function links(paths: readonly string[]): Html | undefined {
-  if (paths.length === 0) return undefined
-  return html`<ul>
-    ${paths.map(path => html`<li>${assetLink(path)}</li>`)}
-  </ul>`
 }
 
 function failure({ failure }: AssetReport): Html | undefined {
@@ -95,31 +74,17 @@ function failure({ failure }: AssetReport): Html | undefined {
 function representations({ representations }: AssetReport): Html | false {
   if (representations.length === 0) return false
   return html`<h2>Representations</h2>
-    ${representations.map(
-      ({ coding, size, headers }) =>
-        html`<table class="headers">
-          <caption>
-            ${coding}, ${bytes(size)}
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Value</th>
-              <th scope="col">Why</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${headers.map(
-              ({ name, value, reason }) =>
-                html`<tr>
-                  <th scope="row">${name}</th>
-                  <td data-label="Value"><code>${value}</code></td>
-                  <td data-label="Why">${reason}</td>
-                </tr> `
-            )}
-          </tbody>
-        </table> `
-    )}`
+    ${representations.map(({ coding, size, headers }) => {
+      const rows = headers.map(({ name, value, reason }) => [
+        name,
+        html`<code>${value}</code>`,
+        reason
+      ])
+      const caption = html`<caption>
+        ${coding}, ${bytes(size)}
+      </caption>`
+      return table('headers', caption, ['Field', 'Value', 'Why'], rows)
+    })}`
 }
 
 function texts({ texts: { source, compiled, published } }: AssetReport): Html | false {

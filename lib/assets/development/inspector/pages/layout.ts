@@ -1,7 +1,8 @@
 // What all pages of the inspector have in common. It works without scripts, and allows none.
+import { printableLines } from '../../../../printable.ts'
+import { escapeHtml } from '../../../views/html.ts'
 import type { State } from '../survey.ts'
 import type { ShownText } from '../asset.ts'
-import { html, type Html } from './html.ts'
 
 export const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -58,4 +59,63 @@ export function code(label: string, { file, text, omitted }: ShownText): Html {
       line => html`<span>${`${line}\n`}</span>`
     )}</code></pre>
   </section>`
+}
+
+export function list(items: readonly Value[]): Html | undefined {
+  if (items.length === 0) return undefined
+  return html`<ul>
+    ${items.map(item => html`<li>${item}</li>`)}
+  </ul>`
+}
+
+/** @param columns the names of them, which narrow screens show beside each cell */
+export function table(
+  kind: 'list' | 'headers',
+  caption: Html,
+  columns: readonly string[],
+  rows: readonly (readonly Value[])[]
+): Html {
+  const cell = (value: Value, at: number) =>
+    kind === 'headers' && at === 0
+      ? html`<th scope="row">${value}</th>`
+      : html`<td data-label="${columns[at]}" ${written(value) === '' && html` class="none"`}>${value}</td>`
+  return html`<table class="${kind}">
+    ${caption}
+    <thead>
+      <tr>
+        ${columns.map(name => html`<th scope="col">${name}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        row =>
+          html`<tr>
+            ${row.map(cell)}
+          </tr> `
+      )}
+    </tbody>
+  </table> `
+}
+
+/** Everything that is put into a template is escaped, unless it was made by a template itself. */
+export class Html {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+export type Value = string | number | Html | false | undefined | readonly Value[]
+
+/** `false` and `undefined` write nothing. Control characters in names are shown, not obeyed. */
+export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return new Html(String.raw({ raw: parts }, ...values.map(written)))
+}
+
+function written(value: Value): string {
+  if (value === undefined || value === false) return ''
+  if (value instanceof Html) return value.text
+  if (typeof value === 'object') return value.map(written).join('')
+  return escapeHtml(printableLines(String(value)))
 }

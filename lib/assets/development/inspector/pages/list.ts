@@ -1,11 +1,25 @@
 // The list of assets.
 import type { Overview, Question, Row } from '../overview.ts'
-import { html, type Html } from './html.ts'
-import { assetLink, bytes, layout, state } from './layout.ts'
+import {
+  assetLink,
+  bytes,
+  html,
+  layout,
+  list,
+  state,
+  table,
+  type Html,
+  type Value
+} from './layout.ts'
 
 const STATES = ['problems', 'broken', 'outdated', 'unpublished', 'published']
 /** The page about the asset has all of them. */
 const MAX_REFERENCES = 20
+
+const COLUMNS = ['Asset', 'State', 'Size', 'References', 'Digest']
+const CAPTION = html`<caption class="hidden">
+  Assets, those with problems first
+</caption>`
 
 export function listPage(overview: Overview): string {
   const { root, env, total, surveyed, found, question, assets } = overview
@@ -19,27 +33,7 @@ export function listPage(overview: Overview): string {
       ${surveyed < total && html`<p role="status">Looked at ${surveyed} of ${total} assets so far; this page reloads itself.</p>`}
       ${filters(overview)}
       <p role="status">${found === total ? `${total} assets` : `${found} of ${total} assets`}</p>
-      ${
-        assets.length > 0 &&
-        html`<table class="list">
-          <caption class="hidden">
-            Assets, those with problems first
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Asset</th>
-              <th scope="col">State</th>
-              <th scope="col">Size</th>
-              <th scope="col">References</th>
-              <th scope="col">Digest</th>
-            </tr>
-          </thead>
-          <tbody>
-            ${assets.map(row)}
-          </tbody>
-        </table>`
-      }
-      ${pager(overview)} `
+      ${assets.length > 0 && table('list', CAPTION, COLUMNS, assets.map(cells))} ${pager(overview)} `
   )
 }
 
@@ -71,57 +65,39 @@ function filters({ question, counts }: Overview): Html {
     </div>`
 }
 
-function row(asset: Row): Html {
+function cells(asset: Row): Value[] {
   const { path, source, problems, shadowed, ambiguous, sizes, digest } = asset
-  const none = (isEmpty: boolean) => isEmpty && html` class="none"`
-  const isAlone = asset.refersTo.length + asset.referredBy.length === 0
-  return html`<tr>
-    <td data-label="Asset">
-      ${asset.isImage && thumbnail(path)}${assetLink(path)}
-      <span class="source">${source}</span>
-      ${problems.map(({ message }) => html`<span class="problem">${message}</span>`)}
-      ${shadowed.length > 0 && html`<span class="note">hides ${shadowed.join(', ')}</span>`}
-      ${ambiguous.length > 0 && html`<span class="note">not found as ${ambiguous.join(', ')}, which is ambiguous</span>`}
-    </td>
-    <td data-label="State">${state(asset.state)}</td>
-    <td data-label="Size" ${none(Object.keys(sizes).length === 0)}>
-      ${Object.entries(sizes).map(
-        ([coding, size]) =>
-          html`<span class="size">${coding === 'identity' ? '' : `${coding} `}${bytes(size)}</span>`
-      )}
-    </td>
-    <td data-label="References" ${none(isAlone)}>
-      ${references('to', asset.refersTo)}${references('from', asset.referredBy)}
-    </td>
-    <td data-label="Digest" ${none(digest === undefined)}>
-      <code title="${digest ?? ''}">${digest?.slice(0, 8)}</code>
-    </td>
-  </tr> `
+  const name = html`${asset.isImage && thumbnail(path)}${assetLink(path)}
+    <span class="source">${source}</span>
+    ${problems.map(({ message }) => html`<span class="problem">${message}</span>`)}
+    ${shadowed.length > 0 && html`<span class="note">hides ${shadowed.join(', ')}</span>`}
+    ${ambiguous.length > 0 && html`<span class="note">not found as ${ambiguous.join(', ')}, which is ambiguous</span>`}`
+  const all = Object.entries(sizes).map(([coding, size]) => {
+    const name = coding === 'identity' ? '' : `${coding} `
+    return html`<span class="size">${name}${bytes(size)}</span>`
+  })
+  return [
+    name,
+    state(asset.state),
+    all,
+    [references('to', asset.refersTo), references('from', asset.referredBy)],
+    digest !== undefined && html`<code title="${digest}">${digest.slice(0, 8)}</code>`
+  ]
 }
 
 /** @param path encoded */
 function thumbnail(path: string): Html {
-  return html`<img
-    src="image?path=${encodeURIComponent(path)}"
-    alt=""
-    loading="lazy"
-    width="40"
-    height="40"
-  />`
+  const source = `image?path=${encodeURIComponent(path)}`
+  return html`<img src="${source}" alt="" loading="lazy" width="40" height="40" />`
 }
 
 function references(direction: 'to' | 'from', paths: readonly string[]): Html | false {
   if (paths.length === 0) return false
   const rest = paths.length - MAX_REFERENCES
+  const links = paths.slice(0, MAX_REFERENCES).map(path => assetLink(path))
   return html`<details>
     <summary>${direction} ${paths.length}</summary>
-    <ul>
-      ${paths
-        .slice(0, MAX_REFERENCES)
-        .map(
-          path => html`<li>${assetLink(path)}</li>`
-        )}${rest > 0 && html`<li>and ${rest} more</li>`}
-    </ul>
+    ${list([...links, ...(rest > 0 ? [`and ${rest} more`] : [])])}
   </details>`
 }
 
