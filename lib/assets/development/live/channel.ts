@@ -8,8 +8,7 @@ import type { Pipeline } from '../../pipeline.ts'
 import { connected } from '../../serving/connection.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { Connection } from './connection.ts'
-import { stateOf, type Part } from './page-state.ts'
-import { WatchedFiles } from './watched-files.ts'
+import { stateOf, watchedFiles, type Part } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256
 /** With fingerprints, those that are looked up at the same time share one look at all sources. */
@@ -29,7 +28,7 @@ export class Channel {
   readonly #pipeline: Pipeline
   /** Encoded, with a slash at its end. */
   readonly #prefix: string
-  readonly #watched: WatchedFiles
+  readonly #watched: () => Promise<Part>
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
   readonly #tellAll = oneAtATime(() => this.#tell())
@@ -46,7 +45,7 @@ export class Channel {
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
     this.#prefix = `${encodePath(pipeline.settings.prefix)}/`
-    this.#watched = new WatchedFiles(pipeline.settings, () => this.#lookSoon())
+    this.#watched = watchedFiles(pipeline.settings, () => this.#lookSoon())
   }
 
   /** Responds with events until the page is closed. */
@@ -85,7 +84,6 @@ export class Channel {
 
   async #lookUnasked(): Promise<void> {
     this.#nextLook = Infinity
-    this.#watched.distrust()
     const before = process.cpuUsage()
     await this.#look()
     const { user, system } = process.cpuUsage(before)
@@ -110,7 +108,7 @@ export class Channel {
   async #tell(): Promise<void> {
     const connections = [...this.#connections]
     const used = [...new Set(connections.flatMap(connection => connection.used))]
-    const watched = await this.#watched.current()
+    const watched = await this.#watched()
     const states = await inParallel(
       used,
       CONCURRENCY,

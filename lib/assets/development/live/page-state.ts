@@ -1,9 +1,14 @@
 // What the live channel tells a page: the version of everything that it was made of, and what is broken.
+import { join } from 'node:path'
+import { inParallel } from '../../../concurrency.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
-import { errorReport } from '../../inspecting/error-page.ts'
+import { digestOf } from '../../../files/digest.ts'
+import { statOf } from '../../../files/disk.ts'
+import { errorReport, type ErrorReport } from '../../inspecting/error-page.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import { locate } from '../../serving/request-path.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { Tree } from '../../sources/tree.ts'
 import { encodePath } from '../../urls/encode.ts'
 
 /** Something that a page was made of. A page compares its version with the one that it has. */
@@ -20,12 +25,7 @@ export interface Part {
   readonly url?: string
 }
 
-export interface Problem {
-  readonly title: string
-  /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
-  readonly location: string
-  readonly reason: string
-  readonly excerpt: string
+export interface Problem extends ErrorReport {
   /** Opens the location in an editor. */
   readonly link?: string | undefined
 }
@@ -53,14 +53,10 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     return { part: { key, version: etag, changedAt, path, url: pipeline.addressOf(plain) } }
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
-    const problem = await problemOf(error, pipeline.settings)
+    const report = await errorReport(error, pipeline.settings)
+    const problem = { ...report, link: linkTo(error, pipeline.settings.live?.editor) }
     return { part: { key, version: null, changedAt: 0, path, url: key }, problem }
   }
-}
-
-async function problemOf(error: AssetError, settings: Settings): Promise<Problem> {
-  const report = await errorReport(error, settings)
-  return { ...report, link: linkTo(error, settings.live?.editor) }
 }
 
 /** `vscode://file/srv/app/apps/web/assets/stylesheets/app.css.scss:3:7` */
@@ -69,4 +65,30 @@ function linkTo(error: AssetError, editor: string | undefined): string | undefin
   const { file, line = 1, column = 1 } = error.location
   const path = encodePath(file.replaceAll('\\', '/'))
   return `${editor}://file${path.startsWith('/') ? '' : '/'}${path}:${line}:${column}`
+}
+
+const CONCURRENCY = 16
+
+/**
+ * Makes the look at the files of the option `live.watch`: all of them together have one version.
+ * @param onEvent is called when a file may have changed
+ */
+export function watchedFiles(
+  { live, symlinks }: Settings,
+  onEvent: () => void
+): () => Promise<Part> {
+  const trees = (live?.watch ?? []).map(directory => new Tree(directory, symlinks, onEvent))
+  return async () => {
+    await Promise.all(trees.map(tree => tree.refresh()))
+    const files = trees.flatMap(tree =>
+      [...tree.files(), ...tree.partials()].map(path => join(tree.directory, path))
+    )
+    let changedAt = 0
+    const all = await inParallel(files.toSorted(), CONCURRENCY, async file => {
+      const stats = await statOf(file)
+      if (stats) changedAt = Math.max(changedAt, Number(stats.mtimeNs / 1_000_000n))
+      return [file, stats?.ino, stats?.size, stats?.mtimeNs].join('\n')
+    })
+    return { key: 'live.watch', version: digestOf(all.join('\n')), changedAt }
+  }
 }

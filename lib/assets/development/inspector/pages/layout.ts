@@ -78,7 +78,9 @@ export function table(
   const cell = (value: Value, at: number) =>
     kind === 'headers' && at === 0
       ? html`<th scope="row">${value}</th>`
-      : html`<td data-label="${columns[at]}" ${written(value) === '' && html` class="none"`}>${value}</td>`
+      : html`<td data-label="${columns[at]}" ${written(value) === '' && html` class="none"`}>
+          ${value}
+        </td>`
   return html`<table class="${kind}">
     ${caption}
     <thead>
