@@ -6,7 +6,7 @@ import { isInside, statOf } from '../../files/disk.ts'
 import { Bundles } from '../bundles/bundles.ts'
 import type { Manifest } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
-import { kindOf, ordinaryBy } from '../building/on-request/app-files.ts'
+import { kindOf, ordinaryBy, sourcedNameIn } from '../building/on-request/app-files.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
 import { Directories } from '../serving/directories/directories.ts'
 import { fallbackAt } from '../serving/directories/fallback.ts'
@@ -15,85 +15,84 @@ import type { Fields } from '../serving/fields.ts'
 import { isOurs, type Wanted } from '../serving/request-path.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
-import type { Settings } from '../settings/settings.ts'
+import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
+import { Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import { step, type ExplainedRepresentation } from './explanation.ts'
 
-/** @param source what a request for that name would publish */
-export async function explainFile(settings: Settings, wanted: Wanted, source: Source | undefined) {
-  const directories = await directoriesFor(settings, wanted, source)
+/** What a request for a name would publish. */
+export interface Resolved {
+  readonly source: Source | undefined
+  /** Whether the source is published under this very name, rather than under its part before a fingerprint. */
+  readonly isPlain: boolean
+}
+
+export async function explainFile(decider: Decider, wanted: Wanted, resolved: Resolved) {
+  const { settings, directories } = decider
   const mounted = await directories.findInMounts(wanted)
   const file =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
-  const finding = file ? existing(settings, file) : await whyNoFile(settings, wanted)
+  const finding = file
+    ? `${relative(settings.root, file.representations[0].file)} exists`
+    : await whyNoFile(settings, wanted)
   const representations = (file?.representations ?? []).map(({ coding, size, ok }) => ({
     coding,
     size,
     headers: asRecord(ok.fields)
   }))
-  const { outcome, isFound } =
-    (mounted && outcomeByFile(placeOf(settings, wanted, mounted))) ??
-    outcomeBySource(wanted, source, file) ??
-    (file && outcomeByFile('public')) ??
-    (await outcomeWithoutFile(settings, wanted, directories))
-  const condition = settings.serve ? '' : 'with serving on: '
+  const published = mounted ? undefined : outcomeBySource(wanted, resolved, file !== undefined)
+  const place = mounted ? mountOf(settings, wanted, mounted) : 'public'
+  const outcome =
+    published ?? (file ? `200, the file in ${place}` : await outcomeWithoutFile(decider, wanted))
   return {
     step: step('file', finding, representations.flatMap(detailsOf)),
-    outcome: condition + outcome,
-    isFound,
+    outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
+    isFound: published ? published === PUBLISHED : file !== undefined,
     representations
   }
 }
 
-/** By the rules of a request, but without the state of a running process. */
-async function directoriesFor(
-  settings: Settings,
-  wanted: Wanted,
-  source: Source | undefined
-): Promise<Directories> {
-  const manifest = await manifestFor(settings, wanted)
-  const bundles = bundlesFor(settings)
-  const isOrdinary = ordinaryBy({
-    manifestOf: () => manifest,
-    sourcedName: async (_, name) => {
-      if (!source) return undefined
-      return isNamed(source, name) ? name : splitFingerprint(name)?.name
-    },
-    has: asked => directories.public.has(asked)
-  })
-  const directories = new Directories(settings, {
-    isOrdinary,
+/** What decides about the requests of one `koaAssets()`: its pipeline, or the same for settings alone. */
+export interface Decider {
+  readonly settings: Settings
+  readonly sources: Sources
+  readonly directories: Directories
+  /** Undefined for an app without fingerprints. */
+  manifestOf(app: AppSettings): Manifest | undefined
+}
+
+/** Decides by the rules of a request, without the state of a running process. Warns about nothing. */
+export async function deciderFor(settings: Settings): Promise<Decider> {
+  const sources = new Sources(settings, () => undefined)
+  const isNeeded = settings.apps.some(isPrecompiled)
+  const manifest = isNeeded ? await ifStarts(() => readManifest(manifestFile(settings))) : undefined
+  const bundles = await ifStarts(() => new Bundles(settings, () => undefined))
+  const manifestOf = (app: AppSettings) => (isPrecompiled(app) ? manifest : undefined)
+  const directories: Directories = new Directories(settings, {
+    isOrdinary: ordinaryBy({
+      manifestOf,
+      sourcedName: (app, name) => sourcedNameIn(sources, app, name),
+      has: asked => directories.public.has(asked)
+    }),
     isHashed: (mount, path) => bundles?.isHashed(mount, path) ?? false
   })
-  return directories
+  return { settings, sources, directories, manifestOf }
 }
 
-/** Undefined where koaAssets would not start. */
-function bundlesFor(settings: Settings): Bundles | undefined {
+function isPrecompiled(app: AppSettings): boolean {
+  return kindOf(app) === 'precompiled'
+}
+
+/** Undefined where koaAssets would not start; the step `helpers` says why. */
+async function ifStarts<T>(make: () => Promise<T> | T): Promise<T | undefined> {
   try {
-    return new Bundles(settings, () => undefined)
+    return await make()
   } catch (error) {
     if (error instanceof AssetError) return undefined
     throw error
   }
-}
-
-async function manifestFor(settings: Settings, { app }: Wanted): Promise<Manifest | undefined> {
-  if (!app.fingerprint || app.compile) return undefined
-  try {
-    return await readManifest(manifestFile(settings))
-  } catch (error) {
-    // The step `helpers` reports it.
-    if (error instanceof AssetError) return undefined
-    throw error
-  }
-}
-
-/** Whether the source is published under this very name, rather than under its part before a fingerprint. */
-function isNamed({ tail }: Source, name: string): boolean {
-  return `/${tail}`.endsWith(`/${name}`)
 }
 
 function asRecord(headers: Fields): Record<string, string> {
@@ -107,10 +106,6 @@ function detailsOf({ coding, size, headers }: ExplainedRepresentation): string[]
   if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
   const shown = SHOWN_HEADERS.filter(name => name in headers)
   return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
-}
-
-function existing({ root }: Settings, { representations }: ServedFile): string {
-  return `${relative(root, representations[0].file)} exists`
 }
 
 async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
@@ -130,47 +125,25 @@ async function whyNotServed({ publicApp }: Settings, { name, app }: Wanted, file
   return 'is a symbolic link that may not be followed (option symlinks)'
 }
 
-interface Outcome {
-  readonly outcome: string
-  readonly isFound: boolean
-}
+const PUBLISHED = '200, after publishing its source'
 
 /** Undefined where a request publishes nothing. */
-function outcomeBySource(
-  { app, name }: Wanted,
-  source: Source | undefined,
-  file: ServedFile | undefined
-): Outcome | undefined {
+function outcomeBySource({ app }: Wanted, { source, isPlain }: Resolved, isThere: boolean) {
   if (!app.compile || !source) return undefined
-  const isPlain = isNamed(source, name) || splitFingerprint(name) === undefined
-  if (isPlain || (kindOf(app) === 'fingerprints' && file)) {
-    return { outcome: '200, after publishing its source', isFound: true }
-  }
-  if (kindOf(app) !== 'fingerprints') return undefined
-  return { outcome: '200 if the source still yields these bytes, otherwise 404', isFound: false }
+  if (isPlain || (app.fingerprint && isThere)) return PUBLISHED
+  return app.fingerprint ? '200 if the source still yields these bytes, otherwise 404' : undefined
 }
 
-/** Where the file of a path is, in a mount if there is one that has it. */
-function placeOf({ mounts }: Settings, { path }: Wanted, { representations }: ServedFile): string {
+function mountOf({ mounts }: Settings, { path }: Wanted, { representations }: ServedFile): string {
   const [{ file }] = representations
   const mount = mounts.find(each => covers(each, path) && isInside(each.dir, file))
   return `the mount ${mount?.urlPath || '/'}`
 }
 
-function outcomeByFile(place: string): Outcome {
-  return { outcome: `200, the file in ${place}`, isFound: true }
-}
-
-async function outcomeWithoutFile(
-  settings: Settings,
-  wanted: Wanted,
-  directories: Directories
-): Promise<Outcome> {
-  if (await directories.hasIndex(wanted)) {
-    return { outcome: `301 to ${wanted.path}/, for its index file`, isFound: false }
-  }
+async function outcomeWithoutFile({ settings, directories }: Decider, wanted: Wanted) {
+  if (await directories.hasIndex(wanted)) return `301 to ${wanted.path}/, for its index file`
   const storing = isOurs(wanted.path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
-  return { outcome: passedOn(settings, encodePath(wanted.path), storing), isFound: false }
+  return passedOn(settings, encodePath(wanted.path), storing)
 }
 
 /** @param path as it is sent */

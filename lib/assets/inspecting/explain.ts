@@ -5,7 +5,7 @@ import { whyHidden } from '../../files/folder-entries.ts'
 import { nearestPath } from '../../nearest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { withDot } from '../compilers/compiler.ts'
-import { kindOf } from '../building/on-request/app-files.ts'
+import { kindOf, sourcedNameIn } from '../building/on-request/app-files.ts'
 import { covers } from '../serving/directories/served-directory.ts'
 import { isManifest, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
@@ -14,12 +14,12 @@ import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
-import { choose, type Candidates } from '../sources/catalog.ts'
-import { Sources, type AppSources } from '../sources/sources.ts'
+import { choose } from '../sources/catalog.ts'
+import type { AppSources } from '../sources/sources.ts'
 import { MALFORMED, whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { explainFile, passedOn } from './explain-file.ts'
+import { deciderFor, explainFile, passedOn, type Decider } from './explain-file.ts'
 import { step, type Explanation, type Step } from './explanation.ts'
 
 /**
@@ -29,16 +29,12 @@ import { step, type Explanation, type Step } from './explanation.ts'
  * @throws TypeError for a wrong option
  */
 export async function explain(asked: string, options: KoaAssetsOptions = {}): Promise<Explanation> {
-  const settings = settle(options)
-  return explainWith(asked, settings, new Sources(settings, () => undefined))
+  return explainBy(await deciderFor(settle(options)), asked)
 }
 
-/** The same with the listing of a running process. */
-export async function explainWith(
-  asked: string,
-  settings: Settings,
-  sources: Sources
-): Promise<Explanation> {
+/** The same by what decides in a running process. */
+export async function explainBy(decider: Decider, asked: string): Promise<Explanation> {
+  const { settings } = decider
   const path = pathOf(asked, settings)
   const wanted = locate(path, settings)
   const steps = [settingsStep(settings), pathStep(path, settings), ...mountsStep(settings, wanted)]
@@ -48,8 +44,8 @@ export async function explainWith(
       : passedOn(settings, path)
     return { path, steps, outcome, isFound: false, representations: [] }
   }
-  const resolved = await resolve(settings, sources, wanted)
-  const { step: fileStep, ...result } = await explainFile(settings, wanted, resolved.source)
+  const resolved = await resolve(decider, wanted)
+  const { step: fileStep, ...result } = await explainFile(decider, wanted, resolved)
   return {
     path,
     steps: [...steps, ...appStep(settings, wanted), ...resolved.steps, fileStep],
@@ -112,46 +108,33 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step[]
   return [step('app', `${app.name}: ${compile}, ${fingerprint}`, details)]
 }
 
-async function resolve(settings: Settings, all: Sources, { app, name }: Wanted) {
-  if (app === settings.publicApp) return { source: undefined, steps: [] }
-  const sources = all.of(app)
+async function resolve(decider: Decider, { app, name }: Wanted) {
+  const { settings } = decider
+  if (app === settings.publicApp) return { source: undefined, isPlain: true, steps: [] }
+  const sources = decider.sources.of(app)
   const fingerprint = splitFingerprint(name)
-  // The name of a source itself may end in what looks like a fingerprint.
-  const own = await sources.candidates(name)
-  const plain = fingerprint && !choose(name, own).source ? fingerprint.name : name
-  const candidates = plain === name ? own : await sources.candidates(plain)
-  const { source } = choose(plain, candidates)
-  const ending =
-    plain === name ? 'without a fingerprint' : `with the fingerprint ${fingerprint?.digest}`
-  return {
-    source,
-    steps: [
-      step('name', `${plain}, ${ending}`),
-      await sourcesStep(settings, sources, app, plain, candidates),
-      ...(source ? [targetStep(settings, app, plain, source)] : []),
-      await helpersStep(settings, app, source?.name ?? plain)
-    ]
-  }
-}
-
-async function sourcesStep(
-  { root }: Settings,
-  sources: AppSources,
-  app: AppSettings,
-  name: string,
-  all: readonly Candidates[]
-): Promise<Step> {
-  const shown = (path: string) => relative(root, path) || '.'
-  const details = all.map(({ directory, named, tailed }) => {
+  const plain = (await sourcedNameIn(decider.sources, app, name)) ?? fingerprint?.name ?? name
+  const candidates = await sources.candidates(plain)
+  const { source, warning } = choose(plain, candidates)
+  const shown = (path: string) => relative(settings.root, path) || '.'
+  const details = candidates.map(({ directory, named, tailed }) => {
     const found = [...new Set([...named, ...tailed])].map(({ path }) => path).join(', ')
     return `${shown(directory)}: ${found || 'no match'}`
   })
-  const { source, warning } = choose(name, all)
-  const remarks = warning ? [warning] : []
-  if (source) return step('sources', `found ${shown(source.file)}`, [...details, ...remarks])
-  if (warning) return step('sources', warning, details)
-  const advice = await adviseOn(sources, app, name)
-  return step('sources', `no source is published as ${name}`, [...details, ...advice])
+  if (source && warning) details.push(warning)
+  if (!source && !warning) details.push(...(await adviseOn(sources, app, plain)))
+  const finding = source
+    ? `found ${shown(source.file)}`
+    : (warning ?? `no source is published as ${plain}`)
+  const isPlain = plain === name
+  const ending = isPlain ? 'without a fingerprint' : `with the fingerprint ${fingerprint?.digest}`
+  const steps = [
+    step('name', `${plain}, ${ending}`),
+    step('sources', finding, details),
+    ...(source ? [targetStep(settings, app, plain, source)] : []),
+    await helpersStep(decider, app, source?.name ?? plain)
+  ]
+  return { source, isPlain, steps }
 }
 
 async function adviseOn(sources: AppSources, app: AppSettings, name: string): Promise<string[]> {
@@ -180,12 +163,12 @@ function targetStep(settings: Settings, app: AppSettings, name: string, source: 
   return step('target', `compiled from ${extension} to ${withDot(compiler.target)}, into ${target}`)
 }
 
-async function helpersStep(settings: Settings, app: AppSettings, name: string): Promise<Step> {
+async function helpersStep(decider: Decider, app: AppSettings, name: string): Promise<Step> {
   if (!app.fingerprint) return step('helpers', `emit ${encodePath(assetPath(app, name))}`)
   if (kindOf(app) === 'fingerprints')
     return step('helpers', 'emit a fingerprinted URL from the manifest in memory')
   try {
-    const manifest = await readManifest(manifestFile(settings))
+    const manifest = decider.manifestOf(app) ?? (await readManifest(manifestFile(decider.settings)))
     const [, { target, source, size, integrity }] = manifest.entry(app, name)
     const details = [`manifest: ${size} bytes from ${source}`, ...integrity]
     return step('helpers', `emit ${target}`, details)

@@ -34,7 +34,7 @@ export interface AppFiles {
    * @throws AssetError for a source that cannot be published
    */
   current<F extends Verifiable>(asked: Asked, find: Find<F>): ReturnType<Find<F>>
-  /** The name itself before the name without its fingerprint; undefined when neither has a source. */
+  /** See `sourcedNameIn`; undefined where nothing is published on request. */
   sourcedName(asked: Pick<Asked, 'app' | 'name'>): Promise<string | undefined>
   /** Why the asset at a plain path cannot be published. */
   problemOf(path: string): AssetError | undefined
@@ -68,6 +68,14 @@ export function precompiled(inForce: ManifestInForce): AppFiles {
   }
 }
 
+/** The name itself before the name without its fingerprint; undefined when neither has a source. */
+export async function sourcedNameIn(all: Sources, app: AppSettings, name: string) {
+  const sources = all.of(app)
+  if (await sources.find(name)) return name
+  const plain = splitFingerprint(name)?.name
+  return plain !== undefined && (await sources.find(plain)) ? plain : undefined
+}
+
 /** What both kinds of publishing on request have in common. */
 export abstract class OnRequest {
   protected readonly sources: Sources
@@ -78,11 +86,8 @@ export abstract class OnRequest {
     this.index = index
   }
 
-  async sourcedName({ app, name }: Pick<Asked, 'app' | 'name'>): Promise<string | undefined> {
-    const sources = this.sources.of(app)
-    if (await sources.find(name)) return name
-    const plain = splitFingerprint(name)?.name
-    return plain !== undefined && (await sources.find(plain)) ? plain : undefined
+  sourcedName({ app, name }: Pick<Asked, 'app' | 'name'>): Promise<string | undefined> {
+    return sourcedNameIn(this.sources, app, name)
   }
 
   publishedSince(path: string, start: number) {

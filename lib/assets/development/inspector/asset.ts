@@ -5,14 +5,14 @@ import { CompileError } from '../../../errors.ts'
 import { streamOf } from '../../../files/file-stream.ts'
 import { isFileObservation } from '../../../files/observation.ts'
 import { errorReport, type ErrorReport } from '../../inspecting/error-page.ts'
-import { explainWith, pathOf } from '../../inspecting/explain.ts'
+import { explainBy, pathOf } from '../../inspecting/explain.ts'
 import type { ExplainedRepresentation, Explanation } from '../../inspecting/explanation.ts'
+import { sourcedNameIn } from '../../building/on-request/app-files.ts'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import type { ServedFiles } from '../../serving/files/served-files.ts'
 import { locate, wantedAt, type Wanted } from '../../serving/request-path.ts'
 import { assetPath } from '../../settings/app-settings.ts'
-import { splitFingerprint } from '../../urls/fingerprint.ts'
 import { reasonForHeader } from './header-reasons.ts'
 import { rowMaker, type Row } from './overview.ts'
 import { readSource } from './read-source.ts'
@@ -59,7 +59,7 @@ export function assetReporter(pipeline: Pipeline, survey: Survey) {
   return async (asked: string): Promise<AssetReport> => {
     const place = await placeOf(pipeline, survey, asked)
     const asset = place && (await rowOf(place))
-    const explained = await explainWith(asset?.url ?? asked, settings, sources)
+    const explained = await explainBy(pipeline, asset?.url ?? asked)
     const { representations, ...explanation } = explained
     const read = place && (await readSource(settings, sources, place))
     const publication = place && pipeline.publishedSince(place, 0)
@@ -96,9 +96,8 @@ async function placeOf(
   const wanted = locate(pathOf(asked, settings), settings)
   if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
   const { app, name } = wanted
-  const all = sources.of(app)
-  const plain = splitFingerprint(name)?.name
-  const source = (await all.find(name)) ?? (plain === undefined ? undefined : await all.find(plain))
+  const sourced = await sourcedNameIn(sources, app, name)
+  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
   return source && survey.places.get(assetPath(app, source.name))
 }
 
