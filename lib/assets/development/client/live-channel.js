@@ -23,15 +23,9 @@ const GATHERING = 200
 /** Milliseconds. */
 const RECONNECT = 500
 
-/**
- * The URL paths that the page has requested.
- * @type {Set<string>}
- */
+/** The URL paths that the page has requested. @type {Set<string>} */
 const used = new Set()
-/**
- * The plain path of each path by which an asset was requested.
- * @type {Map<string, string>}
- */
+/** The plain path of each path by which an asset was requested. @type {Map<string, string>} */
 const keys = new Map()
 /**
  * The versions that the page has; null for an asset that was broken when it was requested.
@@ -102,10 +96,7 @@ function isChanged({ key, version, isLate, path }) {
   return had === undefined ? isLate : had !== version
 }
 
-/**
- * @param {Part} part
- * @returns {boolean} false for what only a reload shows
- */
+/** @param {Part} part @returns {boolean} false for what only a reload shows */
 function replace({ key, version, url }) {
   if (!url) return false
   const next = new URL(url, location.href)
@@ -123,10 +114,7 @@ function reload() {
   location.reload()
 }
 
-/**
- * @param {string} url
- * @returns {string | undefined} of this site alone
- */
+/** @param {string} url @returns {string | undefined} of this site alone */
 function pathOf(url) {
   const { origin, pathname } = new URL(url, document.baseURI)
   return origin === location.origin ? pathname : undefined
@@ -140,10 +128,7 @@ function usedByElements() {
   return urls.map(pathOf).filter(isFollowed)
 }
 
-/**
- * @param {string | undefined} path
- * @returns {path is string}
- */
+/** @param {string | undefined} path @returns {path is string} */
 function isFollowed(path) {
   return path !== undefined && !path.startsWith(base.pathname)
 }

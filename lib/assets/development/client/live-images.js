@@ -95,10 +95,7 @@ function replaceInStyle(style, sheet, isSame, next) {
     .some(Boolean)
 }
 
-/**
- * @param {CSSStyleSheet | null} sheet
- * @returns {sheet is CSSStyleSheet}
- */
+/** @param {CSSStyleSheet | null} sheet @returns {sheet is CSSStyleSheet} */
 export function isLoaded(sheet) {
   try {
     return sheet !== null && sheet.cssRules.length >= 0
@@ -114,19 +111,12 @@ export function rulesOf(sheet) {
   return sheet && isReadable(sheet) && isLoaded(sheet) ? [...sheet.cssRules] : []
 }
 
-/**
- * The rules of another site cannot be read.
- *
- * @param {CSSStyleSheet} sheet
- */
+/** The rules of another site cannot be read. @param {CSSStyleSheet} sheet */
 export function isReadable(sheet) {
   return new URL(sheet.href || location.href).origin === location.origin
 }
 
-/**
- * @param {string} url
- * @param {CSSStyleSheet | null} [sheet]
- */
+/** @param {string} url @param {CSSStyleSheet | null} [sheet] */
 export function absolute(url, sheet) {
   return new URL(url, (sheet && sheet.href) || document.baseURI).href
 }

@@ -55,21 +55,14 @@ function open(problems) {
   host = document.createElement('koa-fresh-assets-problems')
   const root = host.attachShadow({ mode: 'open' })
   addStyle(root)
+  const hint = 'Save the corrected file, and this goes away. Escape closes it.'
+  const panel = element('div', 'panel', ...problems.map(sectionOf), element('p', 'hint', hint))
+  panel.setAttribute('role', 'alert')
   const button = element('button', '', 'Close')
   button.addEventListener('click', close)
-  const [first, ...rest] = problems.map(sectionOf)
-  first?.firstElementChild?.append(button)
-  const panel = element('div', 'panel')
-  panel.setAttribute('role', 'alert')
-  const hint = element(
-    'p',
-    'hint',
-    'Save the corrected file, and this goes away. Escape closes it.'
-  )
-  panel.append(...(first ? [first] : []), ...rest, hint)
-  const backdrop = element('div', 'backdrop')
-  backdrop.append(panel)
-  root.append(backdrop)
+  const [header] = panel.getElementsByTagName('header')
+  if (header) header.append(button)
+  root.append(element('div', 'backdrop', panel))
   document.documentElement.append(host)
   addEventListener('keydown', closeOnEscape, true)
 }
@@ -90,33 +83,19 @@ function closeOnEscape(event) {
 
 /** @param {Problem} problem */
 function sectionOf({ title, location, reason, excerpt, link }) {
-  const section = element('section', '')
-  const header = element('header', '')
-  header.append(element('h1', '', title))
-  section.append(header)
-  if (location) section.append(placeOf(location, link))
-  section.append(element('p', '', reason))
-  if (excerpt) {
-    const pre = element('pre', '', excerpt)
-    // Scrolled by keyboard.
-    pre.tabIndex = 0
-    section.append(pre)
-  }
-  return section
-}
-
-/**
- * @param {string} location
- * @param {string | undefined} link
- */
-function placeOf(location, link) {
-  const place = element('p', 'location', link ? '' : location)
-  if (!link) return place
-  const anchor = document.createElement('a')
-  anchor.href = link
-  anchor.textContent = location
-  place.append(anchor)
-  return place
+  const place = element(link ? 'a' : 'span', '', location)
+  if (link) place.setAttribute('href', link)
+  const code = element('pre', '', excerpt)
+  // Scrolled by keyboard.
+  code.tabIndex = 0
+  return element(
+    'section',
+    '',
+    element('header', '', element('h1', '', title)),
+    ...(location ? [element('p', 'location', place)] : []),
+    element('p', '', reason),
+    ...(excerpt ? [code] : [])
+  )
 }
 
 /**
@@ -124,12 +103,12 @@ function placeOf(location, link) {
  *
  * @param {string} name
  * @param {string} className
- * @param {string} [text]
+ * @param {(Node | string)[]} content
  */
-function element(name, className, text = '') {
+function element(name, className, ...content) {
   const made = document.createElement(name)
   if (className) made.className = className
-  made.textContent = text
+  made.append(...content)
   return made
 }
 
@@ -145,14 +124,9 @@ function addStyle(root) {
     root.adoptedStyleSheets = [sheet]
     return
   }
-  const style = document.createElement('style')
-  style.nonce = nonceOfScript()
-  style.textContent = STYLE
-  root.append(style)
-}
-
-function nonceOfScript() {
   const own = new URL('live.js', import.meta.url).href
   const script = [...document.scripts].find(({ src }) => src === own)
-  return script ? script.nonce : ''
+  const style = element('style', '', STYLE)
+  style.nonce = script ? script.nonce : ''
+  root.append(style)
 }

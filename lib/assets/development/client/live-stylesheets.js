@@ -4,10 +4,7 @@ import { absolute, isLoaded, isReadable, replaceImagesAgain, rulesOf } from './l
 /** @typedef {import('./live-images.js').IsSame} IsSame */
 /** @typedef {HTMLLinkElement | HTMLStyleElement} Style */
 
-/**
- * The element that is loading, by the one that it will replace.
- * @type {Map<Style, Style>}
- */
+/** The element that is loading, by the one that it will replace. @type {Map<Style, Style>} */
 const loading = new Map()
 /**
  * The stylesheets that were replaced: others import them as before.
@@ -78,10 +75,7 @@ function replaceStyle(style, href) {
   style.before(copy)
 }
 
-/**
- * @param {Style} copy
- * @param {Style} style
- */
+/** @param {Style} copy @param {Style} style */
 function takePlace(copy, style) {
   if (loading.get(style) !== copy) return
   loading.delete(style)
@@ -103,11 +97,7 @@ function imports(sheet, isSame) {
   )
 }
 
-/**
- * Firefox takes what a new stylesheet imports from memory.
- *
- * @param {CSSStyleSheet | null} sheet
- */
+/** Firefox takes what a new stylesheet imports from memory. @param {CSSStyleSheet | null} sheet */
 async function renewImports(sheet) {
   const renewed = importsOf(sheet).map(async rule => {
     const url = absolute(rule.href, sheet)
@@ -118,10 +108,7 @@ async function renewImports(sheet) {
   await Promise.all(renewed)
 }
 
-/**
- * @param {CSSImportRule} rule
- * @param {string} href
- */
+/** @param {CSSImportRule} rule @param {string} href */
 async function replaceImport(rule, href) {
   const sheet = /** @type {CSSStyleSheet} */ (rule.parentStyleSheet)
   const at = [...sheet.cssRules].indexOf(rule)
