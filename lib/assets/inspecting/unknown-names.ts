@@ -19,27 +19,25 @@ export function makeNameCheck(
   warn: (message: string) => void
 ): (app: AppSettings, name: string) => void {
   const seen = new Set<string>()
-  const queue: (readonly [app: AppSettings, name: string])[] = []
+  let waiting = 0
+  let last = Promise.resolve()
 
-  /** One name per turn of the event loop, because a search among many names takes a while. */
-  const drain = async (): Promise<void> => {
-    for (let next = queue[0]; next; next = queue[0]) {
-      const [app, name] = next
-      await setImmediate()
-      const problem = await problemOf(settings, sources, app, name).catch(
-        (error: unknown) => `cannot look up ${assetPath(app, name)}: ${reasonOf(error)}`
-      )
-      if (problem !== undefined) warn(problem)
-      queue.shift()
-    }
+  const check = async (app: AppSettings, name: string) => {
+    const problem = await problemOf(settings, sources, app, name).catch(
+      (error: unknown) => `cannot look up ${assetPath(app, name)}: ${reasonOf(error)}`
+    )
+    if (problem !== undefined) warn(problem)
+    waiting--
   }
 
   return (app, name) => {
     const key = assetPath(app, name)
-    if (seen.has(key) || queue.length >= MAX_REMEMBERED) return
+    if (seen.has(key) || waiting >= MAX_REMEMBERED) return
     if (seen.size >= MAX_REMEMBERED) seen.clear()
     seen.add(key)
-    if (queue.push([app, name]) === 1) void drain()
+    waiting++
+    // One name per turn of the event loop, because a search among many names takes a while.
+    last = last.then(() => setImmediate()).then(() => check(app, name))
   }
 }
 

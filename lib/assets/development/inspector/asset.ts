@@ -15,8 +15,7 @@ import { locate, wantedAt, type Wanted } from '../../serving/request-path.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { reasonForHeader } from './header-reasons.ts'
 import { rowMaker, type Row } from './overview.ts'
-import { readSource } from './read-source.ts'
-import type { Survey } from './survey.ts'
+import { readSource, type Survey } from './survey.ts'
 
 export interface AssetReport {
   /** As it was asked for. */
@@ -53,7 +52,7 @@ export interface ShownText {
 }
 
 export function assetReporter(pipeline: Pipeline, survey: Survey) {
-  const { settings, sources } = pipeline
+  const { settings } = pipeline
   const rowOf = rowMaker(pipeline, survey)
   /** @param asked a path, a URL, or a name as a view writes it */
   return async (asked: string): Promise<AssetReport> => {
@@ -61,7 +60,7 @@ export function assetReporter(pipeline: Pipeline, survey: Survey) {
     const asset = place && (await rowOf(place))
     const explained = await explainBy(pipeline, asset?.url ?? asked)
     const { representations, ...explanation } = explained
-    const read = place && (await readSource(settings, sources, place))
+    const read = place && (await readSource(pipeline, place))
     const publication = place && pipeline.publishedSince(place, 0)
     const inputs = read?.reading.inputs.filter(isFileObservation).map(({ path }) => path) ?? []
     const failed = read?.error instanceof CompileError ? [read.error.location.file] : []

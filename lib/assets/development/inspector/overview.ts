@@ -10,8 +10,7 @@ import { wantedAt } from '../../serving/request-path.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
-import type { Problem } from './read-source.ts'
-import type { State, Survey } from './survey.ts'
+import type { Problem, State, Survey } from './survey.ts'
 
 export interface Row {
   /** The plain URL path, encoded. */
