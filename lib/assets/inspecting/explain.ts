@@ -19,8 +19,15 @@ import type { AppSources } from '../sources/sources.ts'
 import { MALFORMED, whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { deciderFor, explainFile, passedOn, type Decider } from './explain-file.ts'
-import { step, type Explanation, type Step } from './explanation.ts'
+import {
+  deciderFor,
+  explainFile,
+  passedOn,
+  step,
+  type Decider,
+  type Explanation,
+  type Step
+} from './explain-file.ts'
 
 /**
  * Shows how a path, a URL or a name is resolved. Writes nothing.

@@ -10,9 +10,8 @@ import { isImage, overviewOf, type Question } from './overview.ts'
 import { assetPage } from './pages/asset.ts'
 import { POLICY } from './pages/layout.ts'
 import { listPage } from './pages/list.ts'
-import { requestsPage } from './pages/requests.ts'
 import { STYLE } from './pages/style.ts'
-import { logRequests } from './requests.ts'
+import { logRequests, requestsPage } from './requests.ts'
 import { soon, Survey } from './survey.ts'
 
 /** After how many seconds a page that is not complete is loaded again. */
