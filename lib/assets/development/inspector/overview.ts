@@ -77,15 +77,14 @@ export function overviewOf(pipeline: Pipeline, survey: Survey) {
     const counts: Record<string, number> = {}
     let surveyed = 0
     const [troubled, others]: [Place[], Place[]] = [[], []]
-    for (const place of survey.places.values()) {
-      const seen = survey.get(place.path)
-      if (seen) surveyed++
-      const isTroubled = seen !== undefined && seen.problems.length > 0
-      if (seen) counts[seen.state] = (counts[seen.state] ?? 0) + 1
-      if (isTroubled) counts['problems'] = (counts['problems'] ?? 0) + 1
-      if (!matches(place, question, root)) continue
-      if (!isIn(question.state, seen?.state, isTroubled)) continue
-      ;(isTroubled ? troubled : others).push(place)
+    for (const [path, place] of survey.places) {
+      const { state, problems = [] } = survey.get(path) ?? {}
+      const isTroubled = problems.length > 0
+      const states = [...(state ? [state] : []), ...(isTroubled ? ['problems'] : [])]
+      if (state) surveyed++
+      for (const name of states) counts[name] = (counts[name] ?? 0) + 1
+      const isAsked = question.state === '' || states.includes(question.state)
+      if (isAsked && matches(place, question, root)) (isTroubled ? troubled : others).push(place)
     }
     const found = [...troubled, ...others]
     const pages = Math.max(1, Math.ceil(found.length / ROWS))
@@ -111,10 +110,6 @@ function matches({ path, source }: Place, { text }: Question, root: string): boo
   // Without path.relative, which takes a while for thousands of files.
   const file = source.file.startsWith(root) ? source.file.slice(root.length + 1) : source.file
   return path.toLowerCase().includes(wanted) || file.toLowerCase().includes(wanted)
-}
-
-function isIn(wanted: string, state: State | undefined, isTroubled: boolean): boolean {
-  return wanted === '' || wanted === state || (wanted === 'problems' && isTroubled)
 }
 
 export function rowMaker(pipeline: Pipeline, survey: Survey) {
