@@ -1,12 +1,12 @@
 // A page of the live channel without a browser: what it is told, over a socket of its own.
 import { request, type IncomingMessage } from 'node:http'
 import type { ExecutionContext } from 'ava'
-import type { Part, Problem } from '../../lib/assets/development/live/page-state.ts'
+import type { Part, LinkedReport } from '../../lib/assets/development/live/page-state.ts'
 import { until } from './until.ts'
 
 export interface Told {
   readonly parts: readonly (Part & { readonly isLate: boolean })[]
-  readonly problems: readonly Problem[]
+  readonly problems: readonly LinkedReport[]
 }
 
 export interface Tab {

@@ -25,14 +25,14 @@ export interface Part {
   readonly url?: string
 }
 
-export interface Problem extends ErrorReport {
+export interface LinkedReport extends ErrorReport {
   /** Opens the location in an editor. */
   readonly link?: string | undefined
 }
 
 export interface AssetState {
   readonly part: Part
-  readonly problem?: Problem
+  readonly problem?: LinkedReport
 }
 
 /**

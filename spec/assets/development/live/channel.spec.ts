@@ -6,7 +6,7 @@ import test from 'ava'
 import Koa from 'koa'
 import Koa2 from 'koa2'
 import compress from 'koa-compress'
-import type { Problem } from '../../../../lib/assets/development/live/page-state.ts'
+import type { LinkedReport } from '../../../../lib/assets/development/live/page-state.ts'
 import { openTab } from '../../../support/live.ts'
 import { startProcess } from '../../../support/processes.ts'
 import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
@@ -71,7 +71,7 @@ test('LIV-03 a page is told what is broken, and that it is fixed', async t => {
 
   site.write('css/_part.scss', 'a {\n  b: }\n}')
   const { problems } = await tab.next()
-  const { excerpt, reason, ...problem } = problems[0] as Problem
+  const { excerpt, reason, ...problem } = problems[0] as LinkedReport
   t.deepEqual(problem, {
     title: 'This source does not compile',
     location: 'apps/web/assets/css/_part.scss:2:6',
