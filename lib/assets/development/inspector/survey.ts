@@ -111,7 +111,6 @@ export class Survey {
     const state = await this.#stateOf(place, reading)
     const surveyed = { ...reading, file: source.file, generation, state }
     if (this.places.has(path)) this.#surveyed.set(path, surveyed)
-    this.#referring = undefined
     return surveyed
   }
 
