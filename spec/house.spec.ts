@@ -44,7 +44,11 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'es-module-lexer': ['assets/rendering/module-references.ts'],
   'koa-compose': ['koa-assets.ts'],
   'fastest-levenshtein': ['nearest.ts'],
-  'lru-cache': ['assets/building/on-request/mtime-index.ts', 'assets/serving/files/memory.ts'],
+  'lru-cache': [
+    'assets/building/on-request/mtime-index.ts',
+    'assets/serving/files/folders.ts',
+    'assets/serving/files/memory.ts'
+  ],
   'mime-types': ['http/media-type.ts'],
   send: ['assets/serving/send-file.ts']
 }

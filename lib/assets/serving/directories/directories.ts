@@ -6,7 +6,6 @@ import type { OpenFile } from '../../../files/disk.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ServedFile } from '../files/served-file.ts'
-import { FolderMemory } from '../files/folder-memory.ts'
 import { makeMemory, type Memory } from '../files/memory.ts'
 import { ServedFiles } from '../files/served-files.ts'
 import { fileRoot } from '../one-file/file-root.ts'
@@ -37,7 +36,6 @@ export class Directories {
   readonly public: ServedFiles
   readonly #settings: Settings
   readonly #memory: Memory
-  readonly #folders = new FolderMemory()
   readonly #roots = new Map<string, ServedFiles>()
   readonly #mounts: readonly Mount[]
 
@@ -126,8 +124,7 @@ export class Directories {
   }
 
   #filesOf(directory: ServedDirectory): ServedFiles {
-    const { maxFileBytes } = this.#settings.memory
-    return new ServedFiles(directory, this.#memory, this.#folders, maxFileBytes)
+    return new ServedFiles(directory, this.#memory, this.#settings.memory.maxFileBytes)
   }
 
   #placesOf(wanted: Wanted): Place[] {

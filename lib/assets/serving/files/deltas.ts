@@ -19,8 +19,7 @@ import type { ServedDirectory } from '../directories/served-directory.ts'
 import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { namesBeside, readDictionary } from './dictionary-file.ts'
 import { readEncoded, type EncodedFile } from './encoded-file.ts'
-import { isNoFile } from './folder-names.ts'
-import type { KnownFolders } from './known-folders.ts'
+import type { Folders } from './folders.ts'
 import type { Memory } from './memory.ts'
 import {
   makeRepresentation,
@@ -61,19 +60,14 @@ const MAX_REFUSED = 1000
 export class Deltas {
   readonly #directory: ServedDirectory
   readonly #memory: Memory
-  readonly #folders: KnownFolders
+  readonly #folders: Folders
   readonly #maxFileBytes: number
   readonly #loads = new Map<string, Promise<Representation | undefined>>()
   /** Those that are not sent, so that they are not decoded for each request. */
   readonly #refused = new Map<string, Stamp>()
 
   /** @param maxFileBytes of a delta that is kept in memory */
-  constructor(
-    directory: ServedDirectory,
-    memory: Memory,
-    folders: KnownFolders,
-    maxFileBytes: number
-  ) {
+  constructor(directory: ServedDirectory, memory: Memory, folders: Folders, maxFileBytes: number) {
     this.#directory = directory
     this.#memory = memory
     this.#folders = folders
@@ -101,22 +95,23 @@ export class Deltas {
 
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
     const extension = deltaExtension(digestOfHash(dictionary))
-    const kind = this.#folders.kindOf(target.path + extension)
-    if (isNoFile(kind)) return undefined
+    const path = target.path + extension
+    if (this.#folders.lacks(path)) return undefined
     // No path contains a line break.
     const start = `${this.#directory.memoryKey}${target.path}\n${target.digest}`
     const key = `${start}\n${dictionary.toString('hex')}`
     const known = this.#memory.get(key)?.representations[0]
     if (known?.body) return known
     const sought = { target, dictionary, extension, key }
-    return kind === 'file' || target.revalidate === 0 ? this.#load(sought) : this.#lookUp(sought)
+    const isKnown = this.#folders.kindOf(path) === 'file' || target.revalidate === 0
+    return isKnown ? this.#load(sought) : this.#lookUp(sought)
   }
 
   /** Requests with hashes of no delta cost nothing once the names in the folder are known. */
   async #lookUp(sought: Sought): Promise<Representation | undefined> {
     const path = sought.target.path + sought.extension
     await this.#folders.learn(path, sought.target.revalidate)
-    return isNoFile(this.#folders.kindOf(path)) ? undefined : this.#load(sought)
+    return this.#folders.lacks(path) ? undefined : this.#load(sought)
   }
 
   /** Concurrent requests share one load. */

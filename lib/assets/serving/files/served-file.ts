@@ -16,7 +16,7 @@ import { streamOf } from '../../../files/file-stream.ts'
 import { ifReadable } from './readable.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { VARY, VARY_BY_DICTIONARY, type Fields } from '../fields.ts'
-import type { KnownFolders } from './known-folders.ts'
+import type { Folders } from './folders.ts'
 import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
 import {
   makeRepresentation,
@@ -40,7 +40,7 @@ export interface ServedFile {
 /** How the files of a directory are loaded. */
 export interface Loading {
   readonly directory: ServedDirectory
-  readonly folders: KnownFolders
+  readonly folders: Folders
   readonly deltasOf: (
     wanted: Wanted,
     file: EncodedFile,

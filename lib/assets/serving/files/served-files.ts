@@ -6,9 +6,7 @@ import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { Deltas } from './deltas.ts'
-import type { FolderMemory } from './folder-memory.ts'
-import { isNoFile, type Kind } from './folder-names.ts'
-import { KnownFolders } from './known-folders.ts'
+import { Folders } from './folders.ts'
 import type { Held, Memory } from './memory.ts'
 import { hasSameCopies, withServedFile, type Loading, type ServedFile } from './served-file.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
@@ -18,7 +16,7 @@ type Found = ServedFile | undefined
 export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
-  readonly #folders: KnownFolders
+  readonly #folders: Folders
   readonly #loading: Loading
   readonly #loads = new Map<string, Promise<Found>>()
   readonly #lookups = new Map<string, Promise<Found>>()
@@ -26,15 +24,10 @@ export class ServedFiles {
   #forgotten = 0
 
   /** @param maxFileBytes of a file that is kept in memory */
-  constructor(
-    directory: ServedDirectory,
-    memory: Memory,
-    folders: FolderMemory,
-    maxFileBytes: number
-  ) {
+  constructor(directory: ServedDirectory, memory: Memory, maxFileBytes: number) {
     this.directory = directory
     this.#memory = memory
-    this.#folders = new KnownFolders(directory, folders)
+    this.#folders = new Folders(directory)
     const deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
     const deltasOf: Loading['deltasOf'] = (...file) => deltas.of(...file)
     this.#loading = { directory, folders: this.#folders, deltasOf, maxFileBytes }
@@ -58,8 +51,8 @@ export class ServedFiles {
     if (stamp || this.#trustOfMiss(wanted) === 0) {
       return ifReadable(file, this.#lookUp(wanted, known, stamp))
     }
-    const kind = this.#folders.kindOf(wanted.path)
-    return isNoFile(kind) ? undefined : ifReadable(file, this.#lookUpOnce(wanted, known, kind))
+    if (this.#folders.lacks(wanted.path)) return undefined
+    return ifReadable(file, this.#lookUpOnce(wanted, known))
   }
 
   /** Makes the next `find` read the disk. */
@@ -91,26 +84,25 @@ export class ServedFiles {
   }
 
   /** Where a stat result may be reused, concurrent requests share one stat. */
-  #lookUpOnce(wanted: Wanted, known: Held | undefined, kind: Kind): Promise<Found> {
-    const lookup = this.#lookups.get(wanted.path) ?? this.#lookUpInFolder(wanted, known, kind)
+  #lookUpOnce(wanted: Wanted, known: Held | undefined): Promise<Found> {
+    const lookup = this.#lookups.get(wanted.path) ?? this.#lookUpInFolder(wanted, known)
     this.#lookups.set(wanted.path, lookup)
     return lookup
   }
 
-  async #lookUpInFolder(wanted: Wanted, known: Held | undefined, earlier: Kind): Promise<Found> {
+  async #lookUpInFolder(wanted: Wanted, known: Held | undefined): Promise<Found> {
+    const { path } = wanted
     try {
-      const kind = earlier === 'unsure' ? await this.#learn(wanted) : earlier
-      if (isNoFile(kind)) return this.#drop(wanted)
+      if (this.#folders.kindOf(path) === 'unsure') {
+        await this.#folders.learn(path, this.#trustOfMiss(wanted))
+      }
+      if (this.#folders.lacks(path)) return this.#drop(wanted)
       // Opening a file shows its stamp.
-      return await (kind === 'file' && !known ? this.#load(wanted) : this.#lookUp(wanted, known))
+      const isThere = this.#folders.kindOf(path) === 'file'
+      return await (isThere && !known ? this.#load(wanted) : this.#lookUp(wanted, known))
     } finally {
-      this.#lookups.delete(wanted.path)
+      this.#lookups.delete(path)
     }
-  }
-
-  async #learn(wanted: Wanted): Promise<Kind | 'missing'> {
-    await this.#folders.learn(wanted.path, this.#trustOfMiss(wanted))
-    return this.#folders.kindOf(wanted.path)
   }
 
   async #lookUp(wanted: Wanted, known: Held | undefined, stamp?: Stamp): Promise<Found> {
