@@ -1,8 +1,7 @@
 // Streams of open files, and whether a file changed while it was read.
-import { createReadStream, read, type ReadStream } from 'node:fs'
+import { createReadStream, read, type BigIntStats, type ReadStream } from 'node:fs'
 import { callbackify } from 'node:util'
 import { statDescriptor, type OpenFile } from './disk.ts'
-import { Digester, digestOfStream } from './digest.ts'
 
 /** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
 export const WITHOUT_CLOSE = { read, close: (_fd: number, done: () => void) => done() }
@@ -21,11 +20,19 @@ export function streamOf({ path, fd }: OpenFile, span: Span = { start: 0 }): Rea
 }
 
 /** Whether an open file has not been written to since it was opened. */
-export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
-  const now = await statDescriptor(fd)
+export async function isUnmodified(file: OpenFile): Promise<boolean> {
+  return isSame(file, await statDescriptor(file.fd))
+}
+
+function isSame({ stats }: OpenFile, now: BigIntStats): boolean {
   // Removing or replacing the file's name changes its ctime, but not its bytes.
   const isTouched = now.ctimeNs !== stats.ctimeNs && now.nlink === stats.nlink
   return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched
+}
+
+/** As logs and downloads in progress do. */
+function hasGrown({ stats }: OpenFile, now: BigIntStats): boolean {
+  return now.size > stats.size && now.mtimeNs >= stats.mtimeNs
 }
 
 export type Read = (
@@ -42,27 +49,16 @@ export type Read = (
  * overwritten since it was opened, or ends before the span; bytes that were only appended do no harm.
  */
 export function readUnchanged(file: OpenFile, span: Required<Span>): Read {
-  const digester = mayGrow(file) ? new Digester() : undefined
   const requireIntact = callbackify(async (isComplete: boolean): Promise<void> => {
-    const digest = digester?.finish()
-    if (isComplete && (await isUnmodified(file))) return
-    const isSame = async () => digest === (await digestOfStream(streamOf(file, span)))
-    if (isComplete && digest !== undefined && (await isSame())) return
+    const now = await statDescriptor(file.fd)
+    if (isComplete && (isSame(file, now) || hasGrown(file, now))) return
     throw new Error(`${file.path} changed while it was being sent`)
   })
   return (fd, buffer, offset, length, position, done) => {
     read(fd, buffer, offset, length, position, (error, bytesRead) => {
-      digester?.update(buffer.subarray(offset, offset + bytesRead))
       const isComplete = position + bytesRead > span.end
       if (error || (bytesRead > 0 && !isComplete)) done(error, bytesRead, buffer)
       else requireIntact(isComplete, failure => done(failure, bytesRead, buffer))
     })
   }
-}
-
-const GROWING_MS = 60_000
-
-/** Whether it was modified so recently that it may be a log or a download in progress. */
-function mayGrow({ stats }: OpenFile): boolean {
-  return Date.now() - Number(stats.mtimeNs / 1_000_000n) < GROWING_MS
 }
