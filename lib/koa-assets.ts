@@ -21,11 +21,10 @@ import {
 import {
   reportDisconnects,
   serve,
-  serveCurrent,
+  serveFound,
   suppressDisconnects,
   TO_KOA,
-  TO_SOCKET,
-  type Lookup
+  TO_SOCKET
 } from './assets/serving/koa/serve.ts'
 import { startTiming } from './assets/serving/koa/server-timing.ts'
 import { reportErrorPage } from './assets/serving/koa/way.ts'
@@ -89,6 +88,8 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   return compose([unstored, helpers])
 }
 
+type Found = ServedFile | undefined
+
 class AssetServer {
   readonly middleware: Middleware
   readonly #pipeline: Pipeline
@@ -147,22 +148,17 @@ class AssetServer {
     const isDevelopment = settings.env === 'development'
     const published = (start: number) => this.#pipeline.publishedSince(wanted, start)
     const setTiming = isDevelopment ? startTiming(published) : undefined
-    const respondWith = (find: Lookup['find']) =>
-      serveCurrent(ctx, {
-        find,
-        forget: () => directories.forget(wanted),
-        withOpened: use => directories.withOpened(wanted, use),
-        serve: (file, opened) => {
-          setTiming?.(ctx)
-          return this.#serve(ctx, file, opened)
-        }
+    const respondWith = (found: Found | Promise<Found>) =>
+      serveFound(ctx, { files: directories, wanted, found }, (file, opened) => {
+        setTiming?.(ctx)
+        return this.#serve(ctx, file, opened)
       })
     try {
-      return await respondWith(() => this.#pipeline.current(wanted))
+      return await respondWith(this.#pipeline.current(wanted))
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       if (isDevelopment) await this.#explain(ctx, error)
-      else if (!(await respondWith(() => this.#pipeline.lastGood(wanted)))) throw error
+      else if (!(await respondWith(this.#pipeline.lastGood(wanted)))) throw error
       ctx.app.emit('error', error, ctx)
       return true
     }

@@ -59,7 +59,7 @@ export class Pipeline {
       isHashed: (mount, path) => this.#bundles?.isHashed(mount, path) ?? false
     })
     this.#publicFiles = this.directories.public
-    const forget = (path: string) => this.#publicFiles.forget(path)
+    const forget = (path: string) => this.#publicFiles.forget({ path })
     const bundles = new Bundles(settings, warn)
     if (!bundles.isEmpty) this.#bundles = bundles
     const isOf = (kind: Kind) => (app: AppSettings) => kindOf(app) === kind

@@ -10,7 +10,7 @@ import {
   type SendFileOptions
 } from '../serving/one-file/send-file-options.ts'
 import { wantedAt } from '../serving/request-path.ts'
-import { serve, serveCurrent, serveWhole } from '../serving/koa/serve.ts'
+import { serve, serveFound, serveWhole } from '../serving/koa/serve.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 
 /**
@@ -41,16 +41,15 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const wanted = wantedAt(`/${below}`, settings)
     const status = statusOf(this)
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
-    const isSent = await serveCurrent(this, {
-      find: () => files.find(wanted),
-      forget: () => files.forget(wanted.path),
-      withOpened: use => files.withOpened(wanted, use),
-      serve: (file, opened) => {
+    const isSent = await serveFound(
+      this,
+      { files, wanted, found: files.find(wanted) },
+      (file, opened) => {
         setOptions(this, path, options)
         const own = described(file, { ...options, type })
         return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
       }
-    })
+    )
     if (!isSent) this.throw(404)
   }
 }

@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
-import { serve, serveCurrent } from '../../serving/koa/serve.ts'
+import { serve, serveFound } from '../../serving/koa/serve.ts'
 import { locate, wantedAt } from '../../serving/request-path.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { assetReporter } from './asset.ts'
@@ -66,12 +66,9 @@ async function sendSource(ctx: Context, pipeline: Pipeline, { source }: Place): 
   protect(ctx, IMAGE_POLICY)
   const files = pipeline.directories.rootAt(source.directory)
   const wanted = wantedAt(`/${source.path}`, pipeline.settings)
-  await serveCurrent(ctx, {
-    find: () => files.find(wanted),
-    forget: () => files.forget(wanted.path),
-    withOpened: use => files.withOpened(wanted, use),
-    serve: (file, opened) => serve(ctx, file, opened)
-  })
+  await serveFound(ctx, { files, wanted, found: files.find(wanted) }, (file, opened) =>
+    serve(ctx, file, opened)
+  )
 }
 
 /** Waits for what is known soon. */

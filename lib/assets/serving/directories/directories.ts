@@ -108,7 +108,7 @@ export class Directories {
 
   /** Makes the next `find` read the disk. */
   forget(wanted: Wanted): void {
-    for (const { files, wanted: placed } of this.#placesOf(wanted)) files.forget(placed.path)
+    for (const { files, wanted: placed } of this.#placesOf(wanted)) files.forget(placed)
   }
 
   /** Uses the file while it is open; undefined for a miss. */

@@ -56,7 +56,7 @@ export class ServedFiles {
   }
 
   /** Makes the next `find` read the disk. */
-  forget(path: string): void {
+  forget({ path }: Pick<Wanted, 'path'>): void {
     this.#forgotten++
     this.#memory.delete(this.#key(path))
     this.#lookups.delete(path)

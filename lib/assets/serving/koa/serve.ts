@@ -10,7 +10,9 @@ import { connected, isOfConnection, isAwaited, untilAssigned } from '../connecti
 import { removeContentFields, setFields } from '../fields.ts'
 import { pacedBody } from '../paced-body.ts'
 import type { ServedFile } from '../files/served-file.ts'
+import type { ServedFiles } from '../files/served-files.ts'
 import { privately, type Representation } from '../files/representation.ts'
+import type { Wanted } from '../request-path.ts'
 import { bodyOf, sendFile } from '../send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
 import { reporting, type Way } from './way.ts'
@@ -44,7 +46,7 @@ export const TO_SOCKET: Way = {
 /**
  * Responds with a file.
  * @param opened the file itself, if it was described while it was open
- * @returns false when the file has been replaced since it was found, and must be found again
+ * @returns false when the file has been replaced since it was found: `serveFound` describes it anew
  */
 export function serve(
   ctx: Context,
@@ -115,34 +117,36 @@ function writeWhole(
     : stream(ctx, way, chosen, undefined, opened)
 }
 
-/** How a file is found, and found again. */
-export interface Lookup {
-  readonly find: () => Promise<ServedFile | undefined> | ServedFile | undefined
-  readonly forget: () => void
-  /** Uses the file while it is open; undefined for a miss. */
-  readonly withOpened: (use: Serve) => Promise<boolean | undefined>
-  readonly serve: Serve
+interface Finding {
+  readonly files: Pick<ServedFiles, 'forget' | 'withOpened'>
+  readonly wanted: Wanted
+  readonly found: Promise<ServedFile | undefined> | ServedFile | undefined
 }
 
 type Serve = (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
 
 /**
- * Responds with a file that may be replaced, or written to, between being found and being opened.
+ * Responds with a file that was found. One that was replaced, or written to, before it is opened to be sent
+ * is described anew while it is open.
  * @returns false when there is no such file
  */
-export async function serveCurrent(
+export async function serveFound(
   { res }: Pick<Context, 'res'>,
-  lookup: Lookup
+  { files, wanted, found }: Finding,
+  respondWith: Serve
 ): Promise<boolean> {
   void untilAssigned(res)
-  for (let attempt = 0; attempt < 2; attempt++) {
-    const file = await lookup.find()
-    if (!file) return false
-    if (await lookup.serve(file)) return true
-    lookup.forget()
-  }
-  // One that changes all the time is described while it is open.
-  return (await lookup.withOpened(lookup.serve)) ?? false
+  const file = await found
+  if (!file) return false
+  if (await respondWith(file)) return true
+  files.forget(wanted)
+  const isSent = await files.withOpened(wanted, async (current, opened) => {
+    if (await respondWith(current, opened)) return true
+    // The compressed copy that was chosen is gone by now.
+    const [identity] = current.representations
+    return respondWith({ ...current, representations: [identity], findDelta: undefined }, opened)
+  })
+  return isSent ?? false
 }
 
 function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {

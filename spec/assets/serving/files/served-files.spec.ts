@@ -23,7 +23,7 @@ test('a file that is forgotten while it is read is not kept: its source may be g
   const found = files.find(wanted)
   await until(() => openDescriptors(file) === 1, 'the file is being read')
   unlinkSync(file)
-  files.forget(path)
+  files.forget({ path })
   t.true((await found)?.isVerified)
   t.is(await files.find(wanted), undefined)
 })
