@@ -26,8 +26,7 @@ import {
   TO_KOA,
   TO_SOCKET
 } from './assets/serving/koa/serve.ts'
-import { startTiming } from './assets/serving/koa/server-timing.ts'
-import { reportErrorPage } from './assets/serving/koa/way.ts'
+import { startTiming, reportErrorPage } from './assets/serving/koa/reports.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
@@ -56,7 +55,7 @@ export type { LiveTagOptions } from './assets/views/tags.ts'
 export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
 export type { Preload } from './assets/context/preload.ts'
 export type { SendFile } from './assets/context/send-file.ts'
-export type { SendFileOptions } from './assets/serving/one-file/send-file-options.ts'
+export type { SendFileOptions } from './assets/serving/send-file-options.ts'
 
 // Here, since the types of an entry point only hold what it names.
 declare module 'koa' {

@@ -8,7 +8,7 @@ import {
   described,
   dispositionOf,
   type SendFileOptions
-} from '../serving/one-file/send-file-options.ts'
+} from '../serving/send-file-options.ts'
 import { wantedAt } from '../serving/request-path.ts'
 import { serve, serveFound, serveWhole } from '../serving/koa/serve.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'

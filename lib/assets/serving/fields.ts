@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { privateCacheControl } from '../../http/cache-control.ts'
 import { isHttp2 } from './connection.ts'
+import type { HeaderValues } from '../settings/values-by-path.ts'
 
 /** Name, value, name, value … as `res.writeHead` takes them. */
 export type Fields = readonly string[]
@@ -84,4 +85,41 @@ export function removeContentFields(res: ServerResponse): void {
   for (const name of res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) res.removeHeader(name)
   // HTTP/2 has no reason phrase, and Node warns about one.
   if (!isHttp2(res)) res.statusMessage = ''
+}
+
+/** Those that the application adds to the responses of files. */
+export function fieldsFrom(values: HeaderValues | undefined): Fields {
+  return values ? Object.entries(values).flat() : NONE
+}
+
+const NONE: Fields = []
+
+/** Fields with others in place of those of the same name; `Vary` has the members of both. */
+export function withMore(fields: Fields, more: Fields): Fields {
+  if (more.length === 0) return fields
+  const byName = new Map<string, readonly [name: string, value: string]>()
+  for (const [name, value] of pairs([...fields, ...more])) {
+    const key = name.toLowerCase()
+    const earlier = byName.get(key)
+    const merged = key === 'vary' && earlier ? mergeVary(earlier[1], value) : value
+    byName.set(key, [earlier?.[0] ?? name, merged])
+  }
+  return [...byName.values()].flat()
+}
+
+/** The last value of a field. */
+export function valueOf(fields: Fields, name: string): string | undefined {
+  if (fields.length === 0) return undefined
+  return pairs(fields).findLast(([each]) => each.toLowerCase() === name.toLowerCase())?.[1]
+}
+
+export function without(fields: Fields, name: string): Fields {
+  if (fields.length === 0) return fields
+  return pairs(fields)
+    .filter(([each]) => each.toLowerCase() !== name.toLowerCase())
+    .flat()
+}
+
+function pairs(fields: Fields): [name: string, value: string][] {
+  return fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : []))
 }

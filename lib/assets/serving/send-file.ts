@@ -5,9 +5,8 @@ import send from 'send'
 import type { ByteRange } from '../../http/ranges.ts'
 import { keepOpen, type OpenFile } from '../../files/disk.ts'
 import { WITHOUT_CLOSE, readUnchanged, type Read } from '../../files/file-stream.ts'
-import { abort, endOnReset, isHttp2 } from './connection.ts'
+import { abort, endOnReset, isHttp2, HTTP2_PIECE_BYTES } from './connection.ts'
 import { removeContentFields, setFields } from './fields.ts'
-import { HTTP2_PIECE_BYTES } from './paced-body.ts'
 import type { PreparedResponse } from './write-response.ts'
 
 /** A file, or one range of it. */

@@ -7,7 +7,7 @@ import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { removeContentFields, setFields, type Fields } from './fields.ts'
-import { pacedBody } from './paced-body.ts'
+import { pacedBody } from './connection.ts'
 
 /** A status and its fields, made once for many requests. */
 export interface PreparedResponse {

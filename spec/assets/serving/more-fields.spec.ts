@@ -1,7 +1,7 @@
 // Fields that the application adds: NBR-02, WAY-05, MNT-04, MNT-07.
 import test from 'ava'
 import type { Middleware } from 'koa'
-import { valueOf, withMore, without } from '../../../lib/assets/serving/more-fields.ts'
+import { valueOf, withMore, without } from '../../../lib/assets/serving/fields.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { makeSite, type Files } from '../../support/site.ts'

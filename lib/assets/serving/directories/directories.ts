@@ -8,11 +8,10 @@ import type { Settings } from '../../settings/settings.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import { makeMemory, type Memory } from '../files/memory.ts'
 import { ServedFiles } from '../files/served-files.ts'
-import { fileRoot } from '../one-file/file-root.ts'
+import { fileRoot, covers, type ServedDirectory } from './served-directory.ts'
 import { folded, hasOneSpelling, type Wanted } from '../request-path.ts'
 import { mountDirectory, type IsHashed } from './mount.ts'
 import { publicDirectory } from './public.ts'
-import { covers, type ServedDirectory } from './served-directory.ts'
 
 type Found = ServedFile | undefined
 

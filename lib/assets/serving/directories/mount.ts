@@ -4,8 +4,7 @@ import { contentType } from '../../../http/media-type.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { encodeAsImported } from '../../urls/encode.ts'
 import { withoutHash } from '../../urls/fingerprint.ts'
-import type { Fields } from '../fields.ts'
-import { moreFields, without } from '../more-fields.ts'
+import { fieldsFrom, without, type Fields } from '../fields.ts'
 import { dictionaryOf, IMMUTABLE, revalidated } from './public.ts'
 import { fileIn, type ServedDirectory } from './served-directory.ts'
 
@@ -49,7 +48,7 @@ export function mountDirectory(
         crossOrigin: host !== undefined && mount.manifest !== undefined,
         dictionary: dictionaryOf(settings, path, next),
         more: [settings.headers, mount.headers].flatMap(values => {
-          const fields = moreFields(values?.(path))
+          const fields = fieldsFrom(values?.(path))
           return isPage && values?.isSameForAll ? withoutLifetime(fields) : fields
         })
       }

@@ -2,7 +2,7 @@
 import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint, withoutFingerprint, type WithoutHash } from '../../urls/fingerprint.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { moreFields } from '../more-fields.ts'
+import { fieldsFrom } from '../fields.ts'
 import { useAsDictionary } from '../../../http/coding/dictionaries.ts'
 import { contentType, isCompressibleType } from '../../../http/media-type.ts'
 import type { ServedDirectory } from './served-directory.ts'
@@ -49,7 +49,7 @@ export function publicDirectory(
       dictionary: isVerified
         ? dictionaryOf(settings, path, withoutFingerprint(encodePath(path)))
         : undefined,
-      more: moreFields(settings.headers?.(path))
+      more: fieldsFrom(settings.headers?.(path))
     })
   }
 }

@@ -4,6 +4,8 @@ import type { ServedPlace } from '../../../files/containment.ts'
 import type { Fingerprinted } from '../../urls/fingerprint.ts'
 import type { SharedFields } from '../files/representation.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { contentType } from '../../../http/media-type.ts'
 
 export interface ServedDirectory {
   readonly place: ServedPlace
@@ -50,4 +52,33 @@ export function fileIn(
 /** Whether a decoded path is below a directory's URL path. */
 export function covers({ urlPath }: { readonly urlPath: string }, path: string): boolean {
   return isBelow(path, urlPath)
+}
+
+/** A directory from which routes send single files. @param root absolute */
+export function fileRoot(settings: Settings, root: string): ServedDirectory {
+  const { root: project, symlinks } = settings
+  return {
+    place: { root: project, dir: root, symlinks },
+    urlPath: '',
+    // No path contains a NUL.
+    memoryKey: `${root}\0`,
+    publishedFolder: undefined,
+    isPublishing: false,
+    // A route may just have written the file.
+    revalidate: () => 0,
+    revalidateCopies: undefined,
+    isPublishedOnRequest: () => false,
+    isHidden: undefined,
+    fingerprintOf: () => undefined,
+    isOrdinary: () => Promise.resolve(true),
+    fieldsOf: ({ path }) => ({
+      type: contentType(path),
+      // The route may have sent it to one visitor only.
+      cacheControl: 'private, no-cache',
+      crossOrigin: false,
+      // Its URL is the route's.
+      dictionary: undefined,
+      more: []
+    })
+  }
 }

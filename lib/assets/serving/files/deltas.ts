@@ -18,16 +18,17 @@ import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
 import type { ServedDirectory } from '../directories/served-directory.ts'
 import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { namesBeside, readDictionary } from './dictionary-file.ts'
-import { readEncoded, type EncodedFile } from './encoded-file.ts'
-import type { Folders } from './folders.ts'
-import type { Memory } from './memory.ts'
 import {
+  readEncoded,
   makeRepresentation,
+  type EncodedFile,
   type FileDeltas,
   type FindDelta,
   type Representation,
   type SharedFields
 } from './representation.ts'
+import type { Folders } from './folders.ts'
+import type { Memory } from './memory.ts'
 import type { Wanted } from '../request-path.ts'
 
 interface Target {

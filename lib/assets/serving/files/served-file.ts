@@ -17,9 +17,11 @@ import { ifReadable } from './readable.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { VARY, VARY_BY_DICTIONARY, type Fields } from '../fields.ts'
 import type { Folders } from './folders.ts'
-import { readEncoded, withDigest, type EncodedFile } from './encoded-file.ts'
 import {
+  readEncoded,
+  withDigest,
   makeRepresentation,
+  type EncodedFile,
   type FileDeltas,
   type FindDelta,
   type Representation,

@@ -6,16 +6,15 @@ import { offeredDictionary } from '../../../http/coding/dictionaries.ts'
 import { evaluatePreconditions } from '../../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'
-import { connected, isOfConnection, isAwaited, untilAssigned } from '../connection.ts'
+import { connected, isOfConnection, isAwaited, untilAssigned, pacedBody } from '../connection.ts'
 import { removeContentFields, setFields } from '../fields.ts'
-import { pacedBody } from '../paced-body.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import type { ServedFiles } from '../files/served-files.ts'
 import { privately, type Representation } from '../files/representation.ts'
 import type { Wanted } from '../request-path.ts'
 import { bodyOf, sendFile } from '../send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
-import { reporting, type Way } from './way.ts'
+import { reporting, type Sender } from './reports.ts'
 
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
@@ -24,13 +23,13 @@ const PRECONDITIONS = { ifModifiedSince: 'before' } as const
  * As any middleware responds: status, fields and `ctx.body`, which is a Buffer, a stream, or null for a
  * response without content. Middleware in front can still change all of it.
  */
-export const TO_KOA: Way = {
+export const TO_KOA: Sender = {
   write: (ctx, response, body) => give(ctx, response, body),
   stream: (ctx, response, part) => give(ctx, response, bodyOf(ctx.res, part))
 }
 
 /** Past Koa, for a request that no other middleware has seen. */
-export const TO_SOCKET: Way = {
+export const TO_SOCKET: Sender = {
   write(ctx, response, body) {
     bypassKoa(ctx)
     // Another listener of the server may have responded meanwhile.
@@ -52,34 +51,34 @@ export function serve(
   ctx: Context,
   { representations, findDelta }: ServedFile,
   opened?: OpenFile,
-  way = TO_KOA
+  sender = TO_KOA
 ): boolean | Promise<boolean> {
   const dictionary = findDelta && offeredDictionary(ctx.req.headers)
   const delta = dictionary && findDelta(dictionary)
-  if (!delta) return respond(ctx, way, choose(ctx, representations), opened)
+  if (!delta) return respond(ctx, sender, choose(ctx, representations), opened)
   return Promise.resolve(delta).then(found => {
     const offers = found ? ([...representations, found] as const) : representations
-    return respond(ctx, way, choose(ctx, offers), opened)
+    return respond(ctx, sender, choose(ctx, offers), opened)
   })
 }
 
 function respond(
   ctx: Context,
-  chosenWay: Way,
+  to: Sender,
   chosen: Representation,
   opened: OpenFile | undefined
 ): boolean | Promise<boolean> {
   const { headers } = ctx.req
   const method = ctx.req.method ?? 'GET'
-  const way = reporting(chosenWay, chosen)
+  const sender = reporting(to, chosen)
   const { status } = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  if (status === 304) return way.write(ctx, chosen.notModified)
-  if (status === 412) return way.write(ctx, chosen.failed)
+  if (status === 304) return sender.write(ctx, chosen.notModified)
+  if (status === 412) return sender.write(ctx, chosen.failed)
   const range = chooseRange(method, headers, chosen, chosen.size)
-  if (range === 'unsatisfiable') return way.write(ctx, rangeNotSatisfiable(chosen))
-  if (range === 'whole') return writeWhole(ctx, way, chosen, opened)
-  if (!chosen.body) return stream(ctx, way, chosen, range, opened)
-  return way.write(ctx, partial(chosen, range), chosen.body.subarray(range.start, range.end + 1))
+  if (range === 'unsatisfiable') return sender.write(ctx, rangeNotSatisfiable(chosen))
+  if (range === 'whole') return writeWhole(ctx, sender, chosen, opened)
+  if (!chosen.body) return stream(ctx, sender, chosen, range, opened)
+  return sender.write(ctx, partial(chosen, range), chosen.body.subarray(range.start, range.end + 1))
 }
 
 /** Responds with a whole file under another status than 200: preconditions and ranges do not apply then. */
@@ -107,14 +106,14 @@ function isForOneVisitor({ req, res }: Context): boolean {
 
 function writeWhole(
   ctx: Context,
-  way: Way,
+  sender: Sender,
   chosen: Representation,
   opened: OpenFile | undefined
 ): boolean | Promise<boolean> {
-  if (ctx.req.method === 'HEAD') return way.write(ctx, chosen.ok)
+  if (ctx.req.method === 'HEAD') return sender.write(ctx, chosen.ok)
   return chosen.body
-    ? way.write(ctx, chosen.ok, chosen.body)
-    : stream(ctx, way, chosen, undefined, opened)
+    ? sender.write(ctx, chosen.ok, chosen.body)
+    : stream(ctx, sender, chosen, undefined, opened)
 }
 
 interface Finding {
@@ -201,7 +200,7 @@ function handleError(this: Context, error: Error): void {
  */
 async function stream(
   ctx: Context,
-  way: Way,
+  sender: Sender,
   chosen: Representation,
   range: ByteRange | undefined,
   opened: OpenFile | undefined
@@ -209,12 +208,12 @@ async function stream(
   const response = range ? partial(chosen, range) : chosen.ok
   const streamFrom = async (file: OpenFile): Promise<boolean> => {
     if (!sameStamp(file.stats, chosen.stamp)) return false
-    if (!isAwaited(ctx.res)) return way.write(ctx, response)
-    await way.stream(ctx, response, { file, size: chosen.size, range })
+    if (!isAwaited(ctx.res)) return sender.write(ctx, response)
+    await sender.stream(ctx, response, { file, size: chosen.size, range })
     return true
   }
   // Nobody receives it then; loggers in front read it.
-  if (!(await connected(ctx.res))) return way.write(ctx, response)
+  if (!(await connected(ctx.res))) return sender.write(ctx, response)
   if (opened?.path === chosen.file) return streamFrom(opened)
   return (await withFile(chosen.file, streamFrom)) ?? false
 }

@@ -6,7 +6,7 @@ import type { Representation } from '../files/representation.ts'
 import type { FilePart } from '../send-file.ts'
 import type { PreparedResponse } from '../write-response.ts'
 
-export interface Way {
+export interface Sender {
   readonly write: (ctx: Context, response: PreparedResponse, body?: Buffer) => true
   /** Resolves when the file need no longer be kept open. */
   readonly stream: (
@@ -16,9 +16,9 @@ export interface Way {
   ) => Promise<void> | true
 }
 
-/** The same way; if anybody listens, each response of a representation is reported. */
-export function reporting(way: Way, chosen: Representation): Way {
-  if (!served.hasSubscribers) return way
+/** The same; if anybody listens, each response of a representation is reported. */
+export function reporting(sender: Sender, chosen: Representation): Sender {
+  if (!served.hasSubscribers) return sender
   const report = (ctx: Context, status: number, bytes: number) => {
     const { coding } = chosen
     const line = requestLine(ctx.req)
@@ -27,12 +27,12 @@ export function reporting(way: Way, chosen: Representation): Way {
   return {
     write(ctx, response, body) {
       report(ctx, response.status, body?.length ?? 0)
-      return way.write(ctx, response, body)
+      return sender.write(ctx, response, body)
     },
     stream(ctx, response, part) {
       const { start, end } = part.range ?? { start: 0, end: part.size - 1 }
       report(ctx, response.status, end + 1 - start)
-      return way.stream(ctx, response, part)
+      return sender.stream(ctx, response, part)
     }
   }
 }
@@ -49,4 +49,32 @@ function reasonOf({ method, req }: Context, status: number, chosen: Representati
   if (status === 416) return 'Range is outside of the file'
   if (status !== 200 && status !== 304 && status !== 412) return 'the route set the status'
   return evaluatePreconditions(method, req.headers, chosen, { ifModifiedSince: 'before' }).reason
+}
+
+interface Publication {
+  /** In milliseconds. */
+  readonly duration: number
+  readonly compileDuration?: number | undefined
+}
+
+/**
+ * Server-Timing (W3C): how long this request has waited for its asset to be published. Browsers show it.
+ *
+ * @param since the publication of the asset since a moment by `performance.now()`
+ */
+export function startTiming(since: (start: number) => Publication | undefined) {
+  const startedAt = performance.now()
+  let isSet = false
+  return (ctx: Context): void => {
+    const publication = since(startedAt)
+    if (!publication || isSet) return
+    isSet = true
+    const { duration, compileDuration } = publication
+    const compile = compileDuration === undefined ? [] : [metric('compile', compileDuration)]
+    ctx.append('Server-Timing', [metric('publish', duration), ...compile].join(', '))
+  }
+}
+
+function metric(name: string, milliseconds: number): string {
+  return `${name};dur=${milliseconds.toFixed(1)}`
 }

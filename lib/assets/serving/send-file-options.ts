@@ -1,14 +1,13 @@
 // The options of `ctx.sendFile`, and what they change in a response.
 import { basename } from 'node:path'
 import { types } from 'node:util'
-import { formatHttpDate } from '../../../http/dates.ts'
-import { attachment } from '../../../http/fields.ts'
-import { check, flag, isText, optionError, text, type Expectation } from '../../../options.ts'
-import type { Fields } from '../fields.ts'
-import type { Representation } from '../files/representation.ts'
-import type { ServedFile } from '../files/served-file.ts'
-import { withMore, without } from '../more-fields.ts'
-import { prepareResponse } from '../write-response.ts'
+import { formatHttpDate } from '../../http/dates.ts'
+import { attachment } from '../../http/fields.ts'
+import { check, flag, isText, optionError, text, type Expectation } from '../../options.ts'
+import { withMore, without, type Fields } from './fields.ts'
+import type { Representation } from './files/representation.ts'
+import type { ServedFile } from './files/served-file.ts'
+import { prepareResponse } from './write-response.ts'
 
 /** The options of `ctx.sendFile`. `undefined` means "not set". */
 export interface SendFileOptions {
