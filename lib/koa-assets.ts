@@ -147,17 +147,17 @@ class AssetServer {
     const isDevelopment = settings.env === 'development'
     const published = (start: number) => this.#pipeline.publishedSince(wanted, start)
     const setTiming = isDevelopment ? startTiming(published) : undefined
-    const respondWith = (found: Found | Promise<Found>) =>
-      serveFound(ctx, { files: directories, wanted, found }, (file, opened) => {
+    const respondWith = (find: () => Found | Promise<Found>) =>
+      serveFound(ctx, { files: directories, wanted, find }, (file, opened) => {
         setTiming?.(ctx)
         return this.#serve(ctx, file, opened)
       })
     try {
-      return await respondWith(this.#pipeline.current(wanted))
+      return await respondWith(() => this.#pipeline.current(wanted))
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       if (isDevelopment) await this.#explain(ctx, error)
-      else if (!(await respondWith(this.#pipeline.lastGood(wanted)))) throw error
+      else if (!(await respondWith(() => this.#pipeline.lastGood(wanted)))) throw error
       ctx.app.emit('error', error, ctx)
       return true
     }

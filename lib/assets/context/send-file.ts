@@ -43,7 +43,7 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const isSent = await serveFound(
       this,
-      { files, wanted, found: files.find(wanted) },
+      { files, wanted, find: () => files.find(wanted) },
       (file, opened) => {
         setOptions(this, path, options)
         const own = described(file, { ...options, type })

@@ -66,7 +66,7 @@ async function sendSource(ctx: Context, pipeline: Pipeline, { source }: Place): 
   protect(ctx, IMAGE_POLICY)
   const files = pipeline.directories.rootAt(source.directory)
   const wanted = wantedAt(`/${source.path}`, pipeline.settings)
-  await serveFound(ctx, { files, wanted, found: files.find(wanted) }, (file, opened) =>
+  await serveFound(ctx, { files, wanted, find: () => files.find(wanted) }, (file, opened) =>
     serve(ctx, file, opened)
   )
 }

@@ -28,7 +28,7 @@ import {
   type SharedFields
 } from './representation.ts'
 import type { Folders } from './folders.ts'
-import type { Memory } from './memory.ts'
+import type { Memory } from './served-file.ts'
 import type { Wanted } from '../request-path.ts'
 
 interface Target {

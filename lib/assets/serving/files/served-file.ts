@@ -1,6 +1,8 @@
-// A served file with all its representations: opened, checked, then read or described.
+// A served file with all its representations: opened, checked, then read or described, and kept in memory.
 import { Readable } from 'node:stream'
+import { LRUCache } from 'lru-cache'
 import type { Coding } from '../../../files/codings.ts'
+import { isUnchangedSince } from '../../../files/clock.ts'
 import { compareCopy } from '../../../files/compress.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import {
@@ -27,7 +29,8 @@ import {
   type Representation,
   type SharedFields
 } from './representation.ts'
-import type { Wanted } from '../request-path.ts'
+import { hasOneSpelling, type Wanted } from '../request-path.ts'
+import { MAX_ONE_WRITE_BYTES } from '../write-response.ts'
 
 export interface ServedFile {
   readonly representations: readonly [identity: Representation, ...Representation[]]
@@ -37,6 +40,36 @@ export interface ServedFile {
   readonly isVerified: boolean
   /** Undefined for a file that has no deltas. */
   readonly findDelta: FindDelta | undefined
+  /** Whether its bytes are in memory, and its path is the raw path of every request for it. */
+  readonly isAtHand: boolean
+  /** False for a file that changed so recently that it may change again without another stamp. */
+  readonly hasRested: boolean
+  /** Milliseconds of the monotonic clock, as the next one; Infinity for a verified fingerprint. */
+  trustedUntil: number
+  /** When its compressed copies are looked for again, if the file itself is the same. */
+  copiesTrustedUntil: number
+}
+
+/** One for all directories that are served. */
+export type Memory = LRUCache<string, ServedFile>
+
+/** @param maxBytes of all representations; 0 keeps none */
+export function makeMemory({ maxBytes }: { readonly maxBytes: number }): Memory {
+  return new LRUCache({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ representations }) =>
+      representations.reduce((sum, representation) => sum + memoryCostOf(representation), 0)
+  })
+}
+
+// What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the
+// buffer itself, and garbage that is not yet collected.
+const OVERHEAD_BYTES = 12 * 1024
+
+/** A small body is held twice: the second time it follows a kept head. */
+function memoryCostOf({ body }: Representation): number {
+  const length = body?.length ?? 0
+  return OVERHEAD_BYTES + (length < MAX_ONE_WRITE_BYTES ? 2 * length : length)
 }
 
 /** How the files of a directory are loaded. */
@@ -70,8 +103,9 @@ export async function withServedFile<T>(
   const path = fileIn(loading.directory, wanted.path)
   for (let attempt = 1; ; attempt++) {
     let isReplaced = false
+    const openedAt = Date.now()
     const used = await withFile(path, async opened => {
-      const file = await prepare(loading, wanted, codings, opened)
+      const file = await prepare({ ...loading, codings, openedAt }, wanted, opened)
       if (file) return use(file, opened)
       isReplaced = !(await isStillAt(path, opened))
       return undefined
@@ -86,9 +120,15 @@ async function isStillAt(path: string, { stats }: OpenFile): Promise<boolean> {
 }
 
 async function prepare(
-  { directory, folders, deltasOf, maxFileBytes }: Loading,
+  {
+    directory,
+    folders,
+    deltasOf,
+    maxFileBytes,
+    codings,
+    openedAt
+  }: Loading & { readonly codings: readonly Coding[]; readonly openedAt: number },
   wanted: Wanted,
-  codings: readonly Coding[],
   opened: OpenFile
 ): Promise<ServedFile | undefined> {
   if (directory.isHidden && (await isHidden(directory.isHidden, opened))) return undefined
@@ -110,7 +150,14 @@ async function prepare(
   const vary = varyOf(compressed.length > 0 || fields.dictionary !== undefined, deltas)
   const rest = compressed.map(copy => makeRepresentation(copy, fields, vary))
   const representations = [makeRepresentation(identity, fields, vary), ...rest] as const
-  return { representations, copies, isVerified, findDelta: deltas?.find }
+  return {
+    ...{ representations, copies, isVerified, findDelta: deltas?.find },
+    isAtHand:
+      hasOneSpelling(wanted.path) && representations.every(({ body }) => body !== undefined),
+    hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, openedAt)),
+    trustedUntil: isVerified ? Infinity : 0,
+    copiesTrustedUntil: 0
+  }
 }
 
 /** A cache selects by the Vary of what it has stored (RFC 9111 section 4.1), so deltas may come later. */

@@ -1,5 +1,4 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
-import { isUnchangedSince } from '../../../files/clock.ts'
 import { isPathInPlace } from '../../../files/containment.ts'
 import { ifReadable } from './readable.ts'
 import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
@@ -7,9 +6,14 @@ import { fileIn, type ServedDirectory } from '../directories/served-directory.ts
 import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { Deltas } from './deltas.ts'
 import { Folders } from './folders.ts'
-import type { Held, Memory } from './memory.ts'
-import { hasSameCopies, withServedFile, type Loading, type ServedFile } from './served-file.ts'
-import { hasOneSpelling, type Wanted } from '../request-path.ts'
+import {
+  hasSameCopies,
+  withServedFile,
+  type Loading,
+  type Memory,
+  type ServedFile
+} from './served-file.ts'
+import type { Wanted } from '../request-path.ts'
 
 type Found = ServedFile | undefined
 
@@ -84,13 +88,13 @@ export class ServedFiles {
   }
 
   /** Where a stat result may be reused, concurrent requests share one stat. */
-  #lookUpOnce(wanted: Wanted, known: Held | undefined): Promise<Found> {
+  #lookUpOnce(wanted: Wanted, known: Found): Promise<Found> {
     const lookup = this.#lookups.get(wanted.path) ?? this.#lookUpInFolder(wanted, known)
     this.#lookups.set(wanted.path, lookup)
     return lookup
   }
 
-  async #lookUpInFolder(wanted: Wanted, known: Held | undefined): Promise<Found> {
+  async #lookUpInFolder(wanted: Wanted, known: Found): Promise<Found> {
     const { path } = wanted
     try {
       if (this.#folders.kindOf(path) === 'unsure') {
@@ -105,17 +109,17 @@ export class ServedFiles {
     }
   }
 
-  async #lookUp(wanted: Wanted, known: Held | undefined, stamp?: Stamp): Promise<Found> {
+  async #lookUp(wanted: Wanted, known: Found, stamp?: Stamp): Promise<Found> {
     const now = stamp ?? (await regularStamp(fileIn(this.directory, wanted.path)))
     if (!now) return this.#drop(wanted)
     if (!known?.hasRested || !(await this.#isUnchanged(wanted, known, now))) {
       return this.#loadCurrent(wanted, now)
     }
-    known.trustedUntil = this.#trustedUntil(wanted, known)
+    this.#trust(wanted, known)
     return known
   }
 
-  async #isUnchanged(wanted: Wanted, known: Held, stamp: Stamp): Promise<boolean> {
+  async #isUnchanged(wanted: Wanted, known: ServedFile, stamp: Stamp): Promise<boolean> {
     if (!sameStamp(known.representations[0].stamp, stamp)) return false
     const now = performance.now()
     if (known.copiesTrustedUntil > now) return true
@@ -133,30 +137,17 @@ export class ServedFiles {
   }
 
   async #load(wanted: Wanted): Promise<Found> {
-    const [loadedAt, forgottenBefore] = [Date.now(), this.#forgotten]
+    const forgottenBefore = this.#forgotten
     const file = await this.withOpened(wanted, loaded => loaded)
     if (!file) return this.#drop(wanted)
-    if (this.#forgotten === forgottenBefore) this.#hold(wanted, file, loadedAt)
+    if (this.#forgotten === forgottenBefore) this.#memory.set(this.#key(wanted.path), file)
+    this.#trust(wanted, file)
+    file.copiesTrustedUntil = performance.now() + this.#trustOfCopies(wanted)
     return file
   }
 
   #drop(wanted: Wanted): undefined {
     this.#memory.delete(this.#key(wanted.path))
-  }
-
-  #hold(wanted: Wanted, file: ServedFile, loadedAt: number): void {
-    const { representations, copies, isVerified, findDelta } = file
-    this.#memory.set(this.#key(wanted.path), {
-      representations,
-      copies,
-      isVerified,
-      findDelta,
-      isAtHand:
-        hasOneSpelling(wanted.path) && representations.every(({ body }) => body !== undefined),
-      hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, loadedAt)),
-      trustedUntil: this.#trustedUntil(wanted, file),
-      copiesTrustedUntil: performance.now() + this.#trustOfCopies(wanted)
-    })
   }
 
   /** The codings of which there may be a copy beside a file. */
@@ -169,9 +160,9 @@ export class ServedFiles {
     return this.directory.memoryKey + path
   }
 
-  #trustedUntil(wanted: Wanted, { isVerified }: ServedFile): number {
+  #trust(wanted: Wanted, file: ServedFile): void {
     const trusted = this.directory.revalidate(wanted) * 1000
-    return isVerified ? Infinity : performance.now() + trusted
+    if (!file.isVerified) file.trustedUntil = performance.now() + trusted
   }
 
   /** In milliseconds. */

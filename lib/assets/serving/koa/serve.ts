@@ -119,26 +119,28 @@ function writeWhole(
 interface Finding {
   readonly files: Pick<ServedFiles, 'forget' | 'withOpened'>
   readonly wanted: Wanted
-  readonly found: Promise<ServedFile | undefined> | ServedFile | undefined
+  readonly find: () => Promise<ServedFile | undefined> | ServedFile | undefined
 }
 
 type Serve = (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
 
 /**
- * Responds with a file that was found. One that was replaced, or written to, before it is opened to be sent
+ * Finds a file and responds with it. One that was replaced, or written to, before it is opened to be sent
  * is described anew while it is open.
  * @returns false when there is no such file
  */
 export async function serveFound(
   { res }: Pick<Context, 'res'>,
-  { files, wanted, found }: Finding,
+  { files, wanted, find }: Finding,
   respondWith: Serve
 ): Promise<boolean> {
   void untilAssigned(res)
-  const file = await found
+  const file = await find()
   if (!file) return false
   if (await respondWith(file)) return true
   files.forget(wanted)
+  // Its source may have to be published again.
+  if (!(await find())) return false
   const isSent = await files.withOpened(wanted, async (current, opened) => {
     if (await respondWith(current, opened)) return true
     // The compressed copy that was chosen is gone by now.
