@@ -28,7 +28,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 function editsBetween(a: string, b: string): number {
   const edits = distance(a, b)
   if (edits !== 2 || a.length !== b.length) return edits
-  const at = [...a].findIndex((letter, index) => letter !== b[index])
+  let at = 0
+  while (a[at] === b[at]) at++
   const isSwapped =
     a[at] === b[at + 1] && a[at + 1] === b[at] && a.slice(at + 2) === b.slice(at + 2)
   return isSwapped ? 1 : edits
