@@ -160,12 +160,12 @@ test.serial('a miss that is remembered costs nothing, under the prefix and elsew
 })
 
 test.serial(
-  'a mount at `/` costs a page nothing once it is known, and its own files too',
+  'a mount at `/` that trusts stats costs a page nothing once it is known, and its own files too',
   async t => {
     const routes: SiteOptions['routes'] = ctx => {
       if (ctx.path !== '/deep/link') ctx.body = 'page'
     }
-    const mount = { dir: 'dist', index: 'index.html', fallback: 'index.html' }
+    const mount = { dir: 'dist', index: 'index.html', fallback: 'index.html', revalidate: 3600 }
     const mounts = { '/': mount, '/static': { ...mount, immutable: true } }
     const files = { '/dist/index.html': 'index', '/dist/a.js': 'a', '/public/assets/b.css': 'b{}' }
     const site = await makeSite(t, files, { ...REMEMBERING, mounts, routes })
@@ -181,9 +181,21 @@ test.serial(
   }
 )
 
-test.serial('a page costs nothing either where there is no public directory', async t => {
+test.serial('a mount without a manifest costs each request one stat, of its file', async t => {
   const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
   const mounts = { '/static': 'dist' }
+  const site = await makeSite(t, { '/dist/a.js': 'a' }, { ...REMEMBERING, mounts, routes })
+  await untilSettled()
+  for (const path of ['/static/a.js', '/static/none']) {
+    for (let times = 0; times < 3; times++) await site.ask(path)
+    const stats = [path.replace('/static', 'dist')]
+    t.deepEqual(await costOf(site, path), { calls: 1, stats, sync: [], status: 200 })
+  }
+})
+
+test.serial('a page costs nothing either where there is no public directory', async t => {
+  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
+  const mounts = { '/static': { dir: 'dist', revalidate: 3600 } }
   const site = await makeSite(t, { '/dist/a.js': 'a' }, { ...REMEMBERING, mounts, routes })
   for (const path of ['/', '/books', '/books/23', '/static/none']) {
     for (let times = 0; times < 3; times++) await site.ask(path)
