@@ -113,7 +113,9 @@ export class Folders {
   #kindAt(path: string): Kind {
     const [names, name] = this.#namesAt(path)
     // A path with a slash at its end may have an index file.
-    return names && name !== '' ? (names.get(name) ?? 'missing') : 'unsure'
+    if (!names || name === '') return 'unsure'
+    // A deploy may just have added a file, and its first page, of whichever process, refers to it at once.
+    return names.get(name) ?? (name.includes('.') ? 'unsure' : 'missing')
   }
 
   /** The names in the folder of a path, if they are known, and its own there. */

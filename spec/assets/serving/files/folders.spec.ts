@@ -66,9 +66,14 @@ for (const [way, put] of Object.entries(WAYS)) {
   })
 }
 
-test('within `revalidate` a path that is missing costs nothing: the disk is not asked again', async t => {
-  for (const path of PATHS) {
-    const site = await makeRemembering(t)
+test('a new file is served at once where its folder is known, and a page or a new folder after `revalidate`', async t => {
+  const site = await makeRemembering(t)
+  for (const path of ['/new.css', '/assets/new.css', '/assets/vendor/new.css', '/images/new.css']) {
+    t.is((await miss(site, path)).at(-1), 404)
+    site.write(`/public${path}`, 'new')
+    t.is((await site.ask(path)).text, 'new')
+  }
+  for (const path of ['/page', '/assets/page', '/fresh/new.css']) {
     await miss(site, path)
     site.write(`/public${path}`, 'new')
     t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
