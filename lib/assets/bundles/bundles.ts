@@ -14,11 +14,12 @@ interface EntrySource {
   readonly urlPath: string
   readonly manifest?: string
   readonly bundle?: MountedBundle
+  readonly revalidate?: number | undefined
   readonly find: (name: string) => EntryUrls | undefined
 }
 
 /** A page waits while the nearest name is searched for. */
-const MAX_COMPARED = 30_000
+const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 
 export class Bundles {
@@ -29,13 +30,13 @@ export class Bundles {
     const { integrity } = settings.publicApp
     const project = { host: settings.host ?? '', algorithms: integrity, warn }
     this.#sources = settings.mounts.flatMap((mount): EntrySource[] => {
-      const { urlPath, manifest, dev } = mount
+      const { urlPath, manifest, dev, revalidate } = mount
       if (dev !== undefined) {
         return [{ urlPath, find: name => entryInDevelopment({ urlPath, dev }, name) }]
       }
       if (manifest === undefined) return []
       const bundle = new MountedBundle({ ...mount, manifest }, project)
-      return [{ urlPath, manifest, bundle, find: name => bundle.entry(name) }]
+      return [{ urlPath, manifest, bundle, revalidate, find: name => bundle.entry(name) }]
     })
   }
 
@@ -58,9 +59,11 @@ export class Bundles {
     return this.#sources.some(each => each.urlPath === urlPath && each.bundle?.isHashed(file))
   }
 
-  /** Costs one stat for each manifest that was not looked at for `seconds`. */
+  /** Costs one stat for each manifest that was not looked at for `seconds`, or for the mount's own `revalidate`. */
   refresh(seconds: number): Promise<void>[] {
-    return this.#sources.flatMap(({ bundle }) => bundle?.refresh(seconds) ?? [])
+    return this.#sources.flatMap(({ bundle, revalidate = seconds }) => {
+      return bundle?.refresh(seconds === 0 ? 0 : revalidate) ?? []
+    })
   }
 
   readonly find: FindEntry = (given, mount) => {

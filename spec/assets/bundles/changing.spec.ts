@@ -252,3 +252,20 @@ test.serial('a manifest that is gone, or as it was, changes nothing', async t =>
   for (let page = 0; page < 10; page++) t.is((await pages()).entry('src/main.ts'), before)
   t.deepEqual(warningsAbout('gone'), [])
 })
+
+test.serial("the manifest of a mount is looked at by the mount's own `revalidate`", async t => {
+  const manifest = (file: string) =>
+    JSON.stringify({ outputs: { [`dist/${file}`]: { entryPoint: 'a.ts', imports: [] } } })
+  const files = { 'dist/a.js': 'a', 'dist/b.js': 'b', 'meta.json': manifest('a.js') }
+  for (const [own, expected] of [
+    [3600, 'a.js'],
+    [0, 'b.js']
+  ] as const) {
+    const project = makeProject(t, files)
+    const mount = { dir: 'dist', manifest: 'meta.json', revalidate: own }
+    const pages = pagesOf({ root: project, revalidate: 1, mounts: { '/static': mount } })
+    t.deepEqual(summary((await pages()).entry('a.ts')), ['module /static/a.js'])
+    writeFiles(project, { 'meta.json': manifest('b.js') })
+    t.deepEqual(summary((await pages()).entry('a.ts')), [`module /static/${expected}`])
+  }
+})
