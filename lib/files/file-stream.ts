@@ -2,6 +2,7 @@
 import { createReadStream, read, type BigIntStats, type ReadStream } from 'node:fs'
 import { callbackify } from 'node:util'
 import { statDescriptor, type OpenFile } from './disk.ts'
+import { hasMtime } from './writing/mtime.ts'
 
 /** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
 export const WITHOUT_CLOSE = { read, close: (_fd: number, done: () => void) => done() }
@@ -20,19 +21,20 @@ export function streamOf({ path, fd }: OpenFile, span: Span = { start: 0 }): Rea
 }
 
 /** Whether an open file has not been written to since it was opened. */
-export async function isUnmodified(file: OpenFile): Promise<boolean> {
-  return isSame(file, await statDescriptor(file.fd))
-}
-
-function isSame({ stats }: OpenFile, now: BigIntStats): boolean {
+export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
+  const now = await statDescriptor(fd)
   // Removing or replacing the file's name changes its ctime, but not its bytes.
   const isTouched = now.ctimeNs !== stats.ctimeNs && now.nlink === stats.nlink
   return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched
 }
 
-/** As logs and downloads in progress do. */
-function hasGrown({ stats }: OpenFile, now: BigIntStats): boolean {
-  return now.size > stats.size && now.mtimeNs >= stats.mtimeNs
+/**
+ * Whether the bytes that a file had are still there: it has grown, as logs and downloads in progress do, or
+ * was not written to. Its change time does not tell: a precompile renews that of files that it supersedes.
+ */
+function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
+  if (now.size > stats.size) return now.mtimeNs >= stats.mtimeNs
+  return now.size === stats.size && hasMtime(now, stats.mtimeNs)
 }
 
 export type Read = (
@@ -51,7 +53,7 @@ export type Read = (
 export function readUnchanged(file: OpenFile, span: Required<Span>): Read {
   const requireIntact = callbackify(async (isComplete: boolean): Promise<void> => {
     const now = await statDescriptor(file.fd)
-    if (isComplete && (isSame(file, now) || hasGrown(file, now))) return
+    if (isComplete && isIntact(file, now)) return
     throw new Error(`${file.path} changed while it was being sent`)
   })
   return (fd, buffer, offset, length, position, done) => {
