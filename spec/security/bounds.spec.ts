@@ -64,10 +64,7 @@ for (const [name, environment] of environments) {
       const statuses = await drive(app, numbered(count, url))
       t.deepEqual([...statuses], [what === '?v=' ? 200 : 404])
       // Every name of them would be more than 200 bytes, and an entry for it as much again.
-      await until(
-        async () => (await heldBytes()) - before < SPARE,
-        'less than 1 MiB more is held'
-      )
+      await until(async () => (await heldBytes()) - before < SPARE, 'less than 1 MiB more is held')
       t.deepEqual(contentsOf(join(root, 'public')), files)
       t.deepEqual(errors, [])
     })
