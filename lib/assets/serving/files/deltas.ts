@@ -97,7 +97,7 @@ export class Deltas {
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
     const extension = deltaExtension(digestOfHash(dictionary))
     const path = target.path + extension
-    if (this.#folders.lacks(path)) return undefined
+    if (this.#folders.lacksDelta(path)) return undefined
     // No path contains a line break.
     const start = `${this.#directory.memoryKey}${target.path}\n${target.digest}`
     const key = `${start}\n${dictionary.toString('hex')}`
@@ -112,7 +112,7 @@ export class Deltas {
   async #lookUp(sought: Sought): Promise<Representation | undefined> {
     const path = sought.target.path + sought.extension
     await this.#folders.learn(path, sought.target.revalidate)
-    return this.#folders.lacks(path) ? undefined : this.#load(sought)
+    return this.#folders.lacksDelta(path) ? undefined : this.#load(sought)
   }
 
   /** Concurrent requests share one load. */

@@ -82,6 +82,13 @@ export class Folders {
     return names ? CODINGS.filter(({ extension }) => names.has(name + extension)) : CODINGS
   }
 
+  /** Whether a folder that is known lacks a delta at a decoded path: no page refers to one by its name. */
+  lacksDelta(path: string): boolean {
+    const [names, name] = this.#namesAt(path)
+    const kind = names?.get(name)
+    return names !== undefined && kind !== 'file' && kind !== 'unsure'
+  }
+
   /** Whether there is a delta beside the file at a decoded path; undefined when the folder is not known. */
   hasDelta(path: string): boolean | undefined {
     const [names, name] = this.#namesAt(path)
