@@ -154,8 +154,10 @@ function ours(options: KoaAssetsOptions, ...inFront: Middleware[]): Contestant {
   return ({ root }, port) => koa(port, ...inFront, koaAssets({ ...options, root, serve: true }))
 }
 
-/** The folder that public serves at the same path. */
-const OVER_ASSETS: KoaAssetsOptions = { mounts: { '/assets': 'public/assets' } }
+/** The folder that public serves at the same path, looked at as often. */
+const OVER_ASSETS: KoaAssetsOptions = {
+  mounts: { '/assets': { dir: 'public/assets', revalidate: 1 } }
+}
 
 /** In front of koaAssets, which then gives its responses to Koa. */
 function passOn(_: unknown, next: Next): Promise<unknown> {
