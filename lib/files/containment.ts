@@ -7,8 +7,10 @@ import {
   isInside,
   isSameInode,
   pathOfDescriptor,
+  readOpenFile,
   realpathOf,
   removeFile,
+  withFile,
   type OpenFile
 } from './disk.ts'
 
@@ -150,6 +152,14 @@ export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<
 export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> {
   return async file =>
     place.symlinks === 'follow' || isRealInPlace(place, file.path, await realPathOfOpen(file))
+}
+
+/** The bytes of a file, and the stamp that belongs to them; undefined for one that is not in the place. */
+export function readInPlace(place: ServedPlace, path: string, maxBytes: number) {
+  return withFile(path, async file => {
+    if (!(await isInPlace(place)(file))) return undefined
+    return file.stats.size > maxBytes ? 'too-large' : readOpenFile(file)
+  })
 }
 
 /**

@@ -194,7 +194,7 @@ export function keepOpen(file: OpenFile, until: Promise<void>): void {
 }
 
 /** The bytes of a file and the stamp that belongs to them. */
-interface Snapshot {
+export interface Snapshot {
   readonly bytes: Buffer
   readonly stamp: Stamp
 }

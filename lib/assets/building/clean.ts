@@ -2,7 +2,9 @@
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { secondsOf, type Duration } from '../../duration.ts'
+import { CODINGS } from '../../files/codings.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
+import { digestOfFile } from '../../files/digest.ts'
 import { errorCode, removeFile, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { nowOnDisk } from '../../files/writing/temporary.ts'
@@ -11,17 +13,11 @@ import { warnOnce } from '../../warn-once.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
-import { settleForPrecompile } from '../settings/settings.ts'
+import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
-import {
-  deltasByTarget,
-  listPublished,
-  type PublishedDelta,
-  type PublishedFile
-} from './deltas/published-files.ts'
-import { findVersions, type Version } from './versions.ts'
+import { listPublished, type Published, type PublishedFile } from './published-files.ts'
 
 export interface CleanOptions {
   /** How many versions of each name to keep, the newest first. Default: 3. */
@@ -87,28 +83,22 @@ export async function clean(
   await readManifest(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
-    const files = await listPublished(settings)
-    const versions = await findVersions(settings, files)
+    const published = await listPublished(settings)
+    const versions = await readVersions(settings, published)
     const limits = { keep, ageMs: (asSeconds(age) ?? 0) * 1000 }
     const old = outdated(versions, limits, await clockOf(directory))
-    const deltas = deltasWithoutEnd(
-      files,
-      versions.filter(version => !old.includes(version))
-    )
-    const sizes = await inParallel(
-      deltas,
-      CONCURRENCY,
-      async ({ file }) => (await statOf(file))?.size
-    )
+    const left = new Set(versions.filter(one => !old.includes(one)).map(({ path }) => path))
+    const deltas = deltasWithoutEnd(published, left).map(({ file }) => file)
+    const sizes = await inParallel(deltas, CONCURRENCY, sizeOf)
     await held?.check()
     if (!dryRun) {
-      await inParallel(deltas, CONCURRENCY, ({ file }) => removeFile(file))
+      await inParallel(deltas, CONCURRENCY, removeFile)
       await inParallel(old, CONCURRENCY, remove)
     }
     return {
       removed: old.map(({ path }) => encodePath(path)).toSorted(),
-      bytes: sum(old.map(({ bytes }) => bytes)) + sum(sizes.map(Number)),
-      kept: versions.length - old.length,
+      bytes: [...old.map(({ bytes }) => bytes), ...sizes].reduce((sum, size) => sum + size, 0),
+      kept: left.size,
       dryRun
     }
   } finally {
@@ -116,22 +106,45 @@ export async function clean(
   }
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
+/** A fingerprinted file that `precompile` made. */
+interface Version extends PublishedFile {
+  /** Its change time: when it was written, or dropped from the manifest. */
+  readonly changedMs: number
+  /** Its size with its compressed copies. */
+  readonly bytes: number
+  readonly isCurrent: boolean
 }
 
-/** Deltas that lead from or to a version that is not kept. */
-function deltasWithoutEnd(
-  files: readonly PublishedFile[],
-  kept: readonly Version[]
-): readonly PublishedDelta[] {
-  const paths = new Set(kept.map(({ path }) => path))
-  return [...deltasByTarget(files)].flatMap(([path, deltas]) => {
-    const plain = splitFingerprint(path)?.name
-    // Beside any other file it is not ours.
-    if (plain === undefined) return []
-    return deltas.filter(({ from }) => !paths.has(path) || !paths.has(withFingerprint(plain, from)))
+async function readVersions(settings: Settings, { versions }: Published): Promise<Version[]> {
+  const { assets } = await readManifest(manifestFile(settings))
+  const current = new Set(Array.from(assets.values(), ({ target }) => target))
+  const read = await inParallel([...versions.values()].flat(), CONCURRENCY, async version => {
+    const { file, path, digest } = version
+    const isCurrent = current.has(encodePath(path))
+    if (!isCurrent && (await digestOfFile(file)) !== digest) return []
+    const stats = await statOf(file)
+    if (!stats) return []
+    const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
+    const bytes = copies.reduce((sum, size) => sum + size, Number(stats.size))
+    return [{ ...version, changedMs: Number(stats.ctimeNs / 1_000_000n), bytes, isCurrent }]
   })
+  return read.flat()
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const stats = await statOf(file)
+  return stats?.isFile() ? Number(stats.size) : 0
+}
+
+/** Deltas that lead from or to a version that is not kept. Beside any other file they are not ours. */
+function deltasWithoutEnd({ deltas }: Published, kept: ReadonlySet<string>) {
+  return Array.from(deltas.values())
+    .flat()
+    .filter(({ base, digest }) => {
+      const plain = splitFingerprint(base)?.name
+      if (plain === undefined) return false
+      return !kept.has(base) || !kept.has(withFingerprint(plain, digest))
+    })
 }
 
 function asSeconds(age: unknown): number | undefined {
@@ -140,7 +153,7 @@ function asSeconds(age: unknown): number | undefined {
 }
 
 /** The versions to remove. A current version is the newest of its name, and is kept. */
-export function outdated<T extends Pick<Version, 'plain' | 'changedMs' | 'isCurrent'>>(
+export function outdated<T extends Pick<Version, 'base' | 'changedMs' | 'isCurrent'>>(
   versions: readonly T[],
   { keep, ageMs }: { readonly keep: number; readonly ageMs: number },
   now: number
@@ -149,9 +162,9 @@ export function outdated<T extends Pick<Version, 'plain' | 'changedMs' | 'isCurr
   const newestFirst = versions.toSorted(
     (a, b) => Number(b.isCurrent) - Number(a.isCurrent) || b.changedMs - a.changedMs
   )
-  return newestFirst.filter(({ plain, isCurrent, changedMs }) => {
-    const rank = ranks.get(plain) ?? 0
-    ranks.set(plain, rank + 1)
+  return newestFirst.filter(({ base, isCurrent, changedMs }) => {
+    const rank = ranks.get(base) ?? 0
+    ranks.set(base, rank + 1)
     return rank >= keep && !isCurrent && changedMs <= now - ageMs
   })
 }
@@ -168,7 +181,7 @@ async function clockOf(directory: string): Promise<number> {
 }
 
 /** Removes the copies first: as long as the file is there, an interrupted run can be repeated. */
-async function remove({ file, copies }: Version): Promise<void> {
-  for (const extension of copies) await removeFile(file + extension)
+async function remove({ file }: Version): Promise<void> {
+  for (const { extension } of CODINGS) await removeFile(file + extension)
   await removeFile(file)
 }

@@ -8,7 +8,13 @@ export {
   type PrecompileReport,
   type Progress
 } from './precompile.ts'
-export { verify, type VerifyProblem, type VerifyReport } from './verify.ts'
+export {
+  verify,
+  verifyCopies,
+  type VerifyCopiesReport,
+  type VerifyProblem,
+  type VerifyReport
+} from './verify.ts'
 export {
   compress,
   type CodingReport,
@@ -16,5 +22,4 @@ export {
   type CompressProgress,
   type CompressReport
 } from './copies/compress.ts'
-export { verifyCopies, type VerifyCopiesReport } from './copies/verify-copies.ts'
 export { clean, type CleanOptions, type CleanReport } from './clean.ts'

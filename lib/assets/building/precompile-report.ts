@@ -1,5 +1,5 @@
 // The result of a precompile.
-import type { DeltaReport } from './deltas/delta-report.ts'
+import type { DeltaReport } from './deltas/deltas.ts'
 import type { ManifestEntries } from './manifest/entries.ts'
 
 export interface PrecompileReport {

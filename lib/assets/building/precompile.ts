@@ -20,7 +20,7 @@ import { listPlaces } from './places.ts'
 import { reportOn, type PrecompileReport } from './precompile-report.ts'
 import { publishBuild } from './writing/publish-build.ts'
 
-export type { DeltaReport, DeltaSavings } from './deltas/delta-report.ts'
+export type { DeltaReport, DeltaSavings } from './deltas/deltas.ts'
 export type { PrecompileReport } from './precompile-report.ts'
 
 export interface Progress {

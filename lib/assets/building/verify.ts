@@ -1,20 +1,24 @@
-// Compares the published files with the manifest.
+// Compares what is published with the manifest, and the compressed copies and deltas beside any files.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../files/checksums.ts'
-import { CODINGS } from '../../files/codings.ts'
+import { CODINGS, withoutCodingExtension, type Coding } from '../../files/codings.ts'
+import { compareFile } from '../../files/copies.ts'
+import { splitDelta } from '../../files/deltas/delta-file.ts'
+import { digestOfFile } from '../../files/digest.ts'
 import { sameBytes, statOf } from '../../files/disk.ts'
+import { isCompressibleType } from '../../http/media-type.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile } from '../settings/settings.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
-import { checkCopies } from './copies/check-copies.ts'
-import { faultOfDelta } from './deltas/check-delta.ts'
-import type { ManifestEntries, ManifestEntry } from './manifest/entries.ts'
+import { openDirectory } from './copies/directory.ts'
+import { faultOfDelta } from './deltas/deltas.ts'
+import type { ManifestEntry } from './manifest/entries.ts'
 import { readManifest } from './manifest/read-manifest.ts'
-import { deltasByTarget, listPublished } from './deltas/published-files.ts'
+import { listPublished } from './published-files.ts'
 
 /** A file that is not as it must be. */
 export interface VerifyProblem {
@@ -30,6 +34,17 @@ export interface VerifyReport {
   /** The number of assets in the manifest. */
   readonly assets: number
   /** Empty when every file is intact. */
+  readonly problems: readonly VerifyProblem[]
+}
+
+export interface VerifyCopiesReport {
+  /** Real path of the directory. */
+  readonly directory: string
+  /** The number of compressed copies in it. */
+  readonly copies: number
+  /** The number of copies that this Node cannot decompress, so nobody compared them. */
+  readonly unread: number
+  /** Paths are relative to the directory. Empty when every copy is intact. */
   readonly problems: readonly VerifyProblem[]
 }
 
@@ -51,75 +66,138 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
   const settings = settleForPrecompile(options)
   const manifest = manifestFile(settings)
   const { assets } = await readManifest(manifest)
-  const deltas = deltasByTarget(await listPublished(settings))
-  const verifier = new Verifier(settings.publicDir, assets, deltas)
-  const problems = await inParallel([...assets], CONCURRENCY, ([path, entry]) =>
-    verifier.verify(path, entry)
-  )
-  return { manifest, assets: assets.size, problems: problems.flat() }
-}
-
-class Verifier {
-  readonly #publicDir: string
-  readonly #assets: ManifestEntries
-  readonly #deltas: ReturnType<typeof deltasByTarget>
-
-  constructor(
-    publicDir: string,
-    assets: ManifestEntries,
-    deltas: ReturnType<typeof deltasByTarget>
-  ) {
-    this.#publicDir = publicDir
-    this.#assets = assets
-    this.#deltas = deltas
+  const published = await listPublished(settings)
+  const fileAt = (path: string): string | undefined => {
+    const segments = canonicalSegments(path)
+    return Array.isArray(segments) ? join(settings.publicDir, ...segments) : undefined
   }
-
-  async verify(path: string, entry: ManifestEntry): Promise<VerifyProblem[]> {
-    const { target } = entry
-    const [fingerprinted, plain] = [this.#fileAt(target), this.#fileAt(path)]
-    if (fingerprinted === undefined || plain === undefined) {
-      return [{ path, message: `is not a valid request path, or its target ${target} is not` }]
-    }
-    const fault = await faultOfTarget(fingerprinted, path, entry)
-    if (fault !== undefined) return [{ path: target, message: fault }]
-    const problems = await this.#verifyCopies(target, fingerprinted)
-    if (target === path) return problems
-    problems.push(...(await this.#verifyDeltas(target, fingerprinted)))
-    if (!(await sameBytes(fingerprinted, plain))) {
-      const isThere = (await statOf(plain)) !== undefined
-      const message = isThere ? `differs from ${target}` : 'is missing'
-      return [...problems, { path, message }]
-    }
-    return [...problems, ...(await this.#verifyCopies(path, plain))]
+  const checkCopiesOf = (path: string, file: string) => {
+    // `data.json.gz` may be an asset of its own.
+    const codings = CODINGS.filter(({ extension }) => !assets.has(path + extension))
+    return checkCopies(path, file, codings)
   }
-
-  async #verifyDeltas(target: string, file: string): Promise<VerifyProblem[]> {
+  const checkDeltasOf = (target: string, file: string) => {
     const path = decodeURIComponent(target)
     const plain = splitFingerprint(path)?.name ?? path
-    const checked = (this.#deltas.get(path) ?? []).map(async delta => {
-      const older = this.#fileAt(encodePath(withFingerprint(plain, delta.from)))
-      const fault = await faultOfDelta(delta.file, delta.from, file, older)
-      return fault === undefined ? [] : [{ path: encodePath(delta.path), message: fault }]
+    const deltas = (published.deltas.get(path) ?? []).map(async delta => {
+      const older = fileAt(encodePath(withFingerprint(plain, delta.digest)))
+      const fault = await faultOfDelta(delta.file, delta.digest, file, older)
+      return { path: encodePath(delta.path), fault }
     })
-    return (await Promise.all(checked)).flat()
+    return Promise.all(deltas)
   }
-
-  #fileAt(path: string): string | undefined {
-    const segments = canonicalSegments(path)
-    return Array.isArray(segments) ? join(this.#publicDir, ...segments) : undefined
+  const check = async ([path, entry]: [string, ManifestEntry]): Promise<Checked[]> => {
+    const { target } = entry
+    const [file, plain] = [fileAt(target), fileAt(path)]
+    if (file === undefined || plain === undefined) {
+      return [{ path, fault: `is not a valid request path, or its target ${target} is not` }]
+    }
+    const fault = await faultOfTarget(file, path, entry)
+    if (fault !== undefined) return [{ path: target, fault }]
+    const copies = await checkCopiesOf(target, file)
+    if (target === path) return copies
+    const beside = [...copies, ...(await checkDeltasOf(target, file))]
+    if (await sameBytes(file, plain)) return [...beside, ...(await checkCopiesOf(path, plain))]
+    const isThere = (await statOf(plain)) !== undefined
+    return [...beside, { path, fault: isThere ? `differs from ${target}` : 'is missing' }]
   }
+  const checked = await inParallel([...assets], CONCURRENCY, check)
+  return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
+}
 
-  async #verifyCopies(path: string, file: string): Promise<VerifyProblem[]> {
-    // `data.json.gz` may be an asset of its own.
-    const codings = CODINGS.filter(({ extension }) => !this.#assets.has(path + extension))
-    const copies = await checkCopies(file, codings)
-    return copies.flatMap(({ coding, fault }) =>
-      fault === undefined ? [] : [{ path: path + coding.extension, message: fault }]
-    )
+/**
+ * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its
+ * original, and checks every delta (`.dcz`) by its seal. Reports those that are damaged, of other bytes,
+ * older than their original, or without one; a `.gz` by itself counts as an archive. Writes nothing.
+ * Dotfiles and symbolic links are skipped.
+ *
+ * @param directory absolute, or relative to the working directory
+ * @throws TypeError for anything but a path
+ * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
+ *   `package.json`, or nothing that can be served
+ * @example
+ * const { problems } = await verifyCopies('dist')
+ */
+export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
+  const { path: top, files } = await openDirectory(directory)
+  const known = new Set(files)
+  const check = async (path: string): Promise<Checked[]> => {
+    const file = join(top, path)
+    const delta = splitDelta(path)
+    if (delta) {
+      const original = join(top, delta.name)
+      if (!(await statOf(original))) return [{ path, fault: NO_ORIGINAL }]
+      return [{ path, fault: await faultOfDelta(file, delta.digest, original) }]
+    }
+    const codings = CODINGS.filter(({ extension }) => known.has(path + extension))
+    const copies = await checkCopies(path, file, codings)
+    // The original may be a link.
+    const isOrphan =
+      mayBeOrphan(path, known) && !(await statOf(join(top, withoutCodingExtension(path))))
+    return isOrphan ? [...copies, { path, fault: NO_ORIGINAL }] : copies
+  }
+  const checked = (await inParallel(files, CONCURRENCY, check)).flat()
+  return {
+    directory: top,
+    copies: checked.length,
+    unread: checked.filter(({ isUnread }) => isUnread).length,
+    problems: problemsIn(checked).toSorted((a, b) => (a.path < b.path ? -1 : 1))
   }
 }
 
-/** The message of its problem, if it has one. */
+interface Checked {
+  readonly path: string
+  /** What is wrong with it, to be read after its path: `is missing`. */
+  readonly fault: string | undefined
+  /** Whether nobody looked: this Node lacks the coding. */
+  readonly isUnread?: boolean
+}
+
+function problemsIn(checked: readonly Checked[]): VerifyProblem[] {
+  return checked.flatMap(({ path, fault }) =>
+    fault === undefined ? [] : [{ path, message: fault }]
+  )
+}
+
+/** Of the compressed copies that exist. They are optional, but an existing one is served. */
+async function checkCopies(
+  path: string,
+  file: string,
+  codings: readonly Coding[]
+): Promise<Checked[]> {
+  const original = await statOf(file)
+  if (!original) return []
+  const check = async (coding: Coding): Promise<Checked[]> => {
+    const stats = await statOf(file + coding.extension)
+    if (!stats) return []
+    const found = (fault?: string, isUnread = false) => [
+      { path: path + coding.extension, fault, isUnread }
+    ]
+    if (!stats.isFile()) return found('is not a file')
+    if (stats.mtimeNs < original.mtimeNs) {
+      return found('is older than the original, so it is not served')
+    }
+    const expected = { size: Number(original.size), digest: await digest() }
+    const comparison = await compareFile(expected, file + coding.extension, coding)
+    if (comparison === 'different') return found('does not decompress to the original')
+    if (comparison === 'damaged') return found('cannot be decompressed')
+    return found(undefined, comparison !== 'equal')
+  }
+  let known: Promise<string> | undefined
+  const digest = () => (known ??= digestOfFile(file))
+  return (await Promise.all(codings.map(check))).flat()
+}
+
+const NO_ORIGINAL = 'has no original, so nobody needs it: remove it'
+
+/** Unlike the others, gzip is a format for archives as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
+function mayBeOrphan(path: string, known: ReadonlySet<string>): boolean {
+  const original = withoutCodingExtension(path)
+  if (original === path || known.has(original) || !isCompressibleType(original)) return false
+  const others = CODINGS.filter(({ name }) => name !== 'gzip')
+  return others.some(({ extension }) => known.has(original + extension))
+}
+
 async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {
   const { target, size, integrity } = entry
   const stats = await statOf(file)

@@ -5,12 +5,8 @@ import { AssetError } from '../../errors.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { SEAL_BYTES } from '../../files/deltas/delta-file.ts'
 import { statOf } from '../../files/disk.ts'
-import { savingsOf, type DeltaSavings } from '../building/deltas/delta-report.ts'
-import {
-  deltasByTarget,
-  listPublished,
-  type PublishedDelta
-} from '../building/deltas/published-files.ts'
+import { savingsOf, type DeltaSavings } from '../building/deltas/deltas.ts'
+import { listPublished, type PublishedFile } from '../building/published-files.ts'
 import { listPlaces } from '../building/places.ts'
 import type { ManifestEntry } from '../building/manifest/entries.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
@@ -44,7 +40,7 @@ export async function listAssets(options: KoaAssetsOptions = {}): Promise<Listed
     places.map(({ path, source }) => [encodePath(path), relative(settings.root, source.file)])
   )
   const paths = new Set([...sources.keys(), ...published.keys()])
-  const deltas = deltasByTarget(await listPublished(settings))
+  const { deltas } = await listPublished(settings)
   return inParallel([...paths].toSorted(), CONCURRENCY, async path => {
     const entry = published.get(path)
     const source = sources.get(path) ?? entry?.source ?? ''
@@ -65,7 +61,7 @@ const CONCURRENCY = 16
 async function savingsAt(
   settings: Settings,
   { target, size }: ManifestEntry,
-  deltas: readonly PublishedDelta[]
+  deltas: readonly PublishedFile[]
 ): Promise<DeltaSavings> {
   const file = publicFile(settings, decodeURIComponent(target))
   const sizeOf = async (path: string) => Number((await statOf(path))?.size ?? Infinity)

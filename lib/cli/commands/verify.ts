@@ -1,7 +1,6 @@
 // The `verify` command.
 import { join, resolve } from 'node:path'
-import { verifyCopies } from '../../assets/building/copies/verify-copies.ts'
-import { verify as compare, type VerifyProblem } from '../../assets/building/verify.ts'
+import { verify as compare, verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import { count } from '../format.ts'

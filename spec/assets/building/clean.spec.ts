@@ -82,8 +82,8 @@ test('a version counts as young from the moment the manifest drops it', async t 
 })
 
 const DAY_MS = DAY * 1000
-const version = (plain: string, daysOld: number, isCurrent = false) => ({
-  plain,
+const version = (base: string, daysOld: number, isCurrent = false) => ({
+  base,
   isCurrent,
   changedMs: 1e12 - daysOld * DAY_MS
 })
@@ -97,7 +97,7 @@ test('FPR-15 versions that are neither new, nor young, nor current are removed',
   ]
   const removed = outdated(versions, { keep: 2, ageMs: DAY_MS }, 1e12)
   t.deepEqual(
-    removed.map(({ plain, changedMs }) => `${plain} ${(1e12 - changedMs) / DAY_MS}`).toSorted(),
+    removed.map(({ base, changedMs }) => `${base} ${(1e12 - changedMs) / DAY_MS}`).toSorted(),
     ['app.css 2', 'app.css 3', 'old.css 7', 'rolled-back.css 3']
   )
 })

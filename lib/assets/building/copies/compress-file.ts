@@ -1,22 +1,13 @@
 // The compressed copies of one file: kept, written or removed.
-import { createReadStream } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError } from '../../../errors.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
-import { compareCopy, compress, isCompressible } from '../../../files/compress.ts'
-import { isInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
+import { readInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
+import { compareFile, copyFor } from '../../../files/copies.ts'
 import { digestOf } from '../../../files/digest.ts'
-import {
-  ifThere,
-  readOpenFile,
-  removeFile,
-  sameStamp,
-  statOf,
-  withFile
-} from '../../../files/disk.ts'
-import type { Stamp } from '../../../files/disk.ts'
+import { ifThere, removeFile, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { mtimeNotBefore, setMtime } from '../../../files/writing/mtime.ts'
 
@@ -31,13 +22,11 @@ export interface CopyResult {
   readonly change: 'written' | 'removed' | undefined
 }
 
-interface Original {
+export interface ReadFile {
+  /** Absolute. */
   readonly file: string
   readonly bytes: Buffer
   readonly stamp: Stamp
-  /** In bytes. */
-  readonly size: number
-  readonly digest: string
 }
 
 /**
@@ -45,69 +34,64 @@ interface Original {
  * would not fit into memory.
  */
 export async function compressFile(place: ServedPlace, path: string) {
-  const original = await readOriginal(place, join(place.dir, path))
-  if (original === undefined || original === 'too-large') return original
+  const file = join(place.dir, path)
+  const read = await readInPlace(place, file, MAX_BYTES)
+  if (!read || read === 'too-large') return read
+  const digest = digestOf(read.bytes)
   // Unlike Promise.all, a failure waits for the other copies.
   const copies = await inParallel(CODINGS, CODINGS.length, coding =>
-    update(place, original, coding)
+    update(place, { file, ...read }, digest, coding)
   )
-  return { size: original.size, copies }
+  const smallest = copies.reduce(
+    (size, copy) => Math.min(size, copy.size ?? Infinity),
+    read.bytes.length
+  )
+  return { file, ...read, copies, smallest }
 }
 
-function readOriginal(place: ServedPlace, file: string) {
-  return withFile(file, async (opened): Promise<Original | 'too-large' | undefined> => {
-    if (!(await isInPlace(place)(opened))) return undefined
-    if (opened.stats.size > MAX_BYTES) return 'too-large'
-    const { bytes, stamp } = await readOpenFile(opened)
-    return { file, bytes, stamp, size: bytes.length, digest: digestOf(bytes) }
-  })
-}
-
-async function update(place: ServedPlace, original: Original, coding: Coding): Promise<CopyResult> {
-  const copy = original.file + coding.extension
-  const stats = await ifThere(lstat(copy, { bigint: true }))
-  // A link, which need not lead to a copy, is replaced or left alone.
-  const existing = stats?.isFile() ? stats : undefined
-  const remove = async (): Promise<CopyResult> => {
-    if (existing) await removeFile(copy)
-    return { coding, size: undefined, change: existing && 'removed' }
+async function update(
+  place: ServedPlace,
+  { file, bytes, stamp }: ReadFile,
+  digest: string,
+  coding: Coding
+): Promise<CopyResult> {
+  const path = file + coding.extension
+  const original = { size: bytes.length, digest }
+  const mtimeNs = mtimeNotBefore(stamp.mtimeNs)
+  const stats = await ifThere(lstat(path, { bigint: true }))
+  // A link is replaced or left alone.
+  const isThere = stats?.isFile() === true
+  const isOlder = isThere && stats.mtimeNs < stamp.mtimeNs
+  const copy = await copyFor(file, original, coding, async () => bytes)
+  if (!copy) {
+    // What this Node cannot read may be right, unless it is older.
+    const isRemoved = coding.compress ? isThere : isOlder
+    if (isRemoved) await removeFile(path)
+    return { coding, size: undefined, change: isRemoved ? 'removed' : undefined }
   }
-  if (!coding.compress) {
-    const isStale = existing !== undefined && existing.mtimeNs < original.stamp.mtimeNs
-    return isStale ? remove() : { coding, size: undefined, change: undefined }
+  const { content, size } = copy
+  if ('copyOf' in content) {
+    if (isOlder) await setMtime(path, mtimeNs)
+    return { coding, size, change: undefined }
   }
-  if (existing && (await isIntact(copy, existing, original, coding))) {
-    if (existing.mtimeNs < original.stamp.mtimeNs) {
-      await setMtime(copy, mtimeNotBefore(original.stamp.mtimeNs))
+  // As it is on disk, before it gets its name.
+  const checkContent = async (temporary: string): Promise<void> => {
+    const now = await statOf(file)
+    if (!now || !sameStamp(now, stamp)) {
+      throw failed(`${file} was edited while it was compressed: run again`)
     }
-    return { coding, size: Number(existing.size), change: undefined }
+    if ((await compareFile(original, temporary, coding)) === 'equal') return
+    throw failed(
+      `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
+    )
   }
-  const { file, bytes } = original
-  const compressed = isCompressible(file, bytes.length) && (await compress(bytes, coding))
-  if (!compressed) return remove()
-  await writeAtomically(copy, compressed, mtimeNotBefore(original.stamp.mtimeNs), {
+  await writeAtomically(path, content, mtimeNs, {
     checkLocation: requireInPlace(place),
-    checkContent: temporary => requireCopy(temporary, original, coding)
+    checkContent
   })
-  return { coding, size: compressed.length, change: 'written' }
+  return { coding, size, change: 'written' }
 }
 
-/** Decompressing is a hundred times as fast as compressing. */
-async function isIntact(copy: string, stamp: Stamp, original: Original, coding: Coding) {
-  if (stamp.size >= original.size) return false
-  return (await ifThere(compareCopy(original, () => createReadStream(copy), coding))) === 'equal'
-}
-
-/** Checks a copy as it is on disk, before it gets its name. */
-async function requireCopy(temporary: string, original: Original, coding: Coding): Promise<void> {
-  const { file, stamp } = original
-  const now = await statOf(file)
-  if (!now || !sameStamp(now, stamp)) {
-    throw new AssetError('compress-failed', `${file} was edited while it was compressed: run again`)
-  }
-  const comparison = await compareCopy(original, () => createReadStream(temporary), coding)
-  if (comparison !== 'equal') {
-    const message = `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
-    throw new AssetError('compress-failed', message)
-  }
+function failed(message: string): AssetError {
+  return new AssetError('compress-failed', message)
 }

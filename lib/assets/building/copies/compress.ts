@@ -1,15 +1,15 @@
 // Compresses the files of a directory that a bundler, or anybody else, built.
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
-import { CODINGS, type Coding } from '../../../files/codings.ts'
+import { CODINGS } from '../../../files/codings.ts'
 import { isCompressibleType } from '../../../http/media-type.ts'
 import { errorCode } from '../../../files/disk.ts'
 import { sweepTree } from '../../../files/writing/temporary.ts'
 import { abortSignal, callback, check, text, type Expectation } from '../../../options.ts'
 import { compressFile, type CopyResult } from './compress-file.ts'
 import { canMakeDeltas } from '../../../files/deltas/make-delta.ts'
-import { savingsOf, type DeltaReport, type DeltaSizes } from '../deltas/delta-report.ts'
-import { OlderDirectory } from '../deltas/older-directory.ts'
+import { savingsOf, type DeltaReport, type DeltaSizes } from '../deltas/deltas.ts'
+import { writerAgainst } from '../deltas/delta-writer.ts'
 import { openDirectory } from './directory.ts'
 
 export interface CompressProgress {
@@ -100,61 +100,48 @@ export async function compress(
   check(options, OPTIONS)
   const { onProgress, signal, against } = options
   const served = await openDirectory(directory)
-  const { path: top, place, files } = served
-  const older = against === undefined ? undefined : await OlderDirectory.open(against, served)
-  await sweepTree(top)
-  const candidates = files.filter(isCompressibleType)
+  const writeAgainst = against === undefined ? undefined : await writerAgainst(against, served)
+  await sweepTree(served.path)
+  const candidates = served.files.filter(isCompressibleType)
+  const tooLarge: string[] = []
+  const originals: number[] = []
+  const copies: (CopyResult & { readonly original: number })[] = []
   const deltas: DeltaSizes[] = []
-  const compressOne = async (path: string) => {
-    const result = await compressFile(place, path)
-    if (typeof result === 'object') {
-      const smallest = Math.min(result.size, ...result.copies.map(({ size }) => size ?? Infinity))
-      deltas.push(...((await older?.update(path, smallest)) ?? []))
-    }
-    return result
-  }
   let done = 0
-  const results = await inParallel(
-    candidates,
-    CONCURRENCY,
-    async path => {
-      const result = await compressOne(path).catch(rethrowAsCompressError(path))
-      onProgress?.({ done: ++done, total: candidates.length, path })
-      return result
-    },
-    signal
-  )
-  const compressed = results.filter(result => typeof result === 'object')
-  return {
-    directory: top,
-    files: candidates.length,
-    bytes: sum(compressed.map(({ size }) => size)),
-    codings: CODINGS.map(coding => reportOn(coding, compressed)),
-    tooLarge: candidates.filter((_, at) => results[at] === 'too-large'),
-    deltas: older && { isWritable: await canMakeDeltas(), ...savingsOf(deltas) },
-    seconds: (performance.now() - startedAt) / 1000
+  const compressOne = async (path: string): Promise<void> => {
+    const result = await compressFile(served.place, path)
+    if (result === 'too-large') tooLarge.push(path)
+    else if (result) {
+      const original = result.bytes.length
+      originals.push(original)
+      copies.push(...result.copies.map(copy => ({ ...copy, original })))
+      deltas.push(...((await writeAgainst?.(path, result, result.smallest)) ?? []))
+    }
+    onProgress?.({ done: ++done, total: candidates.length, path })
   }
-}
-
-interface Compressed {
-  readonly size: number
-  readonly copies: readonly CopyResult[]
-}
-
-function reportOn(coding: Coding, files: readonly Compressed[]): CodingReport {
-  const all = files.flatMap(({ size, copies }) =>
-    copies.filter(copy => copy.coding === coding).map(copy => ({ original: size, ...copy }))
-  )
-  const present = all.filter(({ size }) => size !== undefined)
+  const compressAny = (path: string) => compressOne(path).catch(rethrowAsCompressError(path))
+  await inParallel(candidates, CONCURRENCY, compressAny, signal)
   return {
-    coding: coding.name,
-    extension: coding.extension,
-    isWritable: coding.compress !== undefined,
-    copies: present.length,
-    originalBytes: sum(present.map(({ original }) => original)),
-    bytes: sum(present.map(({ size = 0 }) => size)),
-    written: all.filter(({ change }) => change === 'written').length,
-    removed: all.filter(({ change }) => change === 'removed').length
+    directory: served.path,
+    files: candidates.length,
+    bytes: sum(originals),
+    codings: CODINGS.map(coding => {
+      const all = copies.filter(copy => copy.coding === coding)
+      const present = all.filter(({ size }) => size !== undefined)
+      return {
+        coding: coding.name,
+        extension: coding.extension,
+        isWritable: coding.compress !== undefined,
+        copies: present.length,
+        originalBytes: sum(present.map(({ original }) => original)),
+        bytes: sum(present.map(({ size = 0 }) => size)),
+        written: all.filter(({ change }) => change === 'written').length,
+        removed: all.filter(({ change }) => change === 'removed').length
+      }
+    }),
+    tooLarge: tooLarge.toSorted(),
+    deltas: writeAgainst && { isWritable: await canMakeDeltas(), ...savingsOf(deltas) },
+    seconds: (performance.now() - startedAt) / 1000
   }
 }
 

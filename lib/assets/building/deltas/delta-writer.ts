@@ -1,35 +1,34 @@
-// The deltas that precompile writes, from the versions of earlier deploys to an asset that changed.
-import { isInPlace } from '../../../files/containment.ts'
-import { deltaExtension } from '../../../files/deltas/delta-file.ts'
+// Which deltas are written: by precompile from the versions of earlier deploys to an asset that changed, by
+// `compress` from the files of an earlier build.
+import { join } from 'node:path'
 import { canMakeDeltas, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
-import { digestOf } from '../../../files/digest.ts'
-import { readOpenFile, removeFile, statOf, withFile } from '../../../files/disk.ts'
+import { splitDelta } from '../../../files/deltas/delta-file.ts'
+import { removeFile, statOf } from '../../../files/disk.ts'
+import { mtimeNotBefore } from '../../../files/writing/mtime.ts'
 import { isCompressibleType } from '../../../http/media-type.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { splitFingerprint } from '../../urls/fingerprint.ts'
+import { splitFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import { publishedPath, publishedUrl, type Built } from '../built.ts'
+import type { ReadFile } from '../copies/compress-file.ts'
+import { openDirectory, type BuiltDirectory } from '../copies/directory.ts'
 import type { ManifestEntries } from '../manifest/entries.ts'
-import { deltasByTarget, listPublished, type PublishedFile } from './published-files.ts'
-import { savingsOf, type DeltaReport, type DeltaSizes } from './delta-report.ts'
-import { MAX_DELTAS, updateDelta } from './update-delta.ts'
-
-interface Version extends PublishedFile {
-  readonly digest: string
-}
-
-/** The published files before this build. */
-interface Earlier {
-  /** By the path without the fingerprint. */
-  readonly versions: ReadonlyMap<string, readonly Version[]>
-  readonly deltas: ReturnType<typeof deltasByTarget>
-}
+import { groupBy, listPublished, type Published, type PublishedFile } from '../published-files.ts'
+import {
+  faultOfDelta,
+  MAX_DELTAS,
+  readBytes,
+  savingsOf,
+  updateDeltas,
+  type DeltaReport,
+  type DeltaSizes
+} from './deltas.ts'
 
 export class DeltaWriter {
   readonly #settings: Settings
   readonly #before: ManifestEntries
-  #earlier: Promise<Earlier> | undefined
+  #published: Promise<Published> | undefined
   #isWritable: boolean | undefined
   readonly #sizes: DeltaSizes[] = []
 
@@ -48,90 +47,84 @@ export class DeltaWriter {
 
   /** @param smallest the size of the smallest other representation, in bytes */
   async write(built: Built, smallest: number): Promise<void> {
-    const { path, app, size } = built
-    if (!this.#settings.deltas || !app.fingerprint || size > MAX_DELTA_BYTES) return
-    if (!isCompressibleType(path) || this.#isUnchanged(built)) return
-    const earlier = await (this.#earlier ??= this.#list())
-    const older = await this.#olderThan(built, earlier)
-    if (older.length === 0) return
-    this.#isWritable = await canMakeDeltas()
-    if (this.#isWritable) await this.#writeAll(built, smallest, older, earlier)
-  }
-
-  /** Its deltas were made when it was new. */
-  #isUnchanged(built: Built): boolean {
-    return this.#before.get(encodePath(built.path))?.target === publishedUrl(built)
-  }
-
-  async #list(): Promise<Earlier> {
-    const files = await listPublished(this.#settings)
-    const versions = new Map<string, Version[]>()
-    for (const file of files) {
-      const fingerprint = splitFingerprint(file.path)
-      if (!fingerprint) continue
-      const { name, digest } = fingerprint
-      const known = versions.get(name) ?? []
-      known.push({ ...file, digest })
-      versions.set(name, known)
-    }
-    return { versions, deltas: deltasByTarget(files) }
-  }
-
-  /** The version that pages name now, then the others, the newest first. */
-  async #olderThan(built: Built, { versions }: Earlier): Promise<readonly Version[]> {
-    const name = splitFingerprint(publishedPath(built))?.name ?? built.path
-    const others = (versions.get(name) ?? []).filter(({ digest }) => digest !== built.digest)
-    const current = this.#before.get(encodePath(built.path))?.target
-    const dated = await Promise.all(
-      others.map(async version => {
-        const isCurrent = encodePath(version.path) === current
-        return { version, isCurrent, stats: await statOf(version.file) }
-      })
-    )
-    return dated
-      .toSorted(
-        (a, b) =>
-          Number(b.isCurrent) - Number(a.isCurrent) ||
-          Number((b.stats?.ctimeNs ?? 0n) - (a.stats?.ctimeNs ?? 0n))
-      )
-      .map(({ version }) => version)
-  }
-
-  async #writeAll(
-    built: Built,
-    smallest: number,
-    older: readonly Version[],
-    { deltas }: Earlier
-  ): Promise<void> {
+    const { app, size, digest, mtimeNs } = built
+    const { place, deltas: isWanted } = this.#settings
     const path = publishedPath(built)
+    if (!isWanted || !app.fingerprint || size > MAX_DELTA_BYTES || !isCompressibleType(path)) return
+    const before = this.#before.get(encodePath(built.path))?.target
+    // An unchanged asset got its deltas when it was new.
+    if (before === publishedUrl(built)) return
+    const { versions, deltas } = await (this.#published ??= listPublished(this.#settings))
+    const all = versions.get(splitFingerprint(path)?.name ?? built.path) ?? []
+    const earlier = all.filter(version => version.digest !== digest)
+    if (earlier.length === 0) return
+    this.#isWritable = await canMakeDeltas()
     const file = publicFile(this.#settings, path)
-    const bytes = await this.#read(file, built.digest)
+    const bytes = this.#isWritable ? await readBytes(place, file, digest) : undefined
     if (!bytes) return
-    const target = { file, bytes, smallest, mtimeNs: built.mtimeNs }
-    const kept = new Set<string>()
-    let tried = 0
-    for (const { file: oldFile, digest } of older) {
-      const old = await this.#read(oldFile, digest)
-      // A file that precompile did not make, or that was edited, is no version.
-      if (!old) continue
-      const delta = await updateDelta(this.#settings.place, target, old)
-      if (delta) {
-        kept.add(file + deltaExtension(digest))
-        this.#sizes.push({ size: delta.size, insteadOf: smallest })
-      }
-      if (++tried === MAX_DELTAS) break
+    const target = { file, bytes, smallest, mtimeNs }
+    const written = await updateDeltas(target, place, await newestFirst(earlier, before))
+    this.#sizes.push(...written.values())
+    for (const delta of deltas.get(path) ?? []) {
+      if (!written.has(delta.file)) await removeFile(delta.file)
     }
-    const stale = (deltas.get(path) ?? []).filter(delta => !kept.has(delta.file))
-    for (const delta of stale) await removeFile(delta.file)
   }
+}
 
-  /** The bytes of a fingerprinted file; undefined unless they have the digest, and for a large one. */
-  async #read(file: string, digest: string): Promise<Buffer | undefined> {
-    return withFile(file, async opened => {
-      if (opened.stats.size > MAX_DELTA_BYTES) return undefined
-      if (!(await isInPlace(this.#settings.place)(opened))) return undefined
-      const { bytes } = await readOpenFile(opened)
-      return digestOf(bytes) === digest ? bytes : undefined
-    })
+/** The version that pages name now, then the others, the newest first. */
+async function newestFirst(versions: readonly PublishedFile[], current: string | undefined) {
+  const dated = versions.map(async version => {
+    const ctimeNs = (await statOf(version.file))?.ctimeNs ?? 0n
+    return { ...version, rank: encodePath(version.path) === current ? Infinity : Number(ctimeNs) }
+  })
+  return (await Promise.all(dated)).toSorted((a, b) => b.rank - a.rank)
+}
+
+/**
+ * Brings the deltas of a file up to date with those of an earlier build.
+ * @param smallest the size of its smallest other representation, in bytes
+ */
+export type WriteAgainst = (
+  path: string,
+  read: ReadFile,
+  smallest: number
+) => Promise<readonly DeltaSizes[]>
+
+/** @throws as `openDirectory` does */
+export async function writerAgainst(
+  directory: string,
+  served: BuiltDirectory
+): Promise<WriteAgainst> {
+  const older = await openDirectory(directory)
+  const isAble = await canMakeDeltas()
+  const deltas = groupBy(served.files, path => splitDelta(path)?.name)
+  const versions = groupBy(older.files.filter(isCompressibleType), keyOf)
+  return async (path, { file, bytes, stamp }, smallest) => {
+    // A file that was built anew under its name may have other bytes than the deltas beside it lead to.
+    for (const delta of deltas.get(path) ?? []) {
+      const [deltaFile, from] = [join(served.path, delta), splitDelta(delta)?.digest ?? '']
+      if (await faultOfDelta(deltaFile, from, file)) await removeFile(deltaFile)
+    }
+    const earlier = versions.get(keyOf(path) ?? '')
+    if (!earlier || !isAble || bytes.length > MAX_DELTA_BYTES) return []
+    const target = { file, bytes, smallest, mtimeNs: mtimeNotBefore(stamp.mtimeNs) }
+    const files = earlier.map(each => join(older.path, each))
+    const nearest = await nearestInSize(files, bytes.length)
+    return [...(await updateDeltas(target, served.place, nearest, older.place)).values()]
   }
+}
+
+/** Several chunks may have one name; a version of the file is about as large. */
+async function nearestInSize(files: readonly string[], size: number) {
+  const sized = files.map(async file => {
+    const other = Number((await statOf(file))?.size ?? 0n)
+    return { file, distance: Math.abs(other - size) }
+  })
+  const sorted = (await Promise.all(sized)).toSorted((a, b) => a.distance - b.distance)
+  return sorted.slice(0, MAX_DELTAS)
+}
+
+function keyOf(path: string): string | undefined {
+  const without = withoutHash(`/${path}`)
+  return without && `${without.before}*${without.after}`
 }

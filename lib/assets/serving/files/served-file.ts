@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { Coding } from '../../../files/codings.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
-import { compareCopy } from '../../../files/compress.ts'
+import { compareCopy } from '../../../files/copies.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import {
   isSameInode,

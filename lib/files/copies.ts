@@ -1,18 +1,52 @@
-// Compressed copies of files: whether one pays, making it, and checking it against its original.
+// Compressed copies of files: whether one holds the bytes of its original, and making it.
+import { createReadStream } from 'node:fs'
+import { lstat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { isCompressibleType } from '../http/media-type.ts'
 import type { Coding } from './codings.ts'
+import type { Content } from './content.ts'
 import { digestOfStream } from './digest.ts'
-import { errorCode } from './disk.ts'
+import { errorCode, ifThere } from './disk.ts'
 
 /** A larger copy is not worth a second file. */
 const MAX_RATIO = 0.95
 /** The header of a coding outweighs the gain for fewer. */
 const MIN_BYTES = 150
 
-export function isCompressible(path: string, size: number): boolean {
-  return size >= MIN_BYTES && isCompressibleType(path)
+/** The bytes that a copy has to expand to. */
+export interface Original {
+  readonly size: number
+  readonly digest: string
+}
+
+/** What a copy is written from, which is the file itself where that holds the bytes already. */
+export interface Copy {
+  readonly content: Content
+  /** In bytes. */
+  readonly size: number
+}
+
+/**
+ * The copy that a file has to have beside it; undefined for none. One that holds the bytes is not made again:
+ * decompressing is a hundred times as fast as compressing.
+ */
+export async function copyFor(
+  file: string,
+  original: Original,
+  coding: Coding,
+  read: () => Promise<Uint8Array>
+): Promise<Copy | undefined> {
+  if (!coding.compress || original.size < MIN_BYTES || !isCompressibleType(file)) return undefined
+  const path = file + coding.extension
+  // A link need not lead to a copy.
+  const stats = await ifThere(lstat(path, { bigint: true }))
+  const mayHold = stats?.isFile() === true && Number(stats.size) < original.size
+  if (mayHold && (await compareFile(original, path, coding)) === 'equal') {
+    return { content: { copyOf: path }, size: Number(stats.size) }
+  }
+  const content = await compress(await read(), coding)
+  return content && { content, size: content.length }
 }
 
 /** Returns undefined when compression does not pay. */
@@ -29,7 +63,7 @@ type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
  * decompression bomb does no harm.
  */
 export async function compareCopy(
-  original: { readonly size: number; readonly digest: string },
+  original: Original,
   openCopy: () => Readable,
   coding: Coding
 ): Promise<Comparison> {
@@ -55,6 +89,11 @@ export async function compareCopy(
     // A read may still be under way.
     if (!copy.closed) await new Promise(resolve => copy.once('close', resolve))
   }
+}
+
+/** The same for a copy on disk; undefined when it is gone. */
+export function compareFile(original: Original, path: string, coding: Coding) {
+  return ifThere(compareCopy(original, () => createReadStream(path), coding))
 }
 
 /** zlib's codes for bad input: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1, ZSTD_error_… */

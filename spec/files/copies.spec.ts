@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import test from 'ava'
-import { compareCopy, compress } from '../../lib/files/compress.ts'
+import { compareCopy, compress } from '../../lib/files/copies.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { CODINGS, WRITABLE_CODINGS, type Coding } from '../../lib/files/codings.ts'
 

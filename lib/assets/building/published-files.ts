@@ -1,0 +1,56 @@
+// What is in the folder of `public` that assets are published to, as the names of files tell.
+import { join, relative, sep } from 'node:path'
+import { splitDelta } from '../../files/deltas/delta-file.ts'
+import { entriesBelow } from '../../files/disk.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { Settings } from '../settings/settings.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
+
+/** A fingerprinted file, or a delta. */
+export interface PublishedFile {
+  /** The decoded URL path. */
+  readonly path: string
+  /** Absolute. */
+  readonly file: string
+  /** The path without the fingerprint; that of the file beside a delta. */
+  readonly base: string
+  /** In its name: of its bytes; of the bytes that a delta starts from. */
+  readonly digest: string
+}
+
+export interface Published {
+  /** By their path without the fingerprint. */
+  readonly versions: ReadonlyMap<string, readonly PublishedFile[]>
+  /** By the path of the file that they lead to. */
+  readonly deltas: ReadonlyMap<string, readonly PublishedFile[]>
+}
+
+/** No link is followed. */
+export async function listPublished(settings: Settings): Promise<Published> {
+  const entries = await entriesBelow(publicFile(settings, settings.prefix))
+  const files = entries.filter(entry => entry.isFile())
+  const named = (split: typeof splitDelta) =>
+    files.flatMap(({ parentPath, name }) => {
+      const file = join(parentPath, name)
+      const path = `/${relative(settings.publicDir, file).split(sep).join('/')}`
+      const parts = split(path)
+      return parts ? [{ path, file, base: parts.name, digest: parts.digest }] : []
+    })
+  return {
+    versions: groupBy(named(splitFingerprint), ({ base }) => base),
+    deltas: groupBy(named(splitDelta), ({ base }) => base)
+  }
+}
+
+/** `Map.groupBy`, which Node 20 lacks. */
+export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | undefined) {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key === undefined) continue
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}
