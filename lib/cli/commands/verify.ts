@@ -1,6 +1,10 @@
 // The `verify` command.
 import { join, resolve } from 'node:path'
-import { verify as compare, verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
+import {
+  verify as compare,
+  verifyCopies,
+  type VerifyProblem
+} from '../../assets/building/verify.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import { count } from '../format.ts'
