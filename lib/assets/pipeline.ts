@@ -3,7 +3,7 @@ import { AssetError } from '../errors.ts'
 import { warnOnce } from '../warn-once.ts'
 import { Bundles } from './bundles/bundles.ts'
 import type { ManifestEntry } from './building/manifest/entries.ts'
-import { ManifestInForce } from './building/manifest/manifest-in-force.ts'
+import { ReloadedManifest } from './building/manifest/reloaded-manifest.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import {
   asTheyAre,
@@ -40,7 +40,7 @@ export class Pipeline {
   readonly #bundles: Bundles | undefined
   readonly sources: Sources
   readonly #fingerprints: Fingerprints | undefined
-  readonly #precompiled: ManifestInForce | undefined
+  readonly #precompiled: ReloadedManifest | undefined
   readonly #files: ReadonlyMap<AppSettings, AppFiles>
 
   /** @throws AssetError for a manifest that is needed and missing or broken */
@@ -63,7 +63,7 @@ export class Pipeline {
     const bundles = new Bundles(settings, warn)
     if (!bundles.isEmpty) this.#bundles = bundles
     const isOf = (kind: Kind) => (app: AppSettings) => kindOf(app) === kind
-    if (apps.some(isOf('precompiled'))) this.#precompiled = new ManifestInForce(settings, warn)
+    if (apps.some(isOf('precompiled'))) this.#precompiled = new ReloadedManifest(settings, warn)
     if (apps.some(isOf('fingerprints'))) {
       this.#fingerprints = new Fingerprints(settings, this.sources, warn, forget)
     }
@@ -213,12 +213,12 @@ function plainNames(
 function inManifest(app: AppSettings, files: AppFiles): AddressesOfApp {
   return {
     *modules() {
-      for (const [path, entry] of files.manifest?.entries() ?? []) {
+      for (const [path, entry] of files.manifest?.entries ?? []) {
         yield [path, addressOf(entry)] as const
       }
     },
     moduleAt(path) {
-      const entry = files.manifest?.at(path)
+      const entry = files.manifest?.entries.get(path)
       return entry && addressOf(entry)
     },
     resolve(name) {

@@ -2,7 +2,7 @@
 import test from 'ava'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ManifestInForce } from '../../../lib/assets/building/manifest/manifest-in-force.ts'
+import { ReloadedManifest } from '../../../lib/assets/building/manifest/reloaded-manifest.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import {
   digestIn,
@@ -136,7 +136,7 @@ test(`FPR-18 a manifest that is replaced ${DEPLOYS} times while pages are render
   const warnings: string[] = []
   await run({ root })
   const file = join(root, 'public/assets.json')
-  const reader = new ManifestInForce(settle({ root, env: 'production' }), message =>
+  const reader = new ReloadedManifest(settle({ root, env: 'production' }), message =>
     warnings.push(message)
   )
   const deploys = new Set([reader.current.version])

@@ -33,16 +33,16 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
     Array.from(assets, built => {
       const { path, source, integrity, size, from, imports, dynamicImports } = built
-      const entry = { target: publishedUrl(built), source: source.path, integrity, size }
-      return [
-        encodePath(path),
-        {
-          ...entry,
-          ...(from > 0 && { from }),
-          ...(imports && { imports: imports.map(encodePath) }),
-          ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) })
-        }
-      ]
+      const entry = {
+        target: publishedUrl(built),
+        source: source.path,
+        integrity,
+        size,
+        ...(from > 0 && { from }),
+        ...(imports && { imports: imports.map(encodePath) }),
+        ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) })
+      }
+      return [encodePath(path), entry]
     })
   )
 }

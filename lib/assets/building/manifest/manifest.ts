@@ -1,45 +1,51 @@
 // Maps the names that pages ask for to the files that are served.
 import { AssetError } from '../../../errors.ts'
-import { digestOf, SetDigester } from '../../../files/digest.ts'
+import { SetDigester } from '../../../files/digest.ts'
+import { nearestPath } from '../../../nearest.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
+import { tailsOf } from '../../sources/catalog.ts'
 import { encodePath } from '../../urls/encode.ts'
-import type { Entry, ManifestEntries, ManifestEntry } from './entries.ts'
-import { NameIndex } from './name-index.ts'
+import type { Entry, ManifestEntries } from './entries.ts'
 
-type AppAddress = Pick<AppSettings, 'name' | 'urlPrefix'>
+/** A page waits while the nearest name is searched for. */
+const MAX_COMPARED = 10_000
+const MAX_REMEMBERED = 1000
+
+/** The names of one app. */
+interface Names {
+  readonly all: readonly string[]
+  /** Undefined: several assets of one source directory have the tail. */
+  readonly tails: ReadonlyMap<string, Entry | undefined>
+  /** The nearest name of each unknown one: a page that asks for it is likely to ask again. */
+  readonly nearest: Map<string, string | undefined>
+}
 
 export class Manifest {
   readonly assets: ManifestEntries
+  /** With those of earlier manifests, for names that this one does not have. */
+  readonly entries: ManifestEntries
   readonly #file: string | undefined
-  readonly #kept: Manifest | undefined
   #version: string | undefined
-  readonly #indexes = new Map<string, NameIndex>()
+  readonly #names = new Map<string, Names>()
 
-  /**
-   * @param file undefined for a manifest that is in memory only
-   * @param kept entries of earlier manifests, for names that this one does not have
-   */
-  constructor(assets: ManifestEntries, file?: string, kept?: Manifest) {
+  /** @param file undefined for a manifest that is in memory only */
+  constructor(assets: ManifestEntries, file?: string, kept: Iterable<Entry> = []) {
     this.assets = assets
+    this.entries = new Map([...assets, ...kept])
     this.#file = file
-    this.#kept = kept
   }
 
-  /** Changes with anything that a page may refer to. */
+  /** Changes with anything that a page may refer to; independent of the order of entries. */
   get version(): string {
-    return (this.#version ??= this.#digest())
+    if (this.#version !== undefined) return this.#version
+    const digester = new SetDigester()
+    for (const entry of this.entries) digester.add(JSON.stringify(entry))
+    return (this.#version = digester.finish())
   }
 
-  /** The same manifest with entries of an earlier one, for names that it does not have. */
+  /** The same manifest with entries of an earlier one. */
   keeping(entries: readonly Entry[]): Manifest {
-    const kept = entries.length > 0 ? new Manifest(new Map(entries)) : undefined
-    return new Manifest(this.assets, this.#file, kept)
-  }
-
-  /** Its own entries, then those that it keeps. */
-  *entries(): Generator<Entry> {
-    yield* this.assets
-    if (this.#kept) yield* this.#kept.entries()
+    return new Manifest(this.assets, this.#file, entries)
   }
 
   /**
@@ -49,7 +55,7 @@ export class Manifest {
   entry(app: AppSettings, name: string): Entry {
     const entry = this.find(app, name)
     if (entry) return entry
-    const near = this.#indexOf(app).nearest(name)
+    const near = this.#nearest(app, name)
     const hint = near === undefined ? '' : `; did you mean '${near}'?`
     const where = this.#file ?? 'the manifest in memory'
     throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)
@@ -57,36 +63,50 @@ export class Manifest {
 
   find(app: AppSettings, name: string): Entry | undefined {
     const path = encodePath(assetPath(app, name))
-    const exact = this.assets.get(path)
+    const exact = this.entries.get(path)
     if (exact) return [path, exact]
-    return (
-      (app.tails ? this.#indexOf(app).findTail(name) : undefined) ?? this.#kept?.find(app, name)
-    )
+    return app.tails ? this.#namesOf(app).tails.get(name) : undefined
   }
 
-  /** @param path the plain URL path, encoded */
-  at(path: string): ManifestEntry | undefined {
-    return this.assets.get(path) ?? this.#kept?.at(path)
+  /** Does in advance what a page would wait for. */
+  prepare(apps: readonly AppSettings[]): void {
+    for (const app of apps) this.#namesOf(app)
+    this.#version = this.version
   }
 
-  /** Prepares indexes and version in advance, so that no page waits for them. */
-  prepare(apps: readonly AppAddress[]): void {
-    for (const app of apps) this.#indexOf(app)
-    this.#kept?.prepare(apps)
-    this.#version ??= this.#digest()
+  #nearest(app: AppSettings, name: string): string | undefined {
+    const { all, nearest } = this.#namesOf(app)
+    if (!nearest.has(name)) {
+      if (nearest.size >= MAX_REMEMBERED) nearest.clear()
+      nearest.set(name, nearestPath(name, all.slice(0, MAX_COMPARED)))
+    }
+    return nearest.get(name)
   }
 
-  #indexOf({ name, urlPrefix }: AppAddress): NameIndex {
-    const index = this.#indexes.get(name) ?? new NameIndex(this.assets, urlPrefix)
-    this.#indexes.set(name, index)
-    return index
-  }
-
-  /** Independent of the order of entries. */
-  #digest(): string {
-    const digester = new SetDigester()
-    for (const entry of this.assets) digester.add(JSON.stringify(entry))
-    const own = digester.finish()
-    return this.#kept ? digestOf(`${own} ${this.#kept.version}`) : own
+  #namesOf({ name, urlPrefix }: AppSettings): Names {
+    const known = this.#names.get(name)
+    if (known) return known
+    const prefix = encodePath(`${urlPrefix}/`)
+    const all: string[] = []
+    const tails = new Map<string, Entry | undefined>()
+    const origins = new Map<string, number>()
+    for (const entry of this.entries) {
+      const [path, { source, from = 0 }] = entry
+      if (!path.startsWith(prefix)) continue
+      const name = decodeURIComponent(path.slice(prefix.length))
+      all.push(name)
+      // As in development, the first source directory that has a tail wins, and a kept entry comes last.
+      const origin = this.assets.has(path) ? from : Infinity
+      // With its first folder, which is not part of the name.
+      for (const tail of tailsOf(source.slice(0, source.indexOf('/') + 1) + name)) {
+        const best = origins.get(tail) ?? Infinity
+        if (tail === name || origin > best) continue
+        tails.set(tail, origin === best && origins.has(tail) ? undefined : entry)
+        origins.set(tail, origin)
+      }
+    }
+    const names = { all, tails, nearest: new Map<string, string | undefined>() }
+    this.#names.set(name, names)
+    return names
   }
 }

@@ -35,35 +35,36 @@ export async function readEntries(file: string): Promise<ManifestEntries> {
 /** @throws AssetError for anything but a manifest of version 1 */
 export function parseManifest(bytes: Buffer, file: string): Manifest {
   try {
-    return new Manifest(entriesIn(assetsIn(JSON.parse(bytes.toString()))), file)
+    const { version, assets, apps } = (JSON.parse(bytes.toString()) ?? {}) as Record<
+      string,
+      unknown
+    >
+    if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
+    if (!isRecord(assets)) throw new TypeError('its assets are not an object')
+    readApps(apps)
+    const entries = Object.entries(assets)
+    for (const [path, entry] of entries) {
+      if (!isEntry(entry)) throw new TypeError(`the entry ${path} is incomplete`)
+      // View helpers decode them: a malformed path must fail here, not on a page.
+      decodeURIComponent(path)
+      decodeURIComponent(entry.target)
+    }
+    return new Manifest(new Map(entries as [string, ManifestEntry][]), file)
   } catch (error) {
     const message = `${file} is not a manifest (${reasonOf(error)}): ${REMEDY}`
     throw new AssetError('manifest-broken', message, { cause: error })
   }
 }
 
-/** @throws TypeError for another version or shape */
-function assetsIn(whole: unknown): object {
-  const { version, assets, apps } = (whole ?? {}) as Record<string, unknown>
-  if (version !== 1) throw new TypeError(`its version is ${JSON.stringify(version)}, not 1`)
-  if (!isRecord(assets)) throw new TypeError('its assets are not an object')
-  readApps(apps)
-  return assets
-}
-
-function entriesIn(assets: object): ManifestEntries {
-  for (const [path, entry] of Object.entries(assets)) {
-    if (!isEntry(entry)) throw new TypeError(`the entry ${path} is incomplete`)
-    // View helpers decode them: a malformed path must fail here, not on a page.
-    decodeURIComponent(path)
-    decodeURIComponent(entry.target)
-  }
-  return new Map(Object.entries(assets))
-}
-
 function isEntry(value: unknown): value is ManifestEntry {
-  const entry = (value ?? {}) as Partial<ManifestEntry>
-  const { target, source, integrity, size, imports = [], dynamicImports = [] } = entry
+  const {
+    target,
+    source,
+    integrity,
+    size,
+    imports = [],
+    dynamicImports = []
+  } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
   return typed && [integrity, imports, dynamicImports].every(isListOfStrings)
 }

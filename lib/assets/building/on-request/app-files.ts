@@ -6,7 +6,7 @@ import type { AppSettings } from '../../settings/settings.ts'
 import type { Sources } from '../../sources/sources.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
-import type { ManifestInForce } from '../manifest/manifest-in-force.ts'
+import type { ReloadedManifest } from '../manifest/reloaded-manifest.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { MtimeIndex } from './mtime-index.ts'
 
@@ -59,11 +59,11 @@ export const asTheyAre: AppFiles = {
   publishedSince: () => undefined
 }
 
-export function precompiled(inForce: ManifestInForce): AppFiles {
+export function precompiled(reloaded: ReloadedManifest): AppFiles {
   return {
     ...asTheyAre,
     get manifest() {
-      return inForce.current
+      return reloaded.current
     }
   }
 }

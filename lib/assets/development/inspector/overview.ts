@@ -117,7 +117,7 @@ export function rowMaker(pipeline: Pipeline, survey: Survey) {
   const shown = (file: string) => relative(settings.root, file)
   return async (place: Place): Promise<Row> => {
     const { app, name, path, source } = place
-    const url = pipeline.manifestOf(app)?.at(encodePath(path))?.target ?? encodePath(path)
+    const url = pipeline.manifestOf(app)?.entries.get(encodePath(path))?.target ?? encodePath(path)
     const urlPath = decodeURIComponent(url)
     const file = publicFile(settings, urlPath)
     const served = await pipeline.directories.public.find(wantedAt(urlPath, settings))

@@ -117,7 +117,7 @@ export class Survey {
   async #stateOf({ app, path }: Place, { mtimeNs }: Reading): Promise<State> {
     if (app.fingerprint) {
       if (app.compile && mtimeNs === undefined) return 'broken'
-      const isKnown = this.#pipeline.manifestOf(app)?.at(encodePath(path)) !== undefined
+      const isKnown = this.#pipeline.manifestOf(app)?.entries.get(encodePath(path)) !== undefined
       return isKnown ? 'published' : 'unpublished'
     }
     if (mtimeNs === undefined) return 'broken'

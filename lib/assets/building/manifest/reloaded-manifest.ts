@@ -1,4 +1,4 @@
-// The manifest in use: read at start, and again before a page when it has changed.
+// The manifest of the last precompile: read at start, and again before a page when it has changed.
 import { relative } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { isDirectory, readIfThere, ReloadedFile } from '../../../files/at-start.ts'
@@ -7,13 +7,12 @@ import { manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
-import type { Entry } from './entries.ts'
 import { Manifest } from './manifest.ts'
 import { manifestMissing, parseManifest } from './read-manifest.ts'
 
 const CONCURRENCY = 8
 
-export class ManifestInForce {
+export class ReloadedManifest {
   current: Manifest
   readonly #file: ReloadedFile
   readonly #settings: Settings
@@ -40,19 +39,15 @@ export class ManifestInForce {
   async #take(bytes: Buffer): Promise<true> {
     const next = parseManifest(bytes, this.#file.path)
     // A precompile for the next release drops entries that pages of the running release need.
-    const dropped = [...this.current.entries()].filter(([path]) => !next.assets.has(path))
-    const manifest = next.keeping(await this.#published(dropped))
-    manifest.prepare(this.#settings.apps)
-    this.current = manifest
-    return true
-  }
-
-  async #published(entries: readonly Entry[]): Promise<readonly Entry[]> {
-    const found = await inParallel(entries, CONCURRENCY, async entry => {
+    const dropped = [...this.current.entries].filter(([path]) => !next.assets.has(path))
+    const kept = await inParallel(dropped, CONCURRENCY, async entry => {
       const file = publicFile(this.#settings, decodeURIComponent(entry[1].target))
       return (await statOf(file))?.isFile() ? [entry] : []
     })
-    return found.flat()
+    const manifest = next.keeping(kept.flat())
+    manifest.prepare(this.#settings.apps)
+    this.current = manifest
+    return true
   }
 }
 
