@@ -15,7 +15,7 @@ import {
 } from './building/on-request/app-files.ts'
 import { Fingerprints } from './building/on-request/fingerprints.ts'
 import { PlainNames } from './building/on-request/plain-names.ts'
-import { makeNameCheck } from './inspecting/unknown-names.ts'
+import { makeNameCheck } from './inspecting/missing-name.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
 import type { ServedFiles } from './serving/files/served-files.ts'

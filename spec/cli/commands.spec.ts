@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import type { CleanReport, VerifyReport } from '../../lib/index.ts'
-import type { Explanation } from '../../lib/assets/inspecting/explain-file.ts'
+import type { Explanation } from '../../lib/assets/inspecting/explain.ts'
 import { makeShop, run } from './run.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 

@@ -5,7 +5,7 @@ import { CompileError, type AssetError } from '../../errors.ts'
 import { isInside, realpathOf } from '../../files/disk.ts'
 import { escapeHtml } from '../views/html.ts'
 import type { Settings } from '../settings/settings.ts'
-import { assetSources } from '../sources/third-party.ts'
+import { thirdParty } from '../sources/third-party.ts'
 
 /** A part that does not apply is an empty string. */
 export interface ErrorReport {
@@ -28,21 +28,20 @@ export async function errorPage(
 
 /** Contains no absolute path: files of the project are named relative to its root. */
 export async function errorReport(error: AssetError, settings: Settings): Promise<ErrorReport> {
-  const names = await namedPaths(settings)
-  const show = (text: string) =>
-    names.reduce((text, [path, name]) => shorten(text, path, name), text)
+  const show = await shortener(settings)
   if (!(error instanceof CompileError)) {
     const reason = show(error.message)
     return { title: 'This asset cannot be published', location: '', reason, excerpt: '' }
   }
   const { file, line, column, excerpt = '' } = error.location
   const shown = show(file)
-  const location = [isAbsolute(shown) ? await fromRoot(settings, file) : shown, line, column]
-    .filter(part => part !== undefined)
-    .join(':')
+  // A package may be located above the project.
+  const place = isAbsolute(shown)
+    ? relative(await realOf(settings.root), await realOf(file))
+    : shown
   return {
     title: 'This source does not compile',
-    location,
+    location: [place, line, column].filter(part => part !== undefined).join(':'),
     reason: show(error.reason),
     excerpt: show(numbered(excerpt, line, column))
   }
@@ -57,47 +56,32 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
   return `${gutter}${text}${caret}`
 }
 
-type Named = readonly [path: string, name: string]
-
 /**
- * What each path is shortened to: paths in the project start at its root, a source outside of it at
- * its own directory. Real paths are included, because compilers report those when `root` or a source
- * is a symbolic link. The longest path comes first.
+ * Paths in the project start at its root, those in a source outside of it at that directory. Compilers report
+ * real paths, when one of these is a symbolic link.
  */
-async function namedPaths({ root, apps }: Settings): Promise<Named[]> {
-  const sources = new Set([...apps.flatMap(app => app.sources), ...assetSources.list()])
-  const named = Array.from(sources, source => {
-    const name = isInside(root, source) ? relative(root, source) : basename(source)
-    return spellings(source, name || '.')
-  })
-  const own = root === sep ? [] : await spellings(root, '.')
-  const inRoot = own.map(([path]): Named => [path + sep, ''])
-  const all = [...(await Promise.all(named)).flat(), ...inRoot, ...own]
-  return all.toSorted(([a], [b]) => b.length - a.length)
-}
-
-async function spellings(path: string, name: string): Promise<Named[]> {
-  const all = [path, await realOf(path)].flatMap(path => [path, pathToFileURL(path).pathname])
-  return [...new Set(all)].map(path => [path, name])
+async function shortener({ root, apps }: Settings): Promise<(text: string) => string> {
+  const names = new Map<string, string>()
+  for (const directory of new Set([root, ...apps.flatMap(app => app.sources), ...thirdParty])) {
+    const name = isInside(root, directory) ? relative(root, directory) : basename(directory)
+    for (const path of [directory, await realOf(directory)]) {
+      for (const spelled of [path, pathToFileURL(path).pathname]) names.set(spelled, name)
+    }
+  }
+  names.delete(sep)
+  const longestFirst = [...names.keys()].toSorted((a, b) => b.length - a.length)
+  const paths = longestFirst.map(path => path.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
+  // Whole paths only: `/app` does not match in `/assets/app.css` or `/apple`.
+  const whole = new RegExp(`(?<![\\w.-])(${paths})(?:([/\\\\])|(?![\\w.-]))`, 'g')
+  return text =>
+    text.replace(whole, (_, path: string, separator = '') => {
+      const name = names.get(path)
+      return name ? name + separator : separator ? '' : '.'
+    })
 }
 
 async function realOf(path: string): Promise<string> {
   return (await realpathOf(path)) ?? path
-}
-
-/** A package may be located above the project. */
-async function fromRoot({ root }: Settings, file: string): Promise<string> {
-  const [realRoot, realFile] = await Promise.all([realOf(root), realOf(file)])
-  return relative(realRoot, realFile)
-}
-
-/** Whole paths only: `/app` does not match in `/assets/app.css` or `/apple`. */
-function shorten(text: string, path: string, name: string): string {
-  return text.replaceAll(path, (_, at: number) => {
-    const [before = '', after = ''] = [text[at - 1], text[at + path.length]]
-    const isWhole = !/[\w.-]/.test(before) && (path.endsWith(sep) || !/[\w.-]/.test(after))
-    return isWhole ? name : path
-  })
 }
 
 function asText({ title, location, reason, excerpt }: ErrorReport): string {

@@ -1,39 +1,23 @@
-// An explanation, and its last step: the file in `public`, and the response to a request for it.
+// What decides about requests, and the last step of an explanation: the file, and the response to a request.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { isInside, statOf } from '../../files/disk.ts'
-import { Bundles } from '../bundles/bundles.ts'
 import type { Manifest } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { kindOf, ordinaryBy, sourcedNameIn } from '../building/on-request/app-files.ts'
-import type { ServedFile } from '../serving/files/served-file.ts'
+import { Bundles } from '../bundles/bundles.ts'
 import { Directories } from '../serving/directories/directories.ts'
 import { fallbackAt } from '../serving/directories/fallback.ts'
 import { covers } from '../serving/directories/served-directory.ts'
-import type { Fields } from '../serving/fields.ts'
 import { isOurs, type Wanted } from '../serving/request-path.ts'
-import { publicFile } from '../settings/public-directory.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
+import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
 import { Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-
-export interface Explanation {
-  /** The explained path, as a request would send it. */
-  readonly path: string
-  readonly steps: readonly Step[]
-  /** The response to a request for the path, in one sentence. */
-  readonly outcome: string
-  /** Whether the response is a file. */
-  readonly isFound: boolean
-  /** The source, relative to the project root. */
-  readonly source?: string | undefined
-  /** The representations of the file; empty without a file. */
-  readonly representations: readonly ExplainedRepresentation[]
-}
 
 /** One step from the path to the response. */
 export interface Step {
@@ -53,56 +37,37 @@ export interface ExplainedRepresentation {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function step(subject: Step['subject'], finding: string, details: string[] = []): Step {
+export function step(
+  subject: Step['subject'],
+  finding: string,
+  details: readonly string[] = []
+): Step {
   return { subject, finding, details }
 }
 
-/** What a request for a name would publish. */
 export interface Resolved {
   readonly source: Source | undefined
   /** Whether the source is published under this very name, rather than under its part before a fingerprint. */
   readonly isPlain: boolean
+  readonly steps: readonly Step[]
 }
 
-export async function explainFile(decider: Decider, wanted: Wanted, resolved: Resolved) {
-  const { settings, directories } = decider
-  const mounted = await directories.findInMounts(wanted)
-  const file =
-    mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
-  const finding = file
-    ? `${relative(settings.root, file.representations[0].file)} exists`
-    : await whyNoFile(settings, wanted)
-  const representations = (file?.representations ?? []).map(({ coding, size, ok }) => ({
-    coding,
-    size,
-    headers: asRecord(ok.fields)
-  }))
-  const published = mounted ? undefined : outcomeBySource(wanted, resolved, file !== undefined)
-  const place = mounted ? mountOf(settings, wanted, mounted) : 'public'
-  const outcome =
-    published ?? (file ? `200, the file in ${place}` : await outcomeWithoutFile(decider, wanted))
-  return {
-    step: step('file', finding, representations.flatMap(detailsOf)),
-    outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
-    isFound: published ? published === PUBLISHED : file !== undefined,
-    representations
-  }
-}
-
-/** What decides about the requests of one `koaAssets()`: its pipeline, or the same for settings alone. */
+/** One koaAssets(): its pipeline, or the same rules without a running process. */
 export interface Decider {
   readonly settings: Settings
   readonly sources: Sources
   readonly directories: Directories
-  /** Undefined for an app without fingerprints. */
+  /** Undefined for an app without fingerprints, and for one whose manifest cannot be read. */
   manifestOf(app: AppSettings): Manifest | undefined
 }
 
-/** Decides by the rules of a request, without the state of a running process. Warns about nothing. */
+/** Warns about nothing. */
 export async function deciderFor(settings: Settings): Promise<Decider> {
   const sources = new Sources(settings, () => undefined)
-  const isNeeded = settings.apps.some(isPrecompiled)
-  const manifest = isNeeded ? await ifStarts(() => readManifest(manifestFile(settings))) : undefined
+  const isPrecompiled = (app: AppSettings) => kindOf(app) === 'precompiled'
+  const manifest = settings.apps.some(isPrecompiled)
+    ? await ifStarts(() => readManifest(manifestFile(settings)))
+    : undefined
   const bundles = await ifStarts(() => new Bundles(settings, () => undefined))
   const manifestOf = (app: AppSettings) => (isPrecompiled(app) ? manifest : undefined)
   const directories: Directories = new Directories(settings, {
@@ -116,11 +81,7 @@ export async function deciderFor(settings: Settings): Promise<Decider> {
   return { settings, sources, directories, manifestOf }
 }
 
-function isPrecompiled(app: AppSettings): boolean {
-  return kindOf(app) === 'precompiled'
-}
-
-/** Undefined where koaAssets would not start; the step `helpers` says why. */
+/** Undefined where koaAssets would not start; the step `helpers` of an explanation says why. */
 async function ifStarts<T>(make: () => Promise<T> | T): Promise<T | undefined> {
   try {
     return await make()
@@ -130,9 +91,42 @@ async function ifStarts<T>(make: () => Promise<T> | T): Promise<T | undefined> {
   }
 }
 
-function asRecord(headers: Fields): Record<string, string> {
-  const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : []))
-  return Object.fromEntries(pairs) as Record<string, string>
+export async function findFile(
+  { settings, directories }: Decider,
+  wanted: Wanted,
+  { source, isPlain }: Resolved
+) {
+  const { app, path } = wanted
+  const mounted = await directories.findInMounts(wanted)
+  const file =
+    mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
+  const representations = (file?.representations ?? []).map(({ coding, size, ok }) => {
+    const { fields } = ok
+    const pairs = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1]]] : []))
+    return { coding, size, headers: Object.fromEntries(pairs) as Record<string, string> }
+  })
+  const found = file && relative(settings.root, file.representations[0].file)
+  const finding = found === undefined ? await whyNoFile(settings, wanted) : `${found} exists`
+  const described = {
+    step: step('file', finding, representations.flatMap(detailsOf)),
+    representations
+  }
+  if (app.compile && source && !mounted && (isPlain || app.fingerprint)) {
+    const isFound = isPlain || file !== undefined
+    const unsure = '200 if the source still yields these bytes, otherwise 404'
+    return { ...described, isFound, outcome: isFound ? '200, after publishing its source' : unsure }
+  }
+  if (!file) {
+    const isFolder = await directories.hasIndex(wanted)
+    const storing = isOurs(path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
+    const onward = goesOn(settings, encodePath(path), storing)
+    const outcome = isFolder ? `301 to ${path}/, for its index file` : onward
+    return { ...described, isFound: false, outcome }
+  }
+  const { file: onDisk } = file.representations[0]
+  const mount = settings.mounts.find(each => covers(each, path) && isInside(each.dir, onDisk))
+  const place = mounted ? `the mount ${mount?.urlPath || '/'}` : 'public'
+  return { ...described, isFound: true, outcome: `200, the file in ${place}` }
 }
 
 const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
@@ -143,46 +137,21 @@ function detailsOf({ coding, size, headers }: ExplainedRepresentation): string[]
   return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
 }
 
-async function whyNoFile(settings: Settings, wanted: Wanted): Promise<string> {
-  if (!settings.servesPublic) return `no mount has ${wanted.path}`
-  const file = publicFile(settings, wanted.path)
-  return `${relative(settings.root, file)} ${await whyNotServed(settings, wanted, file)}`
-}
-
-async function whyNotServed({ publicApp }: Settings, { name, app }: Wanted, file: string) {
+async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promise<string> {
+  if (!settings.servesPublic) return `no mount has ${path}`
+  const file = publicFile(settings, path)
   const stats = await statOf(file)
-  if (!stats) return 'does not exist'
-  if (!stats.isFile()) return 'is not a file'
-  const fingerprint = app === publicApp ? undefined : splitFingerprint(name)
-  if (fingerprint && (await digestOfFile(file)) !== fingerprint.digest) {
-    return 'does not match its fingerprint, and is not served'
-  }
-  return 'is a symbolic link that may not be followed (option symlinks)'
+  const shown = relative(settings.root, file)
+  if (!stats) return `${shown} does not exist`
+  if (!stats.isFile()) return `${shown} is not a file`
+  const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
+  return fingerprint && (await digestOfFile(file)) !== fingerprint.digest
+    ? `${shown} does not match its fingerprint, and is not served`
+    : `${shown} is a symbolic link that may not be followed (option symlinks)`
 }
 
-const PUBLISHED = '200, after publishing its source'
-
-/** Undefined where a request publishes nothing. */
-function outcomeBySource({ app }: Wanted, { source, isPlain }: Resolved, isThere: boolean) {
-  if (!app.compile || !source) return undefined
-  if (isPlain || (app.fingerprint && isThere)) return PUBLISHED
-  return app.fingerprint ? '200 if the source still yields these bytes, otherwise 404' : undefined
-}
-
-function mountOf({ mounts }: Settings, { path }: Wanted, { representations }: ServedFile): string {
-  const [{ file }] = representations
-  const mount = mounts.find(each => covers(each, path) && isInside(each.dir, file))
-  return `the mount ${mount?.urlPath || '/'}`
-}
-
-async function outcomeWithoutFile({ settings, directories }: Decider, wanted: Wanted) {
-  if (await directories.hasIndex(wanted)) return `301 to ${wanted.path}/, for its index file`
-  const storing = isOurs(wanted.path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
-  return passedOn(settings, encodePath(wanted.path), storing)
-}
-
-/** @param path as it is sent */
-export function passedOn(settings: Settings, path: string, storing = ''): string {
+/** What happens to a request for which there is no file. @param path as it is sent */
+export function goesOn(settings: Settings, path: string, storing = ''): string {
   const shell = fallbackAt(path, settings)
   const falling = shell ? `; a navigation that remains a 404 gets ${shell.path}` : ''
   return `passed to the next middleware${storing}${falling}`

@@ -1,6 +1,5 @@
 // The `explain` command.
-import { explain as resolve } from '../../assets/inspecting/explain.ts'
-import type { Explanation } from '../../assets/inspecting/explain-file.ts'
+import { explain as resolve, type Explanation } from '../../assets/inspecting/explain.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 

@@ -1,8 +1,8 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { explain } from '../../../lib/assets/inspecting/explain.ts'
-import type { Explanation, Step } from '../../../lib/assets/inspecting/explain-file.ts'
+import { explain, type Explanation } from '../../../lib/assets/inspecting/explain.ts'
+import type { Step } from '../../../lib/assets/inspecting/explain-file.ts'
 import { precompile, type KoaAssetsOptions } from '../../../lib/index.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { CODINGS } from '../../support/copies.ts'
@@ -159,7 +159,7 @@ for (const [asked, advice] of [
   ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
   ['_part.scss', 'a partial of Sass or Less is not published'],
   ['_part.css', 'a partial of Sass or Less is not published'],
-  ['apq.css', 'did you mean app.css?']
+  ['apq.css', "did you mean 'app.css'?"]
 ] as const) {
   test(`explain gives advice about ${asked}`, async t => {
     const explanation = await makeExplainer(t).ask(asked)

@@ -1,0 +1,67 @@
+// What to do about a name that has no source, and the warning in development about one in a page.
+import { relative } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { reasonOf } from '../../errors.ts'
+import { statOf } from '../../files/disk.ts'
+import { whyHidden } from '../../files/folder-entries.ts'
+import { nearestPath } from '../../nearest.ts'
+import { assetPath } from '../settings/app-settings.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { AppSettings, Settings } from '../settings/settings.ts'
+import { choose } from '../sources/catalog.ts'
+import type { Sources } from '../sources/sources.ts'
+
+/** One sentence; undefined when nothing resembles the name. */
+export async function adviseOn(all: Sources, app: AppSettings, name: string) {
+  const listed = await all.of(app).list()
+  const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
+  if (tailed && !app.tails) {
+    return `${tailed.source.path} is published as ${tailed.name}; tails: false disables other names`
+  }
+  const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))
+  if (raw) return `${raw.source.path} is a source; it is published as ${raw.name}`
+  // `_part.css` is what `_part.scss` would be published as.
+  const rule = whyHidden(name.replace(/\.css$/, '.scss'))
+  if (rule !== undefined) return rule
+  const names = listed.map(each => each.name)
+  const near = nearestPath(name, names)
+  return near === undefined ? undefined : `did you mean '${near}'?`
+}
+
+const MAX_REMEMBERED = 1000
+
+/** Looks up each name once and later: a helper never waits for the disk, and never fails. */
+export function makeNameCheck(
+  settings: Settings,
+  sources: Sources,
+  warn: (message: string) => void
+): (app: AppSettings, name: string) => void {
+  const seen = new Set<string>()
+  let waiting = 0
+  let last: Promise<unknown> = Promise.resolve()
+  return (app, name) => {
+    const path = assetPath(app, name)
+    if (seen.has(path) || waiting >= MAX_REMEMBERED) return
+    if (seen.size >= MAX_REMEMBERED) seen.clear()
+    seen.add(path)
+    waiting++
+    // One name per turn of the event loop, because a search among many names takes a while.
+    last = last
+      .then(() => setImmediate())
+      .then(() => problemOf(settings, sources, app, name))
+      .catch((error: unknown) => `cannot look up ${path}: ${reasonOf(error)}`)
+      .then(problem => (waiting--, problem === undefined || warn(problem)))
+  }
+}
+
+async function problemOf(settings: Settings, all: Sources, app: AppSettings, name: string) {
+  const sources = all.of(app)
+  const { source, warning } = choose(name, await sources.candidates(name))
+  // A file that a person put into public needs no source.
+  if (source || (await statOf(publicFile(settings, assetPath(app, name))))) return undefined
+  if (warning !== undefined) return warning
+  const advice = await adviseOn(all, app, name)
+  const searched = sources.directories.map(path => relative(settings.root, path) || '.').join(', ')
+  const missing = `a page links to ${assetPath(app, name)}, which has no source in ${searched}`
+  return advice === undefined ? missing : `${missing}; ${advice}`
+}
