@@ -34,7 +34,7 @@ export class MtimeIndex extends LRUCache<string, Entry> {
 }
 
 /** Whether an asset would be made of the same again. */
-export async function hasSameInputs(entry: Entry): Promise<boolean> {
+export async function hasSameInputs(entry: Pick<Entry, 'inputs'>): Promise<boolean> {
   const inputs = await Promise.all(entry.inputs.map(recheck))
   if (!inputs.every(input => input !== undefined)) return false
   // Those whose stamps have become conclusive need not be read the next time.

@@ -4,9 +4,8 @@ import { relative } from 'node:path'
 import { CompileError } from '../../../errors.ts'
 import { streamOf } from '../../../files/file-stream.ts'
 import { isFileObservation } from '../../../files/observation.ts'
-import { errorReport, type ErrorReport } from '../../inspecting/error-page.ts'
-import { explainBy, pathOf, type Explanation } from '../../inspecting/explain.ts'
-import type { ExplainedRepresentation } from '../../inspecting/explain-file.ts'
+import { errorReport } from '../../inspecting/error-page.ts'
+import { explainBy, pathOf } from '../../inspecting/explain.ts'
 import { sourcedNameIn } from '../../building/on-request/app-files.ts'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
@@ -14,34 +13,10 @@ import type { ServedFiles } from '../../serving/files/served-files.ts'
 import { locate, wantedAt, type Wanted } from '../../serving/request-path.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { reasonForHeader } from './header-reasons.ts'
-import { rowMaker, type Row } from './overview.ts'
+import { rowMaker } from './overview.ts'
 import { readSource, type Survey } from './survey.ts'
 
-export interface AssetReport {
-  /** As it was asked for. */
-  readonly asked: string
-  /** Undefined for a path that is no asset's. */
-  readonly asset: Row | undefined
-  /** Of the URL that pages ask for. */
-  readonly explanation: Omit<Explanation, 'representations'>
-  readonly representations: readonly ReasonedRepresentation[]
-  /** Files that were compiled into it, relative to the project root. */
-  readonly dependencies: readonly string[]
-  /** Undefined unless it cannot be published. */
-  readonly failure: ErrorReport | undefined
-  /** How long it took to publish it last, in this process. */
-  readonly took: { readonly publish: number; readonly compile: number | undefined } | undefined
-  /** Undefined for what is not text. `compiled` is missing where it is the source. */
-  readonly texts: Readonly<Partial<Record<'source' | 'compiled' | 'published', ShownText>>>
-}
-
-interface ReasonedRepresentation extends Omit<ExplainedRepresentation, 'headers'> {
-  readonly headers: readonly {
-    readonly name: string
-    readonly value: string
-    readonly reason: string
-  }[]
-}
+export type AssetReport = Awaited<ReturnType<ReturnType<typeof assetReporter>>>
 
 export interface ShownText {
   /** Relative to the project root; undefined for what is in no file. */
@@ -52,34 +27,53 @@ export interface ShownText {
 }
 
 export function assetReporter(pipeline: Pipeline, survey: Survey) {
-  const { settings } = pipeline
+  const { settings, directories } = pipeline
   const rowOf = rowMaker(pipeline, survey)
+  const shown = (file: string) => relative(settings.root, file)
+  const textAt = (files: ServedFiles, path: string, file?: string) =>
+    textOfFile(files, wantedAt(path, settings), file)
   /** @param asked a path, a URL, or a name as a view writes it */
-  return async (asked: string): Promise<AssetReport> => {
+  return async (asked: string) => {
     const place = await placeOf(pipeline, survey, asked)
     const asset = place && (await rowOf(place))
+    const read = place && (await readSource(pipeline, place))
+    const error = read?.reading.error
     const explained = await explainBy(pipeline, asset?.url ?? asked)
     const { representations, ...explanation } = explained
-    const read = place && (await readSource(pipeline, place))
-    const publication = place && pipeline.publishedSince(place, 0)
     const inputs = read?.reading.inputs.filter(isFileObservation).map(({ path }) => path) ?? []
-    const failed = read?.error instanceof CompileError ? [read.error.location.file] : []
-    const dependencies = [...inputs, ...failed].filter(file => file !== place?.source.file)
+    if (error instanceof CompileError) inputs.push(error.location.file)
+    const publication = place && pipeline.publishedSince(place, 0)
     return {
       asked,
+      /** Undefined for a path that is no asset's. */
       asset,
-      // `explain` compiles nothing.
-      explanation: read?.error ? { ...explanation, ...FAILED } : explanation,
+      /** Of the URL that pages ask for; it compiles nothing. */
+      explanation: error ? { ...explanation, ...FAILED } : explanation,
       representations: representations.map(({ headers, ...rest }) => {
         const reasoned = Object.entries(headers).map(([name, value]) => {
           return { name, value, reason: reasonForHeader(name, value) }
         })
         return { ...rest, headers: reasoned }
       }),
-      dependencies: dependencies.map(file => relative(settings.root, file)),
-      failure: read?.error && (await errorReport(read.error, settings)),
+      /** Files that were compiled into it, relative to the project root. */
+      dependencies: inputs.filter(file => file !== place?.source.file).map(shown),
+      /** Undefined unless it cannot be published. */
+      failure: error && (await errorReport(error, settings)),
+      /** How long it took to publish it last, in this process. */
       took: publication && { publish: publication.duration, compile: publication.compileDuration },
-      texts: asset ? await textsOf(pipeline, place, asset, read?.compiled) : {}
+      /** Undefined for what is not text. */
+      texts: {
+        source:
+          place &&
+          (await textAt(
+            directories.rootAt(place.source.directory),
+            `/${place.source.path}`,
+            shown(place.source.file)
+          )),
+        compiled: read?.compiled && shownText(read.compiled),
+        published:
+          asset && (await textAt(directories.public, decodeURIComponent(asset.url), asset.target))
+      }
     }
   }
 }
@@ -100,23 +94,6 @@ async function placeOf(
   return source && survey.places.get(assetPath(app, source.name))
 }
 
-async function textsOf(
-  { settings, directories }: Pipeline,
-  { source }: Place,
-  { url, target = '' }: Row,
-  compiled: Buffer | undefined
-): Promise<AssetReport['texts']> {
-  const sources = directories.rootAt(source.directory)
-  const written = wantedAt(`/${source.path}`, settings)
-  const published = wantedAt(decodeURIComponent(url), settings)
-  const texts = {
-    source: await textOfFile(sources, written, relative(settings.root, source.file)),
-    compiled: compiled && shownText(compiled),
-    published: await textOfFile(directories.public, published, target)
-  }
-  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== undefined))
-}
-
 const MAX_BYTES = 64 * 1024
 /** An inline source map is one line. */
 const MAX_COLUMNS = 500
@@ -125,18 +102,10 @@ const MAX_COLUMNS = 500
  * The beginning of a file; undefined for one that is not served, and for one that is not text.
  * @param file as it is shown
  */
-async function textOfFile(
-  files: ServedFiles,
-  wanted: Wanted,
-  file: string
-): Promise<ShownText | undefined> {
-  const bytes = await files.withOpened(wanted, async (_, opened) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of streamOf(opened, { start: 0, end: MAX_BYTES })) {
-      chunks.push(chunk as Buffer)
-    }
-    return Buffer.concat(chunks)
-  })
+async function textOfFile(files: ServedFiles, wanted: Wanted, file?: string) {
+  const bytes = await files.withOpened(wanted, async (_, opened) =>
+    Buffer.concat((await streamOf(opened, { start: 0, end: MAX_BYTES }).toArray()) as Buffer[])
+  )
   return bytes && shownText(bytes, file)
 }
 
@@ -147,19 +116,15 @@ function shownText(bytes: Buffer, file?: string): ShownText | undefined {
   const start = bytes.subarray(0, MAX_BYTES)
   const whole = isCut ? start.subarray(0, start.lastIndexOf(0x0a) + 1 || MAX_BYTES - 4) : start
   if (!isUtf8(whole) || whole.includes(0)) return undefined
-  let shortened = 0
-  const lines = whole
-    .toString()
-    .split('\n')
-    .map(line => {
-      if (line.length <= MAX_COLUMNS) return line
-      shortened++
-      return `${line.slice(0, MAX_COLUMNS)}… ${line.length - MAX_COLUMNS} more characters`
-    })
+  const lines = whole.toString().split('\n')
+  const long = lines.filter(line => line.length > MAX_COLUMNS).length
   const omitted = [
     ...(isCut ? [`only the first ${MAX_BYTES / 1024} KiB are shown`] : []),
-    ...(shortened > 0 ? [`${shortened} long ${shortened === 1 ? 'line is' : 'lines are'} cut`] : [])
+    ...(long > 0 ? [`${long} long ${long === 1 ? 'line is' : 'lines are'} cut`] : [])
   ]
-  const text = lines.join('\n')
-  return { file, text, omitted: omitted.length > 0 ? omitted.join(', ') : undefined }
+  const cut = (line: string) => {
+    const rest = line.length - MAX_COLUMNS
+    return rest > 0 ? `${line.slice(0, MAX_COLUMNS)}… ${rest} more characters` : line
+  }
+  return { file, text: lines.map(cut).join('\n'), omitted: omitted.join(', ') || undefined }
 }

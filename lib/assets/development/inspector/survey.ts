@@ -4,13 +4,13 @@ import { setTimeout } from 'node:timers/promises'
 import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
 import { errorCode, statOf } from '../../../files/disk.ts'
-import { recheck, type Observation } from '../../../files/observation.ts'
 import { secondsLater } from '../../../files/writing/mtime.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
+import { kindOf } from '../../building/on-request/app-files.ts'
+import { hasSameInputs, NEVER, type Entry } from '../../building/on-request/mtime-index.ts'
 import { findProblems, listPlaces, type Place } from '../../building/places.ts'
 import { errorReport } from '../../inspecting/error-page.ts'
 import type { Pipeline } from '../../pipeline.ts'
-import { textType } from '../../rendering/draft.ts'
 import { Renderer } from '../../rendering/renderer.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
@@ -28,31 +28,15 @@ export interface Problem {
   readonly message: string
 }
 
-export interface Reading {
+/** What was read of one source. */
+export interface Reading extends Pick<Entry, 'source' | 'generation' | 'inputs'> {
   readonly problems: readonly Problem[]
   /** Plain URL paths, decoded. */
   readonly refersTo: readonly string[]
-  /** Empty if nothing would tell when the reading is outdated. */
-  readonly inputs: readonly Observation[]
   /** The mtime that the target gets; undefined for a source that cannot be published. */
-  readonly mtimeNs: bigint | undefined
-}
-
-/** What is only shown on the page of the asset. */
-interface Read {
-  readonly reading: Reading
+  readonly mtimeNs?: bigint
   /** Why it cannot be published. */
   readonly error?: AssetError | undefined
-  readonly compiled?: Buffer | undefined
-}
-
-/** What was read of one source, and what its target was then. */
-export interface Surveyed extends Reading {
-  readonly state: State
-  /** The reading holds as long as the source of the asset is this one. */
-  readonly file: string
-  /** Of the listing. */
-  readonly generation: number
 }
 
 // How long a page waits for what it shows.
@@ -69,13 +53,13 @@ export class Survey {
   })
   readonly #pipeline: Pipeline
   /** By plain URL path. */
-  readonly #surveyed = new Map<string, Surveyed>()
+  readonly #surveyed = new Map<string, Reading & { readonly state: State }>()
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
   }
 
-  get(path: string): Surveyed | undefined {
+  get(path: string) {
     return this.#surveyed.get(path)
   }
 
@@ -95,41 +79,37 @@ export class Survey {
   }
 
   /** Looks again at what has been looked at before, and does not wait for a slow compiler. */
-  async current(place: Place): Promise<Surveyed | undefined> {
+  async current(place: Place) {
     const known = this.#surveyed.get(place.path)
     return known && ((await soon(this.#look(place))) ?? known)
   }
 
-  async #look(place: Place): Promise<Surveyed> {
-    const [{ path, source }, { generation }] = [place, this.#pipeline.sources]
+  async #look(place: Place) {
+    const { path, source } = place
     const known = this.#surveyed.get(path)
-    const current = known?.file === source.file && known.generation === generation && known
+    const isSame =
+      known?.source === source.file && known.generation === this.#pipeline.sources.generation
     const reading =
-      current && (await isCurrent(current))
-        ? current
+      isSame && (await hasSameInputs(known))
+        ? known
         : (await readSource(this.#pipeline, place)).reading
-    const state = await this.#stateOf(place, reading)
-    const surveyed = { ...reading, file: source.file, generation, state }
+    const surveyed = { ...reading, state: await this.#stateOf(place, reading) }
     if (this.places.has(path)) this.#surveyed.set(path, surveyed)
     return surveyed
   }
 
   async #stateOf({ app, path }: Place, { mtimeNs }: Reading): Promise<State> {
+    const { settings } = this.#pipeline
+    if (kindOf(app) !== 'precompiled' && mtimeNs === undefined) return 'broken'
     if (app.fingerprint) {
-      if (app.compile && mtimeNs === undefined) return 'broken'
-      const isKnown = this.#pipeline.manifestOf(app)?.entries.get(encodePath(path)) !== undefined
-      return isKnown ? 'published' : 'unpublished'
+      return this.#pipeline.manifestOf(app)?.entries.get(encodePath(path))
+        ? 'published'
+        : 'unpublished'
     }
-    if (mtimeNs === undefined) return 'broken'
-    const target = await statOf(publicFile(this.#pipeline.settings, path))
+    const target = await statOf(publicFile(settings, path))
     if (!target?.isFile()) return 'unpublished'
-    return secondsLater(target, mtimeNs) === undefined ? 'outdated' : 'published'
+    return secondsLater(target, mtimeNs ?? 0n) === undefined ? 'outdated' : 'published'
   }
-}
-
-/** Without inputs nothing tells when a reading is outdated. */
-async function isCurrent({ inputs }: Reading): Promise<boolean> {
-  return inputs.length > 0 && (await Promise.all(inputs.map(recheck))).every(Boolean)
 }
 
 /** Undefined if it takes longer than a page waits. */
@@ -138,20 +118,41 @@ export function soon<T>(work: Promise<T>): Promise<T | undefined> {
 }
 
 /** Reads one source as publishing it would. */
-export async function readSource(pipeline: Pipeline, place: Place): Promise<Read> {
-  const { settings } = pipeline
-  const problems = findProblems(settings, [place]).map(({ error }) => asProblem(error))
-  const broken = { problems, refersTo: [], inputs: [], mtimeNs: undefined }
-  const { name, source, path } = place
+export async function readSource(
+  { settings, sources }: Pipeline,
+  place: Place
+): Promise<{ readonly reading: Reading; readonly compiled?: Buffer | undefined }> {
+  const { path, source } = place
+  const { generation } = sources
+  const problems: Problem[] = findProblems(settings, [place]).map(({ error }) => asProblem(error))
+  const broken = { source: source.file, problems, generation: NEVER, refersTo: [], inputs: [] }
   try {
-    const isText = source.compiler !== undefined || textType(name) !== undefined
-    const read = isText ? await readText(pipeline, place, problems) : undefined
-    if (read) return read
-    const stats = isText ? undefined : await statOf(source.file)
-    if (stats) return { reading: { ...broken, mtimeNs: stats.mtimeNs } }
-    const message = `${source.file} was removed after it was listed, or is no regular file: reload the page`
-    problems.push({ code: undefined, message })
-    return { reading: broken }
+    const renderer = new Renderer(settings, sources)
+    const draft = await renderer.draft(place)
+    if (!draft) {
+      const message = `${source.file} was removed after it was listed, or is no regular file: reload the page`
+      problems.push({ code: undefined, message })
+      return { reading: broken }
+    }
+    let error: AssetError | undefined
+    const found = await renderer.resolveAll(place, draft, {
+      warn: message => void problems.push({ code: 'reference-missing', message }),
+      fail: failure => {
+        error ??= failure
+        problems.push(asProblem(failure))
+      }
+    })
+    const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
+    const { content, inputs, isSettled, mtimeNs } = draft
+    const reading = {
+      ...broken,
+      generation: isSettled ? generation : NEVER,
+      inputs,
+      refersTo: [...new Set(paths)],
+      ...(error ? { error } : { mtimeNs })
+    }
+    const isCompiled = source.compiler && content instanceof Buffer
+    return { reading, compiled: isCompiled ? content : undefined }
   } catch (caught) {
     const error = asPublishError(settings, path, caught)
     if (!(error instanceof AssetError)) {
@@ -159,38 +160,9 @@ export async function readSource(pipeline: Pipeline, place: Place): Promise<Read
       return { reading: broken }
     }
     const { location, reason } = await errorReport(error, settings)
-    const message = location === '' ? reason : `${location}: ${reason}`
-    problems.push({ code: error.code, message })
-    return { reading: broken, error }
+    problems.push({ code: error.code, message: location ? `${location}: ${reason}` : reason })
+    return { reading: { ...broken, error } }
   }
-}
-
-async function readText(
-  { settings, sources }: Pipeline,
-  place: Place,
-  problems: Problem[]
-): Promise<Read | undefined> {
-  const renderer = new Renderer(settings, sources)
-  const draft = await renderer.draft(place)
-  if (!draft) return undefined
-  let error: AssetError | undefined
-  const found = await renderer.resolveAll(place, draft, {
-    warn: message => void problems.push({ code: 'reference-missing', message }),
-    fail: failure => {
-      error ??= failure
-      problems.push(asProblem(failure))
-    }
-  })
-  const refersTo = found.flatMap(to => (to ? [assetPath(to.app, to.source.name)] : []))
-  const { content, inputs, isSettled, mtimeNs } = draft
-  const reading = {
-    problems,
-    refersTo: [...new Set(refersTo)],
-    inputs: isSettled ? inputs : [],
-    mtimeNs: error ? undefined : mtimeNs
-  }
-  const compiled = place.source.compiler && content instanceof Buffer ? content : undefined
-  return { reading, error, compiled }
 }
 
 function asProblem(error: unknown): Problem {
