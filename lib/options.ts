@@ -7,6 +7,11 @@ export interface Expectation {
   /** Completes "sources must be …". */
   readonly expected: string
   readonly holds: (value: unknown) => boolean
+  /** What the options in it must be, if it is an object. */
+  readonly fields?: Expectations
+  /** What the value under every key must be, if it is an object. */
+  readonly each?: Expectation
+  readonly isRequired?: true
 }
 
 export interface ExpectationOf<Value> extends Expectation {
@@ -109,20 +114,31 @@ export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> 
 
 /**
  * @param place of the object, such as `apps.web.`
- * @throws TypeError for an unknown option and for a wrong value
+ * @throws TypeError for an unknown option, a missing one and a wrong value, at any depth
  */
 export function check(options: unknown, expectations: Expectations, place = ''): void {
   if (!isRecord(options)) {
     throw optionError(place.slice(0, -1) || 'options', record.expected, options)
   }
-  for (const name of Object.keys(options)) {
-    const value = options[name]
+  for (const [name, value] of Object.entries(options)) {
     const expectation = Object.hasOwn(expectations, name) ? expectations[name] : undefined
     if (!expectation) throw unknownName('option', name, Object.keys(expectations), { place })
-    if (value !== undefined && !expectation.holds(value)) {
-      throw optionError(name, expectation.expected, value, place)
-    }
+    checkValue(value, expectation, name, place)
   }
+  for (const [name, { expected, isRequired }] of Object.entries(expectations)) {
+    if (isRequired && options[name] === undefined)
+      throw optionError(name, expected, undefined, place)
+  }
+}
+
+function checkValue(value: unknown, expectation: Expectation, name: string, place: string): void {
+  const { expected, holds, fields, each } = expectation
+  if (value === undefined) return
+  if (!holds(value)) throw optionError(name, expected, value, place)
+  const inside = `${place}${name}.`
+  if (fields && isRecord(value)) check(value, fields, inside)
+  if (!each || !isRecord(value)) return
+  for (const [key, item] of Object.entries(value)) checkValue(item, each, key, inside)
 }
 
 /** `sources must be a list of directories, got 42 (apps.web.sources)` */

@@ -90,7 +90,7 @@ const OPTIONS = {
   version: { expected: 'a function of ctx', holds: value => typeof value === 'function' },
   ifModifiedSince: withDefault(oneOf('exact', 'before'), 'exact'),
   autoEtag: withDefault(flag, false),
-  groups: record,
+  groups: { ...record, fields: GROUPS },
   trace: withDefault(flag, isDevelopment)
 } satisfies Record<keyof HttpCacheOptions, Expectation>
 
@@ -125,7 +125,7 @@ export function settle(options: HttpCacheOptions): HttpCacheSettings {
     ...settleTable(OPTIONS, options, undefined),
     defaults: settleDefaults(options),
     version: settleVersion(options.version),
-    groups: settleGroups(options.groups),
+    groups: Object.freeze({ ...options.groups }),
     isDevelopment: isDevelopment(),
     warn: isDevelopment() ? warnOnce() : () => undefined
   })
@@ -156,11 +156,6 @@ function settleDefaults({ cacheControl, expires }: HttpCacheOptions): Defaults |
 function personalField(field: HeaderField | undefined): HeaderField {
   const value = field?.name === 'Cache-Control' ? privateCacheControl(field.value) : 'private'
   return { name: 'Cache-Control', value }
-}
-
-function settleGroups({ ...groups }: GroupOptions = {}): GroupOptions {
-  check(groups, GROUPS, 'groups.')
-  return Object.freeze(groups)
 }
 
 function settleVersion(version: HttpCacheOptions['version']): HttpCacheSettings['version'] {

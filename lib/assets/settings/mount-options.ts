@@ -106,16 +106,16 @@ export function isExtension(value: unknown): boolean {
   return isText(value) && /^\.?[^./\\]+$/.test(value)
 }
 
-export const FALLBACK = {
-  file: page,
+const FALLBACK = {
+  file: { ...page, isRequired: true },
   except: {
     expected: 'a RegExp or a function of the path',
     holds: byPath(value => types.isRegExp(value))
   }
 } satisfies Record<string, Expectation>
 
-export const MOUNT = {
-  dir: text,
+const FIELDS = {
+  dir: { ...text, isRequired: true },
   manifest: text,
   dev: {
     expected: "an origin such as 'http://localhost:5173', true or false",
@@ -134,8 +134,15 @@ export const MOUNT = {
   extensions: listOf("a list of extensions, such as ['html']", isExtension),
   fallback: {
     expected: `${page.expected}, or { file, except }`,
-    holds: value => isRecord(value) || page.holds(value)
+    holds: value => isRecord(value) || page.holds(value),
+    fields: FALLBACK
   },
   revalidate: seconds,
   symlinks: oneOf('inside', 'follow', 'deny')
 } satisfies Record<keyof MountOptions, Expectation>
+
+export const MOUNT: Expectation = {
+  expected: 'a directory or an object',
+  holds: value => isText(value) || isRecord(value),
+  fields: FIELDS
+}

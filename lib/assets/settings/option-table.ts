@@ -2,13 +2,11 @@
 // on another option or on the disk gets its default in settings.ts or app-settings.ts.
 import { INTEGRITY_ALGORITHMS } from '../../files/checksums.ts'
 import {
-  check,
   entriesGiven,
   flag,
   isRecord,
   isText,
   listOf,
-  optionError,
   oneOf,
   record,
   seconds,
@@ -18,14 +16,8 @@ import {
   type Expectation
 } from '../../options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
-import { FALLBACK, isExtension, MOUNT } from './mount-options.ts'
-import type {
-  AppOptions,
-  Configure,
-  KoaAssetsOptions,
-  LayeredOptions,
-  LiveOptions
-} from './options.ts'
+import { isExtension, MOUNT } from './mount-options.ts'
+import type { AppOptions, KoaAssetsOptions, LayeredOptions, LiveOptions } from './options.ts'
 import { headers } from './values-by-path.ts'
 
 /** What a default may depend on. */
@@ -62,7 +54,29 @@ export const LAYERED = {
   minify: withDefault(flag, false)
 } satisfies Record<keyof LayeredOptions, Expectation>
 
-export const APP = { ...LAYERED, dir: text, path: text, configure: record } satisfies Record<
+export const MEMORY = {
+  maxBytes: withDefault(wholeNumber('bytes'), 64 * MIB),
+  maxFileBytes: withDefault(wholeNumber('bytes'), MIB)
+} satisfies Record<keyof NonNullable<KoaAssetsOptions['memory']>, Expectation>
+
+export const INDEX = {
+  max: withDefault(wholeNumber('entries', 1), 10_000)
+} satisfies Record<keyof NonNullable<KoaAssetsOptions['index']>, Expectation>
+
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i
+
+const LIVE = {
+  hosts: listOf(
+    "a list of host names without port, such as 'my-machine.local'",
+    name => isText(name) && HOST.test(name)
+  ),
+  watch: listOf('a list of directories', isText),
+  editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
+} satisfies Record<keyof LiveOptions, Expectation>
+
+const configure = { ...record, each: { ...record, fields: LAYERED } }
+
+const APP = { ...LAYERED, dir: text, path: text, configure } satisfies Record<
   keyof AppOptions,
   Expectation
 >
@@ -81,77 +95,26 @@ export const PROJECT = {
   earlyHints: withDefault(flag, false),
   apps: {
     expected: 'an object with at least one app, or false',
-    holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0)
+    holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),
+    each: { ...record, fields: APP }
   },
-  mounts: record,
+  mounts: { ...record, each: MOUNT },
   headers,
-  memory: record,
-  index: record,
+  memory: { ...record, fields: MEMORY },
+  index: { ...record, fields: INDEX },
   revalidate: seconds,
   symlinks: withDefault(oneOf('inside', 'follow', 'deny'), 'inside'),
   tails: withDefault(flag, true),
   deltas: withDefault(flag, true),
   live: {
     expected: 'true, false or an object',
-    holds: value => typeof value === 'boolean' || isRecord(value)
+    holds: value => typeof value === 'boolean' || isRecord(value),
+    fields: LIVE
   },
-  configure: record
+  configure
 } satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>
 
 export const TOP = { ...LAYERED, ...PROJECT }
-
-export const MEMORY = {
-  maxBytes: withDefault(wholeNumber('bytes'), 64 * MIB),
-  maxFileBytes: withDefault(wholeNumber('bytes'), MIB)
-} satisfies Record<keyof NonNullable<KoaAssetsOptions['memory']>, Expectation>
-
-export const INDEX = {
-  max: withDefault(wholeNumber('entries', 1), 10_000)
-} satisfies Record<keyof NonNullable<KoaAssetsOptions['index']>, Expectation>
-
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i
-
-export const LIVE = {
-  hosts: listOf(
-    "a list of host names without port, such as 'my-machine.local'",
-    name => isText(name) && HOST.test(name)
-  ),
-  watch: listOf('a list of directories', isText),
-  editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
-} satisfies Record<keyof LiveOptions, Expectation>
-
-/** @throws TypeError for an unknown option and for a wrong value, wherever it is */
-export function checkOptions(options: KoaAssetsOptions): void {
-  check(options, TOP)
-  check(options.memory ?? {}, MEMORY, 'memory.')
-  check(options.index ?? {}, INDEX, 'index.')
-  if (isRecord(options.live)) check(options.live, LIVE, 'live.')
-  checkConfigure(options.configure, '')
-  for (const [name, app] of entriesGiven(options.apps || {})) {
-    check(app, APP, `apps.${name}.`)
-    checkConfigure(app.configure, `apps.${name}.`)
-  }
-  for (const [path, mount] of entriesGiven(options.mounts)) checkMount(path, mount)
-}
-
-function checkConfigure(configure: Configure | undefined, place: string): void {
-  for (const [env, layer] of entriesGiven(configure)) {
-    check(layer, LAYERED, `${place}configure.${env}.`)
-  }
-}
-
-function checkMount(path: string, mount: unknown): void {
-  if (isText(mount)) return
-  if (!isRecord(mount)) throw optionError(path, 'a directory or an object', mount, 'mounts.')
-  const place = `mounts.${path}.`
-  check(mount, MOUNT, place)
-  if (mount['dir'] === undefined) throw optionError('dir', MOUNT.dir.expected, undefined, place)
-  const { fallback } = mount
-  if (!isRecord(fallback)) return
-  check(fallback, FALLBACK, `${place}fallback.`)
-  if (fallback['file'] !== undefined) return
-  throw optionError('file', FALLBACK.file.expected, undefined, `${place}fallback.`)
-}
 
 /**
  * HTML, "resolve a module specifier": what begins with a slash, a dot and a slash, or a scheme is a URL, and

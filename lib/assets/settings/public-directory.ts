@@ -37,45 +37,53 @@ export function checkPublic(
   )
 }
 
-/**
- * Why a directory may not be served. Compares real paths: what a link leads to is served as well.
- * @returns completes "public …"
- */
+/** Why a directory may not be served; completes "public …". */
 export function whyPrivate({ root, apps }: Project, directory: string): string | undefined {
-  const real = futureRealpath(directory)
-  const realRoot = futureRealpath(root)
-  if (isInside(real, realRoot)) return "is the project's root, or contains it"
-  if (PACKAGES.test(real)) return 'contains all installed packages'
-  if (!isInstalled(real, realRoot) && statIfThere(join(directory, PACKAGE)))
-    return 'contains a package.json'
-  for (const source of sourcesOf(apps)) {
-    const [shown, realSource] = [relative(root, source), futureRealpath(source)]
-    if (isInside(real, realSource)) return `contains the source directory ${shown}`
-    if (isInside(realSource, real)) return `is inside the source directory ${shown}`
-  }
-  return undefined
+  const sources = sourcesOf(apps).map((source): Source => [
+    relative(root, source),
+    futureRealpath(source)
+  ])
+  const isPackage = statIfThere(join(directory, PACKAGE)) !== undefined
+  return exposed(futureRealpath(directory), isPackage, futureRealpath(root), sources)
 }
 
-/** Whether a directory is none of these, judged while requests wait. @param real its real path */
+/** Whether a directory may be served, found out while requests wait. @param real its real path */
 export async function mayBeServed({ root, apps }: Project, real: string): Promise<boolean> {
-  const [realRoot, ...realSources] = await Promise.all([root, ...sourcesOf(apps)].map(realpathOf))
-  if (realRoot === undefined || isInside(real, realRoot) || PACKAGES.test(real)) return false
-  if (!isInstalled(real, realRoot) && (await statOf(join(real, PACKAGE)))) return false
-  return realSources.every(
-    source => source === undefined || !(isInside(real, source) || isInside(source, real))
+  const realRoot = await realpathOf(root)
+  const sources = await Promise.all(
+    sourcesOf(apps).map(async (source): Promise<Source> => [source, await realpathOf(source)])
   )
+  const isPackage = (await statOf(join(real, PACKAGE))) !== undefined
+  return realRoot !== undefined && exposed(real, isPackage, realRoot, sources) === undefined
 }
 
 const PACKAGE = 'package.json'
 const PACKAGES = /[/\\]node_modules(?:[/\\]@[^/\\]*)?$/
 const INSTALLED = /^.*[/\\]node_modules[/\\](?:@[^/\\]+[/\\])?[^/\\@.][^/\\]*/
 
-/** Whether a directory is part of a package that anybody can read, and not of the one that is the project. */
-function isInstalled(real: string, realRoot: string): boolean {
-  const [directory] = INSTALLED.exec(real) ?? []
-  return directory !== undefined && !isInside(directory, realRoot)
+type Source = readonly [shown: string, real: string | undefined]
+
+/** What a directory would expose, by real paths: what a link leads to is served as well. */
+function exposed(
+  real: string,
+  isPackage: boolean,
+  realRoot: string,
+  sources: readonly Source[]
+): string | undefined {
+  if (isInside(real, realRoot)) return "is the project's root, or contains it"
+  if (PACKAGES.test(real)) return 'contains all installed packages'
+  // Anybody can read an installed package, unless it is the project.
+  const [installed] = INSTALLED.exec(real) ?? []
+  const isPublished = installed !== undefined && !isInside(installed, realRoot)
+  if (isPackage && !isPublished) return 'contains a package.json'
+  for (const [shown, source] of sources) {
+    if (source === undefined) continue
+    if (isInside(real, source)) return `contains the source directory ${shown}`
+    if (isInside(source, real)) return `is inside the source directory ${shown}`
+  }
+  return undefined
 }
 
-function sourcesOf(apps: Project['apps']): ReadonlySet<string> {
-  return new Set(apps.flatMap(app => app.sources))
+function sourcesOf(apps: Project['apps']): readonly string[] {
+  return [...new Set(apps.flatMap(app => app.sources))]
 }

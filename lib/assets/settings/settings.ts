@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
-import { optionError, settleTable, type SettingsOf } from '../../options.ts'
+import { check, optionError, settleTable, type SettingsOf } from '../../options.ts'
 import { existingDirectory, settleApps, settlePath, type Apps } from './app-settings.ts'
 import { settleMounts, type MountSettings } from './mounts.ts'
-import { checkOptions, INDEX, MEMORY, PROJECT } from './option-table.ts'
+import { INDEX, MEMORY, PROJECT, TOP } from './option-table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
 import { headersByPath, type HeaderValues, type ValueByPath } from './values-by-path.ts'
@@ -55,7 +55,7 @@ export function settle(
   processEnv = process.env,
   isPrecompile = false
 ): Settings {
-  checkOptions(options)
+  check(options, TOP)
   const root = settleRoot(options.root)
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
   const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'

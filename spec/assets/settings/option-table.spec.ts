@@ -50,7 +50,7 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   [{ host: 'cdn.example' }, `host must be ${HOST}, got 'cdn.example'`],
   [{ host: 'https://cdn.example/x' }, `host must be ${HOST}, got 'https://cdn.example/x'`],
   [{ apps: ['web'] }, "apps must be an object with at least one app, or false, got [ 'web' ]"],
-  [{ apps: { web: 'apps/web' } }, "apps.web must be an object, got 'apps/web'"],
+  [{ apps: { web: 'apps/web' } }, "web must be an object, got 'apps/web' (apps.web)"],
   [{ apps: { web: { dir: 1 } } }, 'dir must be a string, got 1 (apps.web.dir)'],
   [
     { apps: { web: { path: 'admin' } } },
@@ -98,7 +98,10 @@ const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
   [{ missing: 'log' }, "missing must be 'ignore', 'warn' or 'error', got 'log'"],
   [{ tails: 0 }, 'tails must be true or false, got 0'],
   [{ configure: [] }, 'configure must be an object, got []'],
-  [{ configure: { production: true } }, 'configure.production must be an object, got true'],
+  [
+    { configure: { production: true } },
+    'production must be an object, got true (configure.production)'
+  ],
   [
     { configure: { test: { missing: 1 } } },
     "missing must be 'ignore', 'warn' or 'error', got 1 (configure.test.missing)"
