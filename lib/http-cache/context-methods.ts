@@ -1,10 +1,12 @@
 // The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and cache groups.
 import type { Context, ExtendableContext } from 'koa'
+import { formatGroups, formatKeys } from '../http/cache-groups.ts'
+import { isSafe } from '../http/preconditions.ts'
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
 import { observeCookies } from './cookie-reads.ts'
 import { cacheControlField, expiryFields, sharesCookies } from './directives.ts'
 import type { Fresh } from './fresh/fresh.ts'
-import { RequestState } from './request-state.ts'
+import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
 
 /** What `koaHttpCache` adds to Koa's context. */
@@ -120,13 +122,31 @@ function expires(
   state.write(expiryFields(lifetime, directives, Date.now()), sharesCookies(directives))
 }
 
-function cacheGroups(this: WithState, ...groups: readonly string[]): void {
-  const { groups: fields, settings } = requireState(this, 'cacheGroups')
-  fields.join(groups, settings.groups.header)
+function cacheGroups(this: WithState, ...more: readonly string[]): void {
+  const state = requireState(this, 'cacheGroups')
+  const groups = [...new Set([...state.groups, ...more])]
+  if (groups.length === 0) return
+  const { header } = state.settings.groups
+  const fields = {
+    'Cache-Groups': formatGroups(groups),
+    ...(header && { [header]: formatKeys(header, groups) })
+  }
+  this.set(fields)
+  state.groups = groups
 }
 
-function invalidateCacheGroups(this: WithState, ...groups: readonly string[]): void {
-  requireState(this, 'invalidateCacheGroups').groups.invalidate(groups)
+function invalidateCacheGroups(this: WithState, ...more: readonly string[]): void {
+  const state = requireState(this, 'invalidateCacheGroups')
+  if (isSafe(this.method)) {
+    throw new Error(
+      `ctx.invalidateCacheGroups was called for a ${this.method} request: caches ignore the invalidation in ` +
+        'responses to safe methods (RFC 9875 section 3); change the resource with POST, PUT, PATCH or DELETE'
+    )
+  }
+  const groups = [...new Set([...state.invalidated, ...more])]
+  if (groups.length === 0) return
+  this.set(INVALIDATION, formatGroups(groups))
+  state.invalidated = groups
 }
 
 type InsideState = RequestState & { readonly settings: HttpCacheSettings }

@@ -21,15 +21,13 @@ import type {
   Lifetime
 } from './cache-directive.ts'
 
-// Every spelling of a name, with the name in the header.
-const FLAGS = spellings(FLAG_DIRECTIVES)
-const SECONDS = spellings(SECONDS_DIRECTIVES)
-const FIELD_LISTS = spellings(['no-cache-fields', 'private-fields'])
-const REQUEST_ONLY = spellings(REQUEST_DIRECTIVES)
-const STANDARD = new Set([...FLAGS.keys(), ...SECONDS.keys(), ...REQUEST_ONLY.keys()])
-const NAMES = [...FLAG_DIRECTIVES, ...SECONDS_DIRECTIVES]
-const OTHERS = ['extension', 'target', 'cookies']
-const KNOWN = [...FLAGS.keys(), ...SECONDS.keys(), ...FIELD_LISTS.keys(), ...OTHERS]
+const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
+const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
+const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
+const REQUEST_ONLY: ReadonlySet<string> = new Set(REQUEST_DIRECTIVES)
+const NAMES = [...FLAGS, ...SECONDS]
+const STANDARD: ReadonlySet<string> = new Set([...NAMES, ...REQUEST_ONLY])
+const KNOWN = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies']
 // A comma with an even number of quotes after it is not between quotes.
 const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
 const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
@@ -79,7 +77,7 @@ export function parseDirectives(text: string): readonly CacheDirective[] {
     if (name === undefined) {
       throw optionError('cacheControl', "directives, such as 'public, max-age=60'", text)
     }
-    const known = FLAGS.has(name) ? name : name.toLowerCase()
+    const known = FLAGS.has(canonical(name)) ? name : name.toLowerCase()
     if (value === undefined) return known as CacheDirective
     if (FIELD_LISTS.has(`${known}-fields`)) return { [`${known}-fields`]: value.split(/ *, */) }
     return { [known]: /^\d+$/.test(value) ? Number(value) : value }
@@ -108,21 +106,18 @@ function readDirectives(given: readonly CacheDirective[]): Directives {
 }
 
 function readOptions(directives: Directives, options: CacheDirectiveOptions): void {
-  for (const [name, value] of Object.entries(options)) {
+  const { values } = directives
+  for (const [given, value] of Object.entries(options)) {
+    const name = canonical(given)
     if (value === undefined) continue
-    if (name === 'extension') readExtensions(directives.values, value)
-    else if (name === 'target') directives.target = value
-    else if (name !== 'cookies') readOption(directives.values, name, value)
-    else if (value !== 'shared') throw optionError('cookies', "'shared'", value)
+    if (given === 'extension') readExtensions(values, value)
+    else if (given === 'target') directives.target = value
+    else if (given === 'cookies') checkCookies(value)
+    else if (SECONDS.has(name)) values.set(name, readSeconds(name, value))
+    else if (FIELD_LISTS.has(name)) {
+      values.set(name.replace('-fields', ''), fieldNames(given, value))
+    } else readFlag(values, given, value)
   }
-}
-
-function readOption(values: DirectiveValues, name: string, value: unknown): void {
-  const seconds = SECONDS.get(name)
-  const fields = FIELD_LISTS.get(name)
-  if (seconds !== undefined) values.set(seconds, readSeconds(seconds, value))
-  else if (fields !== undefined) values.set(fields.replace('-fields', ''), fieldNames(name, value))
-  else readFlag(values, name, value)
 }
 
 /** @throws TypeError for anything but whole seconds or a string with a unit */
@@ -137,11 +132,15 @@ function fieldNames(name: string, value: unknown): readonly string[] {
   throw optionError(name, 'a list of field names', value)
 }
 
-function readFlag(values: DirectiveValues, name: string, value: unknown): void {
-  const flag = FLAGS.get(name)
-  if (flag === undefined) throw unknownDirective(name)
-  if (typeof value !== 'boolean') throw optionError(flag, 'true or false', value)
-  if (value) values.set(flag, true)
+function checkCookies(value: unknown): void {
+  if (value !== 'shared') throw optionError('cookies', "'shared'", value)
+}
+
+function readFlag(values: DirectiveValues, given: string, value: unknown): void {
+  const name = canonical(given)
+  if (!FLAGS.has(name)) throw unknownDirective(given)
+  if (typeof value !== 'boolean') throw optionError(name, 'true or false', value)
+  if (value) values.set(name, true)
 }
 
 function readExtensions(values: DirectiveValues, extensions: unknown): void {
@@ -163,20 +162,16 @@ function formatField({ values, target }: Directives): HeaderField {
     : { name: targetedField(target), value: formatCacheControl(values, 'dictionary') }
 }
 
-function unknownDirective(name: string): TypeError {
-  const seconds = SECONDS.get(name)
-  if (seconds !== undefined) return new TypeError(`${seconds} needs seconds: { ${name}: 60 }`)
-  if (REQUEST_ONLY.has(name))
-    return new TypeError(`${name} is a directive of requests, not of responses`)
-  return unknownName('directive', name, KNOWN, { advice: `known directives: ${NAMES.join(', ')}` })
+function unknownDirective(given: string): TypeError {
+  const name = canonical(given)
+  if (SECONDS.has(name)) return new TypeError(`${name} needs seconds: { ${given}: 60 }`)
+  if (REQUEST_ONLY.has(name)) {
+    return new TypeError(`${given} is a directive of requests, not of responses`)
+  }
+  return unknownName('directive', given, KNOWN, { advice: `known directives: ${NAMES.join(', ')}` })
 }
 
-function spellings(names: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(
-    names.flatMap(name => [
-      [name, name],
-      [name.replaceAll('-', '_'), name],
-      [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), name]
-    ])
-  )
+/** `mustRevalidate` and `must_revalidate` are `must-revalidate`. */
+function canonical(name: string): string {
+  return name.replaceAll('_', '-').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
 }

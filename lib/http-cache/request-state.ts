@@ -15,7 +15,6 @@ import {
 } from './fresh/fresh.ts'
 import { halted, isHalt } from './fresh/halt.ts'
 import { type FreshValidators, identify, withoutVersion } from './fresh/identify.ts'
-import { GroupFields } from './group-fields.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
 /** The response that the preconditions determine, whatever the route does afterwards. */
@@ -34,6 +33,10 @@ const PROCEED = Promise.resolve(false as const)
 const NOT_MODIFIED = Promise.resolve(304 as const)
 const FAILED = Promise.resolve(412 as const)
 
+const NONE: readonly string[] = []
+
+export const INVALIDATION = 'Cache-Group-Invalidation'
+
 export class RequestState {
   /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
   settings: HttpCacheSettings | undefined = undefined
@@ -51,8 +54,10 @@ export class RequestState {
   sharesCookies = false
   /** What the innermost koaHttpCache wrote in place of a route that wrote nothing. */
   appliedDefaults: AppliedDefaults | undefined = undefined
+  /** The cache groups of the response, and those that it invalidates (RFC 9875). */
+  groups: readonly string[] = NONE
+  invalidated: readonly string[] = NONE
   private readonly ctx: Context
-  private groupFields: GroupFields | undefined = undefined
   private pending: PendingResult[] | undefined = undefined
   private written: HeaderField[] | undefined = undefined
   private idleReads = 0
@@ -98,14 +103,11 @@ export class RequestState {
     this.pending = undefined
   }
 
-  /** The response's cache groups. */
-  get groups(): GroupFields {
-    return (this.groupFields ??= new GroupFields(this.ctx))
-  }
-
-  /** Removes the invalidation of groups from the response to a request that failed. */
+  /** Of a request that failed, which changed nothing (RFC 9111 section 4.4). */
   withdrawInvalidation(): void {
-    this.groupFields?.withdrawInvalidation()
+    if (this.invalidated.length === 0 || this.ctx.res.headersSent) return
+    this.invalidated = NONE
+    this.ctx.remove(INVALIDATION)
   }
 
   /** Sets fields about caching, and remembers those of a response that has not failed yet. */

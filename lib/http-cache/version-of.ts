@@ -41,25 +41,33 @@ export function versionOf(
   ...args: readonly [string, ...string[]] | readonly [string, ...string[], VersionOfOptions]
 ): () => string {
   const { names, root } = readArguments(args)
-  const files = new VersionedFiles(names, root)
-  for (const path of files.paths) {
-    if (statIfThere(path)) continue
-    throw new Error(`versionOf: ${path} does not exist; relative names start at ${root}`)
+  const paths = names.map(name => resolve(root, name))
+  const missing = paths.find(path => !statIfThere(path))
+  if (missing !== undefined) {
+    throw new Error(`versionOf: ${missing} does not exist; relative names start at ${root}`)
   }
   if (refreshes.size >= MAX_VERSIONS) {
     const advice = 'call it once, where koaHttpCache is created'
     throw new Error(`versionOf was called ${MAX_VERSIONS} times: ${advice}`)
   }
   const isFinal = !isDevelopment()
+  let known: ReadonlyMap<string, FileRead> = new Map()
+  let version: string | undefined
   const refresh = oneAtATime(async () => {
-    await files.read()
+    known = await readFiles(paths, known)
+    // Relative, so every server of a deploy has the same version.
+    const digests = Array.from(known, ([path, { digest }]) => [
+      relative(root, path).replaceAll(sep, '/'),
+      digest
+    ])
+    version = digestOf(JSON.stringify(digests))
     if (isFinal) refreshes.delete(refresh)
   })
   refreshes.add(refresh)
   // A failure is left to the first request, which tries again.
   if (isFinal) void Promise.allSettled([refresh()])
   return () => {
-    if (files.version !== undefined) return files.version
+    if (version !== undefined) return version
     throw new Error(
       `the version of ${names.join(', ')} has not been read yet: call it in a route behind koaHttpCache`
     )
@@ -86,42 +94,22 @@ interface FileRead {
   readonly digest: string
 }
 
-class VersionedFiles {
-  readonly paths: readonly string[]
-  version: string | undefined
-  readonly #root: string
-  #known: ReadonlyMap<string, FileRead> = new Map()
-
-  constructor(names: readonly string[], root: string) {
-    this.paths = names.map(name => resolve(root, name))
-    this.#root = root
-  }
-
-  async read(): Promise<void> {
-    const found = (await Promise.all(this.paths.map(path => filesUnder(path)))).flat()
-    const files = [...new Set(found)].toSorted((one, other) => (one < other ? -1 : 1))
-    const reads = await inParallel(files, CONCURRENCY, path => this.#readFile(path))
-    const pairs = files.flatMap((path, at) => (reads[at] ? [[path, reads[at]] as const] : []))
-    this.#known = new Map(pairs)
-    // Relative, so every server of a deploy has the same version.
-    const digests = pairs.map(([path, { digest }]) => [
-      relative(this.#root, path).replaceAll(sep, '/'),
-      digest
-    ])
-    this.version = digestOf(JSON.stringify(digests))
-  }
-
-  async #readFile(path: string): Promise<FileRead | undefined> {
-    const known = this.#known.get(path)
-    const again = known && (await recheck(known.observation))
-    if (known && again) return { observation: again, digest: known.digest }
+/** By path, in their order; those that have not changed are not read again. */
+async function readFiles(paths: readonly string[], known: ReadonlyMap<string, FileRead>) {
+  const found = (await Promise.all(paths.map(path => filesUnder(path)))).flat()
+  const files = [...new Set(found)].toSorted((one, other) => (one < other ? -1 : 1))
+  const reads = await inParallel(files, CONCURRENCY, async path => {
+    const before = known.get(path)
+    const again = before && (await recheck(before.observation))
+    if (before && again) return [[path, { observation: again, digest: before.digest }] as const]
     const readAt = Date.now()
     const whole = await readSnapshot(path)
-    if (!whole) return undefined
+    if (!whole) return []
     const { stamp, bytes } = whole
     const observation = observe(path, stamp, () => bytes, readAt)
-    return { observation, digest: digestOf(bytes) }
-  }
+    return [[path, { observation, digest: digestOf(bytes) }] as const]
+  })
+  return new Map(reads.flat())
 }
 
 /** The regular files at and below a path; none when it no longer exists. */

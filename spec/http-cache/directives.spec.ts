@@ -47,7 +47,7 @@ const WRONG: readonly [unknown, RegExp][] = [
   ['publik', /^unknown directive 'publik': did you mean 'public'\?$/],
   ['weird', /^unknown directive 'weird': known directives: public, private, no-cache, .*max-age/],
   [{ weird: 1 }, /^unknown directive 'weird': known directives: /],
-  [{ maxage: 1 }, /did you mean 'maxAge'\?/],
+  [{ maxage: 1 }, /did you mean 'max-age'\?/],
   [{ minFresh: 1 }, /^minFresh is a directive of requests, not of responses$/],
   ['only-if-cached', /^only-if-cached is a directive of requests/],
   ['max-age', /max-age needs seconds: \{ max-age: 60 \}/],
