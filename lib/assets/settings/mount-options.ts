@@ -114,7 +114,7 @@ const FALLBACK = {
   }
 } satisfies Record<string, Expectation>
 
-const FIELDS = {
+export const MOUNT = {
   dir: { ...text, isRequired: true },
   manifest: text,
   dev: {
@@ -140,9 +140,3 @@ const FIELDS = {
   revalidate: seconds,
   symlinks: oneOf('inside', 'follow', 'deny')
 } satisfies Record<keyof MountOptions, Expectation>
-
-export const MOUNT: Expectation = {
-  expected: 'a directory or an object',
-  holds: value => isText(value) || isRecord(value),
-  fields: FIELDS
-}

@@ -65,7 +65,7 @@ export const INDEX = {
 
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i
 
-const LIVE = {
+export const LIVE = {
   hosts: listOf(
     "a list of host names without port, such as 'my-machine.local'",
     name => isText(name) && HOST.test(name)
@@ -74,9 +74,15 @@ const LIVE = {
   editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
 } satisfies Record<keyof LiveOptions, Expectation>
 
+const mount: Expectation = {
+  expected: 'a directory or an object',
+  holds: value => isText(value) || isRecord(value),
+  fields: MOUNT
+}
+
 const configure = { ...record, each: { ...record, fields: LAYERED } }
 
-const APP = { ...LAYERED, dir: text, path: text, configure } satisfies Record<
+export const APP = { ...LAYERED, dir: text, path: text, configure } satisfies Record<
   keyof AppOptions,
   Expectation
 >
@@ -98,7 +104,7 @@ export const PROJECT = {
     holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),
     each: { ...record, fields: APP }
   },
-  mounts: { ...record, each: MOUNT },
+  mounts: { ...record, each: mount },
   headers,
   memory: { ...record, fields: MEMORY },
   index: { ...record, fields: INDEX },
