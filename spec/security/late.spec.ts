@@ -20,6 +20,11 @@ import { SENDERS_AND_MOUNT } from './places.ts'
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 const BATCHES = cases(6, 30)
+const UNREAD = cases(60_000, 240_000)
+const READ_LATE = cases(1000, 3000)
+// More than the kernel takes of a client that does not read, and more requests than one read brings.
+const LATE_TEXT = 'a'.repeat(4000)
+const PADDED = `GET /a.txt HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(80)}\r\n`
 
 interface Counted extends Front {
   readonly file: string
@@ -86,14 +91,14 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
   )
 
   test.serial(
-    `S67 240,000 pipelined requests of a client that reads nothing stay on its side, ${sender}`,
+    `S67 ${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`,
     async t => {
       const { port, file, seen, errors } = await makeCounted(t, options)
       const before = await heldBytes()
-      const socket = await pipeline(port, 240_000)
+      const socket = await pipeline(port, UNREAD)
       await until(() => openDescriptors(file) === 1, 'the first download has begun')
-      // What can still come has come once nothing does during a thousand answers.
-      for (let quiet = 0, came = seen.came; quiet < 1000; quiet++) {
+      // What can still come has come once nothing does during many answers.
+      for (let quiet = 0, came = seen.came; quiet < cases(200, 1000); quiet++) {
         await ask(port, 'HEAD', '/big.bin')
         if (seen.came !== came + 1) quiet = 0
         came = seen.came
@@ -181,23 +186,23 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
   )
 
   for (const [way, maxFileBytes] of [
-    ['from memory', 1024],
+    ['from memory', 8192],
     ['streamed', 0]
   ] as const) {
     test.serial(
-      `S67 3,000 pipelined requests of a client that reads late all get their response, ${way}, ${sender}`,
+      `S67 ${READ_LATE} pipelined requests of a client that reads late all get their response, ${way}, ${sender}`,
       async t => {
-        const root = makeProject(t, { 'public/a.txt': 'a'.repeat(1000) })
+        const root = makeProject(t, { 'public/a.txt': LATE_TEXT })
         const memory = { maxFileBytes }
         const production = { env: 'production', compile: false, fingerprint: false, revalidate: 0 }
         const { port, errors } = await makeFront(t, { root, ...production, memory, ...options })
         const socket = connect(port, '127.0.0.1')
-        const requests = 'GET /a.txt HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2999)
-        socket.write(`${requests}GET /a.txt HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+        const requests = `${PADDED}\r\n`.repeat(READ_LATE - 1)
+        socket.write(`${requests}${PADDED}Connection: close\r\n\r\n`)
         for (let asked = 0; asked < 100; asked++) await ask(port, 'HEAD', '/a.txt')
         const text = await textOf(socket)
-        t.is(text.split('HTTP/1.1 200 OK\r\n').length - 1, 3000)
-        t.is(text.split('a'.repeat(1000)).length - 1, 3000)
+        t.is(text.split('HTTP/1.1 200 OK\r\n').length - 1, READ_LATE)
+        t.is(text.split(LATE_TEXT).length - 1, READ_LATE)
         t.deepEqual(errors, [])
       }
     )
