@@ -1,4 +1,4 @@
-// The table of built-in compilers: another one is a file of its own and a line here.
+// The built-in compilers, each of an optional peer dependency: another one is a file of its own and a line here.
 import { basename, dirname } from 'node:path'
 import type { BuiltInCompiler, Compiler } from './compiler.ts'
 import { esbuildCompilers } from './esbuild.ts'
@@ -8,19 +8,18 @@ import { sassCompilers } from './sass.ts'
 
 const TABLE: readonly BuiltInCompiler[] = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
 
-/** @param load a parameter for the specs */
-export function makeBuiltInCompilers(load = loadPeer): readonly Compiler[] {
-  return TABLE.map(({ extensions, target, peers, compile }) => ({
+export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler): Compiler {
+  return {
     extensions,
     target,
     compile: async input => {
       const nodeModules = input.loadPaths.find(path => basename(path) === 'node_modules')
-      return compile(input, await load(peers, input.path, nodeModules && dirname(nodeModules)))
+      return compile(input, await loadPeer(peers, input.path, nodeModules && dirname(nodeModules)))
     }
-  }))
+  }
 }
 
-export const builtInCompilers = makeBuiltInCompilers()
+export const builtInCompilers: readonly Compiler[] = TABLE.map(withPeer)
 
 export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)

@@ -62,15 +62,13 @@ export function withDot(extension: string): string {
   return extension.startsWith('.') ? extension : `.${extension}`
 }
 
-export function wantsMap({ env, sourceMap = env === 'development' }: CompilerInput): boolean {
-  return sourceMap
-}
-
-// A path at which a compiler found nothing is a dependency as well: a file that appears there changes the result.
 /** The absolute paths of one search, in the order in which the compiler tries them. */
 export type Search = readonly string[]
 
-/** The paths of each search up to the first file that exists; the rest do not affect the result. */
+/**
+ * The paths of each search up to the first file that exists. Where there is none, a path is a dependency as
+ * well: a file that appears there changes the result.
+ */
 export async function searchedPaths(searches: Iterable<Search>): Promise<string[]> {
   const searched = await Promise.all(Array.from(searches, upToFirstFile))
   return [...new Set(searched.flat())]

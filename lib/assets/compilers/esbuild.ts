@@ -2,35 +2,28 @@
 import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
-import { wantsMap, type BuiltInCompiler, type CompilerInput } from './compiler.ts'
-import { loadPeer } from './peers.ts'
+import type { BuiltInCompiler, CompilerInput } from './compiler.ts'
 
-const PEERS = ['esbuild']
-const LOADERS = ['ts', 'tsx', 'jsx'] as const
-type Loader = (typeof LOADERS)[number]
-
-export const esbuildCompilers: readonly BuiltInCompiler[] = LOADERS.map(loader => ({
+export const esbuildCompilers = (['ts', 'tsx', 'jsx'] as const).map((loader): BuiltInCompiler => ({
   extensions: `.${loader}`,
   target: '.js',
-  peers: PEERS,
+  peers: ['esbuild'],
   compile: (input, peer) => compile(peer as typeof Esbuild, input, loader)
 }))
 
-/** @param purpose what needs esbuild, for the error when it is not installed */
-export async function loadEsbuild(purpose: string, from: string, load = loadPeer) {
-  return (await load(PEERS, purpose, from)) as typeof Esbuild
-}
-
-async function compile(esbuild: typeof Esbuild, input: CompilerInput, loader: Loader) {
-  const { code, path } = input
+async function compile(
+  esbuild: typeof Esbuild,
+  { code, path, sourceMap }: CompilerInput,
+  loader: 'ts' | 'tsx' | 'jsx'
+) {
   try {
     const result = await esbuild.transform(code, {
       loader,
       sourcefile: basename(path),
-      sourcemap: wantsMap(input) ? 'inline' : false,
+      sourcemap: sourceMap ? 'inline' : false,
       target: 'es2022'
     })
-    return { code: result.code, dependencies: [] }
+    return { code: result.code }
   } catch (error) {
     throw asCompileError(error, path)
   }

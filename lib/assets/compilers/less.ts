@@ -2,13 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import type less from 'less'
 import { CompileError } from '../../errors.ts'
-import {
-  searchedPaths,
-  wantsMap,
-  type BuiltInCompiler,
-  type CompilerInput,
-  type Search
-} from './compiler.ts'
+import { searchedPaths, type BuiltInCompiler, type CompilerInput, type Search } from './compiler.ts'
 
 export const lessCompilers: readonly BuiltInCompiler[] = [
   {
@@ -20,14 +14,14 @@ export const lessCompilers: readonly BuiltInCompiler[] = [
 ]
 
 async function compile(peer: LessModule, input: CompilerInput) {
-  const { code, path, loadPaths } = input
+  const { code, path, loadPaths, sourceMap } = input
   const searches: Search[] = []
   try {
     const result = await peer.render(code, {
       filename: path,
       paths: [...loadPaths],
       plugins: [recorder(peer, searches)],
-      ...(wantsMap(input) && {
+      ...(sourceMap && {
         sourceMap: {
           sourceMapFileInline: true,
           outputSourceFiles: true,

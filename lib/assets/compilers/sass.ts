@@ -3,13 +3,7 @@ import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../errors.ts'
-import {
-  searchedPaths,
-  wantsMap,
-  type BuiltInCompiler,
-  type CompilerInput,
-  type Search
-} from './compiler.ts'
+import { searchedPaths, type BuiltInCompiler, type CompilerInput, type Search } from './compiler.ts'
 import { nodeModulesFrom } from './peers.ts'
 
 const SYNTAX_OF = { '.scss': 'scss', '.sass': 'indented' } as const
@@ -24,8 +18,7 @@ export const sassCompilers: readonly BuiltInCompiler[] = Object.entries(SYNTAX_O
 )
 
 async function compile(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
-  const { code, path, loadPaths } = input
-  const inline = wantsMap(input)
+  const { code, path, loadPaths, sourceMap = false } = input
   const searches: Search[] = []
   try {
     const result = await sass.compileStringAsync(code, {
@@ -34,8 +27,8 @@ async function compile(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syn
       loadPaths: [...loadPaths],
       importers: [recorder(input, searches), new sass.NodePackageImporter(dirname(path))],
       quietDeps: true,
-      sourceMap: inline,
-      sourceMapIncludeSources: inline
+      sourceMap,
+      sourceMapIncludeSources: sourceMap
     })
     const read = result.loadedUrls.flatMap(filePath)
     const imported = read.filter(file => file !== path)

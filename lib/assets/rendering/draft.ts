@@ -81,7 +81,7 @@ export async function draft(
     const { mtimeNs } = input.stamp
     return { content: read.bytes, inputs: [input], mtimeNs, isSettled: true }
   }
-  const options = { loadPaths, env, ...(sourceMap && { sourceMap }) }
+  const options = { loadPaths, env, sourceMap: sourceMap || env === 'development' }
   return draftText(asset, read.bytes, input, options)
 }
 

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
 import { readContent } from '../../files/content.ts'
-import { asCompileError, loadEsbuild } from '../compilers/esbuild.ts'
-import type { Load } from '../compilers/peers.ts'
+import { asCompileError } from '../compilers/esbuild.ts'
+import { loadPeer } from '../compilers/peers.ts'
 import type { Source } from '../sources/catalog.ts'
 import type { Asset } from '../sources/sources.ts'
 import { textOf, textType, type Draft } from './draft.ts'
@@ -28,15 +28,10 @@ export function isMinifiable(name: string): boolean {
 /**
  * @param root the project's root; esbuild is loaded from there first
  * @param warn receives the warnings of esbuild, each with its place
- * @param load a parameter for the specs
  * @throws AssetError when esbuild is not installed
  */
-export async function loadMinifier(
-  root: string,
-  warn: (message: string) => void,
-  load?: Load
-): Promise<Minify> {
-  const esbuild = await loadEsbuild('minifying', root, load)
+export async function loadMinifier(root: string, warn: (message: string) => void): Promise<Minify> {
+  const esbuild = (await loadPeer(['esbuild'], 'minifying', root)) as typeof Esbuild
   return async (renderer, asset, drafted) => {
     const bytes = await readContent(drafted.content)
     // Other encodings stay as they are.

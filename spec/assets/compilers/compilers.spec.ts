@@ -2,8 +2,10 @@ import { createRequire } from 'node:module'
 import test from 'ava'
 import { join } from 'node:path'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
-import { makeBuiltInCompilers } from '../../../lib/assets/compilers/built-in.ts'
-import { loadPeer } from '../../../lib/assets/compilers/peers.ts'
+import { withPeer } from '../../../lib/assets/compilers/built-in.ts'
+import { esbuildCompilers } from '../../../lib/assets/compilers/esbuild.ts'
+import { lessCompilers } from '../../../lib/assets/compilers/less.ts'
+import { sassCompilers } from '../../../lib/assets/compilers/sass.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
 import { makeSite } from '../../support/site.ts'
@@ -18,11 +20,9 @@ for (const [extension, peer] of [
 ] as const) {
   test(`CMP-08 ${extension} without ${peer} is a 500 with the source and the install command`, async t => {
     // Loaded as ever, from a name under which nothing is installed.
-    const compilers = makeBuiltInCompilers((names, source) =>
-      loadPeer(
-        names.map(name => `${name}-is-not-installed`),
-        source
-      )
+    const rows = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
+    const compilers = rows.map(row =>
+      withPeer({ ...row, peers: row.peers.map(name => `${name}-is-not-installed`) })
     )
     const files = { [`code/app.${extension}`]: '', 'code/plain.css': 'a{}' }
     const site = await makeSite(t, files, { compilers })
@@ -82,6 +82,7 @@ test("CMP-11 a compiler of the user's own beats the built-in one, and is told wh
       code: 'é{}',
       path: site.at('css/a.css.scss'),
       env: 'test',
+      sourceMap: false,
       loadPaths: [
         ...[site.at('').slice(0, -1), site.at('css'), site.at('js')],
         ...thirdPartyPaths(),

@@ -3,8 +3,11 @@ import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import test from 'ava'
-import { makeBuiltInCompilers } from '../../../lib/assets/compilers/built-in.ts'
+import { withPeer } from '../../../lib/assets/compilers/built-in.ts'
+import { esbuildCompilers } from '../../../lib/assets/compilers/esbuild.ts'
+import { lessCompilers } from '../../../lib/assets/compilers/less.ts'
 import { loadPeer } from '../../../lib/assets/compilers/peers.ts'
+import { sassCompilers } from '../../../lib/assets/compilers/sass.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 
 const { resolve } = createRequire(import.meta.url)
@@ -15,12 +18,9 @@ for (const [extension, peer, code] of [
   ['js.ts', 'esbuild', 'go(1 as number)']
 ] as const) {
   test(`CMP-08 ${peer}, installed in the project while it runs, is found by the next request`, async t => {
-    const compilers = makeBuiltInCompilers((names, source, from) =>
-      loadPeer(
-        names.map(name => `${name}-late`),
-        source,
-        from
-      )
+    const rows = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
+    const compilers = rows.map(row =>
+      withPeer({ ...row, peers: row.peers.map(name => `${name}-late`) })
     )
     const site = await makeSite(t, { [`x/app.${extension}`]: code }, { compilers, env: 'test' })
     const url = `/assets/app.${extension.split('.')[0]}`

@@ -4,7 +4,6 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInThisContext } from 'node:vm'
 import { loadPeer } from '../../../lib/assets/compilers/peers.ts'
-import { loadMinifier } from '../../../lib/assets/rendering/minify.ts'
 import { precompile, PrecompileError } from '../../../lib/assets/building/precompile.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { verify } from '../../../lib/assets/building/verify.ts'
@@ -305,12 +304,8 @@ test('runs with and without minify do not share files', async t => {
 })
 
 test('without esbuild the error shows how to install it', async t => {
-  const load: typeof loadPeer = (names, source) =>
-    loadPeer(
-      names.map(name => `${name}-is-not-installed`),
-      source
-    )
-  await t.throwsAsync(() => loadMinifier(import.meta.dirname, () => {}, load), {
+  const names = ['esbuild-is-not-installed']
+  await t.throwsAsync(() => loadPeer(names, 'minifying', import.meta.dirname), {
     code: 'compiler-missing',
     message:
       'minifying needs esbuild-is-not-installed, which is not installed: npm install --save-dev esbuild-is-not-installed'
