@@ -1,6 +1,7 @@
 // What a bundler's manifest says, whichever bundler wrote it. Files are paths below the mount's directory.
 import { isRecord } from '../../options.ts'
 import type { ScriptKind } from '../views/entry.ts'
+import { importOrder } from '../views/module-graph.ts'
 
 export interface Bundle {
   /** The names of its entries, as pages write them. */
@@ -18,14 +19,25 @@ export interface Bundle {
 /** The static import graph of an entry, in the order in which a page names the files. */
 export interface BundleEntry {
   readonly stylesheets: readonly string[]
-  readonly scripts: readonly BundleScript[]
+  readonly scripts: readonly { readonly file: string; readonly kind: ScriptKind }[]
   /** Modules that the scripts import. */
   readonly preloads: readonly string[]
 }
 
-export interface BundleScript {
-  readonly file: string
-  readonly kind: ScriptKind
+/** What some of the chunks import statically, by keys, and themselves; imports come first. */
+export function graphOf<Chunk extends { readonly imports: readonly string[] }>(
+  chunks: ReadonlyMap<string, Chunk>,
+  keys: Iterable<string>
+): Chunk[] {
+  const chunkAt = (key: string): Chunk => {
+    const chunk = chunks.get(key)
+    if (chunk) return chunk
+    throw new TypeError(`${key} is imported but missing`)
+  }
+  return Array.from(
+    importOrder(keys, key => chunkAt(key).imports),
+    chunkAt
+  )
 }
 
 // Checks of what a manifest contains. Each reason completes "… is not a bundler's manifest: ".

@@ -1,5 +1,4 @@
 // The bundles of all mounts, and their entries by name.
-import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
@@ -9,12 +8,10 @@ import type { EntryUrls, EntryScript, FindEntry } from '../views/entry.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 import { LEGACY } from './vite.ts'
 
-/** A mount that has entries. */
+/** A mount that has entries: those of a bundle, or of Vite's dev server. */
 interface EntrySource {
   readonly urlPath: string
-  readonly manifest?: string
   readonly bundle?: MountedBundle
-  readonly revalidate?: number | undefined
   readonly find: (name: string) => EntryUrls | undefined
 }
 
@@ -26,17 +23,14 @@ export class Bundles {
   readonly #sources: readonly EntrySource[]
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
-  constructor(settings: Settings, warn: (message: string) => void) {
-    const { integrity } = settings.publicApp
-    const project = { host: settings.host ?? '', algorithms: integrity, warn }
-    this.#sources = settings.mounts.flatMap((mount): EntrySource[] => {
-      const { urlPath, manifest, dev, revalidate } = mount
-      if (dev !== undefined) {
-        return [{ urlPath, find: name => entryInDevelopment({ urlPath, dev }, name) }]
-      }
+  constructor({ publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
+    const options = { host, algorithms: publicApp.integrity, warn }
+    this.#sources = mounts.flatMap((mount): EntrySource[] => {
+      const { urlPath, manifest, dev } = mount
+      if (dev !== undefined) return [{ urlPath, find: name => inDevelopment(urlPath, dev, name) }]
       if (manifest === undefined) return []
-      const bundle = new MountedBundle({ ...mount, manifest }, project)
-      return [{ urlPath, manifest, bundle, revalidate, find: name => bundle.entry(name) }]
+      const bundle = new MountedBundle({ ...mount, manifest }, options)
+      return [{ urlPath, bundle, find: name => bundle.entry(name) }]
     })
   }
 
@@ -61,9 +55,10 @@ export class Bundles {
 
   /** Costs one stat for each manifest that was not looked at for `seconds`, or for the mount's own `revalidate`. */
   refresh(seconds: number): Promise<void>[] {
-    return this.#sources.flatMap(({ bundle, revalidate = seconds }) => {
-      return bundle?.refresh(seconds === 0 ? 0 : revalidate) ?? []
-    })
+    return this.#sources.flatMap(
+      ({ bundle }) =>
+        bundle?.refresh(seconds === 0 ? 0 : (bundle.mount.revalidate ?? seconds)) ?? []
+    )
   }
 
   readonly find: FindEntry = (given, mount) => {
@@ -102,45 +97,30 @@ function unknownEntry(name: string, sources: readonly EntrySource[]): AssetError
     near === undefined
       ? `its entries: ${listed}${names.length > MAX_LISTED ? ', …' : ''}`
       : `did you mean '${near}'?`
-  const manifests = sources.map(({ manifest }) => manifest).join(' or ')
+  const manifests = sources.map(({ bundle }) => bundle?.mount.manifest).join(' or ')
   return new AssetError('asset-unknown', `'${name}' is not an entry of ${manifests}; ${hint}`)
 }
 
 /** What Vite takes for a stylesheet. A link to one gets CSS, and is swapped by HMR. */
-const STYLESHEETS = new Set([
-  '.css',
-  '.less',
-  '.sass',
-  '.scss',
-  '.styl',
-  '.stylus',
-  '.pcss',
-  '.postcss',
-  '.sss'
-])
-
-interface DevServer {
-  /** Decoded, without a trailing slash. */
-  readonly urlPath: string
-  /** An origin, or the one of the page. */
-  readonly dev: string | true
-}
+const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
 
 /**
- * What a page loads while Vite's dev server compiles the sources. Its `base` is the mount's URL path.
+ * What a page loads while Vite's dev server, whose `base` is the mount's URL path, compiles the sources.
+ * @param urlPath decoded, without a trailing slash
+ * @param dev an origin, or `true` for the one of the page
  * @param name the path of a source below Vite's `root`; an HTML file is none that a tag can load
  */
-function entryInDevelopment({ urlPath, dev }: DevServer, name: string): EntryUrls {
+function inDevelopment(urlPath: string, dev: string | true, name: string): EntryUrls {
   if (/\.html?$/.test(name)) {
     throw new TypeError(
       `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
     )
   }
-  const urlOf = (path: string) => (dev === true ? '' : dev) + encodeAsImported(`${urlPath}/${path}`)
-  const module = (path: string): EntryScript => ({ url: urlOf(path), kind: 'module' })
-  const isStylesheet = STYLESHEETS.has(posix.extname(name))
   // The plugin only takes part in builds.
   if (LEGACY.test(name)) return { stylesheets: [], scripts: [], preloads: [] }
+  const urlOf = (path: string) => (dev === true ? '' : dev) + encodeAsImported(`${urlPath}/${path}`)
+  const module = (path: string): EntryScript => ({ url: urlOf(path), kind: 'module' })
+  const isStylesheet = STYLESHEET.test(name)
   return {
     stylesheets: isStylesheet ? [{ url: urlOf(name) }] : [],
     scripts: [module('@vite/client'), ...(isStylesheet ? [] : [module(name)])],

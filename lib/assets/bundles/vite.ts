@@ -2,18 +2,16 @@
 import { isRecord } from '../../options.ts'
 import {
   fileBelow,
+  graphOf,
   records,
   texts,
-  type Json,
   type Bundle,
   type BundleEntry,
-  type BundleScript
+  type Json
 } from './bundle.ts'
-import { importOrder } from '../views/module-graph.ts'
-import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
+import { HASHES, hashedAmong, stemOf } from './hashed-names.ts'
 
 interface Chunk {
-  readonly key: string
   readonly file: string
   /** The name before a hash was added, without extension; undefined when not known. */
   readonly stem: string | undefined
@@ -40,9 +38,13 @@ export function readVite(manifest: Json): Bundle | undefined {
     records(manifest, 'chunk').map(([key, chunk]) => [key, readChunk(key, chunk)])
   )
   const all = [...chunks.values()]
-  const names = all.filter(({ isEntry }) => isEntry).map(({ key }) => key)
-  const common = commonStylesheet(chunks)
-  const reached = [...graphOf(chunks, names)]
+  const names = [...chunks].filter(([, { isEntry }]) => isEntry).map(([key]) => key)
+  // With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk.
+  const style = all.some(({ stylesheets }) => stylesheets.length > 0)
+    ? undefined
+    : chunks.get('style.css')
+  const common = style && !style.isEntry ? [style.file] : []
+  const reached = graphOf(chunks, names)
   return {
     names,
     entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),
@@ -50,69 +52,50 @@ export function readVite(manifest: Json): Bundle | undefined {
     files: new Set(
       all.flatMap(({ file, stylesheets, assets }) => [file, ...stylesheets, ...assets])
     ),
-    hashed: hashedAmong([all.flatMap(namedFiles)], HASHES.vite)
+    hashed: hashedAmong(
+      [
+        // Vite names a chunk's stylesheet after the chunk.
+        all.flatMap(({ file, stem, stylesheets }) =>
+          stem === undefined ? [] : [file, ...stylesheets].map(each => [each, stem] as const)
+        )
+      ],
+      HASHES.vite
+    )
   }
 }
 
-function readChunk(key: string, chunk: Json): Chunk {
-  const { file, name, src, isEntry } = chunk
+function readChunk(key: string, { file, name, src, isEntry, imports, css, assets }: Json): Chunk {
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
   const source = typeof src === 'string' && !key.startsWith('_') ? src : undefined
   const plain = typeof name === 'string' ? `${name}.` : source
   return {
-    key,
     file: fileBelow(file),
     stem: plain === undefined ? undefined : stemOf(plain),
     isEntry: isEntry === true,
-    imports: texts(chunk['imports'], `imports of ${key}`),
-    stylesheets: texts(chunk['css'], `css of ${key}`).map(fileBelow),
-    assets: texts(chunk['assets'], `assets of ${key}`).map(fileBelow)
+    imports: texts(imports, `imports of ${key}`),
+    stylesheets: texts(css, `css of ${key}`).map(fileBelow),
+    assets: texts(assets, `assets of ${key}`).map(fileBelow)
   }
-}
-
-/** Vite names a chunk's stylesheet after the chunk. */
-function namedFiles({ file, stem, stylesheets }: Chunk): NamedFile[] {
-  return stem === undefined ? [] : [file, ...stylesheets].map(each => [each, stem])
-}
-
-/** With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk. */
-function commonStylesheet(chunks: Chunks): readonly string[] {
-  const style = chunks.get('style.css')
-  const isSplit = [...chunks.values()].some(({ stylesheets }) => stylesheets.length > 0)
-  return style && !style.isEntry && !isSplit ? [style.file] : []
-}
-
-function graphOf(chunks: Chunks, keys: Iterable<string>): Set<Chunk> {
-  const chunkAt = (key: string): Chunk => {
-    const chunk = chunks.get(key)
-    if (chunk) return chunk
-    throw new TypeError(`${key} is imported but missing`)
-  }
-  return importOrder(Array.from(keys, chunkAt), ({ imports }) => imports.map(chunkAt))
 }
 
 function entryOf(chunks: Chunks, name: string, common: readonly string[]): BundleEntry {
-  if (isLegacy(chunks.get(name))) return legacyEntry(chunks, name)
-  const isScript = !isCss(chunks.get(name)?.file ?? '')
-  const starts = [...(isScript ? keysLike(chunks, POLYFILLS) : []), name]
-  const graph = [...graphOf(chunks, starts)]
-  const files = graph.filter(({ file }) => !isCss(file)).map(({ file }) => file)
-  const scripts = starts.flatMap(key => chunks.get(key)?.file ?? []).filter(file => !isCss(file))
+  const entry = chunks.get(name)
+  // Both the key and the file of `src/main.ts` say it, but not the name: `src/main-legacy.ts`.
+  const isLegacy =
+    LEGACY.test(name) && stemOf(entry?.file ?? '').startsWith(`${entry?.stem}-legacy`)
+  if (isLegacy) return legacyEntry(chunks, name)
+  const starts = [...(isCss(entry?.file ?? '') ? [] : keysLike(chunks, POLYFILLS)), name]
+  const graph = graphOf(chunks, starts)
   const css = graph.flatMap(({ file, stylesheets }) => [
     ...stylesheets,
     ...(isCss(file) ? [file] : [])
   ])
+  const scripts = filesAt(chunks, starts).filter(file => !isCss(file))
   return {
     stylesheets: [...new Set([...common, ...css])],
-    scripts: scripts.map((file): BundleScript => ({ file, kind: 'module' })),
-    preloads: files.filter(file => !scripts.includes(file))
+    scripts: scripts.map(file => ({ file, kind: 'module' })),
+    preloads: graph.map(({ file }) => file).filter(file => !isCss(file) && !scripts.includes(file))
   }
-}
-
-/** Both the key and the file of `src/main.ts` say it, but not the name: `src/main-legacy.ts`. */
-function isLegacy(chunk: Chunk | undefined): boolean {
-  if (!chunk || !LEGACY.test(chunk.key)) return false
-  return stemOf(chunk.file).startsWith(`${chunk.stem}-legacy`)
 }
 
 /**
@@ -122,13 +105,16 @@ function isLegacy(chunk: Chunk | undefined): boolean {
  */
 function legacyEntry(chunks: Chunks, name: string): BundleEntry {
   const kind = chunks.has(name.replace(LEGACY, '')) ? 'nomodule' : 'blocking'
-  const keys = new Set([...keysLike(chunks, LEGACY_POLYFILLS), name])
-  const scripts = [...keys].flatMap(key => chunks.get(key)?.file ?? [])
+  const scripts = filesAt(chunks, new Set([...keysLike(chunks, LEGACY_POLYFILLS), name]))
   return { stylesheets: [], scripts: scripts.map(file => ({ file, kind })), preloads: [] }
 }
 
 function keysLike(chunks: Chunks, pattern: RegExp): string[] {
   return [...chunks.keys()].filter(key => pattern.test(key))
+}
+
+function filesAt(chunks: Chunks, keys: Iterable<string>): string[] {
+  return [...keys].flatMap(key => chunks.get(key)?.file ?? [])
 }
 
 function isCss(file: string): boolean {

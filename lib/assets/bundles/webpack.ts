@@ -1,18 +1,15 @@
 // The stats of webpack and Rspack (`--json`, `stats.toJson()`), and the manifests of plugins that list
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
 import { isRecord } from '../../options.ts'
-import type { ScriptKind } from '../views/entry.ts'
-import { fileBelow, isBelow, type Json, type Bundle, type BundleEntry } from './bundle.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import { HASHES, hashedAmong, type NamedFile } from './hashed-names.ts'
+import { fileBelow, isBelow, type Bundle, type Json } from './bundle.ts'
+import { HASHES, hashedAmong } from './hashed-names.ts'
 
 /** What stats say of a file. */
 interface Asset {
   readonly isModule: boolean
   readonly isHashed: boolean
 }
-
-type Assets = ReadonlyMap<string, Asset>
 
 /** @param urlPath that of the mount, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
@@ -21,24 +18,37 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   const below = (path: string) =>
     path.startsWith(`${urlPath}/`) ? path.slice(urlPath.length + 1) : path
   const entries = new Map(
-    Object.entries(entrypoints).map(([name, entrypoint]) => [
-      name,
-      filesIn(entrypoint, name).map(below).map(fileBelow).filter(isTagged)
-    ])
+    Object.entries(entrypoints).map(([name, entrypoint]) => {
+      // Neither a source map nor a file that a script loads gets a tag.
+      const files = filesIn(entrypoint, name).map(below).map(fileBelow)
+      return [name, files.filter(file => /\.(?:css|m?js)(?:\?|$)/.test(file))]
+    })
   )
   const assets = readAssets(manifest['assets'])
   const mapped = Object.values(manifest).filter(value => typeof value === 'string')
   const others = assets ? assets.keys() : mapped.map(below).filter(isBelow)
   const tagged = new Set([...entries.values()].flat())
   const files = new Set([...tagged, ...others])
+  const isModule = (file: string) => assets?.get(file)?.isModule || /\.mjs(?:\?|$)/.test(file)
   return {
     names: [...entries.keys()],
-    entry: name => entryOf(entries.get(name), assets),
+    // In the order of the list, in which a chunk stands behind those that it needs.
+    entry: name => {
+      const listed = entries.get(name)
+      if (!listed) return undefined
+      const isCss = (file: string) => /\.css(?:\?|$)/.test(file)
+      const scripts = listed.filter(file => !isCss(file))
+      return {
+        stylesheets: listed.filter(isCss),
+        scripts: scripts.map(file => ({ file, kind: isModule(file) ? 'module' : 'classic' })),
+        preloads: []
+      }
+    },
     tagged,
     files,
     hashed: assets
-      ? new Set([...assets].filter(([, { isHashed }]) => isHashed).map(([file]) => file))
-      : hashedAmong([Array.from(files, (file): NamedFile => [file, undefined])], HASHES.webpack)
+      ? new Set([...files].filter(file => assets.get(file)?.isHashed))
+      : hashedAmong([Array.from(files, file => [file, undefined] as const)], HASHES.webpack)
   }
 }
 
@@ -54,13 +64,8 @@ function filesIn(value: unknown, entrypoint: string): string[] {
   throw new TypeError(`entrypoint ${entrypoint} lists no assets`)
 }
 
-/** Neither a source map nor a file that a script loads. */
-function isTagged(file: string): boolean {
-  return /\.(?:css|m?js)(?:\?|$)/.test(file)
-}
-
 /** By file, which may end in a query; undefined where the manifest does not describe its files. */
-function readAssets(given: unknown): Assets | undefined {
+function readAssets(given: unknown): ReadonlyMap<string, Asset> | undefined {
   if (!Array.isArray(given)) return undefined
   const assets = new Map<string, Asset>()
   for (const asset of given) {
@@ -73,31 +78,11 @@ function readAssets(given: unknown): Assets | undefined {
 }
 
 function readInfo(file: string, info: Json): Asset {
-  const kinds = ['contenthash', 'chunkhash', 'fullhash', 'modulehash']
-  const hashes = kinds.flatMap(kind => info[kind])
-  const inName = hashes.filter(
+  const hashes = ['contenthash', 'chunkhash', 'fullhash', 'modulehash'].flatMap(kind => info[kind])
+  const isInName = hashes.some(
     hash => typeof hash === 'string' && hash.length >= 8 && file.includes(hash)
   )
   // A hash in the query is not part of the path that is requested.
-  const isImmutable = info['immutable'] === true && inName.length > 0 && !file.includes('?')
-  return {
-    isModule: info['javascriptModule'] === true,
-    isHashed: isImmutable && !hasFixedUrl(file)
-  }
-}
-
-/** In the order of the list, in which a chunk stands behind those that it needs. */
-function entryOf(
-  files: readonly string[] | undefined,
-  assets: Assets | undefined
-): BundleEntry | undefined {
-  if (!files) return undefined
-  const isCss = (file: string) => /\.css(?:\?|$)/.test(file)
-  const kindOf = (file: string): ScriptKind =>
-    assets?.get(file)?.isModule || /\.mjs(?:\?|$)/.test(file) ? 'module' : 'classic'
-  return {
-    stylesheets: files.filter(isCss),
-    scripts: files.filter(file => !isCss(file)).map(file => ({ file, kind: kindOf(file) })),
-    preloads: []
-  }
+  const isHashed = info['immutable'] === true && isInName && !file.includes('?')
+  return { isModule: info['javascriptModule'] === true, isHashed: isHashed && !hasFixedUrl(file) }
 }

@@ -3,6 +3,7 @@
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
 import { splitArguments, type AssetUrl, type NamesThen } from './asset-url.ts'
 import { escapeHtml, escapeInScript, withoutKeywords, type Attributes } from './html.ts'
+import { makePageMemory } from './module-graph.ts'
 import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
 
 export interface EntryOptions {
@@ -72,11 +73,11 @@ const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
 /** What the tags of a page load already. */
 export type Page = Set<string>
 
-export function entryHelpers(find: FindEntry, page: Page) {
+export function entryHelpers(tagsOf: TagsOf, page: Page) {
   const write: WriteEntry = (...args: NamesThenEntryOptions): string => {
     const { names, options = {} } = splitArguments('entry', args)
     check(withoutKeywords(options), OPTIONS, 'entry.')
-    const tags = names.flatMap(name => tagsOf(find(name, options.mount), options))
+    const tags = names.flatMap(name => tagsOf(name, options))
     const nonce = options.nonce === undefined ? '' : ` nonce="${escapeHtml(options.nonce)}"`
     return ORDER.flatMap(rank => tags.filter(tag => tag.rank === rank))
       .filter(tag => isNewOn(page, tag))
@@ -134,31 +135,26 @@ function isNewOn(page: Page, { rank, url }: Tag): boolean {
   return true
 }
 
-/** The tags of the entries of a build, which are the same objects until the next build. */
-const written = new WeakMap<EntryUrls, Map<EntryOptions['type'], readonly Tag[]>>()
+export type TagsOf = (name: string, options: EntryOptions) => readonly Tag[]
 
-function tagsOf(entry: EntryUrls, { type, reactRefresh }: EntryOptions): readonly Tag[] {
-  const byType = written.get(entry) ?? new Map<EntryOptions['type'], readonly Tag[]>()
-  const tags = byType.get(type) ?? writeTags(entry, type)
-  written.set(entry, byType.set(type, tags))
-  const runtime = reactRefresh ? entry.reactRefresh : undefined
-  return runtime === undefined ? tags : [...tags, preamble(runtime)]
-}
-
-function writeTags(
-  { stylesheets, scripts, preloads }: EntryUrls,
-  type: EntryOptions['type']
-): Tag[] {
-  return [
-    ...stylesheets.map(css => tagOf('stylesheet', css.url, stylesheetTag(css, {}))),
-    ...scripts.map(script => {
-      const kind = type === undefined || isForSome(script.kind) ? script.kind : type
-      return tagOf('script', script.url, scriptTag(script, KINDS[kind]))
-    }),
-    ...(type === 'classic' ? [] : preloads).map(each =>
-      tagOf('modulepreload', each.url, modulePreloadTag(each, {}))
-    )
-  ]
+/** Finds the tags of an entry, and remembers them for all pages. */
+export function makeTagsOf(find: FindEntry, version: () => string): TagsOf {
+  const remembered = makePageMemory<readonly Tag[]>(version)
+  return (name, { mount, type, reactRefresh = false }) =>
+    remembered(JSON.stringify([name, mount, type, reactRefresh]), () => {
+      const { stylesheets, scripts, preloads, reactRefresh: runtime } = find(name, mount)
+      return [
+        ...stylesheets.map(css => tagOf('stylesheet', css.url, stylesheetTag(css, {}))),
+        ...(reactRefresh && runtime !== undefined ? [preamble(runtime)] : []),
+        ...scripts.map(script => {
+          const kind = type === undefined || isForSome(script.kind) ? script.kind : type
+          return tagOf('script', script.url, scriptTag(script, KINDS[kind]))
+        }),
+        ...(type === 'classic' ? [] : preloads).map(each =>
+          tagOf('modulepreload', each.url, modulePreloadTag(each, {}))
+        )
+      ]
+    })
 }
 
 /** No attribute contains a `>` that is not escaped. */

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { nearest } from '../../nearest.ts'
 import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
-import { entryHelpers, findNone, type FindEntry, type Page } from './entry.ts'
+import { entryHelpers, findNone, makeTagsOf, type FindEntry, type Page } from './entry.ts'
 import { importMapHelpers } from './import-map.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
@@ -98,6 +98,7 @@ function helpersFor(
 ): (options: PageOptions) => ViewHelpers {
   const host = given?.replace(/\/+$/, '') ?? ''
   const urlOf = makeUrlOf(host, assets)
+  const tagsOf = makeTagsOf(findEntry, () => assets.version())
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
     ...tagHelpers(host, assets, urlOf),
@@ -113,7 +114,7 @@ function helpersFor(
   }
   return options =>
     Object.assign(Object.create(versioned) as typeof versioned, helpers, {
-      ...entryHelpers(findEntry, options.page),
+      ...entryHelpers(tagsOf, options.page),
       ...liveHelpers(options.isLive ? liveScript : undefined),
       app: (name: string) => pick(name, options)
     })
