@@ -1,5 +1,6 @@
 // The result of a precompile, on one screen.
-import type { DeltaReport, DeltaSavings, PrecompileReport } from '../assets/building/precompile.ts'
+import type { DeltaReport, DeltaSavings } from '../assets/building/deltas/deltas.ts'
+import type { PrecompileReport } from '../assets/building/precompile.ts'
 import { count, formatBytes, formatSeconds, indent, table } from './format.ts'
 
 /** @param manifest its path, as displayed */

@@ -13,10 +13,16 @@ import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/encode.ts'
-import type { Assets } from './built.ts'
 import { finishAll, MAP, type Drafted, type Node } from './finish-build.ts'
 import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.ts'
-import { byPath, findProblems, listPlaces, type Place, type Problem } from './places.ts'
+import {
+  byPath,
+  findFailures,
+  listPlaces,
+  type Assets,
+  type Failure,
+  type Place
+} from './places.ts'
 
 export interface BuilderOptions {
   readonly warn: (message: string) => void
@@ -33,7 +39,7 @@ export interface BuilderOptions {
 export interface BuildResult {
   readonly assets: Assets
   /** In the order of paths. */
-  readonly problems: readonly Problem[]
+  readonly failures: readonly Failure[]
 }
 
 /** An asset under its plain name. */
@@ -87,20 +93,20 @@ export class Builder {
   /** Every asset that can be built; the same result again if nothing has changed. */
   async all(): Promise<BuildResult> {
     const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
-    const problems = findProblems(this.#settings, places)
-    const all = await this.#draftAll(places, problems)
+    const failures = findFailures(this.#settings, places)
+    const all = await this.#draftAll(places, failures)
     const drafts = Array.from(all.values(), ({ draft }) => draft)
     if (this.#last && isSame(drafts, this.#last.drafts)) return this.#last.result
-    const result = await this.#finish(all, problems)
-    // With problems it is looked again: what is missing may have been added to `public`.
-    this.#last = result.problems.length === 0 ? { drafts, result } : undefined
+    const result = await this.#finish(all, failures)
+    // With failures it is looked again: what is missing may have been added to `public`.
+    this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
   }
 
-  async #finish(all: ReadonlyMap<string, DraftedPlace>, problems: Problem[]): Promise<BuildResult> {
+  async #finish(all: ReadonlyMap<string, DraftedPlace>, failures: Failure[]): Promise<BuildResult> {
     const nodes = new Map<string, Node>()
     for (const [path, drafted] of all) {
-      const links = await this.#link(drafted, problems)
+      const links = await this.#link(drafted, failures)
       const map = links.includes(path + MAP) ? all.get(path + MAP) : undefined
       const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
       const ownMap = map && isRewritten ? await readAgain(map) : undefined
@@ -108,12 +114,12 @@ export class Builder {
     }
     const { assets, moduleCycles } = finishAll(nodes)
     for (const cycle of moduleCycles) this.#options.warn(cycleFound(cycle))
-    return { assets, problems: problems.toSorted(byPath) }
+    return { assets, failures: failures.toSorted(byPath) }
   }
 
   async #draftAll(
     places: readonly Place[],
-    problems: Problem[]
+    failures: Failure[]
   ): Promise<ReadonlyMap<string, DraftedPlace>> {
     const { onProgress, signal } = this.#options
     let done = 0
@@ -121,7 +127,7 @@ export class Builder {
       const { path } = place
       const drafted = await this.#draft(place).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
-        problems.push({ path, error })
+        failures.push({ path, error })
       })
       onProgress?.(++done, places.length, path)
       return drafted ? [[path, { ...place, ...drafted }] as const] : []
@@ -164,9 +170,9 @@ export class Builder {
   }
 
   /** The path of each referenced asset; undefined leaves the reference as it is written. */
-  async #link(drafted: DraftedPlace, problems: Problem[]): Promise<(string | undefined)[]> {
+  async #link(drafted: DraftedPlace, failures: Failure[]): Promise<(string | undefined)[]> {
     const { path, draft } = drafted
-    const fail = (error: AssetError) => void problems.push({ path, error })
+    const fail = (error: AssetError) => void failures.push({ path, error })
     const { warn } = this.#options
     const found = await this.#renderer.resolveAll(drafted, draft, { warn, fail })
     return found.map(to => to && assetPath(to.app, to.source.name))

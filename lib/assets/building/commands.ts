@@ -2,12 +2,11 @@
 export {
   precompile,
   PrecompileError,
-  type DeltaReport,
-  type DeltaSavings,
   type PrecompileOptions,
   type PrecompileReport,
   type Progress
 } from './precompile.ts'
+export type { DeltaReport, DeltaSavings } from './deltas/deltas.ts'
 export {
   verify,
   verifyCopies,

@@ -6,9 +6,16 @@ import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { isInModule, type Reference } from '../rendering/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/encode.ts'
-import { publishedPath, publishedUrl, type Assets, type Built, type Imports } from './built.ts'
 import { cycleThrough, groupsInOrder } from './graph.ts'
-import { byPath, type Place } from './places.ts'
+import {
+  byPath,
+  publishedPath,
+  publishedUrl,
+  type Assets,
+  type Built,
+  type Imports,
+  type Place
+} from './places.ts'
 
 /** A draft, and the checksums of content that is final already. */
 export interface Drafted {
@@ -35,103 +42,123 @@ export interface Finished {
 }
 
 export function finishAll(nodes: ReadonlyMap<string, Node>): Finished {
-  const finisher = new Finisher(nodes)
-  for (const group of groupsInOrder(nodes.values(), node => finisher.nodesOf(node))) {
-    finisher.finish(group)
+  const assets = new Map<string, Built>()
+  const moduleCycles: string[][] = []
+  const edges = ({ links }: Node) => links.flatMap(path => nodes.get(path ?? '') ?? [])
+  for (const group of groupsInOrder(nodes.values(), edges)) {
+    const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
+    const hasStyles = group.some(({ name }) => textType(name) === 'css')
+    const cycle = new Set(isCycle ? group : [])
+    const isInCycle = (path: string) => cycle.has(nodes.get(path) as Node)
+    const urlsOf = (node: Node, query = '') => urlsIn(node, assets, isInCycle, query)
+    const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
+    const [module] = group.filter(({ name }) => textType(name) === 'js').toSorted(byPath)
+    if (isCycle && module) {
+      const way = cycleThrough(module, node => edges(node).filter(to => cycle.has(to)))
+      moduleCycles.push(way.map(({ path }) => path))
+    }
+    const shared = hasStyles ? newestMtime(group, assets) : undefined
+    // Before any of them is finished, as each counts what it refers to.
+    const times = group.map(node => shared ?? newestMtime([node], assets))
+    for (const [at, node] of group.entries()) {
+      const mtimeNs = times[at] ?? 0n
+      shiftOwnMap(node, urlsOf(node, query), mtimeNs, assets)
+      const finished = finishOne(node, urlsOf(node, query), mtimeNs)
+      for (const built of finished) assets.set(built.path, built)
+    }
   }
-  return finisher
+  return { assets, moduleCycles }
 }
 
-class Finisher implements Finished {
-  readonly assets = new Map<string, Built>()
-  readonly moduleCycles: string[][] = []
-  readonly #nodes: ReadonlyMap<string, Node>
+function urlsIn(
+  { links, draft }: Node,
+  assets: Assets,
+  isInCycle: (path: string) => boolean,
+  query: string
+): Urls {
+  return links.map((path, at) => {
+    const reference = draft.text?.references[at]
+    if (path === undefined || !reference) return undefined
+    // An import map resolves plain URLs, not those with a query.
+    if (isInCycle(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
+    const built = assets.get(path)
+    return built ? publishedUrl(built) : encodePath(path)
+  })
+}
 
-  constructor(nodes: ReadonlyMap<string, Node>) {
-    this.#nodes = nodes
+/**
+ * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each
+ * other by plain names with that digest as the query, so a change in one changes the bytes, and the
+ * fingerprint, of each.
+ */
+function digestOfCycle(group: readonly Node[], urlsOf: (node: Node) => Urls): string {
+  const digester = new Digester()
+  for (const node of group.toSorted(byPath)) {
+    const content = finish(node.draft, urlsOf(node))
+    digester.update(node.path).update('\0')
+    if (!('copyOf' in content)) digester.update(content).update('\0')
+    digester.update(node.draft.map ?? '').update('\0')
   }
+  return digester.finish()
+}
 
-  /** The nodes that a node refers to. */
-  nodesOf({ links }: Node): readonly Node[] {
-    return links.flatMap(path => this.#nodes.get(path ?? '') ?? [])
-  }
+/**
+ * The newest mtime of everything that the bytes depend on: the sources, and the assets that are named
+ * by fingerprint. A stylesheet keeps its size when its image changes; if it kept its mtime too, a
+ * server that derives validators from both (nginx) would respond 304 to a client with the old bytes.
+ */
+function newestMtime(group: readonly Node[], assets: Assets): bigint {
+  const linked = group.flatMap(({ links }) => links.flatMap(path => assets.get(path ?? '') ?? []))
+  const named = linked.filter(asset => publishedPath(asset) !== asset.path)
+  return newest([...group.map(({ draft }) => draft.mtimeNs), ...named.map(one => one.mtimeNs)])
+}
 
-  finish(group: readonly Node[]): void {
-    const isCycle = group.length > 1 || group.some(node => this.nodesOf(node).includes(node))
-    const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
-    const hasStyles = group.some(({ name }) => textType(name) === 'css')
-    const query = isCycle && hasStyles ? `?${this.#digestOfCycle(group, cycle)}` : ''
-    if (isCycle) this.#report(group)
-    const shared = hasStyles ? this.#newestMtime(group) : undefined
-    const times = group.map(node => shared ?? this.#newestMtime([node]))
-    group.forEach((node, at) => {
-      const mtimeNs = times[at] ?? 0n
-      this.#shiftOwnMap(node, this.#urlsOf(node, cycle, query), mtimeNs)
-      const urls = this.#urlsOf(node, cycle, query)
-      for (const built of finishOne(node, urls, mtimeNs)) this.assets.set(built.path, built)
-    })
-  }
+function newest(times: readonly bigint[]): bigint {
+  return times.reduce((latest, time) => (time > latest ? time : latest), 0n)
+}
 
-  /** The text refers to its map by fingerprint, so the map comes first. */
-  #shiftOwnMap({ path, draft, ownMap }: Node, urls: Urls, mtimeNs: bigint): void {
-    const map = this.assets.get(path + MAP)
-    if (ownMap === undefined || !map || !draft.text) return
-    const { code, references } = draft.text
-    const content = Buffer.from(shiftMap(ownMap, code, references, urls))
-    const sums = checksumsOfBytes(content, map.app.integrity)
-    const newest = mtimeNs > map.mtimeNs ? mtimeNs : map.mtimeNs
-    this.assets.set(map.path, { ...map, content, ...sums, mtimeNs: newest })
-  }
+/** The text refers to its map by fingerprint, so the map comes first. */
+function shiftOwnMap(
+  { path, draft: { text }, ownMap }: Node,
+  urls: Urls,
+  mtimeNs: bigint,
+  assets: Map<string, Built>
+): void {
+  const map = assets.get(path + MAP)
+  if (ownMap === undefined || !map || !text) return
+  const content = Buffer.from(shiftMap(ownMap, text.code, text.references, urls))
+  const sums = checksumsOfBytes(content, map.app.integrity)
+  assets.set(map.path, { ...map, content, ...sums, mtimeNs: newest([mtimeNs, map.mtimeNs]) })
+}
 
-  #report(group: readonly Node[]): void {
-    const modules = group.filter(({ name }) => textType(name) === 'js').toSorted(byPath)
-    const [first] = modules
-    if (!first) return
-    const members = new Set(group)
-    const cycle = cycleThrough(first, node => this.nodesOf(node).filter(to => members.has(to)))
-    this.moduleCycles.push(cycle.map(({ path }) => path))
-  }
+/** Added to the path of an asset for its source map. */
+export const MAP = '.map'
 
-  #urlsOf({ links, draft }: Node, cycle: ReadonlySet<string>, query = ''): Urls {
-    return links.map((path, at) => {
-      const reference = draft.text?.references[at]
-      if (path === undefined || !reference) return undefined
-      // An import map resolves plain URLs, not those with a query.
-      if (cycle.has(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
-      const built = this.assets.get(path)
-      return built ? publishedUrl(built) : encodePath(path)
-    })
+/** Minified text names its map by fingerprint, so the map comes first. */
+function finishOne(node: Node, urls: Urls, mtimeNs: bigint): Built[] {
+  const { draft, sums, links: _, ownMap: __, ...rest } = node
+  const place = { ...rest, mtimeNs }
+  const { integrity } = place.app
+  const content = finish(draft, urls)
+  const imports = importsOf(node)
+  if (draft.map === undefined) {
+    const known = sums ?? checksumsOfBytes(content as Uint8Array, integrity)
+    return [{ ...place, content, ...known, ...imports }]
   }
-
-  /**
-   * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each
-   * other by plain names with that digest as the query, so a change in one changes the bytes, and the
-   * fingerprint, of each.
-   */
-  #digestOfCycle(group: readonly Node[], cycle: ReadonlySet<string>): string {
-    const digester = new Digester()
-    for (const node of group.toSorted(byPath)) {
-      const { path, draft } = node
-      const content = finish(draft, this.#urlsOf(node, cycle))
-      digester.update(path).update('\0')
-      if (!('copyOf' in content)) digester.update(content).update('\0')
-      digester.update(draft.map ?? '').update('\0')
-    }
-    return digester.finish()
+  const { text } = draft
+  const json = text ? shiftMap(draft.map, text.code, text.references, urls) : draft.map
+  const mapContent = Buffer.from(json)
+  const map: Built = {
+    ...place,
+    name: place.name + MAP,
+    path: place.path + MAP,
+    content: mapContent,
+    ...checksumsOfBytes(mapContent, integrity)
   }
-
-  /**
-   * The newest mtime of everything that the bytes depend on: the sources, and the assets that are named
-   * by fingerprint. A stylesheet keeps its size when its image changes; if it kept its mtime too, a
-   * server that derives validators from both (nginx) would respond 304 to a client with the old bytes.
-   */
-  #newestMtime(group: readonly Node[]): bigint {
-    const links = group.flatMap(node => node.links)
-    const linked = links.flatMap(path => this.assets.get(path ?? '') ?? [])
-    const named = linked.filter(asset => publishedPath(asset) !== asset.path)
-    const times = [...group.map(({ draft }) => draft.mtimeNs), ...named.map(one => one.mtimeNs)]
-    return times.reduce((newest, time) => (time > newest ? time : newest), 0n)
-  }
+  const directive = `# sourceMappingURL=${publishedUrl(map)}`
+  const comment = /\.css$/i.test(place.name) ? `/*${directive} */\n` : `//${directive}\n`
+  const code = Buffer.concat([content as Buffer, Buffer.from(comment)])
+  return [map, { ...place, content: code, ...checksumsOfBytes(code, integrity), ...imports }]
 }
 
 /** What a module imports; undefined for what is no script, or was not searched for imports. */
@@ -144,41 +171,4 @@ function importsOf({ app, name, draft, links }: Node): Imports | undefined {
     )
   const dynamicImports = of('dynamic-import')
   return { imports: of('import'), ...(dynamicImports.length > 0 && { dynamicImports }) }
-}
-
-function finishOne(node: Node, urls: Urls, mtimeNs: bigint): Built[] {
-  const { draft, sums, links: _, ownMap: __, ...place } = node
-  const content = finish(draft, urls)
-  const imports = importsOf(node)
-  if (draft.map === undefined) {
-    const known = sums ?? checksumsOfBytes(content as Uint8Array, place.app.integrity)
-    return [{ ...place, mtimeNs, content, ...known, ...imports }]
-  }
-  const [map, code] = withMap({ ...place, mtimeNs }, draft, content as Buffer, urls)
-  return [map, { ...code, ...imports }]
-}
-
-/** Added to the path of a minified asset for its source map. */
-export const MAP = '.map'
-
-/** The asset names its map by fingerprint, so the map comes first. */
-function withMap(
-  place: Omit<Built, 'content' | keyof Checksums>,
-  { text, map = '' }: Draft,
-  content: Buffer,
-  urls: Urls
-): [map: Built, code: Built] {
-  const { app, name, path } = place
-  const json = Buffer.from(text ? shiftMap(map, text.code, text.references, urls) : map)
-  const mapped: Built = {
-    ...place,
-    name: name + MAP,
-    path: path + MAP,
-    content: json,
-    ...checksumsOfBytes(json, app.integrity)
-  }
-  const directive = `# sourceMappingURL=${publishedUrl(mapped)}`
-  const comment = /\.css$/i.test(name) ? `/*${directive} */\n` : `//${directive}\n`
-  const code = Buffer.concat([content, Buffer.from(comment)])
-  return [mapped, { ...place, content: code, ...checksumsOfBytes(code, app.integrity) }]
 }

@@ -1,12 +1,14 @@
 // The assets of all apps, the URL paths under which they are published, and those that cannot be.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
+import type { Content } from '../../files/content.ts'
 import { printable } from '../../printable.ts'
 import { appAt, assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Listed, Sources } from '../sources/sources.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
+import { withFingerprint } from '../urls/fingerprint.ts'
 
 /** A source, and where it is published. */
 export interface Place extends Listed {
@@ -14,11 +16,41 @@ export interface Place extends Listed {
   readonly path: string
 }
 
-/** The reason why an asset cannot be published. */
-export interface Problem {
+/** An asset that cannot be published. */
+export interface Failure {
   /** The plain URL path, decoded. */
   readonly path: string
   readonly error: AssetError
+}
+
+/** What a script imports by literal specifiers: the plain URL paths of assets, decoded, in their order. */
+export interface Imports {
+  /** Undefined for what is no script, and for scripts whose references are not rewritten. */
+  readonly imports?: readonly string[]
+  /** By `import()`; undefined for none. */
+  readonly dynamicImports?: readonly string[]
+}
+
+export interface Built extends Place, Imports {
+  /** The final bytes, or the source when its bytes are published unchanged. */
+  readonly content: Content
+  readonly mtimeNs: bigint
+  /** In bytes. */
+  readonly size: number
+  readonly digest: string
+  readonly integrity: readonly string[]
+}
+
+export type Assets = ReadonlyMap<string, Built>
+
+/** The decoded URL path that pages and stylesheets ask for: fingerprinted, if the app has fingerprints. */
+export function publishedPath({ app, path, digest }: Built): string {
+  return app.fingerprint ? withFingerprint(path, digest) : path
+}
+
+/** The same, encoded. */
+export function publishedUrl(built: Built): string {
+  return encodePath(publishedPath(built))
 }
 
 /** Every asset, in the order of paths. */
@@ -43,25 +75,20 @@ export function byPath(a: { readonly path: string }, b: { readonly path: string 
 }
 
 /** Names that several sources share, and names that cannot be requested. */
-export function findProblems({ root }: Settings, places: readonly Place[]): Problem[] {
-  return places.flatMap(place => {
-    const { path } = place
-    const problems: Problem[] = []
-    if (place.rivals.length > 0) problems.push({ path, error: nameTaken(place) })
+export function findFailures({ root }: Settings, places: readonly Place[]): Failure[] {
+  return places.flatMap(({ path, name, source, rivals }) => {
+    const failures: Failure[] = []
+    if (rivals.length > 0) {
+      const paths = [source, ...rivals].map(one => one.path).join(', ')
+      const message = `several sources in ${source.directory} are published as ${name}: ${paths}; rename all but one`
+      failures.push({ path, error: new AssetError('name-taken', message) })
+    }
     const reason = whyNotCanonical(encodePath(path))
-    if (reason !== undefined) problems.push({ path, error: nameUnusable(root, place, reason) })
-    return problems
+    if (reason !== undefined) {
+      const [file, shown] = [relative(root, source.file), path].map(printable)
+      const message = `${file} is published as ${shown}, which cannot be requested: ${reason}; rename it`
+      failures.push({ path, error: new AssetError('name-unusable', message) })
+    }
+    return failures
   })
-}
-
-function nameTaken({ name, source, rivals }: Place): AssetError {
-  const paths = [source, ...rivals].map(one => one.path).join(', ')
-  const message = `several sources in ${source.directory} are published as ${name}: ${paths}; rename all but one`
-  return new AssetError('name-taken', message)
-}
-
-function nameUnusable(root: string, { path, source }: Place, reason: string): AssetError {
-  const [file, name] = [relative(root, source.file), path].map(printable)
-  const message = `${file} is published as ${name}, which cannot be requested: ${reason}; rename it`
-  return new AssetError('name-unusable', message)
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
-import { lock, type Lock } from '../../files/writing/lock.ts'
+import { lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { sweep, sweepTree } from '../../files/writing/temporary.ts'
 import { abortSignal, callback, check, flag, type Expectation } from '../../options.ts'
@@ -14,14 +14,10 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
-import { Builder, type BuilderOptions } from './builder.ts'
-import type { Assets } from './built.ts'
+import { Builder } from './builder.ts'
+import type { DeltaReport } from './deltas/deltas.ts'
 import { listPlaces } from './places.ts'
-import { reportOn, type PrecompileReport } from './precompile-report.ts'
 import { publishBuild } from './writing/publish-build.ts'
-
-export type { DeltaReport, DeltaSavings } from './deltas/deltas.ts'
-export type { PrecompileReport } from './precompile-report.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */
@@ -46,6 +42,34 @@ export interface PrecompileOptions {
   readonly signal?: AbortSignal | undefined
   /** Receives each warning once. Default: `console.warn`. */
   readonly warn?: ((message: string) => void) | undefined
+}
+
+export interface PrecompileReport {
+  /** Absolute path of the manifest. */
+  readonly manifest: string
+  /** How many assets were published. */
+  readonly assets: number
+  /** Total size of all assets, in bytes. */
+  readonly bytes: number
+  /** Total size of the smallest representation of each asset, in bytes. */
+  readonly compressedBytes: number
+  /** Duration of the run. */
+  readonly seconds: number
+  /** The five largest assets: plain URL path, and size in bytes. */
+  readonly largest: readonly { readonly path: string; readonly size: number }[]
+  /** Plain URL paths, compared with the previous manifest. */
+  readonly changes: {
+    readonly added: readonly string[]
+    readonly changed: readonly string[]
+    readonly removed: readonly string[]
+  }
+  /**
+   * How many fingerprinted files of changed and removed assets the previous build left. They are kept for
+   * pages that name them; see `clean`.
+   */
+  readonly kept: number
+  /** Undefined when no asset changed that has an earlier version, and with `deltas: false`. */
+  readonly deltas: DeltaReport | undefined
 }
 
 /** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
@@ -94,99 +118,59 @@ export async function precompile(
 ): Promise<PrecompileReport> {
   const startedAt = performance.now()
   check(precompileOptions, OPTIONS)
-  const run = new Run(settleForPrecompile(options), precompileOptions)
-  return { ...(await run.start()), seconds: (performance.now() - startedAt) / 1000 }
+  const settings = settleForPrecompile(options)
+  const { signal, onProgress, minify } = precompileOptions
+  const { prefix, root, apps } = settings
+  const warn = warnOnce(precompileOptions.warn)
+  const sources = new Sources(settings, warn)
+  const directory = publicFile(settings, prefix)
+  const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
+    onProgress?.({ stage, done, total, path })
+  signal?.throwIfAborted()
+  await requireAssets(settings, sources)
+  const isMinified = (app: AppSettings) => minify ?? app.minify
+  const minifier = apps.some(isMinified) ? await loadMinifier(root, warn) : undefined
+  await requireInPublic(settings, [directory])
+  const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
+  try {
+    await Promise.all([sweep(dirname(directory)), sweepTree(directory, LEFT_MS)])
+    const builder = new Builder(settings, sources, {
+      minifierOf: app => (isMinified(app) ? minifier : undefined),
+      warn,
+      signal,
+      onProgress: progressOf('compile')
+    })
+    const { assets, failures } = await builder.all()
+    if (failures.length > 0) throw new PrecompileError(failures.map(({ error }) => error))
+    const files = Array.from(assets.keys(), path => publicFile(settings, path))
+    await requireInPublic(settings, files.map(dirname))
+    const options = { lock: held, signal, onProgress: progressOf('write') }
+    const report = await publishBuild(settings, assets, options)
+    const seconds = (performance.now() - startedAt) / 1000
+    return { manifest: manifestFile(settings), ...report, seconds }
+  } finally {
+    await held.release()
+  }
 }
 
-class Run {
-  readonly #settings: Settings
-  readonly #options: PrecompileOptions
-  readonly #sources: Sources
-  readonly #warn: (message: string) => void
+/** Otherwise a run in the wrong directory would leave an empty `public` there. */
+async function requireAssets(settings: Settings, sources: Sources): Promise<void> {
+  const { root, apps } = settings
+  if ((await listPlaces(settings, sources)).length > 0) return
+  const searched = new Set(apps.flatMap(app => sources.of(app).directories))
+  const message =
+    apps.length === 0
+      ? 'there is nothing to precompile: this project has no assets of its own'
+      : `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
+  throw new AssetError('precompile-empty', message)
+}
 
-  constructor(settings: Settings, options: PrecompileOptions) {
-    this.#settings = settings
-    this.#options = options
-    this.#warn = warnOnce(options.warn)
-    this.#sources = new Sources(settings, this.#warn)
-  }
-
-  async start() {
-    const { prefix } = this.#settings
-    const directory = publicFile(this.#settings, prefix)
-    this.#options.signal?.throwIfAborted()
-    await this.#requireAssets()
-    const minifierOf = await this.#loadMinifiers()
-    await this.#requireInPublic([directory])
-    const held = await lock(directory, this.#warn).catch(
-      rethrowAsPublishError(this.#settings, prefix)
-    )
-    try {
-      await Promise.all([sweep(dirname(directory)), sweepTree(directory, LEFT_MS)])
-      return await this.#publish(await this.#build(minifierOf), held)
-    } finally {
-      await held.release()
-    }
-  }
-
-  /** Otherwise a run in the wrong directory would leave an empty `public` there. */
-  async #requireAssets(): Promise<void> {
-    const { root, apps } = this.#settings
-    const places = await listPlaces(this.#settings, this.#sources)
-    if (places.length > 0) return
-    if (apps.length === 0) {
-      const message = 'there is nothing to precompile: this project has no assets of its own'
-      throw new AssetError('precompile-empty', message)
-    }
-    const searched = new Set(apps.flatMap(app => this.#sources.of(app).directories))
-    throw new AssetError(
-      'precompile-empty',
-      `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
-    )
-  }
-
-  async #loadMinifiers() {
-    const { root, apps } = this.#settings
-    const isMinified = (app: AppSettings) => this.#options.minify ?? app.minify
-    const minifier = apps.some(isMinified) ? await loadMinifier(root, this.#warn) : undefined
-    return (app: AppSettings) => (isMinified(app) ? minifier : undefined)
-  }
-
-  async #build(minifierOf: BuilderOptions['minifierOf']): Promise<Assets> {
-    const builder = new Builder(this.#settings, this.#sources, {
-      minifierOf,
-      warn: this.#warn,
-      signal: this.#options.signal,
-      onProgress: this.#progress('compile')
-    })
-    const { assets, problems } = await builder.all()
-    if (problems.length > 0) throw new PrecompileError(problems.map(({ error }) => error))
-    const files = Array.from(assets.keys(), path => publicFile(this.#settings, path))
-    await this.#requireInPublic(files.map(file => dirname(file)))
-    return assets
-  }
-
-  async #publish(assets: Assets, held: Lock) {
-    const { entries, before, ...counts } = await publishBuild(this.#settings, assets, {
-      lock: held,
-      signal: this.#options.signal,
-      onProgress: this.#progress('write')
-    })
-    return { manifest: manifestFile(this.#settings), ...reportOn(entries, before), ...counts }
-  }
-
-  #progress(stage: Progress['stage']) {
-    return (done: number, total: number, path: string) =>
-      this.#options.onProgress?.({ stage, done, total, path })
-  }
-
-  /** Nothing is written at all when a symbolic link leads any of these directories out of `public`. */
-  async #requireInPublic(directories: readonly string[]): Promise<void> {
-    const distinct = [...new Set(directories)].toSorted()
-    const problems = await inParallel(distinct, CONCURRENCY, async directory => {
-      const isInPlace = await wouldBeInPlace(this.#settings.place, join(directory, 'any'))
-      return isInPlace ? [] : outsidePlace(this.#settings.place, directory)
-    })
-    if (problems.flat().length > 0) throw new PrecompileError(problems.flat())
-  }
+/** Nothing is written at all when a symbolic link leads any of these directories out of `public`. */
+async function requireInPublic({ place }: Settings, directories: readonly string[]): Promise<void> {
+  const distinct = [...new Set(directories)].toSorted()
+  const outside = await inParallel(distinct, CONCURRENCY, async directory => {
+    const isInPlace = await wouldBeInPlace(place, join(directory, 'any'))
+    return isInPlace ? [] : outsidePlace(place, directory)
+  })
+  if (outside.flat().length > 0) throw new PrecompileError(outside.flat())
 }

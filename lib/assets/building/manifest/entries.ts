@@ -1,7 +1,7 @@
 // The entries of a manifest, and their layout in public/assets.json.
 import type { ManifestApps } from '../../settings/manifest-file.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { publishedUrl, type Built } from '../built.ts'
+import { publishedUrl, type Built } from '../places.ts'
 
 /** The value of an asset; the key is its plain URL path, `/assets/app.css`. */
 export interface ManifestEntry {

@@ -14,7 +14,7 @@ import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Sources } from '../../sources/sources.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
 import { Builder, type BuildResult } from '../builder.ts'
-import { publishedPath, type Assets, type Built } from '../built.ts'
+import { publishedPath, type Assets, type Built } from '../places.ts'
 import { entriesOf } from '../manifest/entries.ts'
 import { Manifest } from '../manifest/manifest.ts'
 import { SourceEdited, writeAsset } from '../writing/write-asset.ts'
@@ -117,10 +117,10 @@ export class Fingerprints extends OnRequest implements AppFiles {
 
   /** Writes the assets that have changed, and returns the problems of all. */
   async #publish(
-    { assets, problems }: BuildResult,
+    { assets, failures }: BuildResult,
     startedAt: number
   ): Promise<ReadonlyMap<string, AssetError>> {
-    const all = new Map(problems.map(({ path, error }) => [path, error]))
+    const all = new Map(failures.map(({ path, error }) => [path, error]))
     const changed = [...assets.values()].filter(
       ({ path, digest }) => this.#assets.get(path)?.digest !== digest
     )

@@ -8,7 +8,7 @@ import { prepareReplacement, type Replacement } from '../../../files/writing/rep
 import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
-import type { Assets, Built } from '../built.ts'
+import type { Assets, Built } from '../places.ts'
 import { DeltaWriter } from '../deltas/delta-writer.ts'
 import { entriesOf, serialize, type ManifestEntries } from '../manifest/entries.ts'
 import { readEntries } from '../manifest/read-manifest.ts'
@@ -20,75 +20,61 @@ export interface PublishOptions {
   readonly onProgress: (done: number, total: number, path: string) => void
 }
 
-/** What is replaced at the end, in this order. */
+// Compression runs on the thread pool, four at a time.
+const CONCURRENCY = 8
+
+/** The files of an asset that are replaced at the end, in this order. */
 interface Prepared {
   /** The URL path that an error names. */
   readonly path: string
-  readonly replacements: readonly Replacement[]
+  readonly replacements: Replacement[]
 }
-
-// Compression runs on the thread pool, four at a time.
-const CONCURRENCY = 8
 
 /**
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
  * names as they were.
- *
- * @returns the entries of the new manifest and of the one before, how many files of the one before are
- *   kept, and the total size of the smallest representation of each asset, in bytes
  */
 export async function publishBuild(settings: Settings, assets: Assets, options: PublishOptions) {
-  const { signal, lock } = options
+  const { signal, lock, onProgress } = options
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings)).catch(failed)
   const deltas = new DeltaWriter(settings, before)
   const prepared: Prepared[] = []
+  let done = 0
+  let compressedBytes = 0
+  const write = async (built: Built): Promise<void> => {
+    const replacements: Replacement[] = []
+    prepared.push({ path: built.path, replacements })
+    const smallest = await writeAsset(settings, built, replacements, assets)
+    await deltas.write(built, smallest)
+    compressedBytes += smallest
+    onProgress(++done, assets.size, built.path)
+  }
+  const writeOne = (built: Built) => write(built).catch(rethrowAsPublishError(settings, built.path))
   try {
-    const sizes = await writeAll(settings, assets, options, prepared, deltas)
+    await inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
     signal?.throwIfAborted()
     const entries = entriesOf(assets.values())
-    const manifest = await prepareManifest(settings, entries).catch(failed)
-    const last = { path, replacements: [manifest] }
-    prepared.push(last)
+    const plain = [...prepared]
+    const manifest = {
+      path,
+      replacements: [await prepareManifest(settings, entries).catch(failed)]
+    }
+    prepared.push(manifest)
     const kept = await touchSuperseded(settings, before, entries)
     signal?.throwIfAborted()
     await lock.check()
     await withSignalsDeferred(async () => {
-      await commit(settings, prepared.slice(0, -1))
-      await commit(settings, [last])
+      await inParallel(plain, CONCURRENCY, each => commit(settings, each))
+      await commit(settings, manifest)
     })
-    const compressedBytes = sizes.reduce((sum, size) => sum + size, 0)
-    return { entries, before, kept, compressedBytes, deltas: deltas.report }
+    return { ...reportOn(entries, before), compressedBytes, kept, deltas: deltas.report }
   } catch (error) {
     const all = prepared.flatMap(({ replacements }) => replacements)
     await inParallel(all, CONCURRENCY, replacement => replacement.discard())
     throw error
   }
-}
-
-/** @returns the size of each asset's smallest representation, in bytes */
-function writeAll(
-  settings: Settings,
-  assets: Assets,
-  { signal, onProgress }: PublishOptions,
-  prepared: Prepared[],
-  deltas: DeltaWriter
-): Promise<number[]> {
-  const write = async (built: Built): Promise<number> => {
-    const replacements: Replacement[] = []
-    prepared.push({ path: built.path, replacements })
-    const smallest = await writeAsset(settings, built, replacements, assets)
-    await deltas.write(built, smallest)
-    return smallest
-  }
-  let done = 0
-  const writeOne = async (built: Built): Promise<number> => {
-    const size = await write(built).catch(rethrowAsPublishError(settings, built.path))
-    onProgress(++done, assets.size, built.path)
-    return size
-  }
-  return inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
 }
 
 function prepareManifest(settings: Settings, entries: ManifestEntries): Promise<Replacement> {
@@ -97,11 +83,25 @@ function prepareManifest(settings: Settings, entries: ManifestEntries): Promise<
   return prepareReplacement(manifestFile(settings), Buffer.from(text), now)
 }
 
-async function commit(settings: Settings, all: readonly Prepared[]): Promise<void> {
-  await inParallel(all, CONCURRENCY, async ({ path, replacements }) => {
-    const failed = rethrowAsPublishError(settings, path)
-    for (const replacement of replacements) await replacement.commit().catch(failed)
-  })
+async function commit(settings: Settings, { path, replacements }: Prepared): Promise<void> {
+  const failed = rethrowAsPublishError(settings, path)
+  for (const replacement of replacements) await replacement.commit().catch(failed)
+}
+
+function reportOn(entries: ManifestEntries, before: ManifestEntries) {
+  const paths = [...entries.keys()].toSorted()
+  const isChanged = (path: string) => before.get(path)?.target !== entries.get(path)?.target
+  const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
+  return {
+    assets: entries.size,
+    bytes: sized.reduce((sum, { size }) => sum + size, 0),
+    largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
+    changes: {
+      added: paths.filter(path => !before.has(path)),
+      changed: paths.filter(path => before.has(path) && isChanged(path)),
+      removed: [...before.keys()].filter(path => !entries.has(path)).toSorted()
+    }
+  }
 }
 
 /**

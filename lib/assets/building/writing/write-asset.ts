@@ -14,7 +14,7 @@ import {
 import { isCompressibleType } from '../../../http/media-type.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { publishedPath, type Assets, type Built } from '../built.ts'
+import { publishedPath, type Assets, type Built } from '../places.ts'
 
 /** Content up to this size is held in memory while it is written. */
 const MAX_BYTES_IN_MEMORY = 1024 * 1024

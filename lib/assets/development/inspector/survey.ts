@@ -8,7 +8,7 @@ import { secondsLater } from '../../../files/writing/mtime.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
 import { kindOf } from '../../building/on-request/app-files.ts'
 import { hasSameInputs, NEVER, type Entry } from '../../building/on-request/mtime-index.ts'
-import { findProblems, listPlaces, type Place } from '../../building/places.ts'
+import { findFailures, listPlaces, type Place } from '../../building/places.ts'
 import { errorReport } from '../../inspecting/error-page.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import { Renderer } from '../../rendering/renderer.ts'
@@ -124,7 +124,7 @@ export async function readSource(
 ): Promise<{ readonly reading: Reading; readonly compiled?: Buffer | undefined }> {
   const { path, source } = place
   const { generation } = sources
-  const problems: Problem[] = findProblems(settings, [place]).map(({ error }) => asProblem(error))
+  const problems: Problem[] = findFailures(settings, [place]).map(({ error }) => asProblem(error))
   const broken = { source: source.file, problems, generation: NEVER, refersTo: [], inputs: [] }
   try {
     const renderer = new Renderer(settings, sources)
