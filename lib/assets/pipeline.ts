@@ -10,6 +10,7 @@ import {
   kindOf,
   ordinaryBy,
   precompiled,
+  sourcedNameIn,
   type AppFiles,
   type Kind
 } from './building/on-request/app-files.ts'
@@ -51,7 +52,7 @@ export class Pipeline {
     this.sources = new Sources(settings, warn)
     const isOrdinary = ordinaryBy({
       manifestOf: app => this.manifestOf(app),
-      sourcedName: (app, name) => this.#filesOf(app).sourcedName({ app, name }),
+      sourcedName: (app, name) => this.#sourcedName({ app, name }),
       has: wanted => this.#publicFiles.has(wanted)
     })
     this.directories = new Directories(settings, {
@@ -116,9 +117,10 @@ export class Pipeline {
 
   /** What was published since then for a path, fingerprinted or not. @param start by `performance.now()` */
   publishedSince({ app, path }: Pick<Wanted, 'app' | 'path'>, start: number) {
-    const files = this.#filesOf(app)
+    const { index } = this.#filesOf(app)
     const plain = splitFingerprint(path)?.name ?? path
-    return files.publishedSince(path, start) ?? files.publishedSince(plain, start)
+    const published = (index?.peek(path) ?? index?.peek(plain))?.published
+    return published && published.at >= start ? published : undefined
   }
 
   /** The last target of a source that cannot be published. */
@@ -135,13 +137,13 @@ export class Pipeline {
   async has(wanted: Wanted): Promise<boolean> {
     if (await this.directories.isInMounts(wanted)) return true
     if (wanted.isFolder || !this.settings.servesPublic) return false
-    if ((await this.#filesOf(wanted.app).sourcedName(wanted)) === wanted.name) return true
+    if ((await this.#sourcedName(wanted)) === wanted.name) return true
     return this.#publicFiles.has(wanted)
   }
 
   /** What has the same source, under its name without a fingerprint. */
   async plain(wanted: Wanted): Promise<Wanted> {
-    const sourced = await this.#filesOf(wanted.app).sourcedName(wanted)
+    const sourced = await this.#sourcedName(wanted)
     return sourced === undefined ? wanted : wantedAt(assetPath(wanted.app, sourced), this.settings)
   }
 
@@ -173,6 +175,11 @@ export class Pipeline {
   /** Undefined for an app without fingerprints. */
   manifestOf(app: AppSettings): Manifest | undefined {
     return this.#filesOf(app).manifest
+  }
+
+  /** Undefined where nothing is published on request. */
+  async #sourcedName({ app, name }: Pick<Wanted, 'app' | 'name'>): Promise<string | undefined> {
+    return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
   }
 
   #filesOf(app: AppSettings): AppFiles {
@@ -222,7 +229,7 @@ function inManifest(app: AppSettings, files: AppFiles): AddressesOfApp {
       return entry && addressOf(entry)
     },
     resolve(name) {
-      const problem = files.problemOf(assetPath(app, name))
+      const problem = files.failureOf(assetPath(app, name))
       const entry = problem ? files.manifest?.find(app, name) : files.manifest?.entry(app, name)
       if (!entry) throw problem
       return { ...addressOf(entry[1]), plainPath: entry[0] }

@@ -1,5 +1,4 @@
 // How the files of an app get into `public`, and what pages call them: chosen once, when the pipeline is made.
-import type { DiagnosticMessages } from '../../../diagnostics.ts'
 import type { AssetError } from '../../../errors.ts'
 import type { Stamp } from '../../../files/disk.ts'
 import type { AppSettings } from '../../settings/settings.ts'
@@ -34,12 +33,10 @@ export interface AppFiles {
    * @throws AssetError for a source that cannot be published
    */
   current<F extends Verifiable>(asked: Asked, find: Find<F>): ReturnType<Find<F>>
-  /** See `sourcedNameIn`; undefined where nothing is published on request. */
-  sourcedName(asked: Pick<Asked, 'app' | 'name'>): Promise<string | undefined>
   /** Why the asset at a plain path cannot be published. */
-  problemOf(path: string): AssetError | undefined
-  /** The publication of a plain path since then. @param start by `performance.now()` */
-  publishedSince(path: string, start: number): DiagnosticMessages['published'] | undefined
+  failureOf(path: string): AssetError | undefined
+  /** Undefined where nothing is published on request. */
+  readonly index: MtimeIndex | undefined
 }
 
 /** `plain` and `fingerprints` are published on request; `none`: nothing is, and pages use plain names. */
@@ -54,9 +51,8 @@ export function kindOf({ compile, fingerprint }: AppSettings): Kind {
 export const asTheyAre: AppFiles = {
   manifest: undefined,
   current: (_, find) => find(),
-  sourcedName: async () => undefined,
-  problemOf: () => undefined,
-  publishedSince: () => undefined
+  failureOf: () => undefined,
+  index: undefined
 }
 
 export function precompiled(reloaded: ReloadedManifest): AppFiles {
@@ -74,26 +70,6 @@ export async function sourcedNameIn(all: Sources, app: AppSettings, name: string
   if (await sources.find(name)) return name
   const plain = splitFingerprint(name)?.name
   return plain !== undefined && (await sources.find(plain)) ? plain : undefined
-}
-
-/** What both kinds of publishing on request have in common. */
-export abstract class OnRequest {
-  protected readonly sources: Sources
-  protected readonly index: MtimeIndex
-
-  constructor(sources: Sources, index: MtimeIndex) {
-    this.sources = sources
-    this.index = index
-  }
-
-  sourcedName({ app, name }: Pick<Asked, 'app' | 'name'>): Promise<string | undefined> {
-    return sourcedNameIn(this.sources, app, name)
-  }
-
-  publishedSince(path: string, start: number) {
-    const published = this.index.peek(path)?.published
-    return published && published.at >= start ? published : undefined
-  }
 }
 
 /** What decides whether a name that ends like a fingerprint is an ordinary name. */

@@ -5,7 +5,7 @@ import { published } from '../../../diagnostics.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { errorCode, removeFile, stampOf, statOf } from '../../../files/disk.ts'
-import { recheck, type FileObservation } from '../../../files/observation.ts'
+import { recheck } from '../../../files/observation.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
 import type { Replacement } from '../../../files/writing/replacement.ts'
 import { assetPath } from '../../settings/app-settings.ts'
@@ -14,11 +14,11 @@ import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Sources } from '../../sources/sources.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
 import { Builder, type BuildResult } from '../builder.ts'
-import { publishedPath, type Assets, type Built } from '../places.ts'
 import { entriesOf } from '../manifest/entries.ts'
 import { Manifest } from '../manifest/manifest.ts'
+import { publishedPath, type Assets, type Built } from '../places.ts'
 import { SourceEdited, writeAsset } from '../writing/write-asset.ts'
-import { kindOf, OnRequest, type AppFiles, type Asked, type Find } from './app-files.ts'
+import { kindOf, sourcedNameIn, type AppFiles, type Asked, type Find } from './app-files.ts'
 import { hasSameTargets, MtimeIndex } from './mtime-index.ts'
 
 // Bounds the number of open files.
@@ -26,16 +26,19 @@ const CONCURRENCY = 16
 /** For a source that is edited while it is published. */
 const MAX_ATTEMPTS = 3
 
-export class Fingerprints extends OnRequest implements AppFiles {
-  /** Brings every asset up to date. */
-  readonly refresh = oneAtATime(() => this.#refresh())
+export class Fingerprints implements AppFiles {
   manifest = new Manifest(new Map())
+  /** Without a limit: what has no source is removed from it. */
+  readonly index = new MtimeIndex(Infinity)
   readonly #settings: Settings
+  readonly #sources: Sources
   readonly #forget: (path: string) => void
   readonly #builder: Builder
+  /** What was built last, unless something of it failed. */
   #built: BuildResult | undefined
+  /** The last good version of each asset. */
   #assets: Assets = new Map()
-  #problems: ReadonlyMap<string, AssetError> = new Map()
+  #failures: ReadonlyMap<string, AssetError> = new Map()
   #generation: number | undefined
 
   /** @param forget receives the URL path of each file that is removed */
@@ -45,81 +48,64 @@ export class Fingerprints extends OnRequest implements AppFiles {
     warn: (message: string) => void,
     forget: (path: string) => void
   ) {
-    // `#refresh` removes what has no source.
-    const index = new MtimeIndex(Infinity)
-    super(sources, index)
     this.#settings = settings
+    this.#sources = sources
     this.#forget = forget
     const only = (app: AppSettings) => kindOf(app) === 'fingerprints'
-    this.#builder = new Builder(settings, sources, { warn, index, only })
+    this.#builder = new Builder(settings, sources, { warn, index: this.index, only })
   }
 
   /** False once a source may have been added or removed, as far as is known without a stat. */
   get isCurrent(): boolean {
     if (this.#generation === undefined) return true
-    return this.#generation === this.sources.generation && this.sources.isCurrent
+    return this.#generation === this.#sources.generation && this.#sources.isCurrent
   }
 
   async current<F extends { readonly isVerified: boolean }>(
-    asked: Asked,
+    { app, name }: Asked,
     find: Find<F>
   ): Promise<F | undefined> {
-    const { app, name } = asked
     const plain = splitFingerprint(name)?.name
-    if (plain !== undefined && (await this.sources.of(app).find(plain))) {
+    if (plain !== undefined && (await this.#sources.of(app).find(plain))) {
       const file = await find()
       if (file?.isVerified) return file
     }
-    const sourced = await this.sourcedName(asked)
+    const sourced = await sourcedNameIn(this.#sources, app, name)
     // Refreshing looks at every asset: not worth it for a name that has no source and never had one.
     const isKnown = [name, plain ?? name].some(each => this.#assets.has(assetPath(app, each)))
     if (sourced === undefined && !isKnown) return find()
     await this.refresh()
     const path = assetPath(app, sourced ?? name)
-    const problem = this.problemOf(path)
-    if (problem) throw problem
+    const failure = this.failureOf(path)
+    if (failure) throw failure
     await this.#restore(path)
     return find()
   }
 
-  problemOf(path: string): AssetError | undefined {
-    return this.#problems.get(path)
+  failureOf(path: string): AssetError | undefined {
+    return this.#failures.get(path)
   }
 
-  async #refresh(): Promise<void> {
-    const { generation } = this.sources
-    const built = await this.#buildCurrent()
-    const isSame = built === this.#built && this.#problems.size === 0
-    if (!isSame) await this.#take(built)
-    this.#generation = generation
-  }
-
-  async #take(built: BuildResult): Promise<void> {
-    const assets = await this.#replace(built.assets)
-    for (const path of this.index.keys()) if (!assets.has(path)) this.index.delete(path)
-    const manifest = new Manifest(entriesOf(assets.values()))
-    // An unchanged manifest keeps its indexes.
-    if (manifest.version !== this.manifest.version) this.manifest = manifest
-    this.#assets = assets
-    this.#built = this.#problems.size === 0 ? built : undefined
-  }
-
-  /** Builds and writes again when a source was edited or removed in between. */
-  async #buildCurrent(): Promise<BuildResult> {
-    for (let attempt = 1; ; attempt++) {
+  /** Brings every asset up to date. */
+  readonly refresh = oneAtATime(async () => {
+    const { generation } = this.#sources
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const startedAt = performance.now()
       const built = await this.#builder.all()
-      this.#problems = await this.#publish(built, startedAt)
-      const problems = [...this.#problems.values()]
-      if (attempt === MAX_ATTEMPTS || !problems.some(isOutdated)) return built
+      const last = this.#built
+      this.#failures = await this.#writeChanged(built, startedAt)
+      this.#built = this.#failures.size === 0 ? built : undefined
+      // Again when a source was edited or removed in between.
+      const isOutdatedBuild = [...this.#failures.values()].some(isOutdated)
+      if (isOutdatedBuild && attempt < MAX_ATTEMPTS) continue
+      if (this.#built === undefined || built !== last) await this.#take(built.assets)
+      break
     }
-  }
+    this.#generation = generation
+  })
 
-  /** Writes the assets that have changed, and returns the problems of all. */
-  async #publish(
-    { assets, failures }: BuildResult,
-    startedAt: number
-  ): Promise<ReadonlyMap<string, AssetError>> {
+  /** Writes the assets that have changed, and returns the failures of all. */
+  async #writeChanged({ assets, failures }: BuildResult, startedAt: number) {
     const all = new Map(failures.map(({ path, error }) => [path, error]))
     const changed = [...assets.values()].filter(
       ({ path, digest }) => this.#assets.get(path)?.digest !== digest
@@ -134,22 +120,26 @@ export class Fingerprints extends OnRequest implements AppFiles {
         const entry = this.index.peek(path)
         if (entry) entry.published = { ...publication, at }
       } catch (error) {
-        const problem = asPublishError(this.#settings, path, error)
-        if (!(problem instanceof AssetError)) throw problem
-        all.set(path, problem)
+        const failure = asPublishError(this.#settings, path, error)
+        if (!(failure instanceof AssetError)) throw failure
+        all.set(path, failure)
       }
     })
     return all
   }
 
-  /** An asset with a problem keeps its last good version; the files of removed assets are removed. */
-  async #replace(assets: Assets): Promise<Assets> {
-    const isBroken = ([path]: readonly [string, Built]) => this.#problems.has(path)
+  /** An asset that failed keeps its last good version; the files of removed assets are removed. */
+  async #take(assets: Assets): Promise<void> {
+    const isBroken = ([path]: readonly [string, Built]) => this.#failures.has(path)
     const kept = [...this.#assets].filter(isBroken)
     const good = [...assets].filter(each => !isBroken(each))
     const gone = [...this.#assets].filter(each => !isBroken(each) && !assets.has(each[0]))
     await inParallel(gone, CONCURRENCY, ([, asset]) => this.#withdraw(asset))
-    return new Map([...kept, ...good])
+    this.#assets = new Map([...kept, ...good])
+    for (const path of this.index.keys()) if (!this.#assets.has(path)) this.index.delete(path)
+    const manifest = new Manifest(entriesOf(this.#assets.values()))
+    // An unchanged manifest keeps its indexes.
+    if (manifest.version !== this.manifest.version) this.manifest = manifest
   }
 
   /** Leaves files that someone else has replaced, and fingerprinted files of earlier versions. */
@@ -186,13 +176,12 @@ export class Fingerprints extends OnRequest implements AppFiles {
     const entry = this.index.peek(built.path)
     if (!entry) return
     const files = [file, publicFile(this.#settings, publishedPath(built))]
-    const targets: FileObservation[] = []
-    for (const path of files) {
-      const stamp = await statOf(path)
-      if (!stamp) return
-      targets.push({ path, stamp: stampOf(stamp) })
-    }
-    entry.targets = targets
+    const stats = await Promise.all(files.map(statOf))
+    const targets = files.flatMap((path, at) => {
+      const stamp = stats[at]
+      return stamp ? [{ path, stamp: stampOf(stamp) }] : []
+    })
+    if (targets.length === files.length) entry.targets = targets
   }
 }
 

@@ -22,105 +22,91 @@ const OWN_FILE = import.meta.filename as string | undefined
 
 type Kept = readonly [path: string, entry: Pick<Entry, 'source' | 'inputs' | 'targets'>]
 
-export class KeptIndex {
-  readonly #settings: Settings
-  readonly #sources: Sources
-  readonly #index: MtimeIndex
-  #restored: Promise<void> | undefined
-  /** As it was when this process began: a compiler stays loaded when it is replaced. */
-  #code: Promise<readonly string[]> | undefined
-  #isDue = false
-
-  constructor(settings: Settings, sources: Sources, index: MtimeIndex) {
-    this.#settings = settings
-    this.#sources = sources
-    this.#index = index
-  }
-
+export interface KeptIndex {
   /** Reads what an earlier process kept, the first time that it is called. */
-  restored(): Promise<void> {
-    return (this.#restored ??= this.#restore().catch(unlessDisk))
-  }
+  restored(): Promise<void>
+  saveSoon(): void
+}
 
-  saveSoon(): void {
-    if (this.#isDue) return
-    this.#isDue = true
-    setTimeout(() => {
-      this.#isDue = false
-      void this.#save().catch(unlessDisk)
-    }, DELAY_MS).unref()
+export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex): KeptIndex {
+  let reading: Promise<void> | undefined
+  /** As it was when this process began: a compiler stays loaded when it is replaced. */
+  let code: Promise<readonly string[]> | undefined
+  let isDue = false
+  const generationAt = (path: string): number | undefined => {
+    const app = appAt(settings, path)
+    return app && sources.of(app).generation
   }
-
-  async #restore(): Promise<void> {
-    const file = await this.#file()
+  const circumstances = async () => {
+    code ??= stampsOfCode(settings.root, OWN_FILE)
+    return JSON.stringify([await code, optionsOf(settings), await listing(settings, sources)])
+  }
+  const restore = async (): Promise<void> => {
+    const file = await fileFor(settings)
     const kept = file && (await ifThere(readFile(file, 'utf8')))
     if (!kept) return
     const text = kept.slice(kept.indexOf('\n') + 1)
-    if (kept !== sealed(await this.#circumstances(), text)) return
+    if (kept !== sealed(await circumstances(), text)) return
     for (const [path, entry] of JSON.parse(text, toBigInt) as readonly Kept[]) {
-      const generation = this.#generationAt(path)
-      if (generation !== undefined) this.#index.set(path, { ...entry, generation, isLasting: true })
+      const generation = generationAt(path)
+      if (generation !== undefined) index.set(path, { ...entry, generation, isLasting: true })
     }
   }
-
-  async #save(): Promise<void> {
-    const file = await this.#file()
+  const save = async (): Promise<void> => {
+    const file = await fileFor(settings)
     if (!file) return
-    const circumstances = await this.#circumstances()
-    const kept: Kept[] = []
+    const known = await circumstances()
     // The most recently used is set last when they are read again.
-    for (const [path, { value }] of this.#index.dump()) {
+    const kept = index.dump().flatMap(([path, { value }]): Kept[] => {
       const { source, inputs, targets, generation, isLasting } = value
-      const isCurrent = generation === this.#generationAt(path)
-      if (isCurrent && isLasting) kept.push([path, { source, inputs, targets }])
-    }
+      const isCurrent = generation === generationAt(path)
+      return isCurrent && isLasting ? [[path, { source, inputs, targets }]] : []
+    })
     const text = JSON.stringify(kept, (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value
     )
     const now = BigInt(Date.now()) * 1_000_000n
-    await writeAtomically(file, Buffer.from(sealed(circumstances, text)), now)
+    await writeAtomically(file, Buffer.from(sealed(known, text)), now)
   }
-
-  #generationAt(path: string): number | undefined {
-    const app = appAt(this.#settings, path)
-    return app && this.#sources.of(app).generation
-  }
-
-  /** Undefined: there is no `node_modules` to keep it in, or this package is part of a bundle. */
-  async #file(): Promise<string | undefined> {
-    const { root, prefix } = this.#settings
-    if (OWN_FILE === undefined) return undefined
-    const name = `${digestOf(publicFile(this.#settings, prefix))}.json`
-    for (const folder of nodeModulesFrom(root)) {
-      if (await statOf(folder)) return join(folder, '.cache/koa-fresh-assets', name)
+  return {
+    restored: () => (reading ??= restore().catch(unlessDisk)),
+    saveSoon() {
+      if (isDue) return
+      isDue = true
+      setTimeout(() => {
+        isDue = false
+        void save().catch(unlessDisk)
+      }, DELAY_MS).unref()
     }
-    return undefined
   }
+}
 
-  /**
-   * Everything beside its inputs that an asset is made by: this package, the compilers, the options, and the
-   * names of all sources, since a new one may be found in place of another.
-   */
-  async #circumstances(): Promise<string> {
-    const { root, env, prefix, symlinks, apps } = this.#settings
-    this.#code ??= stampsOfCode(root, OWN_FILE)
-    const own = apps.map(({ compilers }) =>
-      [...compilers].flatMap(([extension, compiler]) => (isBuiltIn(compiler) ? [] : extension))
-    )
-    const options = { root, env, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
-    return JSON.stringify([await this.#code, options, await this.#listing()])
+/** Undefined: there is no `node_modules` to keep it in, or this package is part of a bundle. */
+async function fileFor(settings: Settings): Promise<string | undefined> {
+  if (OWN_FILE === undefined) return undefined
+  const name = `${digestOf(publicFile(settings, settings.prefix))}.json`
+  for (const folder of nodeModulesFrom(settings.root)) {
+    if (await statOf(folder)) return join(folder, '.cache/koa-fresh-assets', name)
   }
+  return undefined
+}
 
-  async #listing(): Promise<string[]> {
-    for (;;) {
-      const { generation } = this.#sources
-      const lists = await Promise.all(this.#settings.apps.map(app => this.#sources.of(app).list()))
-      if (generation !== this.#sources.generation) continue
-      return lists.flat().flatMap(({ name, source, rivals, shadowed }) => {
-        const files = [source, ...rivals, ...shadowed].map(({ file }) => file)
-        return [name, ...files]
-      })
-    }
+function optionsOf({ root, env, prefix, symlinks, apps }: Settings): object {
+  const own = apps.map(({ compilers }) =>
+    [...compilers].flatMap(([extension, compiler]) => (isBuiltIn(compiler) ? [] : extension))
+  )
+  return { root, env, prefix, symlinks, apps, own, thirdParty: assetSources.list() }
+}
+
+/** The names of all sources, since a new one may be found in place of another. */
+async function listing({ apps }: Settings, sources: Sources): Promise<string[]> {
+  for (;;) {
+    const { generation } = sources
+    const lists = await Promise.all(apps.map(app => sources.of(app).list()))
+    if (generation !== sources.generation) continue
+    return lists.flat().flatMap(({ name, source, rivals, shadowed }) => {
+      return [name, ...[source, ...rivals, ...shadowed].map(({ file }) => file)]
+    })
   }
 }
 

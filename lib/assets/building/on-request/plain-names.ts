@@ -9,15 +9,17 @@ import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
 import type { Asset, Sources } from '../../sources/sources.ts'
 import { Builder, type Plain } from '../builder.ts'
-import { OnRequest, type AppFiles, type Asked, type Find } from './app-files.ts'
-import { KeptIndex } from './kept-index.ts'
-import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, type Entry } from './mtime-index.ts'
+import type { AppFiles, Asked, Find } from './app-files.ts'
+import { keepIndex, type KeptIndex } from './kept-index.ts'
+import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER } from './mtime-index.ts'
 
 type Publishing = Promise<Stamp | undefined>
 
-export class PlainNames extends OnRequest implements AppFiles {
+export class PlainNames implements AppFiles {
   readonly manifest = undefined
+  readonly index: MtimeIndex
   readonly #settings: Settings
+  readonly #sources: Sources
   readonly #warn: (message: string) => void
   readonly #builder: Builder
   readonly #kept: KeptIndex
@@ -25,19 +27,19 @@ export class PlainNames extends OnRequest implements AppFiles {
   readonly #running = new Map<string, Publishing>()
 
   constructor(settings: Settings, sources: Sources, warn: (message: string) => void) {
-    const index = new MtimeIndex(settings.index.max)
-    super(sources, index)
+    this.index = new MtimeIndex(settings.index.max)
     this.#settings = settings
+    this.#sources = sources
     this.#warn = warn
     this.#builder = new Builder(settings, sources, { warn })
-    this.#kept = new KeptIndex(settings, sources, index)
+    this.#kept = keepIndex(settings, sources, this.index)
   }
 
   async current<F>({ app, name }: Asked, find: Find<F>): Promise<F | undefined> {
     return find(await this.publish(app, name))
   }
 
-  problemOf(): undefined {}
+  failureOf(): undefined {}
 
   /**
    * Brings the target of a name up to date.
@@ -57,7 +59,15 @@ export class PlainNames extends OnRequest implements AppFiles {
   async #publish(path: string, app: AppSettings, name: string): Publishing {
     for (let hasWaited = false; ;) {
       const entry = this.index.get(path)
-      if (entry && (await this.#isCurrent(entry, app))) return entry.targets[0]?.stamp
+      if (
+        entry &&
+        (await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])).every(Boolean)
+      ) {
+        // After the stats: an event that arrives during them counts.
+        const sources = this.#sources.of(app)
+        await sources.refresh()
+        if (sources.generation === entry.generation) return entry.targets[0]?.stamp
+      }
       const running = this.#running.get(path)
       if (running && hasWaited) return running
       if (running) {
@@ -65,29 +75,16 @@ export class PlainNames extends OnRequest implements AppFiles {
         await running.catch(ignore)
         hasWaited = true
       } else if (this.index.get(path) === entry) {
-        return this.#start(path, app, name)
+        const started = this.#update(path, app, name).finally(() => this.#running.delete(path))
+        this.#running.set(path, started)
+        return started
       }
       // Otherwise another one has finished since `entry` was read.
     }
   }
 
-  async #isCurrent(entry: Entry, app: AppSettings): Promise<boolean> {
-    const isSame = await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])
-    if (isSame.includes(false)) return false
-    // After the stats: an event that arrives during them counts.
-    const sources = this.sources.of(app)
-    await sources.refresh()
-    return sources.generation === entry.generation
-  }
-
-  #start(path: string, app: AppSettings, name: string): Publishing {
-    const running = this.#update(path, app, name).finally(() => this.#running.delete(path))
-    this.#running.set(path, running)
-    return running
-  }
-
   async #update(path: string, app: AppSettings, name: string): Publishing {
-    const sources = this.sources.of(app)
+    const sources = this.#sources.of(app)
     // What has changed may be where a link leads, which no event reports.
     if (this.index.get(path)) await sources.verify()
     const skipped = new Set<string>()
@@ -118,7 +115,7 @@ export class PlainNames extends OnRequest implements AppFiles {
     if (!stamp) {
       // Another process replaced it at once.
       this.index.delete(path)
-      return statOf(file)
+      return undefined
     }
     const source = asset.source.file
     const at = performance.now()
