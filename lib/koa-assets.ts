@@ -143,12 +143,11 @@ class AssetServer {
 
   /** @returns false when there is no such file */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
-    const { directories, settings } = this.#pipeline
-    const isDevelopment = settings.env === 'development'
+    const isDevelopment = this.#pipeline.settings.env === 'development'
     const published = (start: number) => this.#pipeline.publishedSince(wanted, start)
     const setTiming = isDevelopment ? startTiming(published) : undefined
     const respondWith = (find: () => Found | Promise<Found>) =>
-      serveFound(ctx, { files: directories, wanted, find }, (file, opened) => {
+      serveFound(ctx, find, (file, opened) => {
         setTiming?.(ctx)
         return this.#serve(ctx, file, opened)
       })

@@ -47,7 +47,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': [
     'assets/building/on-request/mtime-index.ts',
     'assets/serving/files/folders.ts',
-    'assets/serving/files/served-file.ts'
+    'assets/serving/files/representation.ts'
   ],
   'mime-types': ['http/media-type.ts'],
   send: ['assets/serving/send-file.ts']

@@ -61,9 +61,9 @@ export function targetedField(target: string): string {
   throw new TypeError(`target must be a token such as 'CDN', got ${JSON.stringify(target)}`)
 }
 
-/** Whether a field, by its name in lower case, is Cache-Control or a targeted form of it. */
+/** Whether a field, by its name, is Cache-Control or a targeted form of it (RFC 9213). */
 export function isCacheControl(field: string): boolean {
-  return /(?:^|-)(?:cache|surrogate)-control$/.test(field)
+  return /(?:^|-)(?:cache|surrogate)-control$/i.test(field)
 }
 
 /**

@@ -41,15 +41,12 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const wanted = wantedAt(`/${below}`, settings)
     const status = statusOf(this)
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
-    const isSent = await serveFound(
-      this,
-      { files, wanted, find: () => files.find(wanted) },
-      (file, opened) => {
-        setOptions(this, path, options)
-        const own = described(file, { ...options, type })
-        return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
-      }
-    )
+    const find = () => files.find(wanted)
+    const isSent = await serveFound(this, find, (file, opened) => {
+      setOptions(this, path, options)
+      const own = described(file, { ...options, type })
+      return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
+    })
     if (!isSent) this.throw(404)
   }
 }

@@ -9,8 +9,7 @@ import { kindOf, ordinaryBy, sourcedNameIn } from '../building/on-request/app-fi
 import { Bundles } from '../bundles/bundles.ts'
 import { Directories } from '../serving/directories/directories.ts'
 import { fallbackAt } from '../serving/directories/fallback.ts'
-import { covers } from '../serving/directories/served-directory.ts'
-import { isOurs, type Wanted } from '../serving/request-path.ts'
+import { isBelow, isOurs, type Wanted } from '../serving/request-path.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
@@ -100,11 +99,11 @@ export async function findFile(
   const mounted = await directories.findInMounts(wanted)
   const file =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
-  const representations = (file?.representations ?? []).map(({ coding, size, ok }) => {
-    const { fields } = ok
-    const pairs = fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1]]] : []))
-    return { coding, size, headers: Object.fromEntries(pairs) as Record<string, string> }
-  })
+  const representations = (file?.representations ?? []).map(({ coding, size, ok }) => ({
+    coding,
+    size,
+    headers: Object.fromEntries(ok.fields) as Record<string, string>
+  }))
   const found = file && relative(settings.root, file.representations[0].file)
   const finding = found === undefined ? await whyNoFile(settings, wanted) : `${found} exists`
   const described = {
@@ -124,7 +123,9 @@ export async function findFile(
     return { ...described, isFound: false, outcome }
   }
   const { file: onDisk } = file.representations[0]
-  const mount = settings.mounts.find(each => covers(each, path) && isInside(each.dir, onDisk))
+  const mount = settings.mounts.find(
+    each => isBelow(path, each.urlPath) && isInside(each.dir, onDisk)
+  )
   const place = mounted ? `the mount ${mount?.urlPath || '/'}` : 'public'
   return { ...described, isFound: true, outcome: `200, the file in ${place}` }
 }

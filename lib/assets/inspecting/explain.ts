@@ -4,8 +4,7 @@ import { AssetError } from '../../errors.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import { kindOf, sourcedNameIn } from '../building/on-request/app-files.ts'
 import { withDot } from '../compilers/compiler.ts'
-import { covers } from '../serving/directories/served-directory.ts'
-import { isManifest, locate, rawPath, type Wanted } from '../serving/request-path.ts'
+import { isBelow, isManifest, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
@@ -96,7 +95,9 @@ function pathStep(path: string, settings: Settings): Step {
 function mountsStep(settings: Settings, wanted: ReturnType<typeof locate>): Step[] {
   const { root, mounts, servesPublic } = settings
   if (mounts.length === 0) return []
-  const covering = mounts.filter(each => typeof wanted === 'object' && covers(each, wanted.path))
+  const covering = mounts.filter(
+    each => typeof wanted === 'object' && isBelow(wanted.path, each.urlPath)
+  )
   const places = covering
     .filter(({ dev }) => dev === undefined)
     .map(({ urlPath }) => `the mount ${urlPath || '/'}`)

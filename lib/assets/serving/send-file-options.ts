@@ -85,10 +85,10 @@ function describedAs(
   const dated = (fields: Fields): Fields => {
     if (lastModified === undefined) return fields
     if (seconds === undefined) return without(fields, 'Last-Modified')
-    return withMore(['Last-Modified', formatHttpDate(seconds)], without(fields, 'Last-Modified'))
+    return [['Last-Modified', formatHttpDate(seconds)], ...without(fields, 'Last-Modified')]
   }
   const typed = (fields: Fields): Fields =>
-    type === undefined ? fields : withMore(fields, ['Content-Type', type])
+    type === undefined ? fields : withMore(fields, [['Content-Type', type]])
   return {
     ...representation,
     ...(lastModified === undefined ? {} : { lastModified: seconds }),

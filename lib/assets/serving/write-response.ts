@@ -88,7 +88,7 @@ export function writeResponse(res: Response, response: PreparedResponse, body?: 
     writeWithHead(res, response.status, head, body)
     return
   }
-  res.writeHead(response.status, response.fields as string[])
+  res.writeHead(response.status, response.fields.flat())
   const start = startOf(response)
   if (start && res._header?.startsWith(start) && isReusable()) {
     now.ending = res._header.slice(start.length)
@@ -125,10 +125,9 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 function joinFields({ status, fields }: PreparedResponse): string | false {
   // Of another length Node sends the body in chunks, and says so.
-  if (status !== 304 && fields.at(-2) !== 'Content-Length') return false
+  if (status !== 304 && fields.at(-1)?.[0] !== 'Content-Length') return false
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`]
-  for (let at = 0; at < fields.length; at += 2) {
-    const [name, value] = [fields[at] as string, fields[at + 1] as string]
+  for (const [name, value] of fields) {
     if (!ORDINARY_NAME.test(name) || !VALUE.test(value)) return false
     lines.push(name, ': ', value, '\r\n')
   }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
+import type { Fields } from '../../../lib/assets/serving/fields.ts'
 import test, { type ExecutionContext } from 'ava'
 import {
   MAX_ONE_WRITE_BYTES,
@@ -17,7 +18,11 @@ import { LOADER, moduleFile } from '../../support/typescript.ts'
 
 const run = promisify(execFile)
 
-const FIELDS = ['ETag', '"x"', 'Vary', 'Accept-Encoding', 'Content-Type', 'text/plain']
+const FIELDS = Object.entries({
+  ETag: '"x"',
+  Vary: 'Accept-Encoding',
+  'Content-Type': 'text/plain'
+})
 
 /** What happens on the server, and what the client sends beside its requests. */
 interface Case {
@@ -30,12 +35,12 @@ interface Case {
 type Write = (res: ServerResponse, response: PreparedResponse, body?: Buffer) => void
 
 const usual: Write = (res, { status, fields }, body) =>
-  res.writeHead(status, fields as string[]).end(body)
+  res.writeHead(status, fields.flat()).end(body)
 
 /** A server that sends the same response every time. */
 async function open(t: ExecutionContext, write: Write, one: Case = {}) {
   const { prepare, body = Buffer.from('body') } = one
-  const found = prepareResponse(200, [...FIELDS, 'Content-Length', String(body.length)])
+  const found = prepareResponse(200, [...FIELDS, ['Content-Length', String(body.length)]])
   const responses = { GET: found, HEAD: found, PUT: prepareResponse(304, FIELDS) }
   const server = createServer()
   const respond = (req: { method?: string }, res: ServerResponse) => {
@@ -160,7 +165,7 @@ test('a method replaced on the prototype before the module is loaded gets every 
       return end.apply(this, args)
     }
     const { prepareResponse, writeResponse } = await import(process.argv[2])
-    const response = prepareResponse(200, ['Content-Length', '4'])
+    const response = prepareResponse(200, [['Content-Length', '4']])
     const server = http.createServer((_, res) => writeResponse(res, response, Buffer.from('body')))
     await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
     const url = 'http://127.0.0.1:' + server.address().port
@@ -250,17 +255,17 @@ for (const [title, one] of Object.entries(CASES)) {
   })
 }
 
-const OTHER_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  'its own Date': ['Date', 'yesterday'],
-  'its own Connection': ['Connection', 'close'],
-  'its own Keep-Alive': ['Keep-Alive', 'timeout=9'],
-  'a field that the application adds': ['X-Frame-Options', 'DENY'],
+const OTHER_FIELDS: Readonly<Record<string, Fields>> = {
+  'its own Date': [['Date', 'yesterday']],
+  'its own Connection': [['Connection', 'close']],
+  'its own Keep-Alive': [['Keep-Alive', 'timeout=9']],
+  'a field that the application adds': [['X-Frame-Options', 'DENY']],
   'no Content-Length': []
 }
 
 for (const [title, fields] of Object.entries(OTHER_FIELDS)) {
   test(`a response with ${title} has the bytes that Node would send, after one without`, async t => {
-    const length = fields.length > 0 ? ['Content-Length', '4'] : []
+    const length: Fields = fields.length > 0 ? [['Content-Length', '4']] : []
     const seen: string[] = []
     for (const write of [usual, writeResponse]) {
       const { port, responses } = await open(t, write)
@@ -275,7 +280,10 @@ for (const [title, fields] of Object.entries(OTHER_FIELDS)) {
 test('S45 a value with a line break is rejected, after responses without', async t => {
   const failures: unknown[] = []
   const tryToWrite: Write = (res, response, body) => {
-    const split = prepareResponse(200, ['ETag', '"a"\r\nX: y', 'Content-Length', '4'])
+    const split = prepareResponse(200, [
+      ['ETag', '"a"\r\nX: y'],
+      ['Content-Length', '4']
+    ])
     try {
       if (res.req.method === 'HEAD') writeResponse(res, split, body)
     } catch (error) {

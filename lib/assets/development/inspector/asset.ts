@@ -103,7 +103,7 @@ const MAX_COLUMNS = 500
  * @param file as it is shown
  */
 async function textOfFile(files: ServedFiles, wanted: Wanted, file?: string) {
-  const bytes = await files.withOpened(wanted, async (_, opened) =>
+  const bytes = await files.open(wanted, async (_, opened) =>
     Buffer.concat((await streamOf(opened, { start: 0, end: MAX_BYTES }).toArray()) as Buffer[])
   )
   return bytes && shownText(bytes, file)

@@ -66,9 +66,8 @@ async function sendSource(ctx: Context, pipeline: Pipeline, { source }: Place): 
   protect(ctx, IMAGE_POLICY)
   const files = pipeline.directories.rootAt(source.directory)
   const wanted = wantedAt(`/${source.path}`, pipeline.settings)
-  await serveFound(ctx, { files, wanted, find: () => files.find(wanted) }, (file, opened) =>
-    serve(ctx, file, opened)
-  )
+  const find = () => files.find(wanted)
+  await serveFound(ctx, find, (file, opened) => serve(ctx, file, opened))
 }
 
 /** Waits for what is known soon. */

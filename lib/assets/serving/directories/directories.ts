@@ -2,17 +2,18 @@
 // public.
 import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
-import type { OpenFile } from '../../../files/disk.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { makeMemory, type Memory, type ServedFile } from '../files/served-file.ts'
-import { ServedFiles } from '../files/served-files.ts'
-import { fileRoot, covers, type ServedDirectory } from './served-directory.ts'
-import { folded, hasOneSpelling, type Wanted } from '../request-path.ts'
-import { mountDirectory, type IsHashed } from './mount.ts'
-import { publicDirectory } from './public.ts'
-
-type Found = ServedFile | undefined
+import { makeMemory, type Memory } from '../files/representation.ts'
+import { ServedFiles, type Found } from '../files/served-files.ts'
+import { folded, hasOneSpelling, isBelow, type Wanted } from '../request-path.ts'
+import {
+  fileRoot,
+  mountDirectory,
+  publicDirectory,
+  type IsHashed,
+  type ServedDirectory
+} from './served-directory.ts'
 
 interface Mount {
   readonly files: ServedFiles
@@ -20,12 +21,6 @@ interface Mount {
   readonly index: string | undefined
   /** What may follow a path, in this order: nothing, then the extensions that a URL may lack. */
   readonly endings: readonly string[]
-}
-
-/** A file as one mount has it. */
-interface Place {
-  readonly files: ServedFiles
-  readonly wanted: Wanted
 }
 
 const MAX_ROOTS = 100
@@ -63,7 +58,7 @@ export class Directories {
     for (const { files, urlPath, endings } of this.#mounts) {
       // It may be redirected to its index file.
       if (rawPath === urlPath) return undefined
-      if (!covers(files.directory, rawPath)) continue
+      if (!isBelow(rawPath, urlPath)) continue
       for (const ending of endings) {
         const known = files.recall(rawPath + ending)
         if (known !== 'missing') return known
@@ -77,13 +72,13 @@ export class Directories {
 
   /** The file in the first mount that has it. */
   findInMounts(wanted: Wanted): Promise<Found> | Found {
-    const places = this.#mountsOf(wanted)
+    const places = this.#placesOf(wanted)
     return places.length === 0 ? undefined : findFirst(places)
   }
 
   /** Whether a mount has the file; it is not read. */
   async isInMounts(wanted: Wanted): Promise<boolean> {
-    for (const { files, wanted: placed } of this.#mountsOf(wanted)) {
+    for (const [files, placed] of this.#placesOf(wanted)) {
       if (await files.has(placed)) return true
     }
     return false
@@ -91,9 +86,8 @@ export class Directories {
 
   /** Whether the path, with a slash at its end, is that of a folder with an index file. */
   async hasIndex(wanted: Wanted): Promise<boolean> {
-    if (wanted.isFolder) return false
     const folder = { ...wanted, path: `${wanted.path}/`, isFolder: true }
-    return (await this.findInMounts(folder)) !== undefined
+    return !wanted.isFolder && (await this.findInMounts(folder)) !== undefined
   }
 
   /** The files that routes send from a directory. @param root absolute */
@@ -104,47 +98,25 @@ export class Directories {
     return files
   }
 
-  /** Makes the next `find` read the disk. */
-  forget(wanted: Wanted): void {
-    for (const { files, wanted: placed } of this.#placesOf(wanted)) files.forget(placed)
-  }
-
-  /** Uses the file while it is open; undefined for a miss. */
-  async withOpened<T>(
-    wanted: Wanted,
-    use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
-  ): Promise<T | undefined> {
-    for (const { files, wanted: placed } of this.#placesOf(wanted)) {
-      const used = await files.withOpened(placed, use)
-      if (used !== undefined) return used
-    }
-    return undefined
-  }
-
   #filesOf(directory: ServedDirectory): ServedFiles {
     return new ServedFiles(directory, this.#memory, this.#settings.memory.maxFileBytes)
   }
 
-  #placesOf(wanted: Wanted): Place[] {
-    const places = this.#mountsOf(wanted)
-    const isInPublic = this.#settings.servesPublic && !wanted.isFolder
-    return !isInPublic ? places : [...places, { files: this.public, wanted }]
-  }
-
-  #mountsOf(wanted: Wanted): Place[] {
-    return this.#mounts.flatMap(({ files, index, endings }) => {
-      if (!covers(files.directory, wanted.path)) return []
-      if (!wanted.isFolder) {
-        return endings.map(ending => ({ files, wanted: { ...wanted, path: wanted.path + ending } }))
-      }
-      if (index === undefined) return []
-      return [{ files, wanted: { ...wanted, path: wanted.path + index, isFolder: false } }]
+  /** Where a path may be in the mounts, and what it asks for there. */
+  #placesOf(wanted: Wanted): [ServedFiles, Wanted][] {
+    return this.#mounts.flatMap(({ files, urlPath, index, endings }) => {
+      if (!isBelow(wanted.path, urlPath)) return []
+      const rest = wanted.isFolder ? [index ?? []].flat() : endings
+      return rest.map((end): [ServedFiles, Wanted] => [
+        files,
+        { ...wanted, path: wanted.path + end, isFolder: false }
+      ])
     })
   }
 }
 
-async function findFirst(places: readonly Place[]): Promise<Found> {
-  for (const { files, wanted } of places) {
+async function findFirst(places: readonly [ServedFiles, Wanted][]): Promise<Found> {
+  for (const [files, wanted] of places) {
     const file = await files.find(wanted)
     if (file) return file
   }

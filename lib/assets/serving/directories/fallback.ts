@@ -4,8 +4,7 @@ import { extname } from 'node:path'
 import { isNavigation } from '../../../http/navigation.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { pageSegments } from '../../urls/canonical-path.ts'
-import { rawPath, wantedAt, type Wanted } from '../request-path.ts'
-import { covers } from './served-directory.ts'
+import { isBelow, rawPath, wantedAt, type Wanted } from '../request-path.ts'
 
 /**
  * A path with one of these extensions is that of a file: HTML in its place would hide that it is missing.
@@ -34,18 +33,13 @@ export function fallbackFor(req: IncomingMessage, settings: Settings): Wanted | 
 export function fallbackAt(raw: string, settings: Settings): Wanted | undefined {
   const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
   if (!Array.isArray(segments)) return undefined
-  if (
-    FILE_EXTENSIONS.has(
-      extname(segments.at(-1) ?? '')
-        .slice(1)
-        .toLowerCase()
-    )
-  )
-    return undefined
+  const extension = extname(segments.at(-1) ?? '').slice(1)
+  if (FILE_EXTENSIONS.has(extension.toLowerCase())) return undefined
   const path = ['', ...segments, ...(raw.endsWith('/') ? [''] : [])].join('/')
   const mount = settings.mounts.find(
     // The dev server has its own.
-    each => each.fallback !== undefined && each.dev === undefined && covers(each, `${path}/`)
+    each =>
+      each.fallback !== undefined && each.dev === undefined && isBelow(`${path}/`, each.urlPath)
   )
   if (!mount || mount.isExcepted?.(path)) return undefined
   return wantedAt(`${mount.urlPath}/${mount.fallback}`, settings)

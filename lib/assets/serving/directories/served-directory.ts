@@ -1,42 +1,62 @@
-// What distinguishes the directories that are served: public and each mount.
+// What distinguishes the directories that are served: public, each mount, and those of `ctx.sendFile`.
 import { join, sep } from 'node:path'
 import type { ServedPlace } from '../../../files/containment.ts'
-import type { Fingerprinted } from '../../urls/fingerprint.ts'
-import type { SharedFields } from '../files/representation.ts'
-import { isBelow, type Wanted } from '../request-path.ts'
-import type { Settings } from '../../settings/settings.ts'
-import { contentType } from '../../../http/media-type.ts'
+import { isCacheControl } from '../../../http/cache-control.ts'
+import { useAsDictionary } from '../../../http/coding/dictionaries.ts'
+import { contentType, isCompressibleType } from '../../../http/media-type.ts'
+import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { encodeAsImported, encodePath } from '../../urls/encode.ts'
+import {
+  splitFingerprint,
+  withoutFingerprint,
+  withoutHash,
+  type Fingerprinted,
+  type WithoutHash
+} from '../../urls/fingerprint.ts'
+import { fieldsFrom, type Fields } from '../fields.ts'
+import type { Wanted } from '../request-path.ts'
 
 export interface ServedDirectory {
   readonly place: ServedPlace
   /** Decoded: `/static`; the empty string for `/`. */
   readonly urlPath: string
-  /** Precedes a path in the memory that all directories share. */
+  /** Precedes a path in the memory that all directories share; no path contains a line break or a NUL. */
   readonly memoryKey: string
   /** The URL path of the top folder that contains the assets of all apps; undefined in a mount. */
-  readonly publishedFolder: string | undefined
+  readonly publishedFolder?: string | undefined
   /** Whether files may be published there by a request. */
-  readonly isPublishing: boolean
+  readonly isPublishing?: boolean
   /** Seconds for which a stat result is reused. */
   readonly revalidate: (wanted: Wanted) => number
-  /** Seconds for which the compressed copies beside an unchanged file are not looked for again; undefined: 0. */
-  readonly revalidateCopies: ((wanted: Wanted) => number) | undefined
+  /** Seconds for which the compressed copies beside an unchanged file are not looked for again. */
+  readonly revalidateCopies: number
   /**
    * Whether a file may be published by the request itself: compressed copies beside it do not keep up, and
    * it may appear at any time.
    */
-  readonly isPublishedOnRequest: (wanted: Wanted) => boolean
-  /** Whether a file is never served; undefined when all are. @param file absolute, as named or real */
-  readonly isHidden: ((file: string) => boolean) | undefined
+  readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
+  /** Whether a file is never served. @param file absolute, as named or real */
+  readonly isHidden?: ((file: string) => boolean) | undefined
   /** The fingerprint in a name, which the bytes must have. */
-  readonly fingerprintOf: (wanted: Wanted) => Fingerprinted | undefined
+  readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
   /**
    * Whether 32 hex characters that are not the digest of the bytes are part of the name itself.
    * @param plain the path without them
    */
-  readonly isOrdinary: (wanted: Wanted, plain: string) => Promise<boolean>
+  readonly isOrdinary?: ((wanted: Wanted, plain: string) => Promise<boolean>) | undefined
   /** @param isVerified whether the bytes have the digest in the name */
   readonly fieldsOf: (wanted: Wanted, isVerified: boolean) => SharedFields
+}
+
+/** What the representations of one file have in common. */
+export interface SharedFields {
+  readonly type: string
+  readonly cacheControl: string
+  readonly crossOrigin: boolean
+  /** The value of Use-As-Dictionary; undefined for a file that has no deltas. */
+  readonly dictionary: string | undefined
+  /** Those that the application adds; they replace ours. */
+  readonly more: Fields
 }
 
 /** The file for a decoded URL path under the directory's; absolute. */
@@ -49,28 +69,105 @@ export function fileIn(
   return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
 }
 
-/** Whether a decoded path is below a directory's URL path. */
-export function covers({ urlPath }: { readonly urlPath: string }, path: string): boolean {
-  return isBelow(path, urlPath)
+// RFC 8246: the bytes at this URL never change.
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** For a file that may change at its URL. */
+function revalidated(isCompiled: boolean): string {
+  return isCompiled ? 'no-cache' : 'public, max-age=0, must-revalidate'
+}
+
+/** The value of Use-As-Dictionary for an immutable file; undefined when it has no deltas. */
+function dictionaryOf({ deltas }: Settings, path: string, next: WithoutHash | undefined) {
+  if (!deltas || !next || !isCompressibleType(path)) return undefined
+  return useAsDictionary(next.before, next.after)
+}
+
+/** Files that the apps publish, and those that a person put there. */
+export function publicDirectory(
+  settings: Settings,
+  { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
+): ServedDirectory {
+  const { apps, host, prefix, publicApp } = settings
+  return {
+    place: settings.place,
+    urlPath: '',
+    memoryKey: '',
+    publishedFolder: /^\/[^/]*/.exec(prefix)?.[0],
+    isPublishing: apps.some(({ compile }) => compile),
+    revalidate: ({ app }) => app.revalidate,
+    revalidateCopies: publicApp.revalidate,
+    isPublishedOnRequest: ({ app }) => app.compile,
+    isHidden,
+    fingerprintOf: ({ app, path }) => (app === publicApp ? undefined : splitFingerprint(path)),
+    isOrdinary,
+    fieldsOf: ({ app, path }, isVerified) => ({
+      type: contentType(path),
+      cacheControl: isVerified ? IMMUTABLE : revalidated(app.compile),
+      crossOrigin: host !== undefined && path.startsWith(`${prefix}/`),
+      dictionary: isVerified
+        ? dictionaryOf(settings, path, withoutFingerprint(encodePath(path)))
+        : undefined,
+      more: fieldsFrom(settings.headers?.(path))
+    })
+  }
+}
+
+/** By decoded URL path: whether a bundler's manifest names the file and its URL contains a hash. */
+export type IsHashed = (mount: MountSettings, path: string) => boolean
+
+/** A directory that something else filled. */
+export function mountDirectory(
+  settings: Settings,
+  mount: MountSettings,
+  { isHidden, isHashed }: Pick<ServedDirectory, 'isHidden'> & { readonly isHashed: IsHashed }
+): ServedDirectory {
+  const { host, publicApp } = settings
+  const { urlPath, place } = mount
+  const shells = new Set(
+    settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback))
+  )
+  return {
+    place,
+    urlPath,
+    memoryKey: `${urlPath}\n`,
+    revalidate: () => mount.revalidate ?? publicApp.revalidate,
+    // Where each request looks at its file, three more stats would be most of its cost.
+    revalidateCopies: publicApp.revalidate,
+    isHidden,
+    fieldsOf({ path }) {
+      const isPage = shells.has(fileIn(mount, path))
+      const isFixed = !isPage && (mount.isImmutable?.(path) ?? isHashed(mount, path))
+      const lasting = isFixed ? IMMUTABLE : mount.cacheControl?.(path)
+      const next = isFixed ? withoutHash(encodeAsImported(path)) : undefined
+      return {
+        type: contentType(path),
+        cacheControl: isPage ? 'no-cache' : (lasting ?? revalidated(publicApp.compile)),
+        // Scripts and fonts of a CDN are fetched in CORS mode.
+        crossOrigin: host !== undefined && mount.manifest !== undefined,
+        dictionary: dictionaryOf(settings, path, next),
+        // The page of a single-page application is sent for paths at which something else may be tomorrow,
+        // an API's for example, so no cache may keep it.
+        more: [settings.headers, mount.headers].flatMap(values =>
+          fieldsFrom(values?.(path)).filter(
+            ([name]) => !(isPage && values?.isSameForAll && isCacheControl(name))
+          )
+        )
+      }
+    }
+  }
 }
 
 /** A directory from which routes send single files. @param root absolute */
 export function fileRoot(settings: Settings, root: string): ServedDirectory {
-  const { root: project, symlinks } = settings
+  const { root: project, symlinks, publicApp } = settings
   return {
     place: { root: project, dir: root, symlinks },
     urlPath: '',
-    // No path contains a NUL.
     memoryKey: `${root}\0`,
-    publishedFolder: undefined,
-    isPublishing: false,
     // A route may just have written the file.
     revalidate: () => 0,
-    revalidateCopies: undefined,
-    isPublishedOnRequest: () => false,
-    isHidden: undefined,
-    fingerprintOf: () => undefined,
-    isOrdinary: () => Promise.resolve(true),
+    revalidateCopies: publicApp.revalidate,
     fieldsOf: ({ path }) => ({
       type: contentType(path),
       // The route may have sent it to one visitor only.

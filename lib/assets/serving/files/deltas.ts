@@ -1,9 +1,12 @@
 // The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). They
 // are looked for by the hash that a request brings, so a file costs nothing for having them.
-import { basename } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import {
   deltaExtension,
+  dictionaryIn,
   isSealedDelta,
   namesDelta,
   SEAL_BYTES
@@ -12,25 +15,44 @@ import { canMakeDeltas, leadsTo, MAX_DELTA_BYTES } from '../../../files/deltas/m
 import { digestOfHash } from '../../../files/digest.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isInPlace } from '../../../files/containment.ts'
-import { sameStamp, statOf, withFile, type Stamp } from '../../../files/disk.ts'
-import { ifReadable } from './readable.ts'
-import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
-import type { ServedDirectory } from '../directories/served-directory.ts'
-import { VARY_BY_DICTIONARY } from '../fields.ts'
-import { namesBeside, readDictionary } from './dictionary-file.ts'
 import {
-  readEncoded,
-  makeRepresentation,
-  type EncodedFile,
-  type FileDeltas,
-  type FindDelta,
-  type Representation,
-  type SharedFields
-} from './representation.ts'
+  errorCode,
+  readOpenFile,
+  sameStamp,
+  statOf,
+  withFile,
+  type Stamp
+} from '../../../files/disk.ts'
+import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
+import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
+import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
+import { VARY_BY_DICTIONARY } from '../fields.ts'
+import { composed, type Wanted } from '../request-path.ts'
 import type { Folders } from './folders.ts'
-import type { Memory } from './served-file.ts'
-import type { Wanted } from '../request-path.ts'
+import { ifReadable } from './readable.ts'
+import {
+  makeRepresentation,
+  readStored,
+  type Kept,
+  type Memory,
+  type Representation,
+  type Stored
+} from './representation.ts'
 
+/** The delta from a dictionary; undefined when there is none. @param dictionary its SHA-256 */
+export type FindDelta = (
+  dictionary: Buffer
+) => Promise<Representation | undefined> | Representation | undefined
+
+/** The deltas of one file. */
+export interface FileDeltas {
+  /** Whether there was one on disk, from whatever version, when the file was loaded. */
+  readonly areThere: boolean
+  /** Undefined where none is sent. */
+  readonly find: FindDelta | undefined
+}
+
+/** What the deltas of one file lead to. */
 interface Target {
   /** The decoded URL path. */
   readonly path: string
@@ -47,25 +69,19 @@ interface Target {
   readonly revalidate: number
 }
 
-/** A delta that a request may be answered with. */
-interface Sought {
-  readonly target: Target
+/** The file of a delta, with no representation if it is not sent: so it is not decoded for each request. */
+interface Delta extends Kept {
+  readonly stamp: Stamp
   /** The SHA-256 of what it starts from. */
   readonly dictionary: Buffer
-  readonly extension: string
-  readonly key: string
 }
-
-const MAX_REFUSED = 1000
 
 export class Deltas {
   readonly #directory: ServedDirectory
   readonly #memory: Memory
   readonly #folders: Folders
   readonly #maxFileBytes: number
-  readonly #loads = new Map<string, Promise<Representation | undefined>>()
-  /** Those that are not sent, so that they are not decoded for each request. */
-  readonly #refused = new Map<string, Stamp>()
+  readonly #loads = new Map<string, Promise<Delta | undefined>>()
 
   /** @param maxFileBytes of a delta that is kept in memory */
   constructor(directory: ServedDirectory, memory: Memory, folders: Folders, maxFileBytes: number) {
@@ -78,111 +94,130 @@ export class Deltas {
   /** Undefined for a file that is no dictionary and so has no deltas. One without a digest is sent whole. */
   async of(
     wanted: Wanted,
-    { file, digest, size }: EncodedFile,
+    { file, digest, size }: Stored,
     fields: SharedFields
   ): Promise<FileDeltas | undefined> {
     if (fields.dictionary === undefined) return undefined
     const { path } = wanted
-    const { fingerprintOf, isPublishedOnRequest, revalidate } = this.#directory
-    const areThere = this.#folders.hasDelta(path) ?? (await hasDelta(file))
-    const plain = fingerprintOf(wanted)?.name
+    const names = this.#folders.namesBeside(path)?.keys() ?? (await namesIn(dirname(file)))
+    const areThere = namesDelta(names, composed(basename(path)))
+    const plain = this.#directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode it believes of precompile alone, which decoded it.
     const isBelieved = plain !== undefined || (await canMakeDeltas())
     if (digest === undefined || !isBelieved) return { areThere, find: undefined }
-    const trust = isPublishedOnRequest(wanted) ? 0 : revalidate(wanted)
-    const target = { path, file, digest, size, fields, plain, areThere, revalidate: trust }
+    const isPublished = this.#directory.isPublishedOnRequest?.(wanted) ?? false
+    const revalidate = isPublished ? 0 : this.#directory.revalidate(wanted)
+    const target = { path, file, digest, size, fields, plain, areThere, revalidate }
     return { areThere, find: dictionary => this.#find(target, dictionary) }
   }
 
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
     const extension = deltaExtension(digestOfHash(dictionary))
-    const path = target.path + extension
-    if (this.#folders.lacksDelta(path)) return undefined
-    // No path contains a line break.
-    const start = `${this.#directory.memoryKey}${target.path}\n${target.digest}`
-    const key = `${start}\n${dictionary.toString('hex')}`
-    const known = this.#memory.get(key)?.representations[0]
+    if (this.#folders.lacksBeside(target.path + extension)) return undefined
+    const known = startingFrom(dictionary, this.#recall(target, extension))
     if (known?.body) return known
-    const sought = { target, dictionary, extension, key }
-    const isKnown = this.#folders.kindOf(path) === 'file' || target.revalidate === 0
-    return isKnown ? this.#load(sought) : this.#lookUp(sought)
+    return this.#look(target, extension).then(delta => startingFrom(dictionary, delta))
   }
 
   /** Requests with hashes of no delta cost nothing once the names in the folder are known. */
-  async #lookUp(sought: Sought): Promise<Representation | undefined> {
-    const path = sought.target.path + sought.extension
-    await this.#folders.learn(path, sought.target.revalidate)
-    return this.#folders.lacksDelta(path) ? undefined : this.#load(sought)
-  }
-
-  /** Concurrent requests share one load. */
-  #load(sought: Sought): Promise<Representation | undefined> {
-    const { key } = sought
-    const load =
-      this.#loads.get(key) ?? this.#loadOnce(sought).finally(() => this.#loads.delete(key))
+  async #look(target: Target, extension: string): Promise<Delta | undefined> {
+    const [path, key] = [target.path + extension, this.#key(target, extension)]
+    if (target.revalidate > 0) await this.#folders.learn(path, target.revalidate)
+    if (this.#folders.lacksBeside(path)) return undefined
+    const load = this.#loads.get(key) ?? this.#load(target, extension)
     this.#loads.set(key, load)
-    return load
+    return load.finally(() => this.#loads.delete(key))
   }
 
-  async #loadOnce(sought: Sought): Promise<Representation | undefined> {
-    const { target, key } = sought
-    const file = target.file + sought.extension
-    const known = this.#memory.get(key)?.representations[0]
-    const earlier = known?.stamp ?? this.#refused.get(key)
-    const stamp = earlier && (await statOf(file))
-    if (earlier && stamp && sameStamp(earlier, stamp)) return known
-    const encoded = await ifReadable(file, this.#read(file, sought))
-    if (!encoded) return undefined
-    const delta = makeRepresentation(encoded, target.fields, VARY_BY_DICTIONARY)
-    this.#memory.set(key, {
-      representations: [delta],
-      copies: new Map(),
-      isVerified: true,
-      findDelta: undefined,
-      isAtHand: false,
-      hasRested: true,
-      trustedUntil: Infinity,
-      copiesTrustedUntil: Infinity
-    })
+  async #load(target: Target, extension: string): Promise<Delta | undefined> {
+    const file = target.file + extension
+    const known = this.#recall(target, extension)
+    const now = known && (await statOf(file))
+    if (known && now && sameStamp(known.stamp, now)) return known
+    const readAt = Date.now()
+    const delta = await ifReadable(file, this.#read(file, target))
+    if (!delta) return undefined
+    const isSent = delta.representations.length > 0
+    if (isSent || isUnchangedSince(delta.stamp, readAt)) {
+      this.#memory.set(this.#key(target, extension), delta)
+    }
     // It came after the file was loaded, whose other representations do not vary by dictionary yet.
-    if (!target.areThere) this.#memory.delete(this.#directory.memoryKey + target.path)
+    if (isSent && !target.areThere) this.#memory.delete(this.#directory.memoryKey + target.path)
     return delta
   }
 
-  /** Undefined for a delta that is not sent. */
-  #read(file: string, sought: Sought): Promise<EncodedFile | undefined> {
-    const readAt = Date.now()
+  #read(file: string, target: Target): Promise<Delta | undefined> {
     return withFile(file, async opened => {
       if (opened.stats.size > MAX_DELTA_BYTES) return undefined
       if (!(await isInPlace(this.#directory.place)(opened))) return undefined
-      const stored = await readEncoded(DELTA_CODING, opened, MAX_DELTA_BYTES)
-      const { body: bytes, stamp } = stored
-      if (!bytes || !(await this.#isRight(bytes, sought))) {
-        if (isUnchangedSince(stamp, readAt)) this.#refuse(sought.key, stamp)
-        return undefined
+      const stored = await readStored(DELTA_CODING, opened, MAX_DELTA_BYTES)
+      const { stamp, body: bytes = Buffer.alloc(0) } = stored
+      const dictionary = Buffer.from(dictionaryIn(bytes))
+      if (!(await this.#isRight(bytes, dictionary, target))) {
+        return { stamp, dictionary, representations: [] }
       }
       const size = bytes.length - SEAL_BYTES
       const body = size > this.#maxFileBytes ? undefined : bytes.subarray(0, size)
-      return { ...stored, size, body }
+      const sent = makeRepresentation({ ...stored, size, body }, target.fields, VARY_BY_DICTIONARY)
+      return { stamp, dictionary, representations: [sent] }
     })
   }
 
-  /** Whether a delta is undamaged and starts from the dictionary; where this Node can, it is decoded. */
-  async #isRight(bytes: Buffer, { target, dictionary }: Sought): Promise<boolean> {
-    const { file, plain, digest } = target
-    if (!(await isSealedDelta(Readable.from([bytes]), dictionary, digest))) return false
+  /** Whether a delta is undamaged and leads to the file; where this Node can, it is decoded. */
+  async #isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
+    if (!(await isSealedDelta(Readable.from([bytes]), dictionary, target.digest))) return false
     if (!(await canMakeDeltas())) return true
-    const old = await readDictionary(this.#directory.place, file, plain, dictionary)
+    const old = await this.#earlierVersion(target, dictionary)
     return old !== undefined && leadsTo(bytes, old, target)
   }
 
-  #refuse(key: string, stamp: Stamp): void {
-    if (this.#refused.size >= MAX_REFUSED) this.#refused.clear()
-    this.#refused.set(key, stamp)
+  /** The bytes that have a SHA-256, in the folder of the file. */
+  async #earlierVersion({ file, plain }: Target, sha256: Buffer): Promise<Buffer | undefined> {
+    const names =
+      plain === undefined
+        ? await otherVersions(file)
+        : [basename(withFingerprint(plain, digestOfHash(sha256)))]
+    for (const name of names) {
+      const bytes = await withFile(join(dirname(file), name), async opened => {
+        if (opened.stats.size > MAX_DELTA_BYTES) return undefined
+        if (!(await isInPlace(this.#directory.place)(opened))) return undefined
+        const read = (await readOpenFile(opened)).bytes
+        return createHash('sha256').update(read).digest().equals(sha256) ? read : undefined
+      })
+      if (bytes) return bytes
+    }
+    return undefined
+  }
+
+  #recall(target: Target, extension: string): Delta | undefined {
+    return this.#memory.get(this.#key(target, extension)) as Delta | undefined
+  }
+
+  // No path contains a line break.
+  #key({ path, digest }: Target, extension: string): string {
+    return `${this.#directory.memoryKey}${path}${extension}\n${digest}`
   }
 }
 
-/** Looks on disk: nothing is known of a folder that has very many names, or is on another machine. */
-async function hasDelta(file: string): Promise<boolean> {
-  return namesDelta(await namesBeside(file), basename(file))
+function startingFrom(dictionary: Buffer, delta: Delta | undefined): Representation | undefined {
+  return delta?.dictionary.equals(dictionary) ? delta.representations[0] : undefined
+}
+
+/** The files that differ from a bundler's in the hash alone. */
+async function otherVersions(file: string): Promise<readonly string[]> {
+  const key = withoutHash(`/${basename(file)}`)
+  return (await namesIn(dirname(file))).filter(name => {
+    const other = withoutHash(`/${name}`)
+    return other && other.before === key?.before && other.after === key.after
+  })
+}
+
+/** None for a folder that only lets its files be opened. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error
+    return []
+  }
 }

@@ -1,28 +1,20 @@
 // The names in the folders of a directory, so that a request does not ask the disk for what is not there: a
 // page for a file of its name, a file for its compressed copies. Without them every page behind the
 // middleware would cost a stat: 44 instead of 38 µs of CPU for a constant page (wrk, 16 connections).
-import type { Dirent } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
-import { namesDelta } from '../../../files/deltas/delta-file.ts'
 import { errorCode, sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { composed, hasOneSpelling } from '../request-path.ts'
+import { composed, hasOneSpelling, isBelow } from '../request-path.ts'
 
-/** `unsure`: a folder that is not known, a link, or names that some file systems do not distinguish. */
-export type Kind = 'file' | 'other' | 'missing' | 'unsure'
-
-/** By composed name. One in another case is another name, on every file system. */
-type Names = ReadonlyMap<string, Kind>
+/** By composed name: whether it is a folder. One in another case is another name, on every file system. */
+type Names = ReadonlyMap<string, boolean>
 
 interface Folder {
-  /** Undefined for a served directory that does not exist yet. */
+  /** Undefined while it does not exist, or may change again without another stamp. */
   readonly stamp: Stamp | undefined
-  /** False for a folder that changed so recently that it may change again without another stamp. */
-  readonly hasRested: boolean
   /** Undefined for a folder that has too many, or that only lets its files be opened. */
   readonly names: Names | undefined
   /** Milliseconds of the monotonic clock. */
@@ -33,8 +25,6 @@ interface Folder {
 const MAX_NAMES = 20_000
 /** In names. */
 const FOLDER_COST = 20
-/** In characters. A longer path may be of very many folders. */
-const MAX_LENGTH = 1024
 
 export class Folders {
   readonly #directory: ServedDirectory
@@ -51,48 +41,26 @@ export class Folders {
 
   /** Whether the directory is known to lack a path, exactly as it was sent. */
   lackRaw(rawPath: string): boolean {
-    const { urlPath, publishedFolder, isPublishing } = this.#directory
-    const end = rawPath.indexOf('/', urlPath.length + 1)
-    const first = end === -1 ? rawPath : rawPath.slice(0, end)
-    const isLackedWhole = () => hasOneSpelling(rawPath) && this.kindOf(rawPath) === 'missing'
+    const { publishedFolder, isPublishing } = this.#directory
     // Under the prefix a path with a percent sign may be malformed.
-    if (first === publishedFolder) return !isPublishing && isLackedWhole()
-    // Names are decoded: with a percent sign they are others. Most pages are below no folder.
-    return !first.includes('%') && (this.#kindAt(first) === 'missing' || isLackedWhole())
-  }
-
-  /** What is known to be at a decoded path. */
-  kindOf(path: string): Kind {
-    if (path.length > MAX_LENGTH) return 'unsure'
-    const kind = this.#kindAt(path)
-    if (kind !== 'unsure') return kind
-    const above = pathsFrom(this.#directory, path).map(each => this.#kindAt(each))
-    return above.some(each => each === 'missing' || each === 'file') ? 'missing' : 'unsure'
+    const isPublished = publishedFolder !== undefined && isBelow(rawPath, publishedFolder)
+    if (isPublished && (isPublishing || !hasOneSpelling(rawPath))) return false
+    return this.#lacksPartOf(rawPath, true)
   }
 
   /** Whether there is no file at a decoded path, as far as is known. */
   lacks(path: string): boolean {
-    const kind = this.kindOf(path)
-    return kind === 'missing' || kind === 'other'
+    return this.#at(path) === 'folder' || this.#lacksPartOf(path, false)
   }
 
-  /** The codings of which there may be a copy beside the file at a decoded path. */
-  codingsBeside(path: string): readonly Coding[] {
-    const [names, name] = this.#namesAt(path)
-    return names ? CODINGS.filter(({ extension }) => names.has(name + extension)) : CODINGS
+  /** The composed names in the folder of a decoded path; undefined where they are not known. */
+  namesBeside(path: string): Names | undefined {
+    return this.#recall(path.slice(0, path.lastIndexOf('/')))?.names
   }
 
-  /** Whether a folder that is known lacks a delta at a decoded path: no page refers to one by its name. */
-  lacksDelta(path: string): boolean {
-    const [names, name] = this.#namesAt(path)
-    const kind = names?.get(name)
-    return names !== undefined && kind !== 'file' && kind !== 'unsure'
-  }
-
-  /** Whether there is a delta beside the file at a decoded path; undefined when the folder is not known. */
-  hasDelta(path: string): boolean | undefined {
-    const [names, name] = this.#namesAt(path)
-    return names && namesDelta(names.keys(), name)
+  /** Whether a folder is known to lack the file at a decoded path, which is only made beside another. */
+  lacksBeside(path: string): boolean {
+    return this.namesBeside(path)?.has(nameOf(path)) === false
   }
 
   /** Looks at the folders above a decoded path, unless that was done within `revalidate`, in seconds. */
@@ -104,31 +72,40 @@ export class Folders {
         this.#looks.set(folder, look)
         if (!(await look)) return
       }
-      if (this.#kindAt(each) === 'missing') return
+      if (this.#at(each) === 'missing') return
     }
   }
 
   /** Whether a decoded path has every name in its case: a guard compares the path as it was sent. */
   async hasNames(path: string): Promise<boolean> {
-    const asked = pathsFrom(this.#directory, path).flatMap(each => {
-      const [names, name] = this.#namesAt(each)
-      return names?.has(name) ? [] : [isNameOf(fileIn(this.#directory, each))]
-    })
-    return (await Promise.all(asked)).every(Boolean)
+    const unknown = pathsFrom(this.#directory, path).filter(
+      each => !this.namesBeside(each)?.has(nameOf(each))
+    )
+    return (await Promise.all(unknown.map(each => isNameOf(fileIn(this.#directory, each))))).every(
+      Boolean
+    )
   }
 
-  #kindAt(path: string): Kind {
-    const [names, name] = this.#namesAt(path)
+  #lacksPartOf(path: string, isRaw: boolean): boolean {
+    for (let end = this.#directory.urlPath.length; end < path.length;) {
+      const slash = path.indexOf('/', end + 1)
+      end = slash === -1 ? path.length : slash
+      const part = path.slice(0, end)
+      // Names are decoded: with a percent sign they are others.
+      if (isRaw && !hasOneSpelling(part)) return false
+      const kind = this.#at(part)
+      if (kind !== 'folder') return kind === 'missing'
+    }
+    return false
+  }
+
+  #at(path: string): 'missing' | 'folder' | undefined {
+    const [names, name] = [this.namesBeside(path), nameOf(path)]
     // A path with a slash at its end may have an index file.
-    if (!names || name === '') return 'unsure'
+    if (!names || name === '') return undefined
+    if (names.has(name)) return names.get(name) ? 'folder' : undefined
     // A deploy may just have added a file, and its first page, of whichever process, refers to it at once.
-    return names.get(name) ?? (name.includes('.') ? 'unsure' : 'missing')
-  }
-
-  /** The names in the folder of a path, if they are known, and its own there. */
-  #namesAt(path: string): readonly [names: Names | undefined, name: string] {
-    const last = path.lastIndexOf('/')
-    return [this.#recall(path.slice(0, last))?.names, composed(path.slice(last + 1))]
+    return name.includes('.') ? undefined : 'missing'
   }
 
   #recall(folder: string): Folder | undefined {
@@ -143,20 +120,24 @@ export class Folders {
     try {
       const stats = await statOf(path)
       const known = this.#folders.get(folder)
-      if (known?.hasRested && known.stamp && stats && sameStamp(known.stamp, stats)) {
+      if (known?.stamp && stats && sameStamp(known.stamp, stats)) {
         known.trustedUntil = trustedUntil
         return true
       }
       this.#folders.delete(folder)
       if (stats ? !stats.isDirectory() : folder !== this.#directory.urlPath) return false
-      const hasRested = stats !== undefined && isUnchangedSince(stats, readAt)
-      const names = stats ? await readNames(path) : new Map<string, Kind>()
-      this.#folders.set(folder, { stamp: stats && stampOf(stats), hasRested, names, trustedUntil })
+      const stamp = stats && isUnchangedSince(stats, readAt) ? stampOf(stats) : undefined
+      const names = stats ? await readNames(path) : new Map<string, boolean>()
+      this.#folders.set(folder, { stamp, names, trustedUntil })
       return true
     } finally {
       this.#looks.delete(folder)
     }
   }
+}
+
+function nameOf(path: string): string {
+  return composed(path.slice(path.lastIndexOf('/') + 1))
 }
 
 /** The path and those of the folders above it, down from the directory: `/a/b` has `/a` and `/a/b`. */
@@ -171,23 +152,19 @@ function pathsFrom({ urlPath }: ServedDirectory, path: string): string[] {
 
 /** Undefined for a folder that has too many names, or that only lets its files be opened. */
 async function readNames(path: string): Promise<Names | undefined> {
-  const names = new Map<string, Kind>()
+  const names = new Map<string, boolean>()
   try {
     for await (const entry of await opendir(path, { bufferSize: 512 })) {
       if (names.size === MAX_NAMES / 4) return undefined
       const name = composed(entry.name)
-      names.set(name, names.has(name) ? 'unsure' : kindOf(entry))
+      // Two names may be one when they are composed.
+      names.set(name, entry.isDirectory() && names.get(name) !== false)
     }
     return names
   } catch (error) {
     if (errorCode(error) === undefined) throw error
     return undefined
   }
-}
-
-function kindOf(entry: Dirent): Kind {
-  if (entry.isFile()) return 'file'
-  return entry.isSymbolicLink() ? 'unsure' : 'other'
 }
 
 /**

@@ -1,22 +1,23 @@
 // A representation of a file, with the responses that it can be sent in, made once for many requests.
+import { LRUCache } from 'lru-cache'
 import { formatEtag, type Validators } from '../../../http/validators.ts'
-import { digestOf, digestOfStream } from '../../../files/digest.ts'
+import { digestOf } from '../../../files/digest.ts'
 import { stampOf, readOpenFile, type OpenFile, type Stamp } from '../../../files/disk.ts'
-import { isUnmodified, streamOf } from '../../../files/file-stream.ts'
 import { formatHttpDate } from '../../../http/dates.ts'
+import type { SharedFields } from '../directories/served-directory.ts'
 import {
   namesSaid,
   privateFields,
-  withoutContent,
   valueOf,
   withMore,
   without,
+  withoutContent,
   type Fields
 } from '../fields.ts'
-import { prepareResponse, type PreparedResponse } from '../write-response.ts'
+import { MAX_ONE_WRITE_BYTES, prepareResponse, type PreparedResponse } from '../write-response.ts'
 
-/** A file that holds one representation: its bytes, when they fit into memory, and its validators. */
-export interface EncodedFile extends Validators {
+/** What one file holds: the bytes of a representation. */
+export interface Stored {
   /** `identity`, or the name of a content coding. */
   readonly coding: string
   /** Absolute. */
@@ -24,64 +25,14 @@ export interface EncodedFile extends Validators {
   readonly stamp: Stamp
   /** In bytes. */
   readonly size: number
-  readonly etag: string
   /** Undefined for a file that is too big for memory, unless its digest was asked for. */
   readonly digest: string | undefined
   /** Undefined for a file that is too big for memory. */
   readonly body: Buffer | undefined
 }
 
-/** Reads an open file; one of more than `maxBytes` stays on disk. */
-export async function readEncoded(
-  coding: string,
-  opened: OpenFile,
-  maxBytes: number
-): Promise<EncodedFile> {
-  const { path, stats } = opened
-  const snapshot = stats.size > maxBytes ? undefined : await readOpenFile(opened)
-  const body = snapshot?.bytes
-  const stamp = snapshot?.stamp ?? stampOf(stats)
-  const digest = body && digestOf(body)
-  return {
-    coding,
-    file: path,
-    stamp,
-    // A file may shrink while it is read.
-    size: body?.length ?? Number(stamp.size),
-    etag: etagOf(coding, digest ?? versionOf(stamp)),
-    lastModified: lastModifiedOf(stamp.mtimeNs),
-    digest,
-    body
-  }
-}
-
-/** The same file with its digest, for which it is read; without one when it changed meanwhile. */
-export async function withDigest(file: EncodedFile, opened: OpenFile): Promise<EncodedFile> {
-  if (file.digest !== undefined) return file
-  const digest = await digestOfStream(streamOf(opened))
-  if (!(await isUnmodified(opened))) return file
-  return { ...file, digest, etag: etagOf(file.coding, digest) }
-}
-
-/** Identifies bytes that are not read: an mtime can be set, an inode and a ctime cannot. */
-function versionOf({ size, mtimeNs, ctimeNs, ino }: Stamp): string {
-  return [size, mtimeNs, ctimeNs, ino].map(number => number.toString(16)).join('-')
-}
-
-function etagOf(coding: string, version: string): string {
-  return formatEtag(coding === 'identity' ? version : `${version}-${coding}`)
-}
-
-/**
- * In milliseconds, whole seconds. Undefined for the epoch, which stands for "unknown", and for a date in
- * the future, which an origin server must not send (RFC 9110 section 8.8.2.1).
- */
-function lastModifiedOf(mtimeNs: bigint): number | undefined {
-  const seconds = Number(mtimeNs / 1_000_000_000n)
-  return seconds === 0 || seconds * 1000 > Date.now() ? undefined : seconds * 1000
-}
-
-export interface Representation extends Omit<EncodedFile, 'digest'> {
+export interface Representation extends Omit<Stored, 'digest'>, Validators {
+  readonly etag: string
   /** Content-Length comes last, so that a range can replace it. */
   readonly ok: PreparedResponse
   readonly notModified: PreparedResponse
@@ -89,64 +40,63 @@ export interface Representation extends Omit<EncodedFile, 'digest'> {
   readonly failed: PreparedResponse
 }
 
-/** The delta from a dictionary; undefined when there is none. @param dictionary its SHA-256 */
-export type FindDelta = (
-  dictionary: Buffer
-) => Promise<Representation | undefined> | Representation | undefined
-
-/** The deltas of one file. */
-export interface FileDeltas {
-  /** Whether there was one on disk, from whatever version, when the file was loaded. */
-  readonly areThere: boolean
-  /** Undefined where none is sent. */
-  readonly find: FindDelta | undefined
+/** Reads an open file; one of more than `maxBytes` stays on disk. */
+export async function readStored(
+  coding: string,
+  opened: OpenFile,
+  maxBytes: number
+): Promise<Stored> {
+  const { path: file, stats } = opened
+  const read = stats.size > maxBytes ? undefined : await readOpenFile(opened)
+  const [body, stamp] = [read?.bytes, read?.stamp ?? stampOf(stats)]
+  // A file may shrink while it is read.
+  const size = body?.length ?? Number(stats.size)
+  return { coding, file, stamp, size, digest: body && digestOf(body), body }
 }
 
-/** What the representations of one file have in common. */
-export interface SharedFields {
-  readonly type: string
-  readonly cacheControl: string
-  readonly crossOrigin: boolean
-  /** The value of Use-As-Dictionary; undefined for a file that has no deltas. */
-  readonly dictionary: string | undefined
-  /** Those that the application adds; they replace ours. */
-  readonly more: Fields
+/** Identifies bytes that are not read: an mtime can be set, an inode and a ctime cannot. */
+function versionOf({ size, mtimeNs, ctimeNs, ino }: Stamp): string {
+  return [size, mtimeNs, ctimeNs, ino].map(number => number.toString(16)).join('-')
+}
+
+/**
+ * In milliseconds, whole seconds. Undefined for the epoch, which stands for "unknown", and for a date in
+ * the future, which an origin server must not send (RFC 9110 section 8.8.2.1).
+ */
+function lastModifiedOf({ mtimeNs }: Stamp): number | undefined {
+  const seconds = Number(mtimeNs / 1_000_000_000n)
+  return seconds === 0 || seconds * 1000 > Date.now() ? undefined : seconds * 1000
 }
 
 /** @param vary the field of that name, which 412 and 416 have as well; none for a file without choice */
 export function makeRepresentation(
-  file: EncodedFile,
+  { digest, ...stored }: Stored,
   { type, cacheControl, crossOrigin, dictionary, more }: SharedFields,
   vary: Fields
 ): Representation {
-  const { coding, stamp, size, etag, lastModified, body } = file
+  const { coding, stamp, size } = stored
+  const version = digest ?? versionOf(stamp)
+  const etag = formatEtag(coding === 'identity' ? version : `${version}-${coding}`)
+  const lastModified = lastModifiedOf(stamp)
   const said = namesSaid(more)
-  const origin = crossOrigin ? ['Access-Control-Allow-Origin', '*'] : []
-  const dated = lastModified === undefined ? [] : ['Last-Modified', formatHttpDate(lastModified)]
-  const offered = dictionary === undefined ? [] : ['Use-As-Dictionary', dictionary]
+  const shared: Fields = crossOrigin ? [...vary, ['Access-Control-Allow-Origin', '*']] : vary
+  const validators: [string, string][] = [['ETag', etag]]
+  if (lastModified !== undefined) validators.push(['Last-Modified', formatHttpDate(lastModified)])
+  validators.push(['Cache-Control', cacheControl], ['X-Content-Type-Options', 'nosniff'])
+  if (dictionary !== undefined) validators.push(['Use-As-Dictionary', dictionary])
   // What 200, 206 and 304 have in common (RFC 9110 section 15.4.5).
-  const validators = withMore(
-    [
-      ...['ETag', etag, ...dated, 'Cache-Control', cacheControl, ...vary, ...offered, ...origin],
-      ...['X-Content-Type-Options', 'nosniff']
-    ],
-    without(more, 'Content-Type')
-  )
-  const fields = [...validators, 'Content-Type', valueOf(more, 'Content-Type') ?? type]
-  fields.push('Accept-Ranges', 'bytes')
-  if (coding !== 'identity') fields.push('Content-Encoding', coding)
-  fields.push('Content-Length', String(size))
-  const failed = [...withMore([...vary, ...origin], withoutContent(more)), 'Content-Length', '0']
+  const common = withMore([...validators, ...shared], without(more, 'Content-Type'))
+  const content: [string, string][] = [['Content-Type', valueOf(more, 'Content-Type') ?? type]]
+  content.push(['Accept-Ranges', 'bytes'])
+  if (coding !== 'identity') content.push(['Content-Encoding', coding])
+  content.push(['Content-Length', String(size)])
+  const failed = [...withMore(shared, withoutContent(more)), ['Content-Length', '0']] as const
   return {
-    coding,
-    file: file.file,
-    stamp,
-    size,
+    ...stored,
     etag,
     lastModified,
-    body,
-    ok: prepareResponse(200, fields, said),
-    notModified: prepareResponse(304, validators, said),
+    ok: prepareResponse(200, [...common, ...content], said),
+    notModified: prepareResponse(304, common, said),
     failed: prepareResponse(412, failed, said)
   }
 }
@@ -159,4 +109,31 @@ export function privately(representation: Representation): Representation {
     ok: prepareResponse(ok.status, privateFields(ok.fields), ok.said),
     notModified: prepareResponse(notModified.status, privateFields(notModified.fields), ok.said)
   }
+}
+
+/** What is known of a path: its representations, none for what is not sent. */
+export interface Kept {
+  readonly representations: readonly Representation[]
+}
+
+/** One for all directories that are served: files by their paths, deltas by theirs and what they lead to. */
+export type Memory = LRUCache<string, Kept>
+
+// What a representation costs beside its body, measured in resident memory: strings, fields, stamps, the
+// buffer itself, and garbage that is not yet collected.
+const OVERHEAD_BYTES = 12 * 1024
+
+/** @param maxBytes of all representations; 0 keeps none */
+export function makeMemory({ maxBytes }: { readonly maxBytes: number }): Memory {
+  return new LRUCache({
+    maxSize: Math.max(1, maxBytes),
+    sizeCalculation: ({ representations }) =>
+      representations.reduce((sum, { body }) => sum + memoryCostOf(body?.length ?? 0), 0) ||
+      OVERHEAD_BYTES
+  })
+}
+
+/** A small body is held twice: the second time it follows a kept head. */
+function memoryCostOf(length: number): number {
+  return OVERHEAD_BYTES + (length < MAX_ONE_WRITE_BYTES ? 2 * length : length)
 }

@@ -1,45 +1,55 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
-import { isPathInPlace } from '../../../files/containment.ts'
-import { ifReadable } from './readable.ts'
-import { realpathOf, sameStamp, statOf, type OpenFile, type Stamp } from '../../../files/disk.ts'
+import { isUnchangedSince } from '../../../files/clock.ts'
+import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
+import {
+  isSameInode,
+  sameStamp,
+  statOf,
+  withFile,
+  type OpenFile,
+  type Stamp
+} from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { CODINGS, type Coding } from '../../../files/codings.ts'
+import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
+import { hasOneSpelling, type Wanted } from '../request-path.ts'
 import { Deltas } from './deltas.ts'
 import { Folders } from './folders.ts'
+import { ifReadable } from './readable.ts'
+import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
 import {
-  hasSameCopies,
-  withServedFile,
-  type Loading,
-  type Memory,
-  type ServedFile
+  areSame,
+  findCopies,
+  readCopies,
+  withDigest,
+  type Copies,
+  type ServedFile,
+  type UseOpened
 } from './served-file.ts'
-import type { Wanted } from '../request-path.ts'
 
-type Found = ServedFile | undefined
+export type Found = ServedFile | undefined
+
+const ATTEMPTS = 3
 
 export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
   readonly #folders: Folders
-  readonly #loading: Loading
+  readonly #deltas: Deltas
+  readonly #maxFileBytes: number
   readonly #loads = new Map<string, Promise<Found>>()
-  readonly #lookups = new Map<string, Promise<Found>>()
-  /** How often `forget` was called: a file that was being loaded meanwhile may be out of date. */
-  #forgotten = 0
 
   /** @param maxFileBytes of a file that is kept in memory */
   constructor(directory: ServedDirectory, memory: Memory, maxFileBytes: number) {
     this.directory = directory
     this.#memory = memory
     this.#folders = new Folders(directory)
-    const deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
-    const deltasOf: Loading['deltasOf'] = (...file) => deltas.of(...file)
-    this.#loading = { directory, folders: this.#folders, deltasOf, maxFileBytes }
+    this.#deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
+    this.#maxFileBytes = maxFileBytes
   }
 
   /** What is known of a raw path without reading the disk: its file, or that there is none. */
   recall(rawPath: string): Found | 'missing' {
-    const known = this.#memory.get(this.#key(rawPath))
+    const known = this.#known(rawPath)
     if (known?.isAtHand && known.trustedUntil > performance.now()) return known
     return this.#folders.lackRaw(rawPath) ? 'missing' : undefined
   }
@@ -49,134 +59,166 @@ export class ServedFiles {
    * @param stamp the target's stamp, if the caller has just looked it up
    */
   find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found {
-    const known = this.#memory.get(this.#key(wanted.path))
+    const known = this.#known(wanted.path)
     if (known && !stamp && known.trustedUntil > performance.now()) return known
+    const seconds = stamp ? 0 : this.#trustOfMiss(wanted)
+    if (seconds > 0 && this.#folders.lacks(wanted.path)) return undefined
     const file = fileIn(this.directory, wanted.path)
-    if (stamp || this.#trustOfMiss(wanted) === 0) {
-      return ifReadable(file, this.#lookUp(wanted, known, stamp))
-    }
-    if (this.#folders.lacks(wanted.path)) return undefined
-    return ifReadable(file, this.#lookUpOnce(wanted, known))
+    return ifReadable(file, this.#look(wanted, known, seconds, stamp))
   }
 
   /** Makes the next `find` read the disk. */
   forget({ path }: Pick<Wanted, 'path'>): void {
-    this.#forgotten++
     this.#memory.delete(this.#key(path))
-    this.#lookups.delete(path)
+    // What is being loaded may be out of date.
+    this.#loads.delete(path)
   }
 
-  /** Uses the file while it is open; undefined for a miss. */
-  withOpened<T>(
-    wanted: Wanted,
-    use: (file: ServedFile, opened: OpenFile) => Promise<T> | T
-  ): Promise<T | undefined> {
-    return withServedFile(this.#loading, wanted, this.#codingsBeside(wanted), use)
+  /**
+   * Opens a file, describes it as it is then, and uses it while it is open. One that is replaced before it is
+   * checked is opened again: not every system knows the path of an open file whose name was given to another.
+   * @param known what it was when it was found; it is forgotten when that is gone
+   * @returns undefined for anything but a regular file, for a link that leads out of the directory, for a
+   *   name in another case, and for bytes that do not match the fingerprint
+   */
+  async open<T>(wanted: Wanted, use: UseOpened<T>, known?: ServedFile): Promise<T | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      let isReplaced = false
+      const used = await withFile(fileIn(this.directory, wanted.path), async opened => {
+        const isSame = known && sameStamp(known.representations[0].stamp, opened.stats)
+        // The source of a verified one may have to be published again.
+        if (known?.isVerified && !isSame) return undefined
+        const file = isSame ? known : await this.#describe(wanted, opened)
+        if (file) return use(file, opened)
+        const now = await statOf(opened.path)
+        isReplaced = now !== undefined && !isSameInode(now, opened.stats)
+        return undefined
+      })
+      if (known && used === undefined) this.forget(wanted)
+      if (!isReplaced || attempt === ATTEMPTS) return used
+    }
   }
 
   /** Whether there is a file that can be sent; it is not read. */
   async has({ path }: Pick<Wanted, 'path'>): Promise<boolean> {
     const file = fileIn(this.directory, path)
-    return (await ifReadable(file, this.#isThere(path, file))) ?? false
+    const isServed = withFile(file, opened => this.#mayBeServed(path, opened))
+    return (await ifReadable(file, isServed)) ?? false
   }
 
-  async #isThere(path: string, file: string): Promise<boolean> {
-    const { place, isHidden } = this.directory
-    if (isHidden?.(file) || !(await statOf(file))?.isFile()) return false
-    if (isHidden?.((await realpathOf(file)) ?? file)) return false
-    return (await this.#folders.hasNames(path)) && isPathInPlace(place, file)
-  }
-
-  /** Where a stat result may be reused, concurrent requests share one stat. */
-  #lookUpOnce(wanted: Wanted, known: Found): Promise<Found> {
-    const lookup = this.#lookups.get(wanted.path) ?? this.#lookUpInFolder(wanted, known)
-    this.#lookups.set(wanted.path, lookup)
-    return lookup
-  }
-
-  async #lookUpInFolder(wanted: Wanted, known: Found): Promise<Found> {
+  async #look(wanted: Wanted, known: Found, seconds: number, stamp?: Stamp): Promise<Found> {
     const { path } = wanted
-    try {
-      if (this.#folders.kindOf(path) === 'unsure') {
-        await this.#folders.learn(path, this.#trustOfMiss(wanted))
-      }
-      if (this.#folders.lacks(path)) return this.#drop(wanted)
+    if (seconds > 0) {
+      await this.#folders.learn(path, seconds)
+      if (this.#folders.lacks(path)) return this.#drop(path)
       // Opening a file shows its stamp.
-      const isThere = this.#folders.kindOf(path) === 'file'
-      return await (isThere && !known ? this.#load(wanted) : this.#lookUp(wanted, known))
-    } finally {
-      this.#lookups.delete(path)
+      if (!known) return this.#loads.get(path) ?? this.#load(wanted)
     }
-  }
-
-  async #lookUp(wanted: Wanted, known: Found, stamp?: Stamp): Promise<Found> {
-    const now = stamp ?? (await regularStamp(fileIn(this.directory, wanted.path)))
-    if (!now) return this.#drop(wanted)
-    if (!known?.hasRested || !(await this.#isUnchanged(wanted, known, now))) {
-      return this.#loadCurrent(wanted, now)
-    }
-    this.#trust(wanted, known)
-    return known
+    const now = stamp ?? (await this.#stampOf(path))
+    if (!now) return this.#drop(path)
+    if (known?.hasRested && (await this.#isUnchanged(wanted, known, now))) return known
+    const joined = await this.#loads.get(path)
+    // A load in progress may have opened the file before it was replaced.
+    const isCurrent = joined && sameStamp(joined.representations[0].stamp, now)
+    return isCurrent ? joined : this.#load(wanted)
   }
 
   async #isUnchanged(wanted: Wanted, known: ServedFile, stamp: Stamp): Promise<boolean> {
-    if (!sameStamp(known.representations[0].stamp, stamp)) return false
+    const [identity] = known.representations
+    if (!sameStamp(identity.stamp, stamp)) return false
     const now = performance.now()
-    if (known.copiesTrustedUntil > now) return true
-    known.copiesTrustedUntil = now + this.#trustOfCopies(wanted)
-    return hasSameCopies(known, this.#codingsBeside(wanted))
+    if (known.copiesTrustedUntil <= now) {
+      known.copiesTrustedUntil = now + this.directory.revalidateCopies * 1000
+      if (!areSame(known.copies, await this.#copiesOf(wanted, identity))) return false
+    }
+    if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
+    return true
   }
 
-  async #loadCurrent(wanted: Wanted, stamp: Stamp): Promise<Found> {
-    const joined = await this.#loads.get(wanted.path)
-    // A load in progress may have opened the file before it was replaced.
-    if (joined && sameStamp(joined.representations[0].stamp, stamp)) return joined
-    const load = this.#load(wanted).finally(() => this.#loads.delete(wanted.path))
-    this.#loads.set(wanted.path, load)
+  #load(wanted: Wanted): Promise<Found> {
+    const { path } = wanted
+    const isCurrent = () => this.#loads.get(path) === load
+    const load = this.open(wanted, file => file)
+      .then(file => {
+        if (file && isCurrent()) this.#memory.set(this.#key(path), file)
+        return file ?? this.#drop(path)
+      })
+      .finally(() => isCurrent() && this.#loads.delete(path))
+    this.#loads.set(path, load)
     return load
   }
 
-  async #load(wanted: Wanted): Promise<Found> {
-    const forgottenBefore = this.#forgotten
-    const file = await this.withOpened(wanted, loaded => loaded)
-    if (!file) return this.#drop(wanted)
-    if (this.#forgotten === forgottenBefore) this.#memory.set(this.#key(wanted.path), file)
-    this.#trust(wanted, file)
-    file.copiesTrustedUntil = performance.now() + this.#trustOfCopies(wanted)
+  async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
+    const [openedAt, maxBytes] = [Date.now(), this.#maxFileBytes]
+    const { fingerprintOf, isOrdinary, fieldsOf, place, revalidateCopies } = this.directory
+    if (!(await this.#mayBeServed(wanted.path, opened))) return undefined
+    const stored = await readStored('identity', opened, maxBytes)
+    const fingerprint = fingerprintOf?.(wanted)
+    const copies = await this.#copiesOf(wanted, stored)
+    const needsDigest = fingerprint !== undefined || copies.some(Boolean)
+    const identity = needsDigest ? await withDigest(stored, opened) : stored
+    const isVerified = fingerprint !== undefined && fingerprint.digest === identity.digest
+    if (fingerprint && !isVerified && !(await isOrdinary?.(wanted, fingerprint.name))) {
+      return undefined
+    }
+    const fields = fieldsOf(wanted, isVerified)
+    const deltas = await this.#deltas.of(wanted, identity, fields)
+    const rest = await readCopies(place, identity, copies, maxBytes)
+    // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
+    const mayBeEncoded = rest.length > 0 || fields.dictionary !== undefined
+    const vary = deltas?.areThere ? VARY_BY_DICTIONARY : mayBeEncoded ? VARY : []
+    const encoded = rest.map(copy => makeRepresentation(copy, fields, vary))
+    const representations = [makeRepresentation(identity, fields, vary), ...encoded] as const
+    const file: ServedFile = {
+      ...{ representations, copies, isVerified, findDelta: deltas?.find },
+      isAtHand: hasOneSpelling(wanted.path) && representations.every(({ body }) => body),
+      hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, openedAt)),
+      open: use => this.open(wanted, use, file),
+      trustedUntil: isVerified ? Infinity : this.#trustedUntil(wanted),
+      copiesTrustedUntil: performance.now() + revalidateCopies * 1000
+    }
     return file
   }
 
-  #drop(wanted: Wanted): undefined {
-    this.#memory.delete(this.#key(wanted.path))
+  /** Whatever links lead to it. */
+  async #mayBeServed(path: string, opened: OpenFile): Promise<boolean> {
+    const { isHidden, place } = this.directory
+    if (isHidden?.(opened.path) || isHidden?.((await realPathOfOpen(opened)) ?? '')) return false
+    return (await isInPlace(place)(opened)) && this.#folders.hasNames(path)
   }
 
-  /** The codings of which there may be a copy beside a file. */
-  #codingsBeside(wanted: Wanted): readonly Coding[] {
-    if (this.directory.isPublishedOnRequest(wanted)) return []
-    return this.#trustOfMiss(wanted) === 0 ? CODINGS : this.#folders.codingsBeside(wanted.path)
+  async #copiesOf(wanted: Wanted, file: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
+    if (this.directory.isPublishedOnRequest?.(wanted)) return []
+    const isKnown = this.#trustOfMiss(wanted) > 0
+    return findCopies(
+      file,
+      ({ extension }) => !isKnown || !this.#folders.lacksBeside(wanted.path + extension)
+    )
+  }
+
+  async #stampOf(path: string): Promise<Stamp | undefined> {
+    const stats = await statOf(fileIn(this.directory, path))
+    return stats?.isFile() ? stats : undefined
+  }
+
+  #drop(path: string): undefined {
+    this.#memory.delete(this.#key(path))
+  }
+
+  #known(path: string): Found {
+    return this.#memory.get(this.#key(path)) as Found
   }
 
   #key(path: string): string {
     return this.directory.memoryKey + path
   }
 
-  #trust(wanted: Wanted, file: ServedFile): void {
-    const trusted = this.directory.revalidate(wanted) * 1000
-    if (!file.isVerified) file.trustedUntil = performance.now() + trusted
-  }
-
-  /** In milliseconds. */
-  #trustOfCopies(wanted: Wanted): number {
-    return (this.directory.revalidateCopies?.(wanted) ?? 0) * 1000
+  #trustedUntil(wanted: Wanted): number {
+    return performance.now() + this.directory.revalidate(wanted) * 1000
   }
 
   /** In seconds. A source may appear at any time, and its target is looked up within the same request. */
   #trustOfMiss(wanted: Wanted): number {
-    return this.directory.isPublishedOnRequest(wanted) ? 0 : this.directory.revalidate(wanted)
+    return this.directory.isPublishedOnRequest?.(wanted) ? 0 : this.directory.revalidate(wanted)
   }
-}
-
-async function regularStamp(path: string): Promise<Stamp | undefined> {
-  const stats = await statOf(path)
-  return stats?.isFile() ? stats : undefined
 }

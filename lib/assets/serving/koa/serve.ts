@@ -9,9 +9,7 @@ import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'
 import { connected, isOfConnection, isAwaited, untilAssigned, pacedBody } from '../connection.ts'
 import { removeContentFields, setFields } from '../fields.ts'
 import type { ServedFile } from '../files/served-file.ts'
-import type { ServedFiles } from '../files/served-files.ts'
 import { privately, type Representation } from '../files/representation.ts'
-import type { Wanted } from '../request-path.ts'
 import { bodyOf, sendFile } from '../send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
 import { reporting, type Sender } from './reports.ts'
@@ -44,8 +42,8 @@ export const TO_SOCKET: Sender = {
 
 /**
  * Responds with a file.
- * @param opened the file itself, if it was described while it was open
- * @returns false when the file has been replaced since it was found: `serveFound` describes it anew
+ * @param opened the file itself, which was described while it was open
+ * @returns false for one that has to be opened, as its bytes are not in memory
  */
 export function serve(
   ctx: Context,
@@ -55,30 +53,11 @@ export function serve(
 ): boolean | Promise<boolean> {
   const dictionary = findDelta && offeredDictionary(ctx.req.headers)
   const delta = dictionary && findDelta(dictionary)
-  if (!delta) return respond(ctx, sender, choose(ctx, representations), opened)
+  if (!delta) return respond(ctx, sender, representations, opened)
   return Promise.resolve(delta).then(found => {
     const offers = found ? ([...representations, found] as const) : representations
-    return respond(ctx, sender, choose(ctx, offers), opened)
+    return respond(ctx, sender, offers, opened)
   })
-}
-
-function respond(
-  ctx: Context,
-  to: Sender,
-  chosen: Representation,
-  opened: OpenFile | undefined
-): boolean | Promise<boolean> {
-  const { headers } = ctx.req
-  const method = ctx.req.method ?? 'GET'
-  const sender = reporting(to, chosen)
-  const { status } = evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  if (status === 304) return sender.write(ctx, chosen.notModified)
-  if (status === 412) return sender.write(ctx, chosen.failed)
-  const range = chooseRange(method, headers, chosen, chosen.size)
-  if (range === 'unsatisfiable') return sender.write(ctx, rangeNotSatisfiable(chosen))
-  if (range === 'whole') return writeWhole(ctx, sender, chosen, opened)
-  if (!chosen.body) return stream(ctx, sender, chosen, range, opened)
-  return sender.write(ctx, partial(chosen, range), chosen.body.subarray(range.start, range.end + 1))
 }
 
 /** Responds with a whole file under another status than 200: preconditions and ranges do not apply then. */
@@ -88,15 +67,47 @@ export function serveWhole(
   status: number,
   opened?: OpenFile
 ): boolean | Promise<boolean> {
-  const chosen = choose(ctx, representations)
-  const ok = prepareResponse(status, chosen.ok.fields, chosen.ok.said)
-  return writeWhole(ctx, reporting(TO_KOA, chosen), { ...chosen, ok }, opened)
+  return respond(ctx, TO_KOA, representations, opened, status)
 }
 
-function choose(ctx: Context, representations: ServedFile['representations']): Representation {
-  const accepted = ctx.req.headers['accept-encoding']
-  const chosen = chooseCoding(accepted, representations) ?? representations[0]
-  return isForOneVisitor(ctx) ? privately(chosen) : chosen
+type Offers = ServedFile['representations']
+
+function respond(
+  ctx: Context,
+  to: Sender,
+  offers: Offers,
+  opened: OpenFile | undefined,
+  fixedStatus?: number
+): boolean | Promise<boolean> {
+  const { headers, method = 'GET' } = ctx.req
+  const found = chooseCoding(headers['accept-encoding'], offers) ?? offers[0]
+  const chosen = isForOneVisitor(ctx) ? privately(found) : found
+  const sender = reporting(to, chosen)
+  const { size, ok, body } = chosen
+  const isFixed = fixedStatus !== undefined
+  const { status } = isFixed ? {} : evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
+  if (status === 304) return sender.write(ctx, chosen.notModified)
+  if (status === 412) return sender.write(ctx, chosen.failed)
+  const range = isFixed ? 'whole' : chooseRange(method, headers, chosen, size)
+  if (range === 'unsatisfiable') return sender.write(ctx, rangeNotSatisfiable(chosen))
+  const whole = isFixed ? prepareResponse(fixedStatus, ok.fields, ok.said) : ok
+  const [response, part] = range === 'whole' ? [whole] : [partial(chosen, range), range]
+  if (method === 'HEAD') return sender.write(ctx, response)
+  if (body)
+    return sender.write(ctx, response, part ? body.subarray(part.start, part.end + 1) : body)
+  const streamFrom = async (file: OpenFile): Promise<boolean> => {
+    if (!sameStamp(file.stats, chosen.stamp)) return false
+    if (!isAwaited(ctx.res)) return sender.write(ctx, response)
+    await sender.stream(ctx, response, { file, size, range: part })
+    return true
+  }
+  if (opened?.path === chosen.file) return streamFrom(opened)
+  // Nobody receives it without a connection; loggers in front read it.
+  if (!opened) return connected(ctx.res).then(is => !is && sender.write(ctx, response))
+  return withFile(chosen.file, streamFrom).then(
+    // The compressed copy is gone by now.
+    isSent => isSent || respond(ctx, to, [offers[0]], opened, fixedStatus)
+  )
 }
 
 /** A guard may have decided by it; and a shared cache would give a cookie to others. */
@@ -104,61 +115,34 @@ function isForOneVisitor({ req, res }: Context): boolean {
   return req.headers.authorization !== undefined || res.hasHeader('Set-Cookie')
 }
 
-function writeWhole(
-  ctx: Context,
-  sender: Sender,
-  chosen: Representation,
-  opened: OpenFile | undefined
-): boolean | Promise<boolean> {
-  if (ctx.req.method === 'HEAD') return sender.write(ctx, chosen.ok)
-  return chosen.body
-    ? sender.write(ctx, chosen.ok, chosen.body)
-    : stream(ctx, sender, chosen, undefined, opened)
-}
-
-interface Finding {
-  readonly files: Pick<ServedFiles, 'forget' | 'withOpened'>
-  readonly wanted: Wanted
-  readonly find: () => Promise<ServedFile | undefined> | ServedFile | undefined
-}
-
-type Serve = (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
-
 /**
- * Finds a file and responds with it. One that was replaced, or written to, before it is opened to be sent
- * is described anew while it is open.
+ * Finds a file and responds with it. One that is not in memory is opened once the response has its
+ * connection, as thousands of pipelined ones may wait for one, and described as it is then.
  * @returns false when there is no such file
  */
 export async function serveFound(
   { res }: Pick<Context, 'res'>,
-  { files, wanted, find }: Finding,
-  respondWith: Serve
+  find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
+  respondWith: (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
 ): Promise<boolean> {
   void untilAssigned(res)
-  const file = await find()
-  if (!file) return false
-  if (await respondWith(file)) return true
-  files.forget(wanted)
-  // Its source may have to be published again.
-  if (!(await find())) return false
-  const isSent = await files.withOpened(wanted, async (current, opened) => {
-    if (await respondWith(current, opened)) return true
-    // The compressed copy that was chosen is gone by now.
-    const [identity] = current.representations
-    return respondWith({ ...current, representations: [identity], findDelta: undefined }, opened)
-  })
-  return isSent ?? false
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const file = await find()
+    if (!file) return false
+    if ((await respondWith(file)) || (await file.open(respondWith))) return true
+  }
+  return false
 }
 
 function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {
-  const contentRange = ['Content-Range', `bytes */${size}`]
-  return prepareResponse(416, [...contentRange, ...failed.fields], failed.said)
+  const fields = [['Content-Range', `bytes */${size}`], ...failed.fields] as const
+  return prepareResponse(416, fields, failed.said)
 }
 
 function partial({ ok, size }: Representation, { start, end }: ByteRange): PreparedResponse {
-  const contentRange = ['Content-Range', `bytes ${start}-${end}/${size}`]
-  const length = ['Content-Length', String(end - start + 1)]
-  return prepareResponse(206, [...ok.fields.slice(0, -2), ...contentRange, ...length], ok.said)
+  const range = ['Content-Range', `bytes ${start}-${end}/${size}`] as const
+  const length = ['Content-Length', String(end - start + 1)] as const
+  return prepareResponse(206, [...ok.fields.slice(0, -1), range, length], ok.said)
 }
 
 function give(ctx: Context, prepared: PreparedResponse, body?: Buffer | Readable): true {
@@ -194,28 +178,4 @@ export function reportDisconnects(ctx: Context): void {
 
 function handleError(this: Context, error: Error): void {
   if (!isOfConnection(this.res, error)) this.app.context.onerror.call(this, error)
-}
-
-/**
- * Streams one open file, so bytes of another that takes its name are not mixed in. The file is not opened
- * before the response has its connection: thousands of pipelined responses may wait for one.
- */
-async function stream(
-  ctx: Context,
-  sender: Sender,
-  chosen: Representation,
-  range: ByteRange | undefined,
-  opened: OpenFile | undefined
-): Promise<boolean> {
-  const response = range ? partial(chosen, range) : chosen.ok
-  const streamFrom = async (file: OpenFile): Promise<boolean> => {
-    if (!sameStamp(file.stats, chosen.stamp)) return false
-    if (!isAwaited(ctx.res)) return sender.write(ctx, response)
-    await sender.stream(ctx, response, { file, size: chosen.size, range })
-    return true
-  }
-  // Nobody receives it then; loggers in front read it.
-  if (!(await connected(ctx.res))) return sender.write(ctx, response)
-  if (opened?.path === chosen.file) return streamFrom(opened)
-  return (await withFile(chosen.file, streamFrom)) ?? false
 }
