@@ -1,242 +1,230 @@
 import { Readable } from 'node:stream'
 
 import test from 'ava'
+import Koa from 'koa'
 
 import { koaAssets, koaHttpCache } from '../lib/index.ts'
-import { type Answer, KOAS, open, openRoute } from './support/cached-site.ts'
+import { type Answer, open, openRoute } from './support/cached-site.ts'
 import { makeProject } from './support/site.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const HTTP_DATE = 'Wed, 01 Jan 2020 00:00:00 GMT'
 
-for (const [koa, Koa] of KOAS) {
-  const of = (title: string) => `${title} (${koa})`
-  const route = (
-    t: Parameters<typeof openRoute>[0],
-    middleware: Parameters<typeof openRoute>[1],
-    options?: Parameters<typeof openRoute>[2]
-  ) => openRoute(t, middleware, options, Koa)
-
-  test(of('HLT-12 another version is another ETag'), async t => {
-    let version = '1'
-    const site = await route(
-      t,
-      async ctx => {
-        await ctx.fresh(ctx.path === '/dated' ? DATE : { etag: 'x', weak: ctx.path === '/weak' })
-        ctx.body = 'page'
-      },
-      { version: () => version }
-    )
-    for (const path of ['/', '/weak', '/dated']) {
-      version = '1'
-      const { etag = '' } = (await site.get({}, path)).headers
-      t.is((await site.get({ 'if-none-match': etag }, path)).status, 304, path)
-      version = '2'
-      const next = await site.get({ 'if-none-match': etag, 'if-modified-since': HTTP_DATE }, path)
-      t.is(next.status, 200, path)
-      t.not(next.headers.etag, etag)
-    }
-  })
-
-  test(of('FRS-04 a new version is no reason to refuse an edit of an unchanged book'), async t => {
-    let [version, state] = ['1', 'x-7'] as [string, string | Date | null]
-    const site = await route(
-      t,
-      async ctx => {
-        await ctx.fresh(state)
-        ctx.body = 'page'
-      },
-      { version: () => version, trace: true }
-    )
-    for (const [before, edited] of [
-      ['x-7', 'x-8'],
-      ['x-0123456789abcdef', 'x-fedcba9876543210'],
-      [DATE, new Date(DATE.getTime() + 1000)]
-    ] as const) {
-      version = '1'
-      state = before
-      const { etag = '', 'last-modified': date } = (await site.get()).headers
-      const since = { 'if-unmodified-since': date ?? HTTP_DATE }
-      version = '2'
-      const status = async (method: string, headers: Record<string, string>) =>
-        (await site.ask(method, headers)).status
-      for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
-        for (const list of [etag, `"y", ${etag}`, etag.slice(1, -1)]) {
-          t.is(await status(method, { 'if-match': list }), 200, list)
-          t.is(await status(method, { 'if-none-match': list }), 412, list)
-        }
-        t.is(await status(method, { ...since, 'if-match': etag }), 200)
-        t.is(await status(method, since), 200)
-      }
-      for (const method of ['GET', 'HEAD', 'QUERY']) {
-        t.is(await status(method, { 'if-match': etag }), 412, method)
-        t.is(await status(method, { 'if-none-match': etag }), 200, method)
-      }
-      const both = await site.ask('PUT', { 'if-match': etag, 'if-none-match': etag })
-      t.is(both.headers['x-http-cache'], '412: If-None-Match names the ETag')
-      state = edited
-      t.is(await status('PUT', { 'if-match': etag }), 412)
-      t.is(await status('PUT', { 'if-none-match': etag }), 200)
-      if (before === DATE) t.is(await status('PUT', since), 412)
-      const failed = await site.ask('PUT', { 'if-match': etag })
-      t.is(failed.headers['x-http-cache'], '412: If-Match does not name the ETag')
-      t.is(failed.headers.etag, (await site.get()).headers.etag)
-    }
-    state = null
-    t.is((await site.ask('PUT', { 'if-none-match': '*' })).status, 200)
-    t.is((await site.ask('PUT', { 'if-match': '*' })).status, 412)
-  })
-
-  test(of('FRS-04 without a version the whole ETag is compared'), async t => {
-    const site = await route(t, ctx => ctx.fresh('x-0123456789abcdef'))
-    t.is((await site.ask('PUT', { 'if-match': '"x-fedcba9876543210"' })).status, 412)
-    t.is((await site.ask('PUT', { 'if-none-match': '"x"' })).status, 404)
-  })
-
-  test(of('HLT-12 an empty version is like none, and a date alone then has no ETag'), async t => {
-    for (const version of [() => '', () => undefined]) {
-      const site = await route(t, ctx => ctx.fresh(ctx.path === '/dated' ? DATE : 'x'), { version })
-      t.is((await site.get()).headers.etag, '"x"')
-      const { headers } = await site.get({}, '/dated')
-      t.is(headers.etag, undefined)
-      t.is(headers['last-modified'], HTTP_DATE)
-      t.deepEqual(site.errors, [])
-    }
-  })
-
-  test(of('HLT-12 README’s own version works in development, where it is empty'), async t => {
-    const app = new Koa()
-    app.use(koaAssets({ root: makeProject(t), env: 'development', serve: false }))
-    app.use(koaHttpCache({ version: ctx => ctx.assets.version }))
-    app.use(ctx => ctx.fresh('x'))
-    const site = await open(t, app)
-    t.is((await site.get()).headers.etag, '"x"')
-    t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
-  })
-
-  test(of('HLT-12 a version that is not a string is an error of the route'), async t => {
-    for (const wrong of [7, null, Promise.resolve('1')]) {
-      const site = await route(t, ctx => ctx.fresh('x'), { version: () => wrong as never })
-      t.is((await site.get()).status, 500)
-      t.regex(site.errors[0]?.message ?? '', /version\(ctx\) must be a string or undefined, got/)
-    }
-  })
-
-  const bodies: Record<string, () => unknown> = {
-    text: () => 'page',
-    buffer: () => Buffer.from('page'),
-    JSON: () => ({ page: true })
+test('HLT-12 another version is another ETag', async t => {
+  let version = '1'
+  const site = await openRoute(
+    t,
+    async ctx => {
+      await ctx.fresh(ctx.path === '/dated' ? DATE : { etag: 'x', weak: ctx.path === '/weak' })
+      ctx.body = 'page'
+    },
+    { version: () => version }
+  )
+  for (const path of ['/', '/weak', '/dated']) {
+    version = '1'
+    const { etag = '' } = (await site.get({}, path)).headers
+    t.is((await site.get({ 'if-none-match': etag }, path)).status, 304, path)
+    version = '2'
+    const next = await site.get({ 'if-none-match': etag, 'if-modified-since': HTTP_DATE }, path)
+    t.is(next.status, 200, path)
+    t.not(next.headers.etag, etag)
   }
-  for (const [kind, body] of Object.entries(bodies)) {
-    test(of(`HLT-13 autoEtag gives ${kind} an ETag and evaluates preconditions`), async t => {
-      const site = await route(
-        t,
-        ctx => {
-          ctx.body = body()
-        },
-        { autoEtag: true }
-      )
-      const { status, headers } = await site.get()
-      t.is(status, 200)
-      t.regex(headers.etag ?? '', /^W\/"[0-9a-f]{32}"$/)
-      const again = await site.get({ 'if-none-match': headers.etag ?? '' })
-      t.is(again.status, 304)
-      t.is(again.headers.etag, headers.etag)
-      t.is(again.headers['content-type'], undefined)
-      t.is(again.body, '')
-      t.is((await site.get({ 'if-match': '"y"' })).status, 412)
+})
+
+test('FRS-04 a new version is no reason to refuse an edit of an unchanged book', async t => {
+  let [version, state] = ['1', 'x-7'] as [string, string | Date | null]
+  const site = await openRoute(
+    t,
+    async ctx => {
+      await ctx.fresh(state)
+      ctx.body = 'page'
+    },
+    { version: () => version, trace: true }
+  )
+  for (const [before, edited] of [
+    ['x-7', 'x-8'],
+    ['x-0123456789abcdef', 'x-fedcba9876543210'],
+    [DATE, new Date(DATE.getTime() + 1000)]
+  ] as const) {
+    version = '1'
+    state = before
+    const { etag = '', 'last-modified': date } = (await site.get()).headers
+    const since = { 'if-unmodified-since': date ?? HTTP_DATE }
+    version = '2'
+    const status = async (method: string, headers: Record<string, string>) =>
+      (await site.ask(method, headers)).status
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
+      for (const list of [etag, `"y", ${etag}`, etag.slice(1, -1)]) {
+        t.is(await status(method, { 'if-match': list }), 200, list)
+        t.is(await status(method, { 'if-none-match': list }), 412, list)
+      }
+      t.is(await status(method, { ...since, 'if-match': etag }), 200)
+      t.is(await status(method, since), 200)
+    }
+    for (const method of ['GET', 'HEAD', 'QUERY']) {
+      t.is(await status(method, { 'if-match': etag }), 412, method)
+      t.is(await status(method, { 'if-none-match': etag }), 200, method)
+    }
+    const both = await site.ask('PUT', { 'if-match': etag, 'if-none-match': etag })
+    t.is(both.headers['x-http-cache'], '412: If-None-Match names the ETag')
+    state = edited
+    t.is(await status('PUT', { 'if-match': etag }), 412)
+    t.is(await status('PUT', { 'if-none-match': etag }), 200)
+    if (before === DATE) t.is(await status('PUT', since), 412)
+    const failed = await site.ask('PUT', { 'if-match': etag })
+    t.is(failed.headers['x-http-cache'], '412: If-Match does not name the ETag')
+    t.is(failed.headers.etag, (await site.get()).headers.etag)
+  }
+  state = null
+  t.is((await site.ask('PUT', { 'if-none-match': '*' })).status, 200)
+  t.is((await site.ask('PUT', { 'if-match': '*' })).status, 412)
+})
+
+test('FRS-04 without a version the whole ETag is compared', async t => {
+  const site = await openRoute(t, ctx => ctx.fresh('x-0123456789abcdef'))
+  t.is((await site.ask('PUT', { 'if-match': '"x-fedcba9876543210"' })).status, 412)
+  t.is((await site.ask('PUT', { 'if-none-match': '"x"' })).status, 404)
+})
+
+test('HLT-12 an empty version is like none, and a date alone then has no ETag', async t => {
+  for (const version of [() => '', () => undefined]) {
+    const site = await openRoute(t, ctx => ctx.fresh(ctx.path === '/dated' ? DATE : 'x'), {
+      version
     })
+    t.is((await site.get()).headers.etag, '"x"')
+    const { headers } = await site.get({}, '/dated')
+    t.is(headers.etag, undefined)
+    t.is(headers['last-modified'], HTTP_DATE)
+    t.deepEqual(site.errors, [])
   }
+})
 
-  test(of('HLT-13 autoEtag compares a Last-Modified of the route, too'), async t => {
-    const site = await route(
+test('HLT-12 README’s own version works in development, where it is empty', async t => {
+  const app = new Koa()
+  app.use(koaAssets({ root: makeProject(t), env: 'development', serve: false }))
+  app.use(koaHttpCache({ version: ctx => ctx.assets.version }))
+  app.use(ctx => ctx.fresh('x'))
+  const site = await open(t, app)
+  t.is((await site.get()).headers.etag, '"x"')
+  t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
+})
+
+test('HLT-12 a version that is not a string is an error of the route', async t => {
+  for (const wrong of [7, null, Promise.resolve('1')]) {
+    const site = await openRoute(t, ctx => ctx.fresh('x'), { version: () => wrong as never })
+    t.is((await site.get()).status, 500)
+    t.regex(site.errors[0]?.message ?? '', /version\(ctx\) must be a string or undefined, got/)
+  }
+})
+
+const bodies: Record<string, () => unknown> = {
+  text: () => 'page',
+  buffer: () => Buffer.from('page'),
+  JSON: () => ({ page: true })
+}
+for (const [kind, body] of Object.entries(bodies)) {
+  test(`HLT-13 autoEtag gives ${kind} an ETag and evaluates preconditions`, async t => {
+    const site = await openRoute(
       t,
       ctx => {
-        ctx.lastModified = DATE
-        ctx.body = 'page'
+        ctx.body = body()
       },
       { autoEtag: true }
     )
-    t.is((await site.get({ 'if-modified-since': HTTP_DATE })).status, 304)
-  })
-
-  test(
-    of('HLT-13 autoEtag gives no ETag to a response with a date of ctx.fresh, as its 304 has none'),
-    async t => {
-      const site = await route(
-        t,
-        async ctx => {
-          await ctx.fresh(ctx.path === '/null' ? null : DATE, { halt: ctx.path !== '/decides' })
-          ctx.body = 'page'
-        },
-        { autoEtag: true }
-      )
-      const validators = ({ headers }: Answer) => [headers.etag, headers['last-modified']]
-      const first = await site.get()
-      t.deepEqual(validators(first), [undefined, HTTP_DATE])
-      const again = await site.get({ 'if-modified-since': HTTP_DATE })
-      t.is(again.status, 304)
-      t.deepEqual(validators(again), validators(first))
-      t.is((await site.get({}, '/decides')).headers.etag, undefined)
-      const nothing = await site.get({}, '/null')
-      t.regex(nothing.headers.etag ?? '', /^W\//)
-      t.is((await site.get({ 'if-none-match': nothing.headers.etag ?? '' }, '/null')).status, 304)
-    }
-  )
-
-  test(of('HLT-13 PRE-04b autoEtag treats QUERY like GET'), async t => {
-    const site = await route(
-      t,
-      ctx => {
-        ctx.body = 'found'
-      },
-      { autoEtag: true }
-    )
-    const { etag = '' } = (await site.ask('QUERY')).headers
-    t.is((await site.ask('QUERY', { 'if-none-match': etag })).status, 304)
-  })
-
-  test(
-    of('HLT-13 autoEtag leaves streams, ETags of the route and other statuses alone'),
-    async t => {
-      const site = await route(
-        t,
-        ctx => {
-          ctx.body = ctx.path === '/stream' ? Readable.from(['page']) : 'page'
-          if (ctx.path === '/tagged') ctx.set('ETag', '"own"')
-          if (ctx.path === '/201') ctx.status = 201
-          if (ctx.path === '/empty') ctx.body = null
-        },
-        { autoEtag: true }
-      )
-      t.is((await site.get({}, '/stream')).headers.etag, undefined)
-      t.is((await site.get({}, '/stream')).body, 'page')
-      t.is((await site.get({ 'if-none-match': '"own"' }, '/tagged')).status, 200)
-      t.is((await site.get({}, '/tagged')).headers.etag, '"own"')
-      t.is((await site.get({}, '/201')).headers.etag, undefined)
-      t.is((await site.get({}, '/empty')).headers.etag, undefined)
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-        t.is((await site.ask(method)).headers.etag, undefined, method)
-      }
-    }
-  )
-
-  test(of('trace gives the reason'), async t => {
-    const site = await route(
-      t,
-      async ctx => {
-        if (ctx.path !== '/silent') await ctx.fresh({ etag: 'x', lastModified: DATE })
-        ctx.body = 'page'
-      },
-      { trace: true }
-    )
-    const why = async (method: string, headers = {}, path = '/') =>
-      (await site.ask(method, headers, path)).headers['x-http-cache']
-    t.is(await why('GET', {}, '/silent'), '200: ctx.fresh was not called')
-    t.is(await why('GET'), '200: the request has no condition')
-    t.is(await why('GET', { 'if-none-match': '"x"' }), '304: If-None-Match names the ETag')
-    t.is(await why('PUT', { 'if-match': '"y"' }), '412: If-Match does not name the ETag')
-    const silent = await route(t, ctx => ctx.fresh('x'), { trace: false })
-    t.is((await silent.get()).headers['x-http-cache'], undefined)
+    const { status, headers } = await site.get()
+    t.is(status, 200)
+    t.regex(headers.etag ?? '', /^W\/"[0-9a-f]{32}"$/)
+    const again = await site.get({ 'if-none-match': headers.etag ?? '' })
+    t.is(again.status, 304)
+    t.is(again.headers.etag, headers.etag)
+    t.is(again.headers['content-type'], undefined)
+    t.is(again.body, '')
+    t.is((await site.get({ 'if-match': '"y"' })).status, 412)
   })
 }
+
+test('HLT-13 autoEtag compares a Last-Modified of the route, too', async t => {
+  const site = await openRoute(
+    t,
+    ctx => {
+      ctx.lastModified = DATE
+      ctx.body = 'page'
+    },
+    { autoEtag: true }
+  )
+  t.is((await site.get({ 'if-modified-since': HTTP_DATE })).status, 304)
+})
+
+test('HLT-13 autoEtag gives no ETag to a response with a date of ctx.fresh, as its 304 has none', async t => {
+  const site = await openRoute(
+    t,
+    async ctx => {
+      await ctx.fresh(ctx.path === '/null' ? null : DATE, { halt: ctx.path !== '/decides' })
+      ctx.body = 'page'
+    },
+    { autoEtag: true }
+  )
+  const validators = ({ headers }: Answer) => [headers.etag, headers['last-modified']]
+  const first = await site.get()
+  t.deepEqual(validators(first), [undefined, HTTP_DATE])
+  const again = await site.get({ 'if-modified-since': HTTP_DATE })
+  t.is(again.status, 304)
+  t.deepEqual(validators(again), validators(first))
+  t.is((await site.get({}, '/decides')).headers.etag, undefined)
+  const nothing = await site.get({}, '/null')
+  t.regex(nothing.headers.etag ?? '', /^W\//)
+  t.is((await site.get({ 'if-none-match': nothing.headers.etag ?? '' }, '/null')).status, 304)
+})
+
+test('HLT-13 PRE-04b autoEtag treats QUERY like GET', async t => {
+  const site = await openRoute(
+    t,
+    ctx => {
+      ctx.body = 'found'
+    },
+    { autoEtag: true }
+  )
+  const { etag = '' } = (await site.ask('QUERY')).headers
+  t.is((await site.ask('QUERY', { 'if-none-match': etag })).status, 304)
+})
+
+test('HLT-13 autoEtag leaves streams, ETags of the route and other statuses alone', async t => {
+  const site = await openRoute(
+    t,
+    ctx => {
+      ctx.body = ctx.path === '/stream' ? Readable.from(['page']) : 'page'
+      if (ctx.path === '/tagged') ctx.set('ETag', '"own"')
+      if (ctx.path === '/201') ctx.status = 201
+      if (ctx.path === '/empty') ctx.body = null
+    },
+    { autoEtag: true }
+  )
+  t.is((await site.get({}, '/stream')).headers.etag, undefined)
+  t.is((await site.get({}, '/stream')).body, 'page')
+  t.is((await site.get({ 'if-none-match': '"own"' }, '/tagged')).status, 200)
+  t.is((await site.get({}, '/tagged')).headers.etag, '"own"')
+  t.is((await site.get({}, '/201')).headers.etag, undefined)
+  t.is((await site.get({}, '/empty')).headers.etag, undefined)
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    t.is((await site.ask(method)).headers.etag, undefined, method)
+  }
+})
+
+test('trace gives the reason', async t => {
+  const site = await openRoute(
+    t,
+    async ctx => {
+      if (ctx.path !== '/silent') await ctx.fresh({ etag: 'x', lastModified: DATE })
+      ctx.body = 'page'
+    },
+    { trace: true }
+  )
+  const why = async (method: string, headers = {}, path = '/') =>
+    (await site.ask(method, headers, path)).headers['x-http-cache']
+  t.is(await why('GET', {}, '/silent'), '200: ctx.fresh was not called')
+  t.is(await why('GET'), '200: the request has no condition')
+  t.is(await why('GET', { 'if-none-match': '"x"' }), '304: If-None-Match names the ETag')
+  t.is(await why('PUT', { 'if-match': '"y"' }), '412: If-Match does not name the ETag')
+  const silent = await openRoute(t, ctx => ctx.fresh('x'), { trace: false })
+  t.is((await silent.get()).headers['x-http-cache'], undefined)
+})

@@ -48,13 +48,9 @@ export async function open(t: ExecutionContext, app: Koa3): Promise<Site> {
 export async function openRoute(
   t: ExecutionContext,
   route: Koa3.Middleware,
-  options?: HttpCacheOptions,
-  Koa: typeof Koa3 = Koa3
+  options?: HttpCacheOptions
 ): Promise<Site> {
-  const app = new Koa()
-  app.use(koaHttpCache(options))
-  app.use(route)
-  return open(t, app)
+  return open(t, new Koa3().use(koaHttpCache(options)).use(route))
 }
 
 async function askServer(target: {
