@@ -11,7 +11,7 @@ import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
 import type { NamesThenEntryOptions } from '../lib/assets/views/entry.ts'
 import { ask } from './support/ask.ts'
-import { makeExample, readPage } from './support/examples.ts'
+import { blocksLeft, makeExample, readPage } from './support/examples.ts'
 import { makeProject, makeSite, writeFiles, type Files, type SiteOptions } from './support/site.ts'
 import { moduleFile } from './support/typescript.ts'
 
@@ -138,7 +138,7 @@ const STYLESHEET = `<link href="/static/assets/main-<hash>.css" type="text/css" 
 const SCRIPT = `<script src="/static/assets/main-<hash>.js" type="module" ${GUARD}></script>`
 
 test('every block of the page is run here', t => {
-  t.deepEqual(page.left(), [])
+  t.deepEqual(blocksLeft(), [])
 })
 
 test.serial(

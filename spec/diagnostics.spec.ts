@@ -3,7 +3,7 @@ import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import test, { type ExecutionContext } from 'ava'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../lib/koa-assets.ts'
-import { asBody, evaluate, readPage } from './support/examples.ts'
+import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
 import { makeSite } from './support/site.ts'
 
 const page = readPage('docs/diagnostics.md')
@@ -185,7 +185,7 @@ test.serial('nothing is published where nobody listens', async t => {
 })
 
 test.serial('docs/diagnostics.md: its example logs what was compiled', async t => {
-  t.deepEqual(page.left(), [])
+  t.deepEqual(blocksLeft(), [])
   const lines: string[] = []
   const listeners: [string, (message: unknown) => void][] = []
   evaluate(example, {

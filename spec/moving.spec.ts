@@ -19,7 +19,7 @@ import { TOP } from '../lib/assets/settings/option-table.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { ask, type Question } from './support/ask.ts'
-import { asBody, evaluate, readPage } from './support/examples.ts'
+import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
 import { makeProject, type Files } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
 
@@ -83,7 +83,7 @@ function quietEtag(options?: object): Middleware {
 }
 
 test('every block of the page is run here', t => {
-  t.deepEqual(page.left(), [])
+  t.deepEqual(blocksLeft(), [])
 })
 
 test('before and after, the example sends the same files with the same lifetimes, and the same page', async t => {

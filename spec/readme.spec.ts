@@ -7,7 +7,7 @@ import Koa from 'koa'
 import supertest from 'supertest'
 import { APP, LAYERED, TOP } from '../lib/assets/settings/option-table.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
-import { asBody, evaluate, makeExample, readPage } from './support/examples.ts'
+import { asBody, blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { COMMANDS } from '../lib/cli/arguments.ts'
@@ -43,7 +43,7 @@ function rows(title: string): string[][] {
 const code = (cell = '') => /^`([^`]+)`$/.exec(cell)?.[1]
 
 test('every block of the README is run here', t => {
-  t.deepEqual(page.left(), [])
+  t.deepEqual(blocksLeft(), [])
 })
 
 const BOOKS = `export const books = { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) }

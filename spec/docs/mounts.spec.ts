@@ -1,30 +1,29 @@
 // docs/mounts.md
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import Koa from 'koa'
 import test from 'ava'
+import Koa from 'koa'
 import supertest from 'supertest'
 import { FILE_EXTENSIONS } from '../../lib/assets/serving/directories/fallback.ts'
 import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
+import { canMakeDeltas } from '../../lib/files/deltas/make-delta.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
-import { asBody, evaluate, makeExample, readPage } from '../support/examples.ts'
+import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
+import { filesBelow } from '../support/fingerprinted.ts'
 import { makeProject } from '../support/site.ts'
 
-const page = readPage('docs/mounts.md')
-const [example = ''] = page.take('').map(asBody)
-const only = page.take('Without assets of your own')
-
-test('every block of the page is run here', t => {
-  t.deepEqual(page.left(), [])
-})
+const mountsPage = readPage('docs/mounts.md')
+const [example = ''] = mountsPage.take('').map(asBody)
+const only = mountsPage.take('Without assets of your own')
 
 test('the table names every option of a mount, and no other', t => {
-  const named = Array.from(page.text.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
+  const named = Array.from(mountsPage.text.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
   t.deepEqual(new Set(named), new Set(Object.keys(MOUNT)))
 })
 
 test('MNT-06 the page lists every extension that gets no fallback, and no other', t => {
-  const [, list = ''] = /## Fallbacks\n[^]*?\n\|[^]*?\n\|[ -|]*\n([^]*?)\n\n/.exec(page.text) ?? []
+  const [, list = ''] =
+    /## Fallbacks\n[^]*?\n\|[^]*?\n\|[ -|]*\n([^]*?)\n\n/.exec(mountsPage.text) ?? []
   const named = Array.from(list.matchAll(/`\.(\w+)`/g), ([, extension]) => extension)
   t.deepEqual(named, [...FILE_EXTENSIONS])
 })
@@ -70,4 +69,38 @@ test('PRV-02 the example without assets serves a folder of that name, and nothin
   const agent = supertest(app.callback())
   t.is((await agent.get('/assets/a.txt')).text, 'a')
   t.is((await agent.get('/robots.txt')).status, 404)
+})
+
+// docs/deltas.md
+
+const deltasPage = readPage('docs/deltas.md')
+const mount = deltasPage.take('How deltas are made')
+const isAble = await canMakeDeltas()
+
+test(`a build of Vite ${isAble ? 'gets deltas from' : 'is compressed beside'} the build before`, async t => {
+  const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)
+  const site = makeExample(t, {
+    'vite.config.js':
+      "export default { build: { minify: false, rolldownOptions: { input: 'app.js' } } }",
+    'app.js': lines.join('\n')
+  })
+  await site.run('npx vite build')
+  site.write({ 'app.js': `console.log('new')\n${lines.join('\n')}` })
+  await site.follow(mount)
+  const files = filesBelow(join(site.root, 'dist'))
+  t.true(files.some(path => path.endsWith('.br')))
+  t.is(files.filter(path => path.endsWith('.dcz')).length, isAble ? 1 : 0)
+  t.is(files.filter(path => path.endsWith('.js')).length, 2, 'open pages request the old one')
+  // Once more, over a directory with both: the third build has deltas from the two before.
+  site.write({ 'app.js': `console.log('newer')\n${lines.join('\n')}` })
+  await site.follow(mount)
+  const third = filesBelow(join(site.root, 'dist'))
+  t.is(third.filter(path => path.endsWith('.js')).length, 3)
+  const added = third.find(path => path.endsWith('.js') && !files.includes(path)) ?? ''
+  const deltas = third.filter(path => path.startsWith(added) && path.endsWith('.dcz'))
+  t.is(deltas.length, isAble ? 2 : 0)
+})
+
+test('every block of these pages is run here', t => {
+  t.deepEqual(blocksLeft(), [])
 })

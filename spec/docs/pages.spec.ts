@@ -59,7 +59,7 @@ test('every page with code has a spec that runs it', t => {
   const withCode = pages.filter(path => blocksOf(read(path)).length > 0)
   t.true(withCode.length > 3)
   const runs = (spec: string, path: string) =>
-    spec.includes(`readPage('${path}')`) && spec.includes('page.left(), []')
+    spec.includes(`readPage('${path}')`) && spec.includes('blocksLeft(), []')
   t.deepEqual(
     withCode.filter(path => !specs.some(spec => runs(spec, path))),
     []

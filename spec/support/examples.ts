@@ -34,10 +34,17 @@ export function blocksOf(markdown: string): readonly Block[] {
   })
 }
 
+const read: Array<{ readonly path: string; readonly left: ReadonlySet<Block> }> = []
+
+/** The blocks that no spec has taken, of every page that was read. */
+export const blocksLeft = (): readonly string[] =>
+  read.flatMap(({ path, left }) => Array.from(left, ({ line }) => `${path}:${line}`))
+
 /** A page whose blocks are taken by the spec that runs them; those that no spec takes are left. */
 export function readPage(path: string) {
   const text = readFileSync(path, 'utf8')
   const left = new Set(blocksOf(text))
+  read.push({ path, left })
   return {
     text,
     /** Takes the blocks of a section. */
@@ -49,8 +56,7 @@ export function readPage(path: string) {
       if (taken.length === 0) throw new Error(`${path} has no such blocks in "${section}"`)
       for (const block of taken) left.delete(block)
       return taken
-    },
-    left: () => Array.from(left, ({ line }) => `${path}:${line}`)
+    }
   }
 }
 

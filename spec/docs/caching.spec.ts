@@ -1,0 +1,212 @@
+// docs/http-caching.md
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import test from 'ava'
+import ejs from 'ejs'
+import Koa from 'koa'
+import supertest from 'supertest'
+import { LIVE } from '../../lib/assets/settings/option-table.ts'
+import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
+import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
+import { makeSite } from '../support/site.ts'
+
+const httpCachingPage = readPage('docs/http-caching.md')
+const [server] = httpCachingPage.take('')
+const sections = [
+  'A page',
+  'A JSON API',
+  'An edit that overwrites nothing',
+  'A new resource that replaces nothing',
+  'A feed',
+  'A file',
+  'Groups',
+  'Several caches'
+].flatMap(section => httpCachingPage.take(section))
+const defaults = httpCachingPage.take('A default for all routes')
+const versions = httpCachingPage.take('Templates and stylesheets')
+
+const BOOKS = `const book = { id: 7, revision: 1, title: 'Walden' }
+  const shelves = new Map()
+  export const books = {
+    find: () => book,
+    all: () => [book],
+    save: (_, { title }) => Object.assign(book, { title, revision: book.revision + 1 }),
+    shelf: name => shelves.get(name),
+    addShelf: name => shelves.set(name, { name }),
+    remove: () => undefined
+  }
+  export const feed = { updatedAt: new Date('2024-05-01T10:00:00Z'), render: () => '<feed/>' }
+  export const render = ({ title }) => '<h1>' + title + '</h1>'`
+
+test('each example responds on the wire as the page shows', async t => {
+  const [routes, exchanges] = [[] as string[], sections.filter(({ language }) => language !== 'js')]
+  for (const { language, text } of sections) if (language === 'js') routes.push(text)
+  const site = makeExample(t, {
+    'books.js': BOOKS,
+    'data/covers/7.png': '\u0089PNG123',
+    'public/robots.txt': '',
+    'server.js': `${server?.text}${routes.join('\n')}`
+  })
+  await site.run('NODE_ENV=development node server.js')
+  await site.follow(exchanges)
+  t.true(exchanges.length > 10)
+  const { headers } = await site.ask('/api/books')
+  const again = { headers: { 'if-none-match': headers.etag } }
+  t.is((await site.ask('/api/books', again)).status, 304)
+  const edit = { method: 'PUT', body: '{}' }
+  t.is((await site.ask('/books/7', edit)).status, 428)
+})
+
+test('the default of the page is private once a cookie was read', async t => {
+  const site = makeExample(t, {
+    'server.js': `import Koa from 'koa'
+      import { defaultCache } from './default-cache.js'
+      const app = new Koa()
+      app.use(defaultCache)
+      app.use(ctx => {
+        ctx.body = ctx.path === '/' ? 'page' : \`hello \${ctx.cookies.get('user')}\`
+      })
+      app.listen(3000)`
+  })
+  await site.follow(defaults)
+  await site.run('node server.js')
+  t.is((await site.ask('/')).headers['cache-control'], 'public, max-age=60')
+  t.is((await site.ask('/hello')).headers['cache-control'], 'private, max-age=60')
+})
+
+test('an edited template and a new stylesheet make another ETag', async t => {
+  const site = makeExample(t, {
+    'assets/app.css': 'p {}',
+    'views/page.html': 'one',
+    'server.js': `import Koa from 'koa'
+      import { koaAssets } from 'koa-fresh-assets'
+      import { pageCache } from './page-cache.js'
+      const app = new Koa()
+      app.use(koaAssets({ serve: true, configure: { test: { fingerprint: true } } }))
+      app.use(pageCache)
+      app.use(async ctx => {
+        await ctx.fresh('page')
+        ctx.body = ctx.assets.version
+      })
+      app.listen(3000)`
+  })
+  await site.follow(versions)
+  await site.run('NODE_ENV=test node server.js')
+  const etags = [(await site.ask('/')).headers.etag]
+  site.write({ 'assets/app.css': 'p { color: red }' })
+  etags.push((await site.ask('/')).headers.etag)
+  site.write({ 'views/page.html': 'two' })
+  await site.run('NODE_ENV=test node server.js')
+  etags.push((await site.ask('/')).headers.etag)
+  t.is(new Set(etags).size, 3)
+  await site.run('NODE_ENV=development node server.js')
+  t.is((await site.ask('/')).text, '')
+})
+
+test('the table of reasons has the words of X-Http-Cache', t => {
+  const conditions = [{}, { 'if-none-match': '"b"' }, { 'if-modified-since': 'never' }]
+  for (const headers of conditions) {
+    const { reason } = evaluatePreconditions('GET', headers, { etag: '"a"' })
+    t.true(httpCachingPage.text.includes(`\`${reason.replace(/Last-Modified$/, '…')}\``), reason)
+  }
+})
+
+// docs/middleware-order.md
+
+const middlewareOrderPage = readPage('docs/middleware-order.md')
+const blocks = ['', 'An error handler', 'A guard in front of files'].flatMap(section =>
+  middlewareOrderPage.take(section)
+)
+
+test('in the order of the page, files and pages have what each middleware adds', async t => {
+  const site = makeExample(t, {
+    'assets/stylesheets/app.css': 'p { color: green }\n'.repeat(200),
+    'assets/stylesheets/admin/menu.css': 'nav {}'
+  })
+  await site.follow(blocks)
+  await site.run('node server.js')
+  const headers = { 'accept-encoding': 'gzip', origin: 'https://other.example' }
+  for (const path of ['/', '/assets/app.css']) {
+    const answer = await site.ask(path, { headers })
+    t.is(answer.status, 200, path)
+    t.regex(String(answer.headers['x-response-time']), /ms$/)
+    t.is(answer.headers['x-frame-options'], 'SAMEORIGIN')
+    t.is(answer.headers['access-control-allow-origin'], '*')
+    t.is(answer.headers['set-cookie'], undefined)
+  }
+  t.is((await site.ask('/assets/app.css', { headers })).headers['content-encoding'], 'gzip')
+  t.is((await site.ask('/', { headers: { 'if-none-match': '"home-1"' } })).status, 304)
+
+  const broken = await site.ask('/broken')
+  t.is(broken.status, 500)
+  t.true(broken.text.includes('/assets/app.css'))
+  t.is(broken.headers['cache-control'], 'no-store')
+
+  t.is((await site.ask('/assets/admin/menu.css')).status, 401)
+  t.is((await site.ask('/assets/menu.css')).status, 404)
+  const allowed = await site.ask('/assets/admin/menu.css', { headers: { authorization: 'x' } })
+  t.deepEqual([allowed.status, allowed.headers['cache-control']], [200, 'private, no-cache'])
+})
+
+// docs/security.md
+
+const securityPage = readPage('docs/security.md')
+const uploads = securityPage.take('Serving what others upload')
+
+test('an uploaded page is a download, and runs nothing', async t => {
+  const site = makeExample(t, { 'data/uploads/page.html': '<script>go()</script>' })
+  await site.follow(uploads)
+  const { root } = site
+  const { options } = (await import(pathToFileURL(join(root, 'uploads.js')).href)) as {
+    options: KoaAssetsOptions
+  }
+  for (const env of ['development', 'production']) {
+    const app = new Koa()
+    app.use(koaAssets({ ...options, root, env }))
+    const { status, headers } = await supertest(app.callback()).get('/uploads/page.html')
+    t.is(status, 200)
+    t.is(headers['content-disposition'], 'attachment')
+    t.is(headers['content-security-policy'], "default-src 'none'; sandbox")
+    t.is(headers['x-content-type-options'], 'nosniff')
+  }
+})
+
+// docs/live.md
+
+const livePage = readPage('docs/live.md')
+const [tag] = livePage.take('')
+const [options] = livePage.take('Options').map(asBody)
+const [withNonce] = livePage.take('With a Content-Security-Policy')
+
+test('the table names every option of live, and no other', t => {
+  const named = Array.from(livePage.text.matchAll(/^\| `(\w+)` /gm), ([, name = '']) => name)
+  t.deepEqual(named.toSorted(), Object.keys(LIVE).toSorted())
+  for (const [, editor = ''] of LIVE.editor.expected.matchAll(/'([^']+)'/g)) {
+    t.true(livePage.text.includes(`\`${editor}\``), editor)
+  }
+})
+
+test('the tags of the page lead to the script', async t => {
+  let given: KoaAssetsOptions = {}
+  evaluate(options ?? '', { koaAssets: (options: KoaAssetsOptions) => (given = options) })
+  const site = await makeSite(
+    t,
+    { '/apps/web/views/page.ejs': '' },
+    {
+      ...given,
+      routes: ctx => {
+        const { text } = (ctx.path === '/' ? tag : withNonce) ?? { text: '' }
+        ctx.body = ejs.render(text.trim(), { ...ctx.state, nonce: 'once' })
+      }
+    }
+  )
+  const { text } = await site.ask('/')
+  t.is(text, '<script src="/assets/-/live.js" type="module" async="async"></script>')
+  t.is((await site.ask('/nonce')).text, text.replace('></', ' nonce="once"></'))
+  t.is((await site.ask('/assets/-/live.js')).status, 200)
+})
+
+test('every block of these pages is run here', t => {
+  t.deepEqual(blocksLeft(), [])
+})
