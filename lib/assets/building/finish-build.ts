@@ -3,7 +3,7 @@
 import { checksumsOfBytes, type Checksums } from '../../files/checksums.ts'
 import { Digester } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
-import { isInModule, type Reference } from '../rendering/references.ts'
+import { isInModule, type Reference, type Urls } from '../rendering/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/encode.ts'
 import { cycleThrough, groupsInOrder } from './graph.ts'
@@ -22,9 +22,6 @@ export interface Drafted {
   readonly draft: Draft
   readonly sums: Checksums | undefined
 }
-
-/** Undefined leaves a reference as it is written. */
-type Urls = readonly (string | undefined)[]
 
 /** An asset whose references have no URLs yet. */
 export interface Node extends Place, Drafted {
@@ -126,7 +123,7 @@ function shiftOwnMap(
 ): void {
   const map = assets.get(path + MAP)
   if (ownMap === undefined || !map || !text) return
-  const content = Buffer.from(shiftMap(ownMap, text.code, text.references, urls))
+  const content = Buffer.from(shiftMap(ownMap, text, urls))
   const sums = checksumsOfBytes(content, map.app.integrity)
   assets.set(map.path, { ...map, content, ...sums, mtimeNs: newest([mtimeNs, map.mtimeNs]) })
 }
@@ -146,7 +143,7 @@ function finishOne(node: Node, urls: Urls, mtimeNs: bigint): Built[] {
     return [{ ...place, content, ...known, ...imports }]
   }
   const { text } = draft
-  const json = text ? shiftMap(draft.map, text.code, text.references, urls) : draft.map
+  const json = text ? shiftMap(draft.map, text, urls) : draft.map
   const mapContent = Buffer.from(json)
   const map: Built = {
     ...place,

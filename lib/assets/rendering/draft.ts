@@ -3,15 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import { extname } from 'node:path'
 import { isUnchangedSince } from '../../files/clock.ts'
 import { isInDirectory } from '../../files/containment.ts'
-import type { Content, Copy } from '../../files/content.ts'
-import {
-  readOpenFile,
-  realpathOf,
-  stampOf,
-  withFile,
-  type OpenFile,
-  type Stamp
-} from '../../files/disk.ts'
+import type { Content } from '../../files/content.ts'
+import { readOpenFile, realpathOf, stampOf, withFile, type OpenFile } from '../../files/disk.ts'
 import {
   isFileObservation,
   newestMtime,
@@ -24,7 +17,13 @@ import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import { compile } from './compile.ts'
 import { loadModuleLexer } from './module-references.ts'
-import { findReferences, mayBeAsset, replaceReferences, type Reference } from './references.ts'
+import {
+  findReferences,
+  mayBeAsset,
+  replaceReferences,
+  type Referring,
+  type Urls
+} from './references.ts'
 import { shiftInlineMap } from './shift-map.ts'
 
 /** A source read and compiled, its references found but not yet replaced. */
@@ -43,9 +42,7 @@ export interface Draft {
   readonly compileDuration?: number | undefined
 }
 
-export interface Text {
-  readonly code: string
-  readonly references: readonly Reference[]
+export interface Text extends Referring {
   /** The offset at which a module could not be parsed: its references are not known. */
   readonly unparsedAt?: number | undefined
   /** Absolute paths, with and without links, of what was compiled in; a reference may come from any. */
@@ -63,26 +60,36 @@ export async function draft(
   { symlinks, env }: Settings,
   asset: Asset,
   loadPaths: readonly string[],
-  sourceMap?: boolean
+  sourceMap = false
 ): Promise<Draft | undefined> {
-  const { name, source } = asset
-  const type = textType(name)
-  const isAllowed = containmentOf(symlinks, source.directory)
+  const { file, directory, compiler } = asset.source
+  const isText = compiler !== undefined || textType(asset.name) !== undefined
+  // Of the opened file itself, since a link may be retargeted after its path was checked.
+  const isAllowed = async (opened: OpenFile): Promise<boolean> => {
+    if (symlinks === 'follow') return true
+    const real = await realpathOf(directory)
+    return real !== undefined && isInDirectory(symlinks, { path: directory, real }, opened)
+  }
   const readAt = Date.now()
-  const read = await withFile(source.file, async opened => {
+  const read = await withFile(file, async opened => {
     if (!(await isAllowed(opened))) return undefined
-    const isBig = !type && !source.compiler && opened.stats.size > COPY_FROM
-    return isBig ? opened.stats : readOpenFile(opened)
+    const isBig = !isText && opened.stats.size > COPY_FROM
+    return isBig ? { stamp: stampOf(opened.stats) } : readOpenFile(opened)
   })
   if (!read) return undefined
-  if (!('bytes' in read)) return draftCopy(source.file, read, isAllowed)
-  const input = observe(source.file, read.stamp, () => read.bytes, readAt)
-  if (!source.compiler && (!type || !isUtf8(read.bytes))) {
-    const { mtimeNs } = input.stamp
-    return { content: read.bytes, inputs: [input], mtimeNs, isSettled: true }
+  const { mtimeNs } = read.stamp
+  if (!('bytes' in read)) {
+    const isSettled = isUnchangedSince(read.stamp, Date.now())
+    const inputs = [{ path: file, stamp: read.stamp }]
+    return { content: { copyOf: file, isAllowed }, inputs, mtimeNs, isSettled }
+  }
+  const { bytes } = read
+  const input = observe(file, read.stamp, () => bytes, readAt)
+  if (!isText || (!compiler && !isUtf8(bytes))) {
+    return { content: bytes, inputs: [input], mtimeNs, isSettled: true }
   }
   const options = { loadPaths, env, sourceMap: sourceMap || env === 'development' }
-  return draftText(asset, read.bytes, input, options)
+  return draftText(asset, bytes, input, options)
 }
 
 async function draftText(
@@ -110,11 +117,10 @@ async function draftText(
 }
 
 /** The bytes of the target, with a URL for each reference. */
-export function finish({ content, text }: Draft, urls: readonly (string | undefined)[]): Content {
+export function finish({ content, text }: Draft, urls: Urls): Content {
   if (!text || urls.every(url => url === undefined)) return content
-  const { code, references } = text
-  const finished = replaceReferences(code, references, urls)
-  return Buffer.from(shiftInlineMap(finished, code, references, urls))
+  const finished = replaceReferences(text.code, text.references, urls)
+  return Buffer.from(shiftInlineMap(finished, text, urls))
 }
 
 /** Undefined for a text that refers to no other asset. */
@@ -131,13 +137,10 @@ export async function textOf(
   const find = hasModules ? await loadModuleLexer() : () => []
   let unparsedAt: number | undefined
   const inModule = find(code, at => (unparsedAt = at))
-  const references = [...found, ...inModule.filter(mayBeAsset)].toSorted(byStart)
-  const isEmpty = references.length === 0 && unparsedAt === undefined
-  return isEmpty ? undefined : { code, references, dependencies, unparsedAt }
-}
-
-function byStart(a: Reference, b: Reference): number {
-  return a.start - b.start
+  const references = [...found, ...inModule.filter(mayBeAsset)]
+  if (references.length === 0 && unparsedAt === undefined) return undefined
+  references.sort((a, b) => a.start - b.start)
+  return { code, references, dependencies, unparsedAt }
 }
 
 /** Undefined for an asset that cannot refer to others. */
@@ -145,22 +148,4 @@ export function textType(name: string): 'css' | 'js' | undefined {
   const extension = extname(name).toLowerCase()
   if (extension === '.css') return 'css'
   return extension === '.js' || extension === '.mjs' ? 'js' : undefined
-}
-
-/** Checks the opened file itself, since a link may be retargeted after its path was checked. */
-function containmentOf(symlinks: Settings['symlinks'], directory: string) {
-  return async (opened: OpenFile): Promise<boolean> => {
-    if (symlinks === 'follow') return true
-    const real = await realpathOf(directory)
-    return real !== undefined && isInDirectory(symlinks, { path: directory, real }, opened)
-  }
-}
-
-function draftCopy(file: string, stamp: Stamp, isAllowed: Copy['isAllowed']): Draft {
-  return {
-    content: { copyOf: file, isAllowed },
-    inputs: [{ path: file, stamp: stampOf(stamp) }],
-    mtimeNs: stamp.mtimeNs,
-    isSettled: isUnchangedSince(stamp, Date.now())
-  }
 }

@@ -121,11 +121,19 @@ export function mayBeAsset({ path }: Reference): boolean {
   return !ELSEWHERE.test(path)
 }
 
-/** The text with each reference replaced by its URL; where there is none, as it was written. */
+/** A text and its references, in order. */
+export interface Referring {
+  readonly code: string
+  readonly references: readonly Reference[]
+}
+
+/** Of each reference; undefined leaves it as it is written. */
+export type Urls = readonly (string | undefined)[]
+
 export function replaceReferences(
   text: string,
   references: readonly Reference[],
-  urls: readonly (string | undefined)[]
+  urls: Urls
 ): string {
   let result = ''
   let at = 0

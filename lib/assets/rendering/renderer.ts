@@ -6,8 +6,7 @@ import { publicFile } from '../settings/public-directory.ts'
 import { appAt, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/catalog.ts'
-import type { AppSources, Asset, Sources } from '../sources/sources.ts'
+import type { Asset, Sources } from '../sources/sources.ts'
 import { draft, type Draft, type Text } from './draft.ts'
 import { referenceErrors } from './missing-reference.ts'
 import { isBare } from './module-references.ts'
@@ -16,7 +15,7 @@ import { isInModule, type Reference } from './references.ts'
 /** The asset that a reference points to. */
 interface Referenced extends Asset {
   /** Whether the reference, as written, already is the asset's URL. */
-  readonly isDirect: boolean
+  readonly isDirect?: boolean
 }
 
 /** `elsewhere`: not one of our assets, and not an error. Undefined: not found. */
@@ -48,19 +47,15 @@ export class Renderer {
   ): Promise<(Referenced | undefined)[]> {
     if (!text) return []
     const { missing } = asset.app
-    const resolving = text.references.map(reference => this.resolve(asset, text, reference))
-    const found = await Promise.all(resolving)
-    // A missing source map is not a mistake in the text.
-    const lost = text.references.filter(
-      ({ kind }, at) => found[at] === undefined && kind !== 'source-map'
-    )
-    const isIgnored = missing === 'ignore'
-    const errors = isIgnored
-      ? []
-      : await referenceErrors(this.#settings, asset, { text, map }, lost)
-    for (const error of errors) {
-      if (missing === 'error') report.fail(error)
-      else report.warn(error.message)
+    const { references } = text
+    const found = await Promise.all(references.map(each => this.resolve(asset, text, each)))
+    if (missing !== 'ignore') {
+      // A missing source map is not a mistake in the text.
+      const lost = references.filter(({ kind }, at) => !found[at] && kind !== 'source-map')
+      for (const error of await referenceErrors(this.#settings, asset, { text, map }, lost)) {
+        if (missing === 'error') report.fail(error)
+        else report.warn(error.message)
+      }
     }
     return found.map(to => (to === 'elsewhere' ? undefined : to))
   }
@@ -75,14 +70,20 @@ export class Renderer {
     { dependencies }: Pick<Text, 'dependencies'>,
     reference: Reference
   ): Promise<Resolution> {
-    if (isBare(reference)) return this.#byImports(asset.app, reference.path)
+    const { app, name, source } = asset
+    if (isBare(reference)) {
+      const given = app.imports.get(reference.path)
+      return given === undefined || isAbsoluteUrl(given) ? 'elsewhere' : this.#named(app, given)
+    }
     const path = decoded(reference.path)
     if (path === undefined) return 'elsewhere'
-    if (path.startsWith('/')) return this.#byAbsoluteUrl(posix.normalize(path))
-    const { app, name } = asset
+    if (path.startsWith('/')) {
+      const url = posix.normalize(path)
+      const isOurs = url.startsWith(`${this.#settings.prefix}/`)
+      return (await this.#byUrl(url)) ?? (isOurs ? undefined : 'elsewhere')
+    }
     const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
-    const folders = [asset.source.file, ...dependencies].map(dirname)
-    const beside = await this.#byFile(app, folders, path)
+    const beside = await this.#byFile(app, [source.file, ...dependencies].map(dirname), path)
     // Searching on could only find a different file of that name.
     if (beside === 'unreachable') return undefined
     if (beside && !isSame(direct, beside)) return beside
@@ -91,22 +92,22 @@ export class Renderer {
     const packages = path.startsWith('.') ? [] : this.#sources.of(app).packages
     const inPackage = await this.#byFile(app, packages, path)
     if (inPackage === 'unreachable') return undefined
-    return inPackage ?? this.#byName(app, path)
-  }
-
-  async #byAbsoluteUrl(url: string): Promise<Resolution> {
-    const isOurs = url.startsWith(`${this.#settings.prefix}/`)
-    return (await this.#byUrl(url)) ?? (isOurs ? undefined : 'elsewhere')
+    return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
   }
 
   async #byUrl(url: string): Promise<Resolution> {
     const app = appAt(this.#settings, url)
     if (!app) return undefined
     const name = url.slice(app.urlPrefix.length + 1)
-    const source = await this.#sources.of(app).find(name)
-    if (source) return { app, name, source, isDirect: true }
+    const found = await this.#named(app, name)
+    if (found) return { ...found, name, isDirect: true }
     const inPublic = await statOf(publicFile(this.#settings, url))
     return inPublic?.isFile() ? 'elsewhere' : undefined
+  }
+
+  async #named(app: AppSettings, name: string): Promise<Referenced | undefined> {
+    const source = await this.#sources.of(app).find(name)
+    return source && { app, name: source.name, source }
   }
 
   async #byFile(
@@ -117,35 +118,15 @@ export class Renderer {
     const sources = this.#sources.of(app)
     for (const folder of folders) {
       const found = await sources.findAt(join(folder, path))
-      if (found) return reach(app, sources, found)
+      if (!found) continue
+      const source = (await sources.find(found.name)) ?? found
+      // Two sources of one directory may have one name: it finds the first; a tail may find the other.
+      const isHidden = source.directory === found.directory && source.file !== found.file
+      if (!isHidden) return { app, name: found.name, source }
+      return app.tails ? { app, name: found.tail, source: found } : 'unreachable'
     }
     return undefined
   }
-
-  async #byImports(app: AppSettings, specifier: string): Promise<Resolution> {
-    const name = app.imports.get(specifier)
-    if (name === undefined || isAbsoluteUrl(name)) return 'elsewhere'
-    const source = await this.#sources.of(app).find(name)
-    return source && { app, name, source, isDirect: false }
-  }
-
-  async #byName(app: AppSettings, path: string): Promise<Resolution> {
-    const name = posix.normalize(path).replace(/^(?:\.\.?\/)+/, '')
-    const source = await this.#sources.of(app).find(name)
-    return source && { app, name: source.name, source, isDirect: false }
-  }
-}
-
-/** Two sources of one directory may have one name: it finds the first; a tail may find the other. */
-async function reach(
-  app: AppSettings,
-  sources: AppSources,
-  found: Source
-): Promise<Referenced | 'unreachable'> {
-  const source = (await sources.find(found.name)) ?? found
-  const isHidden = source.directory === found.directory && source.file !== found.file
-  if (!isHidden) return { app, name: found.name, source, isDirect: false }
-  return app.tails ? { app, name: found.tail, source: found, isDirect: false } : 'unreachable'
 }
 
 /** Whether a reference, as written, already is the URL of an asset. */

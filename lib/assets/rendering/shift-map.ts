@@ -1,6 +1,12 @@
 // Moves the columns of a source map when parts of the text that it belongs to change their length.
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
-import { positionsOf, writtenReference, type Position, type Reference } from './references.ts'
+import {
+  positionsOf,
+  writtenReference,
+  type Position,
+  type Referring,
+  type Urls
+} from './references.ts'
 
 /** From a position on, the rest of that line moves this much to the right. */
 interface Shift extends Position {
@@ -12,15 +18,9 @@ interface Shift extends Position {
  * only the first field of a segment, its column in the text, can change (ECMA-426, section 9). A map in
  * another form, such as an index map, stays as it is.
  */
-export function shiftMap(
-  json: string,
-  text: string,
-  references: readonly Reference[],
-  urls: readonly (string | undefined)[]
-): string {
-  const shifts = shiftsOf(text, references, urls)
-  if (shifts.length === 0) return json
-  const map = parseMap(json)
+export function shiftMap(json: string, text: Referring, urls: Urls): string {
+  const shifts = shiftsOf(text, urls)
+  const map = shifts.length > 0 ? parseMap(json) : undefined
   if (!map) return json
   const lines = decode(map.mappings)
   applyShifts(lines, shifts)
@@ -31,20 +31,18 @@ const INLINE = 'sourceMappingURL=data:application/json;'
 const INLINE_DATA = /(?:charset=utf-8;)?base64,(?<data>[\w+/]+={0,2})\s*(?:\*\/\s*)?$/iy
 
 /** Finished text, with the source map that it contains as its last comment moved as above. */
-export function shiftInlineMap(
-  finished: string,
-  text: string,
-  references: readonly Reference[],
-  urls: readonly (string | undefined)[]
-): string {
-  INLINE_DATA.lastIndex = finished.lastIndexOf(INLINE) + INLINE.length
-  const match = INLINE_DATA.lastIndex < INLINE.length ? null : INLINE_DATA.exec(finished)
-  const { data } = match?.groups ?? {}
-  if (!match || data === undefined) return finished
-  const json = Buffer.from(data, 'base64').toString()
-  const shifted = Buffer.from(shiftMap(json, text, references, urls)).toString('base64')
-  const at = match.index + match[0].indexOf(data)
-  return finished.slice(0, at) + shifted + finished.slice(at + data.length)
+export function shiftInlineMap(finished: string, text: Referring, urls: Urls): string {
+  const at = finished.lastIndexOf(INLINE)
+  INLINE_DATA.lastIndex = at + INLINE.length
+  const data = at === -1 ? undefined : INLINE_DATA.exec(finished)?.groups?.['data']
+  if (data === undefined) return finished
+  const shifted = shiftMap(Buffer.from(data, 'base64').toString(), text, urls)
+  const start = finished.lastIndexOf(data)
+  return (
+    finished.slice(0, start) +
+    Buffer.from(shifted).toString('base64') +
+    finished.slice(start + data.length)
+  )
 }
 
 /** Undefined for anything but a map with mappings of its own. */
@@ -59,16 +57,14 @@ function parseMap(json: string): { mappings: string } | undefined {
 }
 
 /** In the order of the text. */
-function shiftsOf(
-  text: string,
-  references: readonly Reference[],
-  urls: readonly (string | undefined)[]
-): Shift[] {
-  const offsets = references.map(({ end }) => end)
-  const ends = positionsOf(text, offsets)
-  return references.flatMap((reference, at) => {
-    const [url, end] = [urls[at], ends[at]]
-    if (url === undefined || !end) return []
+function shiftsOf({ code, references }: Referring, urls: Urls): Shift[] {
+  const ends = positionsOf(
+    code,
+    references.map(({ end }) => end)
+  )
+  return ends.flatMap((end, at) => {
+    const [url, reference] = [urls[at], references[at]]
+    if (url === undefined || !reference) return []
     const by = writtenReference(reference, url).length - (reference.end - reference.start)
     return { ...end, by }
   })

@@ -25,7 +25,9 @@ function makeText(rules: readonly string[]) {
 test('every rule is mapped from its new column once the URLs are longer', t => {
   const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
   const written = replaceReferences(text, references, urls)
-  const { mappings } = JSON.parse(shiftMap(map, text, references, urls)) as { mappings: string }
+  const { mappings } = JSON.parse(shiftMap(map, { code: text, references }, urls)) as {
+    mappings: string
+  }
   const columns = ['a{', 'b{', 'c{'].map(rule => written.indexOf(rule))
   t.is(mappings, mapping(columns))
 })
@@ -36,12 +38,12 @@ const asData = (map: string) =>
 test('a map in the last comment of a text is moved as well, in whatever form the comment is', t => {
   const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
   const finished = replaceReferences(text, references, urls)
-  const moved = shiftMap(map, text, references, urls)
+  const moved = shiftMap(map, { code: text, references }, urls)
   t.not(moved, map)
   for (const comment of ['//# $', '//# $\n', '/*# $ */', '/*# $ */\n', '\n//@ $\r\n']) {
     const withMap = (json: string) =>
       finished + comment.replace('$', `sourceMappingURL=${asData(json)}`)
-    t.is(shiftInlineMap(withMap(map), text, references, urls), withMap(moved), comment)
+    t.is(shiftInlineMap(withMap(map), { code: text, references }, urls), withMap(moved), comment)
   }
 })
 
@@ -58,7 +60,7 @@ test('what is no map of the text stays: elsewhere in the text, linked, cut off, 
     `//# sourceMappingURL=${asData('null')}`,
     `//# sourceMappingURL=${asData('{"version":3,"sections":[]}')}`
   ]) {
-    t.is(shiftInlineMap(text + rest, text, references, urls), text + rest, rest)
+    t.is(shiftInlineMap(text + rest, { code: text, references }, urls), text + rest, rest)
   }
 })
 
@@ -66,6 +68,6 @@ test('S61 references in one line take time in proportion to their number', t => 
   const rule = `.icon{background:url(a.png);color:red}`
   const [few, many] = [2000, 8000].map(count => makeText(Array.from({ length: count }, () => rule)))
   const shift = ({ text, map, references, urls }: ReturnType<typeof makeText>) =>
-    shiftMap(map, text, references, urls)
+    shiftMap(map, { code: text, references }, urls)
   t.true(growsInProportion(1, times => shift((times === 1 ? few : many) ?? makeText([rule]))))
 })
