@@ -33,13 +33,12 @@ type Found = ServedFile | undefined
 
 export class Pipeline {
   readonly settings: Settings
+  readonly sources: Sources
   readonly directories: Directories
-  readonly #publicFiles: ServedFiles
   /** By the name of an app. */
   readonly viewHelpers: (app: string, isLive?: boolean) => ViewHelpers
-  /** Undefined when no mount has a bundle. */
-  readonly #bundles: Bundles | undefined
-  readonly sources: Sources
+  readonly #publicFiles: ServedFiles
+  readonly #bundles: Bundles
   readonly #fingerprints: Fingerprints | undefined
   readonly #precompiled: ReloadedManifest | undefined
   readonly #files: ReadonlyMap<AppSettings, AppFiles>
@@ -50,22 +49,20 @@ export class Pipeline {
     const warn = warnOnce()
     this.settings = settings
     this.sources = new Sources(settings, warn)
-    const isOrdinary = ordinaryBy({
-      manifestOf: app => this.manifestOf(app),
-      sourcedName: (app, name) => this.#sourcedName({ app, name }),
-      has: wanted => this.#publicFiles.has(wanted)
-    })
     this.directories = new Directories(settings, {
-      isOrdinary,
-      isHashed: (mount, path) => this.#bundles?.isHashed(mount, path) ?? false
+      isHashed: (mount, path) => this.#bundles.isHashed(mount, path),
+      isOrdinary: ordinaryBy({
+        manifestOf: app => this.manifestOf(app),
+        sourcedName: (app, name) => this.#sourcedName({ app, name }),
+        has: wanted => this.#publicFiles.has(wanted)
+      })
     })
     this.#publicFiles = this.directories.public
-    const forget = (path: string) => this.#publicFiles.forget({ path })
-    const bundles = new Bundles(settings, warn)
-    if (!bundles.isEmpty) this.#bundles = bundles
-    const isOf = (kind: Kind) => (app: AppSettings) => kindOf(app) === kind
-    if (apps.some(isOf('precompiled'))) this.#precompiled = new ReloadedManifest(settings, warn)
-    if (apps.some(isOf('fingerprints'))) {
+    this.#bundles = new Bundles(settings, warn)
+    const has = (kind: Kind) => apps.some(app => kindOf(app) === kind)
+    if (has('precompiled')) this.#precompiled = new ReloadedManifest(settings, warn)
+    if (has('fingerprints')) {
+      const forget = (path: string) => this.#publicFiles.forget({ path })
       this.#fingerprints = new Fingerprints(settings, this.sources, warn, forget)
     }
     const kinds = {
@@ -75,20 +72,18 @@ export class Pipeline {
       none: asTheyAre
     }
     this.#files = new Map(apps.map(app => [app, kinds[kindOf(app)] ?? asTheyAre]))
-    const checkName =
-      env === 'development' ? makeNameCheck(settings, this.sources, warn) : () => undefined
-    const addressesOf = (app: AppSettings): AddressesOfApp => {
-      if (app === publicApp) return withoutAssets
-      return app.fingerprint ? inManifest(app, this.#filesOf(app)) : plainNames(app, checkName)
+    const checkName = makeNameCheck(settings, this.sources, warn)
+    const addressesOf = (app: AppSettings): Addresses => {
+      if (app === publicApp) return plainNames(app, throwUnknown)
+      if (app.fingerprint) return inManifest(app, this.#filesOf(app))
+      return plainNames(app, app.compile && env === 'development' ? checkName : undefined)
     }
-    const assetsOf = (app: AppSettings): AppAssets => ({
-      imports: app.imports,
-      ...addressesOf(app),
-      version: () => this.#version
-    })
     const liveScript = `${encodePath(settings.prefix)}/-/live.js`
-    const pages = { ...settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] }
-    this.viewHelpers = makeViewHelpers(pages, assetsOf, this.#bundles?.find)
+    this.viewHelpers = makeViewHelpers(
+      { ...settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
+      app => ({ imports: app.imports, version: () => this.#version, ...addressesOf(app) }),
+      this.hasBundles ? this.#bundles.find : undefined
+    )
   }
 
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
@@ -130,7 +125,7 @@ export class Pipeline {
 
   /** Whether the helpers belong to one page, because `entry` writes each tag once. */
   get hasBundles(): boolean {
-    return this.#bundles !== undefined
+    return !this.#bundles.isEmpty
   }
 
   /** Whether the path is an asset, published or not; nothing is written. */
@@ -153,22 +148,12 @@ export class Pipeline {
     return entry?.target ?? encodePath(path)
   }
 
-  /**
-   * Calls `listener` when a source may have changed.
-   * @returns ends it
-   */
-  onSourceEvent(listener: () => void): () => void {
-    return this.sources.onEvent(listener)
-  }
-
   /** Brings the manifests up to date for a page; undefined when there is nothing to wait for. */
   beforePage(): Promise<unknown> | undefined {
     const { env, publicApp } = this.settings
     const seconds = env === 'development' ? 0 : publicApp.revalidate
     const own = [this.#fingerprints?.refresh(), this.#precompiled?.refresh(seconds)]
-    const all = [...own, ...(this.#bundles?.refresh(seconds) ?? [])].filter(
-      each => each !== undefined
-    )
+    const all = [...own, ...this.#bundles.refresh(seconds)].filter(each => each !== undefined)
     return all.length > 0 ? Promise.all(all) : undefined
   }
 
@@ -192,37 +177,29 @@ export class Pipeline {
   }
 }
 
-type AddressesOfApp = Pick<AppAssets, 'modules' | 'moduleAt' | 'resolve'>
+type Addresses = Pick<AppAssets, 'modules' | 'moduleAt' | 'resolve'>
 
-const withoutAssets: AddressesOfApp = {
-  modules: () => [],
-  moduleAt: () => undefined,
-  resolve(name) {
-    const message = `'${name}' is not an asset: this project has none of its own`
-    throw new AssetError('asset-unknown', message)
-  }
+function throwUnknown(_: AppSettings, name: string): never {
+  const message = `'${name}' is not an asset: this project has none of its own`
+  throw new AssetError('asset-unknown', message)
 }
 
-function plainNames(
-  app: AppSettings,
-  checkName: (app: AppSettings, name: string) => void
-): AddressesOfApp {
+function plainNames(app: AppSettings, check?: (app: AppSettings, name: string) => void): Addresses {
   const prefix = encodePath(app.urlPrefix)
   return {
-    ...withoutAssets,
+    modules: () => [],
+    moduleAt: () => undefined,
     resolve(name) {
-      if (app.compile) checkName(app, name)
+      check?.(app, name)
       return plainAddress(prefix, name)
     }
   }
 }
 
-function inManifest(app: AppSettings, files: AppFiles): AddressesOfApp {
+function inManifest(app: AppSettings, files: AppFiles): Addresses {
   return {
     *modules() {
-      for (const [path, entry] of files.manifest?.entries ?? []) {
-        yield [path, addressOf(entry)] as const
-      }
+      for (const [path, entry] of files.manifest?.entries ?? []) yield [path, addressOf(entry)]
     },
     moduleAt(path) {
       const entry = files.manifest?.entries.get(path)

@@ -66,7 +66,7 @@ export class Channel {
   }
 
   #start(): () => void {
-    const endEvents = this.#pipeline.onSourceEvent(() => this.#lookSoon())
+    const endEvents = this.#pipeline.sources.onEvent(() => this.#lookSoon())
     this.#nextLook = performance.now() + LOOK_EVERY_MS
     const timer = setInterval(() => this.#tick(), TICK_MS).unref()
     return () => {
