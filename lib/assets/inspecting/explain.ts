@@ -10,7 +10,7 @@ import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
-import { choose, type Source } from '../sources/catalog.ts'
+import type { Source } from '../sources/catalog.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
@@ -127,8 +127,7 @@ async function resolveName(decider: Decider, { app, name }: Wanted): Promise<Res
   if (app === settings.publicApp) return { source: undefined, isPlain: true, steps: [] }
   const fingerprint = splitFingerprint(name)
   const plain = (await sourcedNameIn(sources, app, name)) ?? fingerprint?.name ?? name
-  const candidates = await sources.of(app).candidates(plain)
-  const { source, warning } = choose(plain, candidates)
+  const { source, warning, candidates } = await sources.of(app).explain(plain)
   const shown = (path: string) => relative(settings.root, path) || '.'
   const details = candidates.map(({ directory, named, tailed }) => {
     const found = new Set([...named, ...tailed].map(({ path }) => path))

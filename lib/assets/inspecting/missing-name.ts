@@ -8,7 +8,6 @@ import { nearestPath } from '../../nearest.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { choose } from '../sources/catalog.ts'
 import type { Sources } from '../sources/sources.ts'
 
 /** One sentence; undefined when nothing resembles the name. */
@@ -56,7 +55,7 @@ export function makeNameCheck(
 
 async function problemOf(settings: Settings, all: Sources, app: AppSettings, name: string) {
   const sources = all.of(app)
-  const { source, warning } = choose(name, await sources.candidates(name))
+  const { source, warning } = await sources.explain(name)
   // A file that a person put into public needs no source.
   if (source || (await statOf(publicFile(settings, assetPath(app, name))))) return undefined
   if (warning !== undefined) return warning

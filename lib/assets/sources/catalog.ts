@@ -1,4 +1,4 @@
-// The sources of one directory, by name and by tail, and the choice of one that a name may refer to.
+// The sources of one directory, by name and by tail.
 import { join } from 'node:path'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 
@@ -35,20 +35,26 @@ export function makeCatalog(
   compilers: Compilers
 ): Catalog {
   const sources = [...paths].toSorted().map(path => asSource(directory, path, compilers))
-  const byName = new Map<string, Source[]>()
-  const byTail = new Map<string, Source[]>()
-  const hidden = new Map<string, Source[]>()
+  const [byName, byTail, hidden] = [new Sorted(), new Sorted(), new Sorted()]
   // A plain `app.css` next to `app.css.scss` hides it.
   const plain = new Set(sources.filter(({ compiler }) => !compiler).map(({ tail }) => tail))
   for (const source of sources) {
     if (source.compiler && plain.has(source.tail)) {
-      append(hidden, source.name, source)
-      continue
+      hidden.add(source.name, source)
+    } else {
+      byName.add(source.name, source)
+      for (const tail of tailsOf(source.tail)) byTail.add(tail, source)
     }
-    append(byName, source.name, source)
-    for (const tail of tailsOf(source.tail)) append(byTail, tail, source)
   }
   return { byName, byTail, hidden }
+}
+
+class Sorted extends Map<string, Source[]> {
+  add(key: string, source: Source): void {
+    const list = this.get(key)
+    if (list) list.push(source)
+    else this.set(key, [source])
+  }
 }
 
 function asSource(directory: string, path: string, compilers: Compilers): Source {
@@ -71,52 +77,4 @@ export function* tailsOf(path: string): Generator<string> {
     if (path[at] === '/') at++
     yield path.slice(at)
   }
-}
-
-function append(map: Map<string, Source[]>, key: string, source: Source): void {
-  const list = map.get(key)
-  if (list) list.push(source)
-  else map.set(key, [source])
-}
-
-/** What one source directory has for a name. */
-export interface Candidates {
-  /** Absolute. */
-  readonly directory: string
-  /** Sources that have exactly this name. */
-  readonly named: readonly Source[]
-  /** Sources that have it as a tail of their path. */
-  readonly tailed: readonly Source[]
-  /** Compiled sources that a plain file of the same name hides. */
-  readonly hidden: readonly Source[]
-}
-
-interface Choice {
-  readonly source: Source | undefined
-  /** Set when the directory has more than one candidate. */
-  readonly warning?: string
-}
-
-/** A name comes before a tail, and an earlier directory before a later one. */
-export function choose(name: string, all: readonly Candidates[]): Choice {
-  const named = all.find(candidates => candidates.named.length > 0)
-  if (named) return chooseNamed(name, named)
-  const tailed = all.find(candidates => candidates.tailed.length > 0)
-  return tailed ? chooseTailed(name, tailed) : { source: undefined }
-}
-
-function chooseNamed(name: string, { directory, named, hidden }: Candidates): Choice {
-  const [source, ...others] = [...named, ...hidden]
-  if (!source || others.length === 0) return { source }
-  const ignored = others.map(({ path }) => path).join(', ')
-  const warning = `several sources in ${directory} are published as ${name}: ${source.path} is used, ${ignored} ignored; rename all but one`
-  return { source, warning }
-}
-
-/** A tail that several files of one directory have is ambiguous, and finds none of them. */
-function chooseTailed(name: string, { directory, tailed }: Candidates): Choice {
-  const [source, ...others] = tailed
-  if (others.length === 0) return { source }
-  const tails = tailed.map(({ tail }) => tail).join(', ')
-  return { source: undefined, warning: `${name} is ambiguous in ${directory}: use one of ${tails}` }
 }

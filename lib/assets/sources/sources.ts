@@ -2,15 +2,8 @@
 import { join, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
 import { nodeModulesFrom } from '../compilers/peers.ts'
-import {
-  choose,
-  makeCatalog,
-  tailsOf,
-  type Candidates,
-  type Catalog,
-  type Source
-} from './catalog.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
+import { makeCatalog, tailsOf, type Catalog, type Source } from './catalog.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 
@@ -31,11 +24,22 @@ export interface Listed extends Asset {
   readonly shadowed: readonly Source[]
 }
 
-/** A tail of a source's path. */
-export interface Tail {
-  readonly name: string
-  /** `ambiguous`: several sources of the directory have it. `taken`: it finds another source. */
-  readonly finds: 'this source' | 'ambiguous' | 'taken'
+/** What one source directory has for a name. */
+interface Candidates {
+  /** Absolute. */
+  readonly directory: string
+  /** Sources that have exactly this name. */
+  readonly named: readonly Source[]
+  /** Sources that have it as a tail of their path. */
+  readonly tailed: readonly Source[]
+  /** Compiled sources that a plain file of the same name hides. */
+  readonly hidden: readonly Source[]
+}
+
+interface Choice {
+  readonly source: Source | undefined
+  /** Set when a directory has more than one candidate. */
+  readonly warning?: string
 }
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
@@ -107,11 +111,13 @@ export class AppSources {
    * @param skipped files that turned out to be unreadable
    */
   async find(name: string, skipped?: ReadonlySet<string>): Promise<Source | undefined> {
-    await this.refresh()
-    const source = this.#choose(name, skipped)
-    if (source) return source
-    await this.verify()
-    return this.#choose(name, skipped)
+    for (const update of [() => this.refresh(), () => this.verify()]) {
+      await update()
+      const { source, warning } = choose(name, this.#candidates(name, skipped))
+      if (warning) this.#warn(warning)
+      if (source) return source
+    }
+    return undefined
   }
 
   /** The source that has `path` as its tail: `<directory>/a/app.css` is that of `a/app.css.scss`. */
@@ -124,10 +130,11 @@ export class AppSources {
     return byTail.get(tail)?.find(source => source.tail === tail)
   }
 
-  /** What each directory has for a name, in search order. */
-  async candidates(name: string): Promise<readonly Candidates[]> {
+  /** What is found for a name, and what each directory has for it, in search order. */
+  async explain(name: string): Promise<Choice & { readonly candidates: readonly Candidates[] }> {
     await this.verify()
-    return this.#candidates(name)
+    const candidates = this.#candidates(name)
+    return { ...choose(name, candidates), candidates }
   }
 
   /** Every name that can be published. */
@@ -147,15 +154,16 @@ export class AppSources {
     return [...listed.values()]
   }
 
-  /** What each tail of a source's path, other than its name, finds in the listing. */
-  tailsOf(source: Source): Tail[] {
-    const tails = [...tailsOf(source.tail)].filter(tail => tail !== source.name)
-    return tails.flatMap((name): Tail[] => {
-      const { source: found, warning } = choose(name, this.#candidates(name))
-      if (found?.file === source.file) return [{ name, finds: 'this source' }]
-      if (found) return [{ name, finds: 'taken' }]
-      return warning === undefined ? [] : [{ name, finds: 'ambiguous' }]
-    })
+  /** Tails of a source's path, other than its name, that find it in the listing, and that are ambiguous. */
+  tailsOf(source: Source) {
+    const [own, ambiguous]: [string[], string[]] = [[], []]
+    for (const tail of tailsOf(source.tail)) {
+      if (tail === source.name) continue
+      const { source: found, warning } = choose(tail, this.#candidates(tail))
+      if (found?.file === source.file) own.push(tail)
+      else if (!found && warning !== undefined) ambiguous.push(tail)
+    }
+    return { own, ambiguous }
   }
 
   /** All directories that the app searches, in order. */
@@ -165,9 +173,9 @@ export class AppSources {
 
   /** Directories in which a compiler may find imports, in order; packages come last. */
   get loadPaths(): readonly string[] {
-    const directories = this.#trees.flatMap(tree => [
-      tree.directory,
-      ...tree.folders.map(folder => join(tree.directory, folder))
+    const directories = this.#trees.flatMap(({ directory, folders }) => [
+      directory,
+      ...folders.map(folder => join(directory, folder))
     ])
     return [...directories, ...this.packages]
   }
@@ -205,23 +213,33 @@ export class AppSources {
   }
 
   #candidates(name: string, skipped?: ReadonlySet<string>): readonly Candidates[] {
-    const isLeft = ({ file }: Source) => !skipped?.has(file)
+    const left = (list: readonly Source[] = []) => list.filter(({ file }) => !skipped?.has(file))
     return this.#trees.map((tree, from) => {
       const { byName, byTail, hidden } = this.#catalogOf(tree)
-      const tailed = this.#app.tails ? (byTail.get(name) ?? []) : []
       return {
         directory: tree.directory,
-        named: byName.get(name)?.filter(isLeft) ?? [],
-        tailed: tailed.filter(isLeft),
+        named: left(byName.get(name)),
+        tailed: this.#app.tails ? left(byTail.get(name)) : [],
         // Packages ship what they compiled beside its source on purpose.
         hidden: from === 0 ? (hidden.get(name) ?? []) : []
       }
     })
   }
+}
 
-  #choose(name: string, skipped?: ReadonlySet<string>): Source | undefined {
-    const { source, warning } = choose(name, this.#candidates(name, skipped))
-    if (warning) this.#warn(warning)
-    return source
+/** A name comes before a tail, and an earlier directory before a later one. */
+function choose(name: string, all: readonly Candidates[]): Choice {
+  const place = all.find(({ named }) => named.length > 0)
+  if (place) {
+    const [source, ...others] = [...place.named, ...place.hidden]
+    if (!source || others.length === 0) return { source }
+    const ignored = others.map(({ path }) => path).join(', ')
+    const warning = `several sources in ${place.directory} are published as ${name}: ${source.path} is used, ${ignored} ignored; rename all but one`
+    return { source, warning }
   }
+  const { directory, tailed } = all.find(each => each.tailed.length > 0) ?? { tailed: [] }
+  if (tailed.length <= 1) return { source: tailed[0] }
+  // A tail that several files of one directory have finds none of them.
+  const tails = tailed.map(({ tail }) => tail).join(', ')
+  return { source: undefined, warning: `${name} is ambiguous in ${directory}: use one of ${tails}` }
 }

@@ -3,6 +3,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { oneAtATime } from '../../concurrency.ts'
 import { showsChangesAfter } from '../../files/clock.ts'
 import type { Symlinks } from '../../files/containment.ts'
@@ -85,10 +86,11 @@ export class Tree {
     for (const [at, { files }] of this.#folders) for (const file of files) yield below(at, file)
   }
 
-  /** The files that are not published by themselves, likewise. */
+  /** The same of files that are not published by themselves. */
   *partials(): Generator<string> {
-    for (const [at, { partials }] of this.#folders)
-      for (const file of partials) yield below(at, file)
+    for (const [at, folder] of this.#folders) {
+      for (const file of folder.partials) yield below(at, file)
+    }
   }
 
   /** The first level of folders. */
@@ -138,20 +140,18 @@ export class Tree {
     const { files, folders, partials } = classified
     const before = this.#folders.get(at)
     this.#folders.set(at, { ...classified, chain, readAt, stamp: stampOf(stats) })
-    const isSame = before && sameList(before.files, files) && sameList(before.partials, partials)
-    if (!isSame) this.version++
+    if (!isDeepStrictEqual([before?.files, before?.partials], [files, partials])) this.version++
     for (const gone of before?.folders.filter(name => !folders.includes(name)) ?? []) {
       this.#forget(below(at, gone))
     }
-    await Promise.all(folders.map(name => this.#readIfNew(below(at, name), chain)))
-  }
-
-  async #readIfNew(at: string, above: readonly string[]): Promise<void> {
-    const known = this.#folders.get(at)
-    const stats = known && (await statOf(join(this.directory, at)))
-    if (known && stats && isSameInode(stats, known.stamp)) return
-    this.#unwatch(at)
-    await this.#read(at, above)
+    const readIfNew = async (name: string) => {
+      const known = this.#folders.get(below(at, name))
+      const inside = known && (await statOf(join(path, name)))
+      if (known && inside && isSameInode(inside, known.stamp)) return
+      this.#unwatch(below(at, name))
+      await this.#read(below(at, name), chain)
+    }
+    await Promise.all(folders.map(readIfNew))
   }
 
   #forget(at: string): void {
@@ -192,8 +192,4 @@ export class Tree {
 
 function below(at: string, name: string): string {
   return at === '' ? name : `${at}/${name}`
-}
-
-function sameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, at) => name === b[at])
 }

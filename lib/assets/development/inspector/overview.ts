@@ -77,9 +77,7 @@ export function rowMaker(pipeline: Pipeline, survey: Survey) {
       wantedAt(decodeURIComponent(url), settings)
     )
     const representations = served?.representations ?? []
-    const tails = app.tails ? sources.of(app).tailsOf(source) : []
-    const tailsThat = (finds: string) =>
-      tails.flatMap(each => (each.finds === finds ? each.name : []))
+    const tails = app.tails ? sources.of(app).tailsOf(source) : undefined
     const seen = await survey.current(place)
     return {
       path: encodePath(path),
@@ -102,8 +100,8 @@ export function rowMaker(pipeline: Pipeline, survey: Survey) {
       /** Sources of the same name that are not used. */
       shadowed: [...place.rivals, ...place.shadowed].map(other => shown(other.file)),
       /** Shorter names that find this asset, and those that find nothing, as several sources have them. */
-      tails: tailsThat('this source'),
-      ambiguous: tailsThat('ambiguous'),
+      tails: tails?.own ?? [],
+      ambiguous: tails?.ambiguous ?? [],
       isImage: isImage(place)
     }
   }
