@@ -1,4 +1,5 @@
 // Formats numbers and tables for people.
+import type { DeltaReport, DeltaSavings } from '../assets/building/deltas/deltas.ts'
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
@@ -42,4 +43,14 @@ export function table(rows: readonly (readonly string[])[], right: readonly numb
 
 export function indent(text: string, by = '  '): string {
   return text.replace(/^(?=.)/gm, by)
+}
+
+/** What deltas save, in one line. */
+export function deltasText({ isWritable, ...savings }: DeltaReport): string {
+  if (isWritable) return savingsText(savings)
+  return `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`
+}
+
+export function savingsText({ files, bytes, insteadOf }: DeltaSavings): string {
+  return `${count(files, 'file')}, ${formatBytes(bytes)} instead of ${formatBytes(insteadOf)}`
 }

@@ -8,10 +8,8 @@ export interface Terminal {
 }
 
 export interface Output {
-  /** A result for people; silent with --json or --quiet. */
-  print(text: string): void
-  /** A result for programs. */
-  json(value: unknown): void
+  /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
+  result(value: unknown, text: string): void
   /** Progress; silent with --json or --quiet. */
   note(text: string): void
   warn(text: string): void
@@ -25,8 +23,10 @@ export function makeOutput({ isJson, isQuiet }: { isJson: boolean; isQuiet: bool
   const isSilent = isJson || isQuiet
   const { stdout, stderr } = process
   return {
-    print: text => void (isSilent || stdout.write(`${printableLines(text)}\n`)),
-    json: value => void stdout.write(`${JSON.stringify(value, undefined, 2)}\n`),
+    result(value, text) {
+      if (isJson) stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
+      else if (!isQuiet) stdout.write(`${printableLines(text)}\n`)
+    },
     note: text => void (isSilent || stderr.write(`${printableLines(text)}\n`)),
     warn: text => void (isQuiet || stderr.write(`warning: ${printableLines(text)}\n`)),
     error: text => void stderr.write(`${printableLines(text)}\n`),

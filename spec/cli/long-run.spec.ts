@@ -8,8 +8,7 @@ function makeLog(columns?: number) {
   const note = (text: string) => written.push(`${text}\n`)
   const ignore = () => undefined
   const output: Output = {
-    print: ignore,
-    json: ignore,
+    result: ignore,
     warn: ignore,
     error: ignore,
     isJson: false,

@@ -39,11 +39,10 @@ async function run({ output, loadOptions, values }: Call): Promise<number> {
   const keep = readCount(values.text('keep') ?? String(KEEP))
   const age = readAge(values.text('age') ?? AGE)
   const report = await prune(await loadOptions(), { keep, age, dryRun: values.flag('dry-run') })
-  if (output.isJson) output.json(report)
   const { removed, bytes, kept, dryRun } = report
-  for (const path of removed) output.print(path)
   const verb = dryRun ? 'would be removed' : 'removed'
-  output.print(`${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`)
+  const total = `${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`
+  output.result(report, [...removed, total].join('\n'))
   return OK
 }
 

@@ -1,12 +1,13 @@
 // The `compress` command.
 import { resolve } from 'node:path'
-import { compress as compressDirectory } from '../../assets/building/copies/compress.ts'
-import type { CodingReport, CompressReport } from '../../assets/building/copies/compress.ts'
+import {
+  compress as compressDirectory,
+  type CompressReport
+} from '../../assets/building/copies/compress.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { OK, type Call, type Command } from '../command.ts'
-import { count, formatBytes, formatSeconds, table } from '../format.ts'
+import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'
 import { longRun, type LongRun } from '../long-run.ts'
-import { deltasText } from '../summary.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -53,13 +54,16 @@ async function run({ output, values, argument = '' }: Call, progress: LongRun): 
   for (const path of report.tooLarge) {
     output.warn(`${path} is larger than 128 MiB and was not compressed`)
   }
-  if (output.isJson) output.json(report)
-  output.print(summary(report))
+  output.result(report, summary(report))
   return OK
 }
 
 function summary({ files, bytes, codings, seconds, deltas }: CompressReport): string {
-  const rows = codings.map(coding => [coding.extension, ...sizesOf(coding)])
+  const rows = codings.map(coding => {
+    const { extension, isWritable, copies, originalBytes, written, removed } = coding
+    const sizes = [copies, formatBytes(originalBytes), formatBytes(coding.bytes), written]
+    return [extension, ...sizes.map(size => (isWritable ? String(size) : '-')), String(removed)]
+  })
   const heading = ['', 'copies', 'before', 'after', 'written', 'removed']
   const unwritable = codings.filter(({ isWritable }) => !isWritable)
   const notes = unwritable.map(
@@ -73,11 +77,4 @@ function summary({ files, bytes, codings, seconds, deltas }: CompressReport): st
     ...(deltas ? [`Deltas: ${deltasText(deltas)}`] : []),
     total
   ].join('\n')
-}
-
-function sizesOf({ isWritable, copies, originalBytes, bytes, written, removed }: CodingReport) {
-  const sizes = isWritable
-    ? [String(copies), formatBytes(originalBytes), formatBytes(bytes), String(written)]
-    : ['-', '-', '-', '-']
-  return [...sizes, String(removed)]
 }

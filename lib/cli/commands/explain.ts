@@ -24,8 +24,7 @@ written. The exit status is 1 when the response is not a file.`,
 
 async function run({ output, loadOptions, argument = '' }: Call): Promise<number> {
   const explanation = await resolve(argument, await loadOptions('development'))
-  if (output.isJson) output.json(explanation)
-  output.print(format(explanation))
+  output.result(explanation, format(explanation))
   return explanation.isFound ? OK : FAILED
 }
 

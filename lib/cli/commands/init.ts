@@ -52,11 +52,9 @@ async function run({ output, values }: Call): Promise<number> {
   const config = CONFIG_NAMES.find(name => existsSync(join(root, name))) ?? newConfig(root)
   const files = { ...(hasAssets(root) ? {} : ASSETS), ...configFile(config) }
   const steps = [...create(root, files, write), ...add(root, write)]
-  if (output.isJson) output.json({ root, dryRun, steps })
-  output.print(
-    table(steps.map(({ path, action, lines }) => [action, path, lines?.join(', ') ?? '']))
-  )
-  output.print(dryRun ? '\nNothing was written.' : nextSteps(config))
+  const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
+  const next = dryRun ? '\nNothing was written.' : nextSteps(config)
+  output.result({ root, dryRun, steps }, `${done}\n${next}`)
   return OK
 }
 

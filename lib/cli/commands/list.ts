@@ -2,8 +2,7 @@
 import { listAssets } from '../../assets/inspecting/list-assets.ts'
 import { printable } from '../../printable.ts'
 import { OK, type Call, type Command } from '../command.ts'
-import { formatBytes, table } from '../format.ts'
-import { savingsText } from '../summary.ts'
+import { formatBytes, savingsText, table } from '../format.ts'
 
 export const list: Command = {
   name: 'list',
@@ -22,7 +21,6 @@ it says what they save.`,
 
 async function run({ output, loadOptions }: Call): Promise<number> {
   const assets = await listAssets(await loadOptions())
-  if (output.isJson) output.json(assets)
   const rows = assets.map(({ path, source, target, size, deltas }) => [
     path,
     printable(source),
@@ -30,13 +28,8 @@ async function run({ output, loadOptions }: Call): Promise<number> {
     target ?? '-',
     deltas ? savingsText(deltas) : ''
   ])
-  const heading = [
-    'asset',
-    'source',
-    'size',
-    'target',
-    assets.some(({ deltas }) => deltas) ? 'deltas' : ''
-  ]
-  output.print(rows.length === 0 ? 'No assets found.' : table([heading, ...rows], [2]))
+  const deltas = assets.some(asset => asset.deltas) ? 'deltas' : ''
+  const heading = ['asset', 'source', 'size', 'target', deltas]
+  output.result(assets, rows.length === 0 ? 'No assets found.' : table([heading, ...rows], [2]))
   return OK
 }

@@ -4,13 +4,16 @@ import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
 import { errorReport } from '../../assets/inspecting/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
-import { precompile as build, PrecompileError } from '../../assets/building/precompile.ts'
+import {
+  precompile as build,
+  PrecompileError,
+  type PrecompileReport
+} from '../../assets/building/precompile.ts'
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
-import { count, indent } from '../format.ts'
+import { count, deltasText, formatBytes, formatSeconds, indent, table } from '../format.ts'
 import { longRun, type LongRun } from '../long-run.ts'
-import { summary } from '../summary.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -59,8 +62,7 @@ async function run({ output, loadOptions, values }: Call, progress: LongRun): Pr
     const minify = values.flag('minify') || undefined
     const report = await build(options, { onProgress: progress.update, minify, signal, warn })
     progress.end()
-    if (output.isJson) output.json(report)
-    output.print(summary(report, fromHere(report.manifest)))
+    output.result(report, summary(report))
     return OK
   } catch (error) {
     progress.end()
@@ -68,11 +70,6 @@ async function run({ output, loadOptions, values }: Call, progress: LongRun): Pr
     output.error(await format(error, options))
     return FAILED
   }
-}
-
-/** Relative to the working directory, for a path inside it. */
-function fromHere(path: string): string {
-  return isInside(process.cwd(), path) ? relative(process.cwd(), path) : path
 }
 
 /** Every broken source, with its location and an excerpt. */
@@ -85,4 +82,38 @@ async function format({ problems }: PrecompileError, options: KoaAssetsOptions):
   })
   const verdict = `Precompile failed with ${count(problems.length, 'error')}; nothing was published.`
   return `${lines.join('\n')}\n${verdict}`
+}
+
+/** The result, on one screen. */
+function summary(report: PrecompileReport): string {
+  const { assets, bytes, compressedBytes, seconds, largest, kept, deltas, manifest } = report
+  const isHere = isInside(process.cwd(), manifest)
+  const totals = [
+    ['Assets', assets.toLocaleString('en')],
+    ['Bytes', formatBytes(bytes)],
+    ['Compressed', formatBytes(compressedBytes)],
+    ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
+    ...(deltas ? [['Deltas', deltasText(deltas)]] : []),
+    ['Time', formatSeconds(seconds)],
+    ['Manifest', isHere ? relative(process.cwd(), manifest) : manifest]
+  ]
+  const sizes = largest.map(({ path, size }) => [formatBytes(size), path])
+  return [table(totals), `Largest\n${indent(table(sizes, [0]))}`, changesText(report)].join('\n\n')
+}
+
+// A first build of a thousand assets need not list each of them.
+const SHOWN = 10
+
+function changesText({ changes }: PrecompileReport): string {
+  const kinds = [
+    ['added', '+', changes.added],
+    ['changed', '~', changes.changed],
+    ['removed', '-', changes.removed]
+  ] as const
+  const all = kinds.flatMap(([, sign, paths]) => paths.map(path => `${sign} ${path}`))
+  if (all.length === 0) return 'Nothing changed since the last build.'
+  const counts = kinds.flatMap(([verb, , { length }]) => (length > 0 ? `${length} ${verb}` : []))
+  const rest = all.length > SHOWN ? [`and ${all.length - SHOWN} more`] : []
+  const lines = [...all.slice(0, SHOWN), ...rest].join('\n')
+  return `Since the last build: ${counts.join(', ')}\n${indent(lines)}`
 }

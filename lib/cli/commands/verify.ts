@@ -55,13 +55,10 @@ function print(
   directory = ''
 ): number {
   const { problems } = report
-  if (output.isJson) output.json(report)
-  else {
-    for (const { path, message } of problems) {
-      output.error(`${printable(join(directory, path))} ${message}`)
-    }
+  for (const { path, message } of output.isJson ? [] : problems) {
+    output.error(`${printable(join(directory, path))} ${message}`)
   }
-  const result = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  output.print(`${total}, ${result}`)
+  const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
+  output.result(report, `${total}, ${verdict}`)
   return problems.length === 0 ? OK : FAILED
 }
