@@ -38,7 +38,29 @@ export type { AssetContext }
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/checksums.ts'
 
-export * from './assets/building/commands.ts'
+export {
+  precompile,
+  PrecompileError,
+  type PrecompileOptions,
+  type PrecompileReport,
+  type Progress
+} from './assets/building/precompile.ts'
+export type { DeltaReport, DeltaSavings } from './assets/building/deltas/deltas.ts'
+export {
+  verify,
+  verifyCopies,
+  type VerifyCopiesReport,
+  type VerifyProblem,
+  type VerifyReport
+} from './assets/building/verify.ts'
+export {
+  compress,
+  type CodingReport,
+  type CompressOptions,
+  type CompressProgress,
+  type CompressReport
+} from './assets/building/copies/compress.ts'
+export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'

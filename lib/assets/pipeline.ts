@@ -3,7 +3,7 @@ import { AssetError } from '../errors.ts'
 import { warnOnce } from '../warn-once.ts'
 import { Bundles } from './bundles/bundles.ts'
 import type { ManifestEntry } from './building/manifest/entries.ts'
-import { ReloadedManifest } from './building/manifest/reloaded-manifest.ts'
+import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import {
   asTheyAre,

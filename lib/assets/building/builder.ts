@@ -95,32 +95,36 @@ export class Builder {
     const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
     const failures = findFailures(this.#settings, places)
     const all = await this.#draftAll(places, failures)
-    const drafts = Array.from(all.values(), ({ draft }) => draft)
-    if (this.#last && isSame(drafts, this.#last.drafts)) return this.#last.result
+    const drafts = all.map(({ draft }) => draft)
+    const last = this.#last
+    const isSame = drafts.length === last?.drafts.length
+    if (isSame && drafts.every((draft, at) => draft === last.drafts[at])) return last.result
     const result = await this.#finish(all, failures)
     // With failures it is looked again: what is missing may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
   }
 
-  async #finish(all: ReadonlyMap<string, DraftedPlace>, failures: Failure[]): Promise<BuildResult> {
+  async #finish(all: readonly DraftedPlace[], failures: Failure[]): Promise<BuildResult> {
+    const { warn } = this.#options
+    const drafted = new Map(all.map(place => [place.path, place]))
     const nodes = new Map<string, Node>()
-    for (const [path, drafted] of all) {
-      const links = await this.#link(drafted, failures)
-      const map = links.includes(path + MAP) ? all.get(path + MAP) : undefined
+    for (const place of all) {
+      const { path, draft } = place
+      const fail = (error: AssetError) => void failures.push({ path, error })
+      const found = await this.#renderer.resolveAll(place, draft, { warn, fail })
+      const links = found.map(to => to && assetPath(to.app, to.source.name))
+      const map = links.includes(path + MAP) ? drafted.get(path + MAP) : undefined
       const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
       const ownMap = map && isRewritten ? await readAgain(map) : undefined
-      nodes.set(path, { ...drafted, links, ownMap })
+      nodes.set(path, { ...place, links, ownMap })
     }
     const { assets, moduleCycles } = finishAll(nodes)
-    for (const cycle of moduleCycles) this.#options.warn(cycleFound(cycle))
+    for (const cycle of moduleCycles) warn(cycleFound(cycle))
     return { assets, failures: failures.toSorted(byPath) }
   }
 
-  async #draftAll(
-    places: readonly Place[],
-    failures: Failure[]
-  ): Promise<ReadonlyMap<string, DraftedPlace>> {
+  async #draftAll(places: readonly Place[], failures: Failure[]): Promise<DraftedPlace[]> {
     const { onProgress, signal } = this.#options
     let done = 0
     const draftOne = async (place: Place) => {
@@ -130,13 +134,12 @@ export class Builder {
         failures.push({ path, error })
       })
       onProgress?.(++done, places.length, path)
-      return drafted ? [[path, { ...place, ...drafted }] as const] : []
+      return drafted ? [{ ...place, ...drafted }] : []
     }
-    const found = await inParallel(places, CONCURRENCY, draftOne, signal)
-    const all = new Map(found.flat())
+    const all = (await inParallel(places, CONCURRENCY, draftOne, signal)).flat()
     // The map of the minified text replaces the one that the source came with.
-    for (const [path, { draft }] of all) if (draft.map) all.delete(path + MAP)
-    return all
+    const maps = new Set(all.flatMap(({ path, draft }) => (draft.map ? path + MAP : [])))
+    return all.filter(({ path }) => !maps.has(path))
   }
 
   /** Undefined for a source that was removed after it was listed. */
@@ -168,19 +171,6 @@ export class Builder {
     const content = source.compiler ? draft.content : { copyOf: source.file }
     return { draft: { ...draft, content }, sums }
   }
-
-  /** The path of each referenced asset; undefined leaves the reference as it is written. */
-  async #link(drafted: DraftedPlace, failures: Failure[]): Promise<(string | undefined)[]> {
-    const { path, draft } = drafted
-    const fail = (error: AssetError) => void failures.push({ path, error })
-    const { warn } = this.#options
-    const found = await this.#renderer.resolveAll(drafted, draft, { warn, fail })
-    return found.map(to => to && assetPath(to.app, to.source.name))
-  }
-}
-
-function isSame(drafts: readonly Draft[], last: readonly Draft[]): boolean {
-  return drafts.length === last.length && drafts.every((draft, at) => draft === last[at])
 }
 
 /** Undefined when the source was edited or removed since it was drafted; its publication tells so. */

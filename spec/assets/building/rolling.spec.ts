@@ -2,7 +2,7 @@
 import test from 'ava'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ReloadedManifest } from '../../../lib/assets/building/manifest/reloaded-manifest.ts'
+import { ReloadedManifest } from '../../../lib/assets/building/manifest/read-manifest.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import {
   digestIn,

@@ -25,48 +25,39 @@ import {
   type DeltaSizes
 } from './deltas.ts'
 
-export class DeltaWriter {
-  readonly #settings: Settings
-  readonly #before: ManifestEntries
-  #published: Promise<Published> | undefined
-  #isWritable: boolean | undefined
-  readonly #sizes: DeltaSizes[] = []
+/** @param before the entries of the previous manifest */
+export function deltaWriter(settings: Settings, before: ManifestEntries) {
+  let published: Promise<Published> | undefined
+  let isWritable: boolean | undefined
+  const sizes: DeltaSizes[] = []
+  return {
+    /** Undefined when no asset changed that has an earlier version. */
+    report: (): DeltaReport | undefined =>
+      isWritable === undefined ? undefined : { isWritable, ...savingsOf(sizes) },
 
-  /** @param before the entries of the previous manifest */
-  constructor(settings: Settings, before: ManifestEntries) {
-    this.#settings = settings
-    this.#before = before
-  }
-
-  /** Undefined when no asset changed that has an earlier version. */
-  get report(): DeltaReport | undefined {
-    return this.#isWritable === undefined
-      ? undefined
-      : { isWritable: this.#isWritable, ...savingsOf(this.#sizes) }
-  }
-
-  /** @param smallest the size of the smallest other representation, in bytes */
-  async write(built: Built, smallest: number): Promise<void> {
-    const { app, size, digest, mtimeNs } = built
-    const { place, deltas: isWanted } = this.#settings
-    const path = publishedPath(built)
-    if (!isWanted || !app.fingerprint || size > MAX_DELTA_BYTES || !isCompressibleType(path)) return
-    const before = this.#before.get(encodePath(built.path))?.target
-    // An unchanged asset got its deltas when it was new.
-    if (before === publishedUrl(built)) return
-    const { versions, deltas } = await (this.#published ??= listPublished(this.#settings))
-    const all = versions.get(splitFingerprint(path)?.name ?? built.path) ?? []
-    const earlier = all.filter(version => version.digest !== digest)
-    if (earlier.length === 0) return
-    this.#isWritable = await canMakeDeltas()
-    const file = publicFile(this.#settings, path)
-    const bytes = this.#isWritable ? await readBytes(place, file, digest) : undefined
-    if (!bytes) return
-    const target = { file, bytes, smallest, mtimeNs }
-    const written = await updateDeltas(target, place, await newestFirst(earlier, before))
-    this.#sizes.push(...written.values())
-    for (const delta of deltas.get(path) ?? []) {
-      if (!written.has(delta.file)) await removeFile(delta.file)
+    /** @param smallest the size of the smallest other representation, in bytes */
+    async write(built: Built, smallest: number): Promise<void> {
+      const { app, size, digest, mtimeNs } = built
+      const path = publishedPath(built)
+      const mayPay = size <= MAX_DELTA_BYTES && isCompressibleType(path)
+      if (!settings.deltas || !app.fingerprint || !mayPay) return
+      const last = before.get(encodePath(built.path))?.target
+      // An unchanged asset got its deltas when it was new.
+      if (last === publishedUrl(built)) return
+      const { versions, deltas } = await (published ??= listPublished(settings))
+      const all = versions.get(splitFingerprint(path)?.name ?? built.path) ?? []
+      const earlier = all.filter(version => version.digest !== digest)
+      if (earlier.length === 0) return
+      isWritable = await canMakeDeltas()
+      const file = publicFile(settings, path)
+      const bytes = isWritable ? await readBytes(settings.place, file, digest) : undefined
+      if (!bytes) return
+      const target = { file, bytes, smallest, mtimeNs }
+      const written = await updateDeltas(target, settings.place, await newestFirst(earlier, last))
+      sizes.push(...written.values())
+      for (const delta of deltas.get(path) ?? []) {
+        if (!written.has(delta.file)) await removeFile(delta.file)
+      }
     }
   }
 }

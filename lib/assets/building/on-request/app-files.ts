@@ -5,7 +5,7 @@ import type { AppSettings } from '../../settings/settings.ts'
 import type { Sources } from '../../sources/sources.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
-import type { ReloadedManifest } from '../manifest/reloaded-manifest.ts'
+import type { ReloadedManifest } from '../manifest/read-manifest.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { MtimeIndex } from './mtime-index.ts'
 

@@ -9,7 +9,7 @@ import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Assets, Built } from '../places.ts'
-import { DeltaWriter } from '../deltas/delta-writer.ts'
+import { deltaWriter } from '../deltas/delta-writer.ts'
 import { entriesOf, serialize, type ManifestEntries } from '../manifest/entries.ts'
 import { readEntries } from '../manifest/read-manifest.ts'
 import { writeAsset } from './write-asset.ts'
@@ -39,7 +39,7 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
   const path = `${settings.prefix}.json`
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings)).catch(failed)
-  const deltas = new DeltaWriter(settings, before)
+  const deltas = deltaWriter(settings, before)
   const prepared: Prepared[] = []
   let done = 0
   let compressedBytes = 0
@@ -69,7 +69,7 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
       await inParallel(plain, CONCURRENCY, each => commit(settings, each))
       await commit(settings, manifest)
     })
-    return { ...reportOn(entries, before), compressedBytes, kept, deltas: deltas.report }
+    return { ...reportOn(entries, before), compressedBytes, kept, deltas: deltas.report() }
   } catch (error) {
     const all = prepared.flatMap(({ replacements }) => replacements)
     await inParallel(all, CONCURRENCY, replacement => replacement.discard())

@@ -1,6 +1,6 @@
 // S61: manifests of tens of thousands of entries.
 import test from 'ava'
-import { ReloadedManifest } from '../../../../lib/assets/building/manifest/reloaded-manifest.ts'
+import { ReloadedManifest } from '../../../../lib/assets/building/manifest/read-manifest.ts'
 import { serialize, type ManifestEntry } from '../../../../lib/assets/building/manifest/entries.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { digestOf } from '../../../support/fingerprinted.ts'
