@@ -1,10 +1,19 @@
-import { readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test from 'ava'
-import { clean, precompile, verify } from '../../../lib/index.ts'
-import { serialize, type ManifestEntry } from '../../../lib/assets/building/manifest/entries.ts'
-import { makeProject } from '../../support/site.ts'
+import { type ManifestEntry, serialize } from '../../../lib/assets/building/manifest/entries.ts'
+import { WRITABLE_CODINGS } from '../../../lib/files/codings.ts'
+import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
+import { makeProject, writeFiles } from '../../support/site.ts'
 
 const FILES = {
   'apps/web/assets/stylesheets/app.css': 'body { color: red }\n'.repeat(40),
@@ -58,9 +67,10 @@ test('verify reports a plain name that is missing or differs from its target', a
   ])
 })
 
-test('verify reports a compressed copy of other bytes, a damaged one, and an older one', async t => {
+test('verify reports a compressed copy of other bytes, a damaged one, and an older one, but none that is missing', async t => {
   const { target, file, problems } = await makePublished(t)
   const { mtime } = statSync(file(target))
+  rmSync(file('/assets/app.css.br'))
   writeFileSync(file(`${target}.gz`), gzipSync('something else'))
   writeFileSync(file(`${target}.br`), 'no brotli at all')
   utimesSync(file('/assets/app.css.gz'), 1, 1)
@@ -74,23 +84,6 @@ test('verify reports a compressed copy of other bytes, a damaged one, and an old
       message: 'is older than the original, so it is not served'
     }
   ])
-})
-
-test('verify reports a truncated compressed copy', async t => {
-  const { target, file, problems } = await makePublished(t)
-  for (const extension of ['.br', '.gz']) {
-    truncateSync(file(target + extension), 20)
-  }
-  t.deepEqual(
-    (await problems()).map(({ path, message }) => `${path} ${message}`),
-    [`${target}.br cannot be decompressed`, `${target}.gz cannot be decompressed`]
-  )
-})
-
-test('a missing compressed copy is not a problem', async t => {
-  const { target, file, problems } = await makePublished(t)
-  rmSync(file(`${target}.br`))
-  t.deepEqual(await problems(), [])
 })
 
 test('verify reports a wrong integrity, and a path that cannot be requested', async t => {
@@ -128,4 +121,76 @@ test('without a manifest verify and clean show the command that makes it', async
   }
   await t.throwsAsync(verify({ root }), expected)
   await t.throwsAsync(clean({ root }), expected)
+})
+
+const TEXT = 'body { color: red }\n'.repeat(200)
+const OTHER = 'body { color: tan }\n'.repeat(200)
+const LATER = Date.now() / 1000 + 1000
+
+test('S55 verifyCopies reports a copy that is damaged, of other bytes, or older than its original', async t => {
+  const root = makeProject(t, { 'a.css': TEXT, 'b.css': TEXT, 'c.css': TEXT, 'd.css': TEXT })
+  await compress(root)
+  const all = 4 * WRITABLE_CODINGS.length
+  t.deepEqual(await verifyCopies(root), { directory: root, copies: all, unread: 0, problems: [] })
+  truncateSync(join(root, 'a.css.br'), 20)
+  writeFileSync(join(root, 'b.css.gz'), gzipSync(OTHER))
+  utimesSync(join(root, 'b.css.gz'), LATER, LATER)
+  utimesSync(join(root, 'c.css.br'), 1e9, 1e9)
+  writeFileSync(join(root, 'd.css'), OTHER)
+  utimesSync(join(root, 'd.css'), 1e9, 1e9)
+  const { copies, problems } = await verifyCopies(root)
+  t.is(copies, all)
+  t.deepEqual(
+    problems,
+    [
+      { path: 'a.css.br', message: 'cannot be decompressed' },
+      { path: 'b.css.gz', message: 'does not decompress to the original' },
+      { path: 'c.css.br', message: 'is older than the original, so it is not served' },
+      ...WRITABLE_CODINGS.map(({ extension }) => ({
+        path: `d.css${extension}`,
+        message: 'does not decompress to the original'
+      }))
+    ].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  )
+})
+
+test('verifyCopies reports copies without an original, but neither archives nor those of a link', async t => {
+  const root = makeProject(t, {
+    'index.html': TEXT,
+    'sub/gone.css': TEXT,
+    'sitemap.xml.gz': gzipSync(TEXT),
+    'release.tar.gz': gzipSync(TEXT),
+    'release.tar.br': brotliCompressSync(TEXT),
+    'link.css.br': brotliCompressSync(TEXT)
+  })
+  symlinkSync('index.html', join(root, 'link.css'))
+  await compress(root)
+  rmSync(join(root, 'sub/gone.css'))
+  const { problems } = await verifyCopies(root)
+  t.deepEqual(
+    problems,
+    WRITABLE_CODINGS.map(({ extension }) => ({
+      path: `sub/gone.css${extension}`,
+      message: 'has no original, so nobody needs it: remove it'
+    })).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  )
+})
+
+test('a copy in a coding that this Node cannot read is counted as not read', async t => {
+  const readable = WRITABLE_CODINGS.some(({ name }) => name === 'zstd')
+  const root = makeProject(t, { 'a.css': TEXT })
+  writeFiles(root, { 'a.css.zst': 'no zstd at all' })
+  const { copies, unread, problems } = await verifyCopies(root)
+  t.is(copies, 1)
+  t.is(unread, readable ? 0 : 1)
+  t.deepEqual(problems, readable ? [{ path: 'a.css.zst', message: 'cannot be decompressed' }] : [])
+})
+
+test('S24 nothing outside is read through a link, and nothing is written', async t => {
+  const root = makeProject(t, { 'dist/a.css': TEXT, 'secret.css': TEXT, 'secret.css.br': 'broken' })
+  symlinkSync('../secret.css', join(root, 'dist/b.css'))
+  symlinkSync('../secret.css.br', join(root, 'dist/b.css.br'))
+  symlinkSync('../secret.css.br', join(root, 'dist/a.css.br'))
+  t.deepEqual((await verifyCopies(join(root, 'dist'))).problems, [])
+  t.is(readFileSync(join(root, 'secret.css.br'), 'utf8'), 'broken')
 })

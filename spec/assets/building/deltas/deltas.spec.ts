@@ -3,12 +3,18 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { canMakeDeltas } from '../../../../lib/files/deltas/make-delta.ts'
-import { sealDelta, splitDelta } from '../../../../lib/files/deltas/delta-file.ts'
-import { digestOf } from '../../../../lib/files/digest.ts'
-import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
-import { clean, verify, type KoaAssetsOptions } from '../../../../lib/index.ts'
 import type { ListedAsset } from '../../../../lib/assets/inspecting/list-assets.ts'
+import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
+import { sealDelta, splitDelta } from '../../../../lib/files/deltas/delta-file.ts'
+import { canMakeDeltas } from '../../../../lib/files/deltas/make-delta.ts'
+import { digestOf } from '../../../../lib/files/digest.ts'
+import {
+  type KoaAssetsOptions,
+  clean,
+  compress,
+  verify,
+  verifyCopies
+} from '../../../../lib/index.ts'
 import { run as runCommand } from '../../../cli/run.ts'
 import {
   decode,
@@ -19,7 +25,7 @@ import {
   sha256
 } from '../../../support/deltas.ts'
 import { filesBelow, run, snapshot } from '../../../support/fingerprinted.ts'
-import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
+import { type Files, makeProject, makeSite, writeFiles } from '../../../support/site.ts'
 
 const isAble = await canMakeDeltas()
 
@@ -29,6 +35,8 @@ const text = (seed: number, lines = 400) =>
 
 const release = (number: number) =>
   text(7919).replace('export const v100 ', `export const version = ${number}\n$&`)
+
+const [BEFORE, AFTER] = [release(0), release(1)]
 
 const target = (content: string, path = '/assets/app.js') =>
   withFingerprint(path, digestOf(content))
@@ -137,15 +145,6 @@ test('DLT-01 deltas: false writes none', async t => {
   t.is(report?.deltas, undefined)
 })
 
-test('DLT-02 what precompile wrote is what a browser is sent', async t => {
-  const { root } = await makeReleases(t, [release(1), release(2)])
-  const site = await makeSite(t, {}, { root, env: 'production' })
-  const { headers, bytes } = await site.ask(target(release(2)), { headers: offering(release(1)) })
-  t.is(headers['content-encoding'], isAble ? 'dcz' : 'br')
-  if (isAble) t.is(decode(bytes, release(1)), release(2))
-  t.deepEqual(site.errors, [])
-})
-
 test('DLT-05 clean removes a delta with either of its ends', async t => {
   const releases = [1, 2, 3].map(release)
   const [first = '', second = '', third = ''] = releases
@@ -217,3 +216,115 @@ test.serial(
     t.is(asset?.deltas?.files, isAble ? 1 : undefined)
   }
 )
+
+function makeBuilds(t: ExecutionContext, old: Files, next: Files) {
+  const root = makeProject(t)
+  writeFiles(join(root, 'old'), old)
+  writeFiles(join(root, 'dist'), next)
+  return {
+    root,
+    dist: join(root, 'dist'),
+    run: () => compress(join(root, 'dist'), { against: join(root, 'old') }),
+    deltas: () => filesBelow(join(root, 'dist')).filter(path => splitDelta(path) !== undefined)
+  }
+}
+
+test('DLT-05 compress against an earlier build writes deltas from the files that differ in their hash', async t => {
+  const { root, dist, run, deltas } = makeBuilds(
+    t,
+    {
+      'assets/index-BcXr2f3k.js': BEFORE,
+      'assets/same-BcXr2f3k.js': BEFORE,
+      'other/index-BcXr2f3k.js': AFTER,
+      'assets/plain.js': BEFORE,
+      'assets/main.3f9a1c2b.chunk.js': `// webpack\n${BEFORE}`
+    },
+    {
+      'assets/index-DxQkLmNp.js': AFTER,
+      'assets/same-BcXr2f3k.js': BEFORE,
+      'assets/plain.js': AFTER,
+      'assets/main.4e8b0d1a.chunk.js': `// webpack\n${AFTER}`
+    }
+  )
+  const expected = [
+    deltaName('assets/index-DxQkLmNp.js', BEFORE),
+    deltaName('assets/main.4e8b0d1a.chunk.js', `// webpack\n${BEFORE}`)
+  ]
+  const report = await run()
+  t.deepEqual(deltas(), isAble ? expected : [])
+  t.is(report.deltas?.isWritable, isAble)
+  t.is(report.deltas?.files, isAble ? 2 : 0)
+  const site = await makeSite(
+    t,
+    {},
+    {
+      root,
+      env: 'production',
+      mounts: { '/static': { dir: 'dist', immutable: /[-.]\w{8}\./ } }
+    }
+  )
+  const ask = () => site.ask('/static/assets/index-DxQkLmNp.js', { headers: offering(BEFORE) })
+  t.is((await ask()).headers['content-encoding'], 'br', 'there is nothing to decode the delta with')
+  const kept = await makeSite(
+    t,
+    { '/dist/assets/index-BcXr2f3k.js': BEFORE },
+    { root, env: 'production', mounts: { '/static': { dir: 'dist', immutable: /[-.]\w{8}\./ } } }
+  )
+  const { headers, bytes } = await kept.ask('/static/assets/index-DxQkLmNp.js', {
+    headers: offering(BEFORE)
+  })
+  t.is(headers['content-encoding'], isAble ? 'dcz' : 'br')
+  if (isAble) t.is(decode(bytes, BEFORE), AFTER)
+  t.deepEqual((await verifyCopies(dist)).problems, [])
+  const stamps = () => deltas().map(path => statSync(join(dist, path)).ino)
+  const before = stamps()
+  t.is((await run()).deltas?.files, isAble ? 2 : 0)
+  t.deepEqual(stamps(), before, 'a delta that is right is not written again')
+})
+
+test('DLT-05 of several earlier chunks of one name the three of the nearest size are taken', async t => {
+  const chunk = (lines: number) => text(7919, 390 + lines)
+  const old = Object.fromEntries(
+    [0, 1, 2, 3, 4].map(lines => [
+      `chunk-${'ABCDE'[lines]}2345678.js`.replace('8', ''),
+      chunk(lines)
+    ])
+  )
+  const { run, deltas } = makeBuilds(t, old, { 'chunk-Z234567A.js': `${chunk(4)}//` })
+  await run()
+  const nearest = [4, 3, 2].map(lines => deltaName('chunk-Z234567A.js', chunk(lines)))
+  t.deepEqual(deltas(), isAble ? nearest.toSorted() : [])
+})
+
+test('S55 a delta beside a file that was built anew under its name is removed, and verify reports it before', async t => {
+  const path = deltaName('index-DxQkLmNp.js', BEFORE)
+  const orphan = deltaName('gone-DxQkLmNp.js', BEFORE)
+  const { dist, run, deltas } = makeBuilds(
+    t,
+    { 'unrelated.css': 'a{}' },
+    {
+      'index-DxQkLmNp.js': AFTER,
+      [path]: deltaFile(BEFORE, BEFORE),
+      [deltaName('index-DxQkLmNp.js', AFTER)]: deltaFile(AFTER, AFTER),
+      [orphan]: deltaFile(BEFORE, AFTER)
+    }
+  )
+  const { problems, copies } = await verifyCopies(dist)
+  t.is(copies, 3)
+  t.deepEqual(problems, [
+    { path: orphan, message: 'has no original, so nobody needs it: remove it' },
+    { path, message: 'is damaged or of another version, so it is not sent' }
+  ])
+  await run()
+  t.deepEqual(deltas(), [orphan, deltaName('index-DxQkLmNp.js', AFTER)].toSorted())
+})
+
+test('an earlier build that is no directory is an error that names it', async t => {
+  const { dist, root } = makeBuilds(t, {}, { 'a.js': 'go()' })
+  const error = await t.throwsAsync(compress(dist, { against: join(root, 'nowhere') }))
+  t.regex(error?.message ?? '', /nowhere does not exist/)
+  await t.throwsAsync(compress(dist, { against: 42 as never }), {
+    instanceOf: TypeError,
+    message: /against must be/
+  })
+})
