@@ -1,5 +1,4 @@
 // What a deploy leaves in the public directory.
-import test from 'ava'
 import { randomBytes } from 'node:crypto'
 import {
   existsSync,
@@ -12,15 +11,19 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import test from 'ava'
 import {
-  precompile,
   PrecompileError,
-  type PrecompileOptions
+  type PrecompileOptions,
+  precompile
 } from '../../../lib/assets/building/precompile.ts'
 import { verify } from '../../../lib/assets/building/verify.ts'
+import { COPIES } from '../../support/copies.ts'
 import {
+  MODES,
   digestOf,
   filesBelow,
+  makeFingerprinted,
   placed,
   readManifest,
   readPublic,
@@ -28,8 +31,7 @@ import {
   snapshot,
   targetOf
 } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles, type Files } from '../../support/site.ts'
-import { COPIES } from '../../support/copies.ts'
+import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 
 const makeSources = (t: Parameters<typeof makeProject>[0], files: Files) =>
   makeProject(t, placed(files))
@@ -64,11 +66,18 @@ test('FPR-06 precompiling twice writes the same files, and writes none of them a
   await run(options)
   const directory = join(root, 'public')
   const before = snapshot(directory)
-  const inodes = () => filesBelow(directory).map(file => statSync(join(directory, file)).ino)
-  const first = inodes()
+  const stampOf = (file: string) => {
+    const { ino, mtimeNs, ctimeNs } = statSync(join(directory, file), { bigint: true })
+    return [file, ino, mtimeNs, ctimeNs]
+  }
+  const stamps = () =>
+    filesBelow(directory)
+      .filter(file => file !== 'assets.json')
+      .map(stampOf)
+  const first = stamps()
   const report = await run(options)
   t.deepEqual(snapshot(directory), before)
-  t.deepEqual(inodes(), first)
+  t.deepEqual(stamps(), first)
   t.deepEqual(report.changes, { added: [], changed: [], removed: [] })
 })
 
@@ -172,20 +181,14 @@ test('two sources of one name are refused, and both are named', async t => {
   t.deepEqual(filesBelow(join(root, 'public')), [])
 })
 
-test("missing: 'warn' leaves a missing reference as it is written", async t => {
-  const css = 'a { background: url(lost.png) }'
+test("missing: 'warn' leaves a missing reference as it is written, and warns of it once", async t => {
+  const css = long('a { background: url(lost.png) }')
   const root = makeSources(t, { 'stylesheets/app.css': css })
   const { warnings } = await run({ root, missing: 'warn' })
   t.deepEqual(warnings, [
     'apps/web/assets/stylesheets/app.css:1:21 refers to lost.png, which was not found'
   ])
   t.is(readPublic(root, '/assets/app.css').toString(), css)
-})
-
-test('a warning is reported once, however often the reference occurs', async t => {
-  const css = long('a { background: url(lost.png) }')
-  const root = makeSources(t, { 'stylesheets/app.css': css })
-  t.is((await run({ root, missing: 'warn' })).warnings.length, 1)
 })
 
 test('FPR-14 text is compressed where that makes it smaller, images never are', async t => {
@@ -218,33 +221,6 @@ test('FPR-14 text is compressed where that makes it smaller, images never are', 
     }
   }
   t.true(report.compressedBytes < report.bytes)
-})
-
-test('a compressed copy of the previous bytes does not stay next to the plain name', async t => {
-  const root = makeSources(t, { 'app.js': long('one();') })
-  await run({ root })
-  writeFiles(root, placed({ 'app.js': 'two()' }))
-  utimesSync(join(root, 'apps/web/assets/app.js'), 1e9, 1e9)
-  await run({ root })
-  const left = filesBelow(join(root, 'public/assets')).filter(name => name.startsWith('app.js'))
-  t.deepEqual(left, ['app.js'])
-})
-
-test('a damaged published file is written again, although size and mtime are the same', async t => {
-  const root = makeSources(t, { 'app.js': 'go()', 'logo.png': 'logo' })
-  await run({ root })
-  const before = snapshot(join(root, 'public'))
-  for (const name of ['app.js', 'logo.png']) {
-    for (const path of [`/assets/${name}`, targetOf(root, `/assets/${name}`)]) {
-      const file = join(root, 'public', path)
-      const { mtime } = statSync(file)
-      writeFileSync(file, 'oops')
-      utimesSync(file, mtime, mtime)
-    }
-  }
-  t.not(snapshot(join(root, 'public')).get('assets/app.js'), before.get('assets/app.js'))
-  await run({ root })
-  t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
 test('a source of more than 1 MiB and one of no bytes are published like others', async t => {
@@ -313,6 +289,7 @@ test('no compressed copy stays next to a file that is now too small for one', as
     await run({ root, fingerprint })
     t.true(existsSync(join(root, 'public/assets/app.css.br')))
     writeFiles(root, placed({ 'app.css': 'a{}' }))
+    utimesSync(join(root, 'apps/web/assets/app.css'), 1e9, 1e9)
     await run({ root, fingerprint })
     for (const extension of ['.br', '.gz', '.zst']) {
       t.false(existsSync(join(root, `public/assets/app.css${extension}`)), extension)
@@ -396,4 +373,152 @@ test('precompile takes undefined for an option that is not set', async t => {
   t.is((await precompile({ root }, unset)).assets, 1)
   const { signal } = new AbortController()
   t.is((await precompile({ root }, { signal, warn: t.log, onProgress: () => {} })).assets, 1)
+})
+
+test('a published file that was damaged or taken away is written again, its copies too, although size and mtime are the same', async t => {
+  const root = makeSources(t, { 'app.js': long('go();'), 'logo.png': 'logo' })
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  const target = targetOf(root, '/assets/app.js')
+  const logos = ['/assets/logo.png', targetOf(root, '/assets/logo.png')]
+  const files = ['/assets/app.js', '/assets/app.js.gz', target, `${target}.br`, ...logos]
+  for (const isTaken of [false, true]) {
+    for (const path of files) {
+      const file = join(root, 'public', path)
+      const { mtime, size } = statSync(file)
+      if (isTaken) rmSync(file)
+      else writeFileSync(file, Buffer.alloc(size, 'x'))
+      if (!isTaken) utimesSync(file, mtime, mtime)
+    }
+    t.notDeepEqual(snapshot(join(root, 'public')), before)
+    await run({ root })
+    t.deepEqual(snapshot(join(root, 'public')), before)
+  }
+})
+
+const checkout: Files = placed({
+  'stylesheets/app.css.scss': '@use "part"; a { background: url(../images/logo.png) }',
+  'stylesheets/_part.scss': long('b { color: red }'),
+  'stylesheets/theme.css.less': '.a { .b { color: red } background: url(logo.png) }',
+  'stylesheets/a.css': '@import "b.css";',
+  'stylesheets/b.css': '@import "a.css";',
+  'javascripts/app.js.ts': long('let a: number = 1;').replaceAll('a:', (_, at) => `a${at}:`),
+  'javascripts/min.js': `${long('go();')}\n//# sourceMappingURL=min.js.map\n`,
+  'javascripts/min.js.map': long('{"version":3}'),
+  'images/logo.png': long('logo'),
+  'images/Übersicht 😀.svg': long('<svg/>'),
+  'films/film.bin': long(long(long('films'))),
+  '/apps/admin/assets/stylesheets/app.css':
+    '@import "theme.css"; a { background: url(/assets/logo.png) }',
+  '/shared/stylesheets/shared.css': 'a{}'
+})
+
+const chosen = { sources: '../../shared', integrity: ['sha256', 'sha512'] as const }
+
+test('two checkouts of the same sources publish identical bytes, compressed copies and manifest included', async t => {
+  const [here, there] = [
+    makeProject(t),
+    join(makeProject(t), 'quite/another/directory, with blanks')
+  ]
+  mkdirSync(there, { recursive: true })
+  writeFiles(here, checkout)
+  writeFiles(there, Object.fromEntries(Object.entries(checkout).toReversed()))
+  for (const [at, root] of [here, there].entries()) {
+    for (const [number, file] of filesBelow(root).entries()) {
+      const seconds = 1.5e9 + at * 1e7 + ((number * 7919) % 1000)
+      utimesSync(join(root, file), seconds, seconds)
+    }
+    await run({ root, ...chosen, missing: 'warn' })
+  }
+  const [one, other] = [here, there].map(root => snapshot(join(root, 'public')))
+  t.deepEqual(other, one)
+  t.true((one?.size ?? 0) > 40)
+  for (const extension of ['.gz', '.br']) {
+    t.true([...(one?.keys() ?? [])].filter(path => path.endsWith(extension)).length >= 10)
+  }
+})
+
+const STYLES = {
+  'images/logo.png': 'one',
+  'images/other.png': 'other',
+  'stylesheets/app.css': 'a { background: url(../images/logo.png) }',
+  'stylesheets/page.css': '@import "app.css";',
+  'stylesheets/first.css': '@import "second.css";',
+  'stylesheets/second.css': '@import "first.css"; a { background: url(../images/logo.png) }',
+  'stylesheets/compiled.css.scss': 'a { background: url(../images/logo.png) }',
+  'stylesheets/alone.css': 'a { background: url(../images/other.png) }'
+}
+
+for (const mode of MODES) {
+  test(`FPR-17a a stylesheet whose image changed gets another mtime, however indirect the reference (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, STYLES)
+    const assets = join(site.root, 'apps/web/assets')
+    for (const file of filesBelow(assets)) utimesSync(join(assets, file), 1e9, 1e9)
+    await site.edit({})
+    const fingerprinted = (name: string) =>
+      mode === 'live' ? site.path(name) : targetOf(site.root, `/assets/${name}`)
+    const mtimeOf = (path: string) => statSync(join(site.root, 'public', path)).mtimeMs / 1000
+    const see = async (image: string, mtime: number, expected: number) => {
+      site.write('images/logo.png', image, mtime)
+      await site.edit({})
+      for (const name of ['app', 'page', 'first', 'second', 'compiled']) {
+        const path = await fingerprinted(`${name}.css`)
+        t.is(mtimeOf(path), expected, `${name} ${image}`)
+        t.is(mtimeOf(`/assets/${name}.css`), expected, `${name} ${image}, under its plain name`)
+      }
+      t.is(mtimeOf('/assets/alone.css'), 1e9, 'what does not show it keeps its own')
+    }
+    await see('two', 1_100_000_000, 1_100_000_000)
+    await see('six', 1_200_000_000, 1_200_000_000)
+  })
+}
+
+for (const mode of MODES) {
+  test(`FPR-17a changed bytes never keep the second of the previous mtime, whatever the sources' mtimes (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, STYLES)
+    const secondOf = (path: string) =>
+      statSync(join(site.root, 'public', path), { bigint: true }).mtimeNs / 1_000_000_000n
+    const seen = new Set<string>()
+    // The mtime of all files that npm unpacks.
+    const NPM = 499_162_500
+    site.write('stylesheets/app.css', STYLES['stylesheets/app.css'], NPM)
+    for (const image of ['two', 'six', 'ten', 'two']) {
+      site.write('images/logo.png', image, NPM - seen.size)
+      await site.edit({})
+      if (mode === 'live') await site.path('app.css')
+      for (const path of ['/assets/app.css', '/assets/logo.png']) {
+        const state = `${path} ${secondOf(path)}`
+        t.false(seen.has(state), `${state} for ${image}`)
+        seen.add(state)
+      }
+    }
+    t.true(secondOf('/assets/app.css') < NPM + 10)
+  })
+}
+
+test('FPR-17a an mtime that was moved by a second stays, and the compressed copies are served', async t => {
+  const css = (color: string) => `a { color: ${color} }\n`.repeat(200)
+  const site = await makeFingerprinted(t, 'precompiled', { 'app.css': css('red') })
+  const encoded = async () => {
+    const answer = await site.ask('/assets/app.css', { headers: { 'accept-encoding': 'gzip' } })
+    return answer.headers['content-encoding']
+  }
+  for (const color of ['tan', 'ash']) {
+    site.write('app.css', css(color), 1e9)
+    await site.edit({})
+    const marks = () =>
+      filesBelow(join(site.root, 'public/assets'))
+        .filter(file => file.startsWith('app.css'))
+        .map(file => {
+          const { ino, mtimeNs } = statSync(join(site.root, 'public/assets', file), {
+            bigint: true
+          })
+          return [file, ino, mtimeNs]
+        })
+    const before = marks()
+    t.is(new Set(before.map(([, , mtime]) => mtime)).size, 1, 'all representations are of one age')
+    t.is(await encoded(), 'gzip')
+    await site.edit({})
+    t.deepEqual(marks(), before)
+  }
 })

@@ -3,11 +3,15 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Middleware } from 'koa'
+import { type ManifestEntry, serialize } from '../../../../lib/assets/building/manifest/entries.ts'
+import { ReloadedManifest } from '../../../../lib/assets/building/manifest/read-manifest.ts'
 import type { KoaAssetsOptions } from '../../../../lib/assets/settings/options.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../../lib/errors.ts'
 import { koaAssets } from '../../../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
-import { digestOf, makeFingerprinted, MODES, placed, run } from '../../../support/fingerprinted.ts'
+import { costsAtMost } from '../../../support/cost.ts'
+import { MODES, digestOf, makeFingerprinted, placed, run } from '../../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../../../support/site.ts'
 
 for (const mode of MODES) {
@@ -227,3 +231,31 @@ for (const mode of MODES) {
     t.true(next.text.includes(digestOf('b{}')), next.text)
   })
 }
+
+function entries(count: number, version = 0): Map<string, ManifestEntry> {
+  return new Map(
+    Array.from({ length: count }, (_, at) => {
+      const name = `widgets/card-${at}/index`
+      const entry = {
+        target: `/assets/${name}-${'0'.repeat(32)}.css`,
+        source: `stylesheets/${name}.css`,
+        integrity: [`sha384-${'A'.repeat(64)}`],
+        size: at + version
+      }
+      return [`/assets/${name}.css`, entry] as const
+    })
+  )
+}
+
+test('S61 with 20,000 entries neither an unknown name nor a tail of all takes long', t => {
+  const all = entries(20_000)
+  const root = makeProject(t, { 'public/assets.json': serialize(all) })
+  const settings = settle({ root, env: 'production', apps: { web: {} } })
+  const manifest = new ReloadedManifest(settings, t.fail)
+  const [app = settings.publicApp] = settings.apps
+  const digesting = () => [...all.keys()].map(digestOf)
+  for (const name of ['nothing-of-that-name.css', 'index.css']) {
+    const asking = () => t.throws(() => manifest.current.entry(app, name))
+    t.true(costsAtMost(6, asking, digesting), `${name}, and to digest the names`)
+  }
+})

@@ -4,9 +4,7 @@ import { createHook } from 'node:async_hooks'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import test from 'ava'
-import { publicFilesOf } from '../../../support/served.ts'
-import { settle } from '../../../../lib/assets/settings/settings.ts'
-import { makeSite, type Site, type SiteOptions } from '../../../support/site.ts'
+import { type Site, type SiteOptions, makeSite } from '../../../support/site.ts'
 import { until, untilSettled } from '../../../support/until.ts'
 
 let calls = 0
@@ -189,17 +187,6 @@ test.serial('a mount without a manifest costs each request one stat, of its file
   }
 })
 
-test.serial('a page costs nothing either where there is no public directory', async t => {
-  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
-  const mounts = { '/static': { dir: 'dist', revalidate: 3600 } }
-  const site = await makeSite(t, { '/dist/a.js': 'a' }, { ...REMEMBERING, mounts, routes })
-  for (const path of ['/', '/books', '/books/23', '/static/none']) {
-    for (let times = 0; times < 3; times++) await site.ask(path)
-    const cost = await costOf(site, path)
-    t.deepEqual([path, cost], [path, { calls: 0, stats: [], sync: [], status: 200 }])
-  }
-})
-
 test.serial('while compiling, a page behind two mounts costs one stat more for each', async t => {
   const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
   const files = { 'css/a.css': 'a{}', '/dist/a.js': 'a' }
@@ -250,22 +237,4 @@ test.serial('a folder that changes all the time is not read for each request', a
   }
   const seconds = (performance.now() - start) / 1000
   t.true(costs.filter(calls => calls > 10).length <= 2 + seconds, costs.join())
-})
-
-test.serial('who asks at once shares one look, where a look is trusted at all', async t => {
-  const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { serve: false })
-  const looksOf = async (options: SiteOptions, path: string) => {
-    const settings = settle({ root: site.root, ...REMEMBERING, ...options })
-    const files = publicFilesOf(settings)
-    const wanted = { path, app: settings.publicApp, name: '', isFolder: false }
-    stats.length = 0
-    const asked = Array.from({ length: 20 }, async () => files.find(wanted))
-    const found = await Promise.all(asked)
-    t.is(new Set(found).size, 1)
-    return stats.filter(looked => looked === site.at(`/public${path}`)).length
-  }
-  t.is(await looksOf({}, '/assets/none.css'), 1)
-  t.is(await looksOf({ revalidate: 0 }, '/assets/none.css'), 20)
-  const once = await looksOf({}, '/assets/a.css')
-  t.true(once <= 2, `${once}`)
 })

@@ -9,11 +9,12 @@ import {
   utimesSync,
   writeFileSync
 } from 'node:fs'
-import { Worker } from 'node:worker_threads'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import test from 'ava'
 import { draft } from '../../../../lib/assets/rendering/draft.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
+import { showsChangesAfter } from '../../../../lib/files/clock.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
@@ -207,4 +208,34 @@ test('a big file of public that is replaced while its state is trusted is found,
     t.is(answer.body.length, 2 * MIB + version)
     t.is(answer.body.at(-1), version)
   }
+})
+
+test('a stamp is conclusive when neither bytes nor inode changed recently', t => {
+  const now = 1_700_000_000_123
+  const at = (ms: number) => BigInt(now + ms) * 1_000_000n
+  const stamp = (mtime: number, ctime: number) => ({
+    ...{ dev: 1n, ino: 1n, size: 1n },
+    ...{ mtimeNs: at(mtime), ctimeNs: at(ctime) }
+  })
+  t.true(showsChangesAfter(stamp(-1000, -1000), now))
+  t.false(showsChangesAfter(stamp(-1000, -5), now))
+  t.false(showsChangesAfter(stamp(-5, -1000), now))
+  t.false(showsChangesAfter(stamp(5000, -1000), now), 'a date in the future')
+})
+
+test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
+  const second = 1_700_000_000_000
+  const rested = (mtime: number, ctime: number, later: number) =>
+    showsChangesAfter(
+      {
+        ...{ dev: 1n, ino: 1n, size: 1n },
+        ...{ mtimeNs: BigInt(mtime) * 1_000_000n, ctimeNs: BigInt(ctime) * 1_000_000n }
+      },
+      second + later
+    )
+  t.false(rested(second, second, 999), 'ext3 and HFS+ stamp one second')
+  t.false(rested(second, second, 1999), 'FAT stamps two')
+  t.true(rested(second, second, 2100))
+  t.false(rested(second - 5000, second, 1999), 'the mtime was set back')
+  t.true(rested(second, second + 1, 100), 'a copy of a whole second on a disk that stamps finely')
 })
