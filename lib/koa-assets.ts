@@ -36,7 +36,7 @@ import { warnOnce } from './warn-once.ts'
 
 export type { AssetContext }
 export { assetSources } from './assets/sources/third-party.ts'
-export type { IntegrityAlgorithm } from './files/checksums.ts'
+export type { IntegrityAlgorithm } from './files/content.ts'
 
 export {
   precompile,

@@ -1,11 +1,11 @@
-// The clock that file systems stamp files with. Two changes within one of its ticks get the same stamp.
-import { setTimeout } from 'node:timers/promises'
+// The clock that file systems stamp files with, and the mtimes of targets, which servers such as nginx turn
+// into validators.
+import { utimes } from 'node:fs/promises'
 import type { Stamp } from './disk.ts'
 
 const SECOND_NS = 1_000_000_000n
-/** Kernels stamp files with a clock that ticks every 10 ms or more often. */
-const TICK_MS = 20
-const TICK_NS = BigInt(TICK_MS) * 1_000_000n
+/** Kernels stamp files with a clock that ticks every 10 ms or more often: two changes within a tick are one. */
+const TICK_NS = 20_000_000n
 /** FAT stamps even seconds, ext3 and HFS+ whole ones. */
 const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
 
@@ -26,7 +26,36 @@ function tickOf({ ctimeNs }: Stamp): bigint {
   return ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
 }
 
-/** Waits until a file that was written before the call can no longer change without a new stamp. */
-export function waitForTick(): Promise<void> {
-  return setTimeout(TICK_MS + 1)
+export async function setMtime(path: string, mtimeNs: bigint): Promise<void> {
+  const seconds = Number(mtimeNs) / 1e9
+  await utimes(path, seconds, seconds)
+}
+
+/** An mtime that `setMtime` sets to one no earlier than this: a copy older than its original is not served. */
+export function mtimeNotBefore(mtimeNs: bigint): bigint {
+  // The double is up to 120 ns off, and `utimes` truncates it to microseconds.
+  return (mtimeNs / 1000n + 2n) * 1000n
+}
+
+/** `utimes` takes a double and truncates to microseconds: the result is less than two off. */
+export function hasMtime({ mtimeNs }: Pick<Stamp, 'mtimeNs'>, expected: bigint): boolean {
+  const difference = mtimeNs - expected
+  return difference < 2000n && difference > -2000n
+}
+
+// The number of times a target may get other bytes while the mtime of its inputs stays the same.
+const MAX_SECONDS_LATER = 300
+
+/**
+ * The whole seconds by which a target's mtime is later than `expected`; undefined when the difference is
+ * anything else. The target itself thus records how often it got other bytes of the same mtime.
+ */
+export function secondsLater(target: Stamp, expected: bigint): number | undefined {
+  const seconds = Math.round(Number(target.mtimeNs - expected) / 1e9)
+  if (seconds < 0 || seconds > MAX_SECONDS_LATER) return undefined
+  return hasMtime(target, addSeconds(expected, seconds)) ? seconds : undefined
+}
+
+export function addSeconds(mtimeNs: bigint, seconds: number): bigint {
+  return mtimeNs + BigInt(seconds) * SECOND_NS
 }

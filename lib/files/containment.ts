@@ -32,81 +32,70 @@ export interface ServedPlace {
   readonly isExpected?: boolean
 }
 
-/** A directory of files that are served or published. */
-export interface Directory {
-  /** Absolute path as configured. */
-  readonly path: string
+/** Real paths: of a directory, and of the project's root. */
+interface Whereabouts {
   readonly real: string
+  readonly root: string | undefined
 }
 
-interface SeenDirectory extends Directory {
-  /** The real path of the root when `real` was determined. */
-  readonly realRoot: string | undefined
-}
-
-const seen = new WeakMap<ServedPlace, SeenDirectory>()
+/** As each directory was first seen: a link that later takes its place leads out of it. */
+const seen = new WeakMap<ServedPlace, Whereabouts>()
 
 /**
- * The directory as it was first seen: a link that later takes its place leads out of it. Undefined
- * until it exists.
+ * Looks for a directory, for the first time or after a deploy: links above `root` belong to it, as in
+ * `/srv/app/current`, and so may the one that leads to the directory itself.
  */
-async function directoryOf(place: ServedPlace): Promise<SeenDirectory | undefined> {
-  const [real, realRoot] = await Promise.all([place.dir, place.root].map(realpathOf))
-  if (real === undefined) return undefined
-  if (place.isExpected && !(await place.mayLeadTo?.(real))) return undefined
-  // Of two concurrent lookups the first one counts.
-  const first = seen.get(place) ?? { path: place.dir, real, realRoot }
-  seen.set(place, first)
-  return first
-}
-
-/**
- * The directory after a deploy: links above `root` belong to it, as in `/srv/app/current`, and so may the
- * one that leads to the directory itself. Undefined when nothing has moved.
- */
-async function redeployed(place: ServedPlace, before: SeenDirectory) {
-  const [real, realRoot] = await Promise.all([place.dir, place.root].map(realpathOf))
-  if (real === undefined || realRoot === undefined || before.realRoot === undefined)
-    return undefined
-  const now = { ...before, realRoot, real }
-  if (realRoot !== before.realRoot) {
-    if (!isInside(before.realRoot, before.real)) return undefined
-    now.real = join(realRoot, relative(before.realRoot, before.real))
-  } else if (
-    real === before.real ||
-    !isInside(realRoot, real) ||
-    !(await place.mayLeadTo?.(real))
-  ) {
-    return undefined
+async function lookFor(place: ServedPlace): Promise<void> {
+  const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
+  const before = seen.get(place)
+  if (real === undefined) return
+  if (!before) {
+    const isAccepted = !place.isExpected || (await place.mayLeadTo?.(real))
+    // Of two concurrent lookups the first one counts.
+    if (isAccepted) seen.set(place, seen.get(place) ?? { real, root })
+    return
   }
-  seen.set(place, now)
-  return now
+  if (root === undefined || before.root === undefined) return
+  if (root !== before.root) {
+    if (!isInside(before.root, before.real)) return
+    seen.set(place, { root, real: join(root, relative(before.root, before.real)) })
+  } else if (real !== before.real && isInside(root, real) && (await place.mayLeadTo?.(real))) {
+    seen.set(place, { root, real })
+  }
 }
 
 /** @param path the name of what has the real path: `deny` compares the two */
 async function isRealInPlace(place: ServedPlace, path: string, real: string | undefined) {
   if (real === undefined) return false
-  const directory = seen.get(place) ?? (await directoryOf(place))
-  if (!directory) return false
-  if (isAllowedAt(place.symlinks, directory, path, real)) return true
-  const now = await redeployed(place, directory)
-  return now !== undefined && isAllowedAt(place.symlinks, now, path, real)
+  const { dir, symlinks } = place
+  const isAllowed = () => {
+    const directory = seen.get(place)
+    return directory !== undefined && isAllowedAt(symlinks, [dir, directory.real], [path, real])
+  }
+  if (!seen.has(place)) await lookFor(place)
+  if (isAllowed()) return true
+  await lookFor(place)
+  return isAllowed()
+}
+
+type NameAndReal = readonly [name: string, real: string]
+
+function isAllowedAt(symlinks: Symlinks, directory: NameAndReal, [path, real]: NameAndReal) {
+  const [name, realDirectory] = directory
+  return symlinks === 'deny'
+    ? real === join(realDirectory, relative(name, path))
+    : isInside(realDirectory, real)
 }
 
 /**
- * Whether `symlinks` allows an open file in a directory. The descriptor is checked, not the path, so
- * swapping a link has no effect.
+ * Whether `symlinks` allows an open file in a directory, wherever that is. The descriptor is checked, not the
+ * path, so swapping a link has no effect.
  */
-export async function isInDirectory(symlinks: Symlinks, directory: Directory, file: OpenFile) {
+export async function isInDirectory(symlinks: Symlinks, directory: string, file: OpenFile) {
   if (symlinks === 'follow') return true
-  const real = await realPathOfOpen(file)
-  return real !== undefined && isAllowedAt(symlinks, directory, file.path, real)
-}
-
-function isAllowedAt(symlinks: Symlinks, directory: Directory, path: string, real: string) {
-  return symlinks === 'deny'
-    ? real === join(directory.real, relative(directory.path, path))
-    : isInside(directory.real, real)
+  const [realDirectory, real] = [await realpathOf(directory), await realPathOfOpen(file)]
+  if (realDirectory === undefined || real === undefined) return false
+  return isAllowedAt(symlinks, [directory, realDirectory], [file.path, real])
 }
 
 const DELETED = ' (deleted)'
@@ -115,12 +104,9 @@ const DELETED = ' (deleted)'
 export function realPathOfOpen(file: OpenFile): Promise<string | undefined> | string {
   const path = pathOfDescriptor(file.fd)
   if (path === undefined) return realPathByName(file)
-  return path.endsWith(DELETED) ? realPathOfDeleted(path, file) : path
-}
-
-/** Linux appends it once the name was removed or given to another file (proc_pid_fd(5)). */
-async function realPathOfDeleted(path: string, file: OpenFile): Promise<string> {
-  return (await isAt(path, file)) ? path : path.slice(0, -DELETED.length)
+  if (!path.endsWith(DELETED)) return path
+  // Linux appends it once the name was removed or given to another file (proc_pid_fd(5)).
+  return isAt(path, file).then(is => (is ? path : path.slice(0, -DELETED.length)))
 }
 
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */

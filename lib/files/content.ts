@@ -1,5 +1,8 @@
-// What a file is written from: bytes in memory, or another file.
+// What a file is written from: bytes in memory, or another file. And its digest, integrity hashes and size.
+import { createHash } from 'node:crypto'
+import { digestOfHash } from './digest.ts'
 import { readOpenFile, withFile, type OpenFile } from './disk.ts'
+import { streamOf } from './file-stream.ts'
 
 export type Content = Uint8Array | Copy
 
@@ -28,4 +31,54 @@ export async function withOriginal<T>(
 export async function readContent(content: Content): Promise<Uint8Array> {
   if (!('copyOf' in content)) return content
   return withOriginal(content, async original => (await readOpenFile(original)).bytes)
+}
+
+/** The hash functions of Subresource Integrity. */
+export const INTEGRITY_ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
+export type IntegrityAlgorithm = (typeof INTEGRITY_ALGORITHMS)[number]
+
+export interface Checksums {
+  readonly digest: string
+  /** `sha384-<base64>`, one for each algorithm. */
+  readonly integrity: readonly string[]
+  /** In bytes. */
+  readonly size: number
+}
+
+export async function checksumsOf(
+  content: Content,
+  algorithms: readonly IntegrityAlgorithm[]
+): Promise<Checksums> {
+  if (!('copyOf' in content)) return checksumsOfBytes(content, algorithms)
+  return withOriginal(content, async original => {
+    const sum = summing(algorithms)
+    for await (const piece of streamOf(original)) sum.add(piece as Buffer)
+    return sum.finish()
+  })
+}
+
+export function checksumsOfBytes(
+  bytes: Uint8Array,
+  algorithms: readonly IntegrityAlgorithm[]
+): Checksums {
+  const sum = summing(algorithms)
+  sum.add(bytes)
+  return sum.finish()
+}
+
+function summing(algorithms: readonly IntegrityAlgorithm[]) {
+  const sha256 = createHash('sha256')
+  const hashes = algorithms.map(name => ({ name, hash: createHash(name) }))
+  let size = 0
+  return {
+    add(piece: Uint8Array): void {
+      for (const hash of [sha256, ...hashes.map(each => each.hash)]) hash.update(piece)
+      size += piece.length
+    },
+    finish: (): Checksums => ({
+      digest: digestOfHash(sha256.digest()),
+      integrity: hashes.map(({ name, hash }) => `${name}-${hash.digest('base64')}`),
+      size
+    })
+  }
 }

@@ -2,7 +2,7 @@
 import { createReadStream, read, type BigIntStats, type ReadStream } from 'node:fs'
 import { callbackify } from 'node:util'
 import { statDescriptor, type OpenFile } from './disk.ts'
-import { hasMtime } from './writing/mtime.ts'
+import { hasMtime } from './clock.ts'
 
 /** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
 export const WITHOUT_CLOSE = { read, close: (_fd: number, done: () => void) => done() }

@@ -14,7 +14,7 @@ function makeGround(t: ExecutionContext) {
     'public/sub/b.txt': 'b',
     'public-x/c.txt': 'c'
   })
-  const directory = { path: join(root, 'public'), real: join(root, 'public') }
+  const directory = join(root, 'public')
   const open = async (path: string): Promise<OpenFile> => {
     const handle = await openHandle(join(root, path))
     t.teardown(() => handle.close())

@@ -1,8 +1,7 @@
 // Names in, assets out: reads and compiles sources, and gives their references the URLs of what they lead to.
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { checksumsOf } from '../../files/checksums.ts'
-import { readContent } from '../../files/content.ts'
+import { checksumsOf, readContent } from '../../files/content.ts'
 import { digestOf } from '../../files/digest.ts'
 import { ifThere } from '../../files/disk.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'

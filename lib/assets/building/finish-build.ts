@@ -1,6 +1,6 @@
 // Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so what is
 // referred to comes first.
-import { checksumsOfBytes, type Checksums } from '../../files/checksums.ts'
+import { checksumsOfBytes, type Checksums } from '../../files/content.ts'
 import { Digester } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { isInModule, type Reference, type Urls } from '../rendering/references.ts'

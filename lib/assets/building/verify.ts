@@ -1,7 +1,7 @@
 // Compares what is published with the manifest, and the compressed copies and deltas beside any files.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../files/checksums.ts'
+import { checksumsOf, INTEGRITY_ALGORITHMS } from '../../files/content.ts'
 import { CODINGS, withoutCodingExtension, type Coding } from '../../files/codings.ts'
 import { compareFile } from '../../files/copies.ts'
 import { splitDelta } from '../../files/deltas/delta-file.ts'

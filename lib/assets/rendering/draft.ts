@@ -64,12 +64,7 @@ export async function draft(
 ): Promise<Draft | undefined> {
   const { file, directory, compiler } = asset.source
   const isText = compiler !== undefined || textType(asset.name) !== undefined
-  // Of the opened file itself, since a link may be retargeted after its path was checked.
-  const isAllowed = async (opened: OpenFile): Promise<boolean> => {
-    if (symlinks === 'follow') return true
-    const real = await realpathOf(directory)
-    return real !== undefined && isInDirectory(symlinks, { path: directory, real }, opened)
-  }
+  const isAllowed = (opened: OpenFile) => isInDirectory(symlinks, directory, opened)
   const readAt = Date.now()
   const read = await withFile(file, async opened => {
     if (!(await isAllowed(opened))) return undefined

@@ -64,23 +64,11 @@ export function frameOf(file: Buffer): Buffer {
  * @param dictionary the SHA-256 of what it has to start from
  * @param digest of the bytes that it has to lead to
  */
-export async function isSealedDelta(
-  file: AsyncIterable<Uint8Array>,
-  dictionary: Buffer,
-  digest: string
-): Promise<boolean> {
-  const hash = createHash('sha256')
-  let header = Buffer.alloc(0)
-  let rest = Buffer.alloc(0)
-  for await (const chunk of file) {
-    rest = Buffer.concat([rest, chunk])
-    const sent = rest.subarray(0, Math.max(0, rest.length - SEAL_BYTES))
-    hash.update(sent)
-    if (header.length < HEADER_BYTES)
-      header = Buffer.concat([header, sent.subarray(0, HEADER_BYTES)])
-    rest = rest.subarray(sent.length)
-  }
-  const seal = Buffer.concat([SEAL_MAGIC, hash.update(digest).digest()])
-  const expected = Buffer.concat([MAGIC, dictionary])
-  return header.subarray(0, HEADER_BYTES).equals(expected) && rest.equals(seal)
+export function isSealedDelta(file: Buffer, dictionary: Buffer, digest: string): boolean {
+  const sent = file.subarray(0, -SEAL_BYTES)
+  const seal = createHash('sha256').update(sent).update(digest).digest()
+  return (
+    sent.subarray(0, HEADER_BYTES).equals(Buffer.concat([MAGIC, dictionary])) &&
+    file.subarray(sent.length).equals(Buffer.concat([SEAL_MAGIC, seal]))
+  )
 }

@@ -1,6 +1,5 @@
 // Makes and decodes deltas, where zlib takes a dictionary for Zstandard: Node 22.19, 24.6 and newer.
 import { createHash, randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { digestOf } from '../digest.ts'
@@ -99,7 +98,7 @@ function windowLog({ length: old }: Uint8Array, { length: next }: Uint8Array): n
 export async function isIntactDelta(file: Buffer, old: Buffer, next: Uint8Array): Promise<boolean> {
   const hash = createHash('sha256').update(old).digest()
   const digest = digestOf(next)
-  if (!(await isSealedDelta(Readable.from([file]), hash, digest))) return false
+  if (!isSealedDelta(file, hash, digest)) return false
   return !(await canMakeDeltas()) || leadsTo(file, old, { digest, size: next.length })
 }
 

@@ -1,11 +1,21 @@
-// Writes a file completely or not at all: a temporary file in the same directory, then a rename.
-import { chmod, mkdir, open, realpath, rename, stat, writeFile } from 'node:fs/promises'
+// Writes a file completely or not at all: a temporary file in the same directory, then a rename. Old temporary
+// files were left by processes that were killed, and are removed.
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, open, readdir, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { setMtime } from '../clock.ts'
 import { withOriginal, type Content } from '../content.ts'
-import { isSameInode, removeFile, statOf, type OpenFile, type Stamp } from '../disk.ts'
+import {
+  entriesBelow,
+  ifThere,
+  isSameInode,
+  removeFile,
+  statOf,
+  type OpenFile,
+  type Stamp
+} from '../disk.ts'
 import { streamOf } from '../file-stream.ts'
-import { setMtime } from './mtime.ts'
-import { sweepOnce, temporaryName } from './temporary.ts'
 
 /** A complete file under a temporary name. */
 export interface StagedFile {
@@ -103,5 +113,60 @@ export async function makeDirectory(directory: string): Promise<void> {
   if (first === undefined) return
   for (let path = directory; path.length >= first.length; path = dirname(path)) {
     await chmod(path, 0o755)
+  }
+}
+
+// A dotfile is never served.
+const PREFIX = '.koa-fresh-assets-'
+const SUFFIX = '.tmp'
+const TOKEN = randomBytes(8).toString('hex')
+let count = 0
+
+export function temporaryName(): string {
+  return `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
+}
+
+const swept = new Set<string>()
+const MAX_SWEPT = 10_000
+/** Longer than a precompile keeps what it has written under temporary names. */
+const HOUR_MS = 3_600_000
+const CONCURRENCY = 8
+
+/** Removes what killed processes left in a directory, once per process. */
+export async function sweepOnce(directory: string): Promise<void> {
+  if (swept.has(directory)) return
+  if (swept.size >= MAX_SWEPT) swept.clear()
+  swept.add(directory)
+  await sweep(directory)
+}
+
+/** @param maxAge in milliseconds, by change time: the mtime is set to that of a source */
+export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
+  const names = (await ifThere(readdir(directory))) ?? []
+  const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
+  if (left.length === 0) return
+  const oldest = (await nowOnDisk(directory)) - BigInt(maxAge) * 1_000_000n
+  for (const path of left.map(name => join(directory, name))) {
+    const stats = await statOf(path)
+    if (stats && stats.ctimeNs < oldest) await removeFile(path)
+  }
+}
+
+/** Removes what killed processes left in a directory and in all below it. */
+export async function sweepTree(directory: string, maxAge?: number): Promise<void> {
+  const folders = (await entriesBelow(directory)).filter(entry => entry.isDirectory())
+  const paths = folders.map(folder => join(folder.parentPath, folder.name))
+  await inParallel([directory, ...paths], CONCURRENCY, path => sweep(path, maxAge))
+}
+
+/** The time, in nanoseconds, by the clock that stamps files; it may be that of a file server. */
+export async function nowOnDisk(directory: string): Promise<bigint> {
+  const path = join(directory, temporaryName())
+  const handle = await open(path, 'wx')
+  try {
+    return (await handle.stat({ bigint: true })).ctimeNs
+  } finally {
+    await handle.close()
+    await removeFile(path)
   }
 }

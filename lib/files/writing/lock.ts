@@ -12,11 +12,10 @@ import {
   readSnapshot,
   removeFile,
   sameStamp,
-  statOf
+  statOf,
+  type Stamp
 } from '../disk.ts'
-import type { Stamp } from '../disk.ts'
-import { makeDirectory } from './atomic-write.ts'
-import { temporaryName } from './temporary.ts'
+import { makeDirectory, temporaryName } from './atomic-write.ts'
 
 const HEARTBEAT_MS = 1000
 /** Two heartbeats, also where a disk stamps whole seconds. */
@@ -55,25 +54,50 @@ export async function lock(directory: string, warn: (message: string) => void): 
   }
 }
 
+async function acquire(
+  own: string,
+  handle: FileHandle,
+  file: string,
+  warn: (message: string) => void
+): Promise<void> {
+  let isTold = false
+  for (let seen: Stamp | undefined; ;) {
+    const now = await beat(handle)
+    if (await linked(own, file)) return
+    const existing = await readSnapshot(file)
+    if (!existing) continue
+    const { bytes, stamp } = existing
+    const owner = `another precompile (${bytes.toString() || 'unknown'})`
+    if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
+      const message = `${owner} is running in ${dirname(file)}: wait until it has finished`
+      throw new AssetError('precompile-busy', message)
+    }
+    const age = now - stamp.mtimeNs
+    if (age > ABANDONED_NS) await breakLock(file, stamp)
+    else if (age > SILENT_NS && !isTold) {
+      isTold = true
+      warn(`waiting some seconds: ${owner} seems to have been killed`)
+    }
+    seen = stamp
+    await setTimeout(LOOK_AGAIN_MS)
+  }
+}
+
 function hold(file: string, handle: FileHandle, own: Stamp): Lock {
   let failure: unknown
   // Through the handle, so it never touches a lock that another process has put in its place.
   const heartbeat = setInterval(() => {
     beat(handle).catch((error: unknown) => (failure = error))
   }, HEARTBEAT_MS).unref()
-  const isHeld = async () => {
-    const stats = await statOf(file)
-    return stats !== undefined && isSameInode(stats, own)
-  }
   return {
     async check() {
-      if (await isHeld()) return
+      if (await isAt(file, own)) return
       const message = `another precompile took over ${dirname(file)} while this one was paused: run it again`
       throw new AssetError('precompile-busy', message, { cause: failure })
     },
     async release() {
       clearInterval(heartbeat)
-      if (await isHeld()) await removeFile(file)
+      if (await isAt(file, own)) await removeFile(file)
       await handle.close()
     }
   }
@@ -85,46 +109,26 @@ async function beat(handle: FileHandle): Promise<bigint> {
   return (await handle.stat({ bigint: true })).mtimeNs
 }
 
-async function acquire(
-  own: string,
-  handle: FileHandle,
-  file: string,
-  warn: (message: string) => void
-): Promise<void> {
-  let isTold = false
-  for (let seen: Stamp | undefined; ;) {
-    const now = await beat(handle)
-    if (await link(own, file).then(() => true, unlessExists)) return
-    const existing = await readSnapshot(file)
-    if (!existing) continue
-    const { bytes, stamp } = existing
-    const owner = bytes.toString() || 'unknown'
-    if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
-      throw new AssetError(
-        'precompile-busy',
-        `another precompile (${owner}) is running in ${dirname(file)}: wait until it has finished`
-      )
-    }
-    const age = now - stamp.mtimeNs
-    if (age > ABANDONED_NS) await breakLock(file, stamp)
-    else if (age > SILENT_NS && !isTold) {
-      isTold = true
-      warn(`waiting some seconds: another precompile (${owner}) seems to have been killed`)
-    }
-    seen = stamp
-    await setTimeout(LOOK_AGAIN_MS)
-  }
-}
-
 /** Two processes may find the same lock abandoned: one that removed a newer lock puts it back. */
 async function breakLock(file: string, abandoned: Stamp): Promise<void> {
   const removed = join(dirname(file), temporaryName())
   await ifThere(rename(file, removed))
-  const stats = await statOf(removed)
-  if (stats && !isSameInode(stats, abandoned)) await link(removed, file).catch(unlessExists)
+  if (!(await isAt(removed, abandoned))) await ifThere(linked(removed, file))
   await removeFile(removed)
 }
 
-function unlessExists(error: unknown): undefined {
-  if (errorCode(error) !== 'EEXIST') throw error
+async function isAt(path: string, file: Stamp): Promise<boolean> {
+  const stats = await statOf(path)
+  return stats !== undefined && isSameInode(stats, file)
+}
+
+/** @returns false when there is something of that name */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to)
+    return true
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error
+    return false
+  }
 }

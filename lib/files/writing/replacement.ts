@@ -1,10 +1,17 @@
 // Replaces a target, or removes it: prepared beside it first, committed at once or together with others.
 import { lstat } from 'node:fs/promises'
 import type { Content } from '../content.ts'
-import { errorCode, ifThere, readSnapshot, removeFile, sameBytes, statOf } from '../disk.ts'
-import type { Stamp } from '../disk.ts'
+import {
+  errorCode,
+  ifThere,
+  readSnapshot,
+  removeFile,
+  sameBytes,
+  statOf,
+  type Stamp
+} from '../disk.ts'
 import { commitFile, stageFile, writeAtomically, type WriteChecks } from './atomic-write.ts'
-import { addSeconds, secondsLater, setMtime } from './mtime.ts'
+import { addSeconds, secondsLater, setMtime } from '../clock.ts'
 
 export interface Replacement {
   /** False: the target already has these bytes; at most its mtime is set. */
@@ -34,10 +41,9 @@ export async function prepareReplacement(
   const seconds = existing && secondsLater(existing, mtimeNs)
   if (existing && (await hasContent(target, existing, content))) {
     return {
-      isNew: false,
+      ...PREPARED,
       mtimeNs: addSeconds(mtimeNs, seconds ?? 0),
-      commit: async () => (seconds === undefined ? renewMtime(target, mtimeNs, checks) : existing),
-      discard: async () => undefined
+      commit: async () => (seconds === undefined ? renewMtime(target, mtimeNs, checks) : existing)
     }
   }
   const unused = seconds === undefined ? mtimeNs : addSeconds(mtimeNs, seconds + 1)
@@ -50,24 +56,19 @@ export async function prepareReplacement(
   }
 }
 
+const PREPARED = { isNew: false, discard: async () => undefined }
+
 /** Writes only when the bytes differ, and sets the mtime only when that differs. */
 export async function writeIfChanged(
-  target: string,
-  content: Content,
-  mtimeNs: bigint,
-  checks?: WriteChecks
+  ...replaced: Parameters<typeof prepareReplacement>
 ): Promise<Stamp | undefined> {
-  return (await prepareReplacement(target, content, mtimeNs, checks)).commit()
+  return (await prepareReplacement(...replaced)).commit()
 }
 
 /** Undefined when there is nothing to remove. */
 export async function prepareRemoval(path: string): Promise<Replacement | undefined> {
   if (!(await ifThere(lstat(path)))) return undefined
-  const commit = async () => {
-    await removeFile(path)
-    return undefined
-  }
-  return { isNew: false, commit, discard: async () => undefined }
+  return { ...PREPARED, commit: () => removeFile(path).then(() => undefined) }
 }
 
 async function renewMtime(
@@ -86,10 +87,7 @@ async function renewMtime(
 }
 
 async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
-  if ('copyOf' in content) {
-    return content.copyOf === target || sameBytes(content.copyOf, target)
-  }
+  if ('copyOf' in content) return content.copyOf === target || sameBytes(content.copyOf, target)
   if (Number(size) !== content.length) return false
-  const existing = await readSnapshot(target)
-  return existing?.bytes.equals(content) ?? false
+  return (await readSnapshot(target))?.bytes.equals(content) ?? false
 }

@@ -4,7 +4,7 @@ import test from 'ava'
 import { asyncProperty, assert, bigInt } from 'fast-check'
 import { removeFile } from '../../../lib/files/disk.ts'
 import { writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
-import { hasMtime, setMtime } from '../../../lib/files/writing/mtime.ts'
+import { hasMtime, setMtime } from '../../../lib/files/clock.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 

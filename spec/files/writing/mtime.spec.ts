@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import test from 'ava'
-import { mtimeNotBefore, setMtime } from '../../../lib/files/writing/mtime.ts'
+import { mtimeNotBefore, setMtime } from '../../../lib/files/clock.ts'
 import { makeProject } from '../../support/site.ts'
 
 test('an mtime that is not before another is not before it on disk either, and less than 3 µs later', async t => {

@@ -1,7 +1,7 @@
 import { readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { sweep, sweepTree, temporaryName } from '../../../lib/files/writing/temporary.ts'
+import { sweep, sweepTree, temporaryName } from '../../../lib/files/writing/atomic-write.ts'
 import { makeProject } from '../../support/site.ts'
 
 const LEFT = '.koa-fresh-assets-cafecafe-0.tmp'

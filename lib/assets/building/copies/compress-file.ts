@@ -9,7 +9,7 @@ import { compareFile, copyFor } from '../../../files/copies.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { ifThere, removeFile, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
-import { mtimeNotBefore, setMtime } from '../../../files/writing/mtime.ts'
+import { mtimeNotBefore, setMtime } from '../../../files/clock.ts'
 
 // zlib compresses a buffer at its best level, and a few files are compressed at once.
 const MAX_BYTES = 128 * 1024 * 1024

@@ -1,5 +1,4 @@
 // The deltas beside a file: written from earlier files, checked, and what they save.
-import { Readable } from 'node:stream'
 import { readInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
 import {
   deltaExtension,
@@ -128,8 +127,8 @@ export async function faultOfDelta(
   const [delta, next] = await Promise.all([readSnapshot(file), readSnapshot(target)])
   if (!delta || !next) return 'cannot be read'
   const hash = dictionaryIn(delta.bytes)
-  const isSealed = isSealedDelta(Readable.from([delta.bytes]), hash, digestOf(next.bytes))
-  if (digestOfHash(hash) !== from || !(await isSealed)) {
+  const isSealed = isSealedDelta(delta.bytes, hash, digestOf(next.bytes))
+  if (digestOfHash(hash) !== from || !isSealed) {
     return 'is damaged or of another version, so it is not sent'
   }
   const old = older === undefined ? undefined : (await readSnapshot(older))?.bytes

@@ -2,7 +2,7 @@
 import { inParallel } from '../../../concurrency.ts'
 import { errorCode, statOf } from '../../../files/disk.ts'
 import type { Lock } from '../../../files/writing/lock.ts'
-import { setMtime } from '../../../files/writing/mtime.ts'
+import { setMtime } from '../../../files/clock.ts'
 import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 import { prepareReplacement, type Replacement } from '../../../files/writing/replacement.ts'
 import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'

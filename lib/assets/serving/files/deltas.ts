@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
 import {
   deltaExtension,
   dictionaryIn,
@@ -14,15 +13,8 @@ import {
 import { canMakeDeltas, leadsTo, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
 import { digestOfHash } from '../../../files/digest.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
-import { isInPlace } from '../../../files/containment.ts'
-import {
-  errorCode,
-  readOpenFile,
-  sameStamp,
-  statOf,
-  withFile,
-  type Stamp
-} from '../../../files/disk.ts'
+import { isInPlace, readInPlace } from '../../../files/containment.ts'
+import { errorCode, sameStamp, statOf, withFile, type Stamp } from '../../../files/disk.ts'
 import { DELTA_CODING } from '../../../http/coding/dictionaries.ts'
 import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
@@ -165,7 +157,7 @@ export class Deltas {
 
   /** Whether a delta is undamaged and leads to the file; where this Node can, it is decoded. */
   async #isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
-    if (!(await isSealedDelta(Readable.from([bytes]), dictionary, target.digest))) return false
+    if (!isSealedDelta(bytes, dictionary, target.digest)) return false
     if (!(await canMakeDeltas())) return true
     const old = await this.#earlierVersion(target, dictionary)
     return old !== undefined && leadsTo(bytes, old, target)
@@ -178,13 +170,10 @@ export class Deltas {
         ? await otherVersions(file)
         : [basename(withFingerprint(plain, digestOfHash(sha256)))]
     for (const name of names) {
-      const bytes = await withFile(join(dirname(file), name), async opened => {
-        if (opened.stats.size > MAX_DELTA_BYTES) return undefined
-        if (!(await isInPlace(this.#directory.place)(opened))) return undefined
-        const read = (await readOpenFile(opened)).bytes
-        return createHash('sha256').update(read).digest().equals(sha256) ? read : undefined
-      })
-      if (bytes) return bytes
+      const path = join(dirname(file), name)
+      const read = await readInPlace(this.#directory.place, path, MAX_DELTA_BYTES)
+      if (typeof read !== 'object') continue
+      if (createHash('sha256').update(read.bytes).digest().equals(sha256)) return read.bytes
     }
     return undefined
   }
