@@ -1,6 +1,15 @@
+// The response of a file: validators, conditions, ranges, codings. every-way.spec.ts says that it is the same
+// however the file is sent.
 import { utimesSync } from 'node:fs'
+import { rename, truncate, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { makeSite } from '../../support/site.ts'
+import { chooseCoding } from '../../../lib/http/content-coding.ts'
+import { growsInProportion } from '../../support/cost.ts'
+import { exchange, readAnswer, request } from '../../support/raw.ts'
+import { makeSite, type SiteOptions } from '../../support/site.ts'
+import { SENDERS } from '../../support/ways.ts'
 
 const TEXT = '0123456789'
 const THEN = 1_700_000_000
@@ -8,124 +17,150 @@ const LAST_MODIFIED = 'Tue, 14 Nov 2023 22:13:20 GMT'
 const BEFORE = 'Tue, 14 Nov 2023 22:13:19 GMT'
 const LATER = 'Tue, 14 Nov 2023 22:13:21 GMT'
 
-const both = (tag: string, date: string) => ({
-  headers: { 'if-none-match': tag, 'if-modified-since': date }
-})
-
 const makeFile = async (t: ExecutionContext) => {
   const site = await makeSite(t, { '/public/a.txt': TEXT })
   utimesSync(site.at('/public/a.txt'), THEN, THEN)
-  const { headers } = await site.ask('/a.txt')
-  return { ...site, etag: headers.etag ?? '' }
+  const etag = (await site.ask('/a.txt')).headers.etag ?? ''
+  /** Asks with fields in which `{etag}` is the file's. */
+  const get = (fields: Readonly<Record<string, string>>, method = 'GET') => {
+    const own = Object.entries(fields).map(([name, value]) => [name, value.replace('{etag}', etag)])
+    return site.ask('/a.txt', { method, headers: Object.fromEntries(own) as typeof fields })
+  }
+  return { ...site, etag, get }
 }
 
 test('ANS-01 the ETag is strong, and the same on two replicas where the bytes are read', async t => {
   const [one, two] = [await makeFile(t), await makeFile(t)]
   t.regex(one.etag, /^"[\x21\x23-\x7e]{6,}"$/)
   t.is(one.etag, two.etag)
-  one.write('/public/a.txt', '0123456780')
-  utimesSync(one.at('/public/a.txt'), THEN, THEN)
-  const { headers } = await one.ask('/a.txt')
-  t.not(headers.etag, one.etag)
+  one.write('/public/a.txt', '0123456780', THEN)
+  t.not((await one.ask('/a.txt')).headers.etag, one.etag)
 })
 
-test('ANS-01 a response has these headers and no others', async t => {
-  const { ask, etag } = await makeFile(t)
-  const { status, headers } = await ask('/a.txt')
-  const { date, ...others } = headers
-  t.is(status, 200)
-  t.truthy(date)
-  t.deepEqual(others, {
+test('ANS-01 ANS-08 a response has these headers and no others, and a 304 nothing about content', async t => {
+  const { get, etag } = await makeFile(t)
+  const common = {
     etag,
     'last-modified': LAST_MODIFIED,
     'cache-control': 'no-cache',
     'x-content-type-options': 'nosniff',
+    connection: 'close'
+  }
+  const content = {
     'content-type': 'text/plain; charset=utf-8',
     'content-length': '10',
-    'accept-ranges': 'bytes',
-    connection: 'close'
-  })
+    'accept-ranges': 'bytes'
+  }
+  for (const [fields, expected, text, others] of [
+    [{}, 200, TEXT, { ...common, ...content }],
+    [{ 'if-none-match': '{etag}' }, 304, '', common]
+  ] as const) {
+    const { date, ...headers } = (await get(fields)).headers
+    t.truthy(date)
+    t.deepEqual(headers, others)
+    const response = await get(fields)
+    t.deepEqual([response.status, response.text], [expected, text])
+  }
 })
 
-for (const [value, expected] of [
-  ['{etag}', 304],
-  ['"x", {etag} , "y"', 304],
-  ['W/{etag}', 304],
-  ['*', 304],
-  ['"x"', 200],
-  ['', 200],
-  ['"x{etag}', 200]
-] as const) {
-  test(`ANS-02 If-None-Match: ${value} is ${expected}`, async t => {
-    const { ask, etag } = await makeFile(t)
-    const headers = { 'if-none-match': value.replace('{etag}', etag) }
+const CONDITIONS: ReadonlyArray<
+  readonly [mark: string, fields: Readonly<Record<string, string>>, expected: number]
+> = [
+  ['ANS-02', { 'if-none-match': '{etag}' }, 304],
+  ['ANS-02', { 'if-none-match': '"x", {etag} , "y"' }, 304],
+  ['ANS-02', { 'if-none-match': 'W/{etag}' }, 304],
+  ['ANS-02', { 'if-none-match': '*' }, 304],
+  ['ANS-02', { 'if-none-match': '"x"' }, 200],
+  ['ANS-02', { 'if-none-match': '' }, 200],
+  ['ANS-02', { 'if-none-match': '"x{etag}' }, 200],
+  ['ANS-02', { 'if-none-match': '{etag}', 'if-modified-since': BEFORE }, 304],
+  ['ANS-02', { 'if-none-match': '"x"', 'if-modified-since': LAST_MODIFIED }, 200],
+  ['ANS-02', { 'if-modified-since': LAST_MODIFIED }, 304],
+  ['ANS-02', { 'if-modified-since': 'Tuesday, 14-Nov-23 22:13:20 GMT' }, 304],
+  ['ANS-02', { 'if-modified-since': 'Tue Nov 14 22:13:20 2023' }, 304],
+  ['ANS-02', { 'if-modified-since': LATER }, 304],
+  ['ANS-02', { 'if-modified-since': BEFORE }, 200],
+  ['ANS-02', { 'if-modified-since': 'Thu, 14 Nov 2999 22:13:20 GMT' }, 200],
+  ['ANS-02', { 'if-modified-since': '2030' }, 200],
+  ['ANS-02', { 'if-modified-since': 'yesterday' }, 200],
+  ['ANS-03', { 'if-match': '"x"' }, 412],
+  ['ANS-03', { 'if-match': 'W/{etag}' }, 412],
+  ['ANS-03', { 'if-match': '{etag}' }, 200],
+  ['ANS-03', { 'if-match': '"x", {etag}' }, 200],
+  ['ANS-03', { 'if-match': '*' }, 200],
+  ['ANS-03', { 'if-unmodified-since': BEFORE }, 412],
+  ['ANS-03', { 'if-unmodified-since': LAST_MODIFIED }, 200],
+  ['ANS-03', { 'if-unmodified-since': LATER }, 200],
+  ['ANS-03', { 'if-unmodified-since': 'nonsense' }, 200]
+]
+
+test('ANS-02 ANS-03 conditions are evaluated, for GET and HEAD', async t => {
+  const { get } = await makeFile(t)
+  for (const [mark, fields, expected] of CONDITIONS) {
     for (const method of ['GET', 'HEAD']) {
-      t.is((await ask('/a.txt', { method, headers })).status, expected)
+      const { status, text, headers } = await get(fields, method)
+      const about = `${mark} ${method} ${JSON.stringify(fields)}`
+      t.is(status, expected, about)
+      t.is(text, status === 200 && method === 'GET' ? TEXT : '', about)
+      if (status !== 412) continue
+      t.deepEqual([headers['content-length'], headers['content-type']], ['0', undefined], about)
     }
-  })
-}
-
-test('ANS-02 If-None-Match wins over If-Modified-Since, both ways', async t => {
-  const { ask, etag } = await makeFile(t)
-  t.is((await ask('/a.txt', both(etag, BEFORE))).status, 304)
-  t.is((await ask('/a.txt', both('"x"', LAST_MODIFIED))).status, 200)
+  }
 })
 
-for (const [value, expected] of [
-  [LAST_MODIFIED, 304],
-  ['Tuesday, 14-Nov-23 22:13:20 GMT', 304],
-  ['Tue Nov 14 22:13:20 2023', 304],
-  [LATER, 304],
-  [BEFORE, 200],
-  ['Thu, 14 Nov 2999 22:13:20 GMT', 200],
-  ['2030', 200],
-  ['yesterday', 200]
-] as const) {
-  test(`ANS-02 If-Modified-Since: ${value} is ${expected}`, async t => {
-    const { ask } = await makeFile(t)
-    t.is((await ask('/a.txt', { headers: { 'if-modified-since': value } })).status, expected)
-  })
+const WHOLE = [200, TEXT, undefined] as const
+const BEYOND = [416, '', 'bytes */10'] as const
+
+/** The status, the body and Content-Range. */
+const RANGES: Readonly<Record<string, readonly [number, string, string | undefined]>> = {
+  'bytes=0-3': [206, '0123', 'bytes 0-3/10'],
+  'bytes=-3': [206, '789', 'bytes 7-9/10'],
+  'bytes=-30': [206, TEXT, 'bytes 0-9/10'],
+  'bytes=4-': [206, '456789', 'bytes 4-9/10'],
+  'bytes=5-5': [206, '5', 'bytes 5-5/10'],
+  'bytes=8-99999999999999999999': [206, '89', 'bytes 8-9/10'],
+  'BYTES=0-0': [206, '0', 'bytes 0-0/10'],
+  'bytes=10-': BEYOND,
+  'bytes=10-11': BEYOND,
+  'bytes=99999999999999999999-': BEYOND,
+  'bytes=-0': BEYOND,
+  'bytes=0-1,3-4': WHOLE,
+  'lines=0-1': WHOLE,
+  'bytes=': WHOLE,
+  'bytes=-': WHOLE,
+  'bytes=b-1': WHOLE,
+  'bytes=5-2': WHOLE,
+  x: WHOLE
 }
 
-for (const [name, value, expected] of [
-  ['if-match', '"x"', 412],
-  ['if-match', 'W/{etag}', 412],
-  ['if-match', '{etag}', 200],
-  ['if-match', '"x", {etag}', 200],
-  ['if-match', '*', 200],
-  ['if-unmodified-since', BEFORE, 412],
-  ['if-unmodified-since', LAST_MODIFIED, 200],
-  ['if-unmodified-since', LATER, 200],
-  ['if-unmodified-since', 'nonsense', 200]
-] as const) {
-  test(`ANS-03 ${name}: ${value} is ${expected}`, async t => {
-    const { ask, etag } = await makeFile(t)
-    const { status, text, headers } = await ask('/a.txt', {
-      headers: { [name]: value.replace('{etag}', etag) }
-    })
-    t.is(status, expected)
-    t.is(text, expected === 200 ? TEXT : '')
-    if (expected === 412) {
-      t.is(headers['content-length'], '0')
-      t.is(headers['content-type'], undefined)
+test('ANS-04 one range is 206 or 416; several, another unit and HEAD get the whole file', async t => {
+  const { get, etag } = await makeFile(t)
+  for (const [range, [expected, body, contentRange]] of Object.entries(RANGES)) {
+    const { status, text, headers } = await get({ range })
+    t.deepEqual([status, text, headers['content-range']], [expected, body, contentRange], range)
+    if (status === 416) {
+      t.is(headers['content-type'], undefined, range)
+      continue
     }
-  })
-}
+    t.is(headers['content-length'], String(body.length), range)
+    t.is(headers['content-type'], 'text/plain; charset=utf-8', range)
+    t.deepEqual([headers.etag, headers['last-modified']], [etag, LAST_MODIFIED], range)
+    t.is(headers['cache-control'], 'no-cache', range)
+  }
+  const { status, headers } = await get({ range: 'bytes=0-3' }, 'HEAD')
+  t.deepEqual([status, headers['content-length'], headers['content-range']], [200, '10', undefined])
+})
 
-test('ANS-08 a 304 has the validators and nothing about content', async t => {
-  const { ask, etag } = await makeFile(t)
-  const { status, text, headers } = await ask('/a.txt', { headers: { 'if-none-match': etag } })
-  const { date, ...others } = headers
-  t.is(status, 304)
-  t.is(text, '')
-  t.truthy(date)
-  t.deepEqual(others, {
-    etag,
-    'last-modified': LAST_MODIFIED,
-    'cache-control': 'no-cache',
-    'x-content-type-options': 'nosniff',
-    connection: 'close'
-  })
+test('ANS-05 If-Range: the ETag or the date of the file gets the part, anything else all of it', async t => {
+  const { get } = await makeFile(t)
+  const others = ['"old"', 'W/{etag}', '"old", {etag}', '*', BEFORE, LATER]
+  for (const value of ['{etag}', LAST_MODIFIED, ...others]) {
+    const isCurrent = !others.includes(value)
+    const { status, text } = await get({ range: 'bytes=0-3', 'if-range': value })
+    t.deepEqual([status, text], isCurrent ? [206, '0123'] : [200, TEXT], value)
+    const beyond = await get({ range: 'bytes=20-', 'if-range': value })
+    t.is(beyond.status, isCurrent ? 416 : 200, value)
+  }
 })
 
 test('ANS-10 robots.txt and plain names are revalidated', async t => {
@@ -138,18 +173,14 @@ test('ANS-10 robots.txt and plain names are revalidated', async t => {
   }
 })
 
-for (const [when, mtime] of [
-  ['the epoch', 0],
-  ['yet to come', 4_000_000_000]
-] as const) {
-  test(`Last-Modified is left out when the file's mtime is ${when}`, async t => {
-    const site = await makeFile(t)
+test('Last-Modified is left out when the file’s mtime is the epoch or yet to come', async t => {
+  const site = await makeFile(t)
+  for (const mtime of [0, 4_000_000_000]) {
     utimesSync(site.at('/public/a.txt'), mtime, mtime)
     const { status, headers } = await site.ask('/a.txt')
-    t.is(status, 200)
-    t.is(headers['last-modified'], undefined)
-  })
-}
+    t.deepEqual([status, headers['last-modified']], [200, undefined])
+  }
+})
 
 test('an empty file is served', async t => {
   const site = await makeSite(t, { '/public/empty.txt': '' })
@@ -158,36 +189,189 @@ test('an empty file is served', async t => {
   t.is((await site.ask('/empty.txt', { headers: { range: 'bytes=0-' } })).status, 416)
 })
 
-test('headers set by a middleware in front are kept', async t => {
-  const site = await makeSite(
-    t,
-    { '/public/a.txt': TEXT },
-    {
-      front: (ctx, next) => {
-        ctx.set({
-          Vary: 'Origin',
-          'X-Front': 'yes',
-          'Set-Cookie': 'a=b',
-          'Cache-Control': 'private'
-        })
-        return next()
-      }
-    }
-  )
-  const { headers } = await site.ask('/a.txt')
-  t.is(headers.vary, 'Origin')
-  t.is(headers['x-front'], 'yes')
-  t.deepEqual(headers['set-cookie'], ['a=b'])
-  t.is(headers['cache-control'], 'private')
-})
-
 test('with a CDN host other origins may read files under the prefix', async t => {
   const files = { '/public/assets/a.css': 'a{}', '/public/robots.txt': 'x' }
-  for (const memory of [{}, { maxFileBytes: 0 }]) {
-    const site = await makeSite(t, files, { host: 'https://cdn.example', memory })
-    t.is((await site.ask('/assets/a.css')).headers['access-control-allow-origin'], '*')
-    t.is((await site.ask('/robots.txt')).headers['access-control-allow-origin'], undefined)
-  }
+  const site = await makeSite(t, files, { host: 'https://cdn.example' })
   const without = await makeSite(t, files)
+  t.is((await site.ask('/assets/a.css')).headers['access-control-allow-origin'], '*')
+  t.is((await site.ask('/robots.txt')).headers['access-control-allow-origin'], undefined)
   t.is((await without.ask('/assets/a.css')).headers['access-control-allow-origin'], undefined)
+})
+
+const CSS = 'body { color: red }\n'.repeat(50)
+const FORMS = {
+  '/public/a.css': CSS,
+  '/public/a.css.br': brotliCompressSync(CSS),
+  '/public/a.css.gz': gzipSync(CSS)
+}
+
+async function makeCoded(t: ExecutionContext, options: SiteOptions = {}, files: object = FORMS) {
+  const site = await makeSite(t, { ...files }, { env: 'staging', ...options })
+  for (const path of Object.keys(files)) utimesSync(site.at(path), THEN, THEN)
+  const get = (acceptEncoding: string | undefined, headers = {}) => {
+    const accepted = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }
+    return site.ask('/a.css', { headers: { ...accepted, ...headers } })
+  }
+  return { ...site, get }
+}
+
+// Brotli makes the smallest of these.
+const CHOICES: ReadonlyArray<
+  readonly [acceptEncoding: string | undefined, coding: 'br' | 'gzip' | undefined]
+> = [
+  ['br;q=0.1, gzip;q=1', 'gzip'],
+  ['gzip, deflate, br', 'br'],
+  ['gzip;q=0', undefined],
+  ['gzip;q=0, br', 'br'],
+  ['*', 'br'],
+  ['br;q=0, *', 'gzip'],
+  ['*;q=0', undefined],
+  ['identity;q=0, *;q=0', undefined],
+  ['identity, gzip;q=0.5', undefined],
+  ['gzip;q=0.001', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['gzipped, brotli', undefined],
+  ['gzip;q=nonsense', undefined],
+  ['', undefined],
+  [undefined, undefined]
+]
+
+test('ANS-06 the coding is the one that is accepted most, else the smallest', async t => {
+  const { get } = await makeCoded(t)
+  const bytesOf = { br: FORMS['/public/a.css.br'], gzip: FORMS['/public/a.css.gz'] }
+  for (const [acceptEncoding, coding] of CHOICES) {
+    const { status, headers, bytes } = await get(acceptEncoding)
+    t.deepEqual([status, headers['content-encoding']], [200, coding], acceptEncoding)
+    t.deepEqual(bytes, coding ? bytesOf[coding] : Buffer.from(CSS), acceptEncoding)
+    t.is(headers['content-type'], 'text/css; charset=utf-8')
+  }
+})
+
+test('ANS-07 each coding has its own ETag, and every response varies', async t => {
+  const { get } = await makeCoded(t)
+  const tags = new Set<string | undefined>()
+  for (const coding of ['br', 'gzip', 'identity']) {
+    const etag = (await get(coding)).headers.etag ?? ''
+    tags.add(etag)
+    t.regex(etag, /^"[^"]+"$/)
+    for (const [condition, status] of [
+      [{}, 200],
+      [{ range: 'bytes=0-4' }, 206],
+      [{ 'if-none-match': etag }, 304],
+      [{ 'if-match': '"another"' }, 412]
+    ] as const) {
+      const response = await get(coding, condition)
+      t.deepEqual([response.status, response.headers.vary], [status, 'Accept-Encoding'], coding)
+    }
+  }
+  t.is(tags.size, 3)
+})
+
+test('ANS-07 a file with one representation does not vary', async t => {
+  const { get } = await makeCoded(t, {}, { '/public/a.css': CSS })
+  for (const headers of [{}, { range: 'bytes=0-4' }, { 'if-match': '"another"' }]) {
+    t.is((await get('br, gzip', headers)).headers.vary, undefined)
+  }
+})
+
+test('ANS-07 a Vary that was set in front is kept', async t => {
+  const front: SiteOptions['front'] = (ctx, next) => {
+    ctx.vary('Origin')
+    return next()
+  }
+  const { get } = await makeCoded(t, { front })
+  t.is((await get('br')).headers.vary, 'Origin, Accept-Encoding')
+})
+
+test('a range counts the bytes of the chosen coding', async t => {
+  const { get } = await makeCoded(t)
+  const { status, headers, bytes } = await get('gzip', { range: 'bytes=0-1' })
+  const expected = `bytes 0-1/${FORMS['/public/a.css.gz'].length}`
+  t.deepEqual([status, headers['content-range'], [...bytes]], [206, expected, [0x1f, 0x8b]])
+})
+
+test('a compressed copy that is older than its file is not used', async t => {
+  const site = await makeCoded(t, { revalidate: 0 })
+  t.is((await site.get('br')).headers['content-encoding'], 'br')
+  utimesSync(site.at('/public/a.css'), THEN + 1, THEN + 1)
+  const { headers, text } = await site.get('br, gzip')
+  t.deepEqual([headers['content-encoding'], headers.vary, text], [undefined, undefined, CSS])
+})
+
+test('a compressed copy that is added or removed while the server runs is noticed', async t => {
+  const site = await makeCoded(t, { revalidate: 0 }, { '/public/a.css': CSS })
+  t.is((await site.get('gzip')).headers['content-encoding'], undefined)
+  site.write('/public/a.css.gz', FORMS['/public/a.css.gz'], THEN)
+  t.is((await site.get('gzip')).headers['content-encoding'], 'gzip')
+  await rename(site.at('/public/a.css.gz'), site.at('/public/b.gz'))
+  t.is((await site.get('gzip')).headers['content-encoding'], undefined)
+})
+
+test('while sources are compiled on request no compressed copy is used', async t => {
+  const { get } = await makeCoded(t, { env: 'development' })
+  const { headers } = await get('br')
+  t.deepEqual([headers['content-encoding'], headers.vary], [undefined, undefined])
+})
+
+const FILM_BYTES = 20_000_000
+
+/** Receives a beginning, lets something happen, and receives what else comes. */
+function receive(
+  port: number,
+  head: string | Buffer,
+  meanwhile: () => Promise<unknown>
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const socket = connect(port, '127.0.0.1')
+    socket.write(head)
+    socket.once('data', () => {
+      socket.pause()
+      meanwhile().then(() => socket.resume(), reject)
+    })
+    socket.on('data', chunk => chunks.push(chunk))
+    socket.on('error', reject)
+    socket.on('close', () => resolve(Buffer.concat(chunks)))
+  })
+}
+
+for (const [sender, options] of SENDERS) {
+  const makeFilm = (t: ExecutionContext) =>
+    makeSite(t, { '/public/film.bin': Buffer.alloc(FILM_BYTES, 'a') }, options)
+
+  test(`ANS-11 a file that is replaced while it is sent arrives complete, with the old bytes, ${sender}`, async t => {
+    const site = await makeFilm(t)
+    const replace = async () => {
+      await writeFile(site.at('/public/new.bin'), Buffer.alloc(FILM_BYTES, 'b'))
+      await rename(site.at('/public/new.bin'), site.at('/public/film.bin'))
+    }
+    const { body } = readAnswer(await receive(site.port, request('GET', '/film.bin'), replace))
+    t.true(body.equals(Buffer.alloc(FILM_BYTES, 'a')))
+    const { body: next } = readAnswer(await exchange(site.port, request('GET', '/film.bin')))
+    t.true(next.equals(Buffer.alloc(FILM_BYTES, 'b')))
+  })
+
+  test(`ANS-11 a file that is truncated while it is sent ends in an aborted connection, ${sender}`, async t => {
+    const site = await makeFilm(t)
+    const head = 'GET /film.bin HTTP/1.1\r\nHost: localhost\r\n\r\n'
+    const cut = () => truncate(site.at('/public/film.bin'), 1000)
+    t.true(readAnswer(await receive(site.port, head, cut)).body.length < FILM_BYTES)
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('S29 an Accept-Encoding of 16 KiB takes time proportional to its length', t => {
+  const offers = ['identity', 'br', 'gzip'].map((coding, at) => ({ coding, size: 300 - at }))
+  for (const part of ['gzip;q=0.1,', ',', ' ', ';', 'q=', 'gzip;;', '\t,']) {
+    const headerOf = (bytes: number) => part.repeat(Math.ceil(bytes / part.length))
+    const choose = (bytes: number) => chooseCoding(headerOf(bytes), offers)
+    t.true(growsInProportion(16_384, choose), JSON.stringify(part))
+  }
+})
+
+test('S29 the first of two weights of one coding counts', t => {
+  const offers = ['identity', 'gzip'].map((coding, at) => ({ coding, size: 3 - at }))
+  t.is(chooseCoding('gzip;q=0, gzip', offers)?.coding, 'identity')
+  t.is(chooseCoding('gzip, gzip;q=0', offers)?.coding, 'gzip')
 })

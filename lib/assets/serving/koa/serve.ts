@@ -1,8 +1,8 @@
 // The part of serving that knows Koa: responds with a file.
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
-import { chooseCoding } from '../../../http/coding/content-coding.ts'
-import { offeredDictionary } from '../../../http/coding/dictionaries.ts'
+import { chooseCoding } from '../../../http/content-coding.ts'
+import { offeredDictionary } from '../../../http/dictionaries.ts'
 import { evaluatePreconditions } from '../../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'

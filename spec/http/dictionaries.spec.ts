@@ -1,7 +1,7 @@
 // Compression Dictionary Transport: what a request offers, and the field that makes a response a dictionary.
 import test from 'ava'
-import { offeredDictionary, useAsDictionary } from '../../../lib/http/coding/dictionaries.ts'
-import { available, sha256 } from '../../support/deltas.ts'
+import { offeredDictionary, useAsDictionary } from '../../lib/http/dictionaries.ts'
+import { available, sha256 } from '../support/deltas.ts'
 
 const OLD = 'old bytes'
 
