@@ -146,6 +146,7 @@ const FIELDS = [
   ...headersOf('range', RANGES),
   ...headersOf('if-range', [...TAGS, ...DATES], { range: 'bytes=0-3' }),
   { range: 'bytes=0-1', 'accept-encoding': 'br' },
+  ...headersOf('authorization', ['Basic YTpi']),
   ...headersOf('x-set-before', ['yes'])
 ]
 const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' }

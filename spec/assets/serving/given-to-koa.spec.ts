@@ -1,5 +1,6 @@
-// Who sends a response, and what middleware in front can do with one that is given to Koa.
+// Who sends a response, and what middleware in front can do with one that is given to Koa, or may have set before.
 import { createServer } from 'node:http'
+import { createServer as createHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context, type Middleware } from 'koa'
@@ -8,9 +9,10 @@ import compress from 'koa-compress'
 import mount from 'koa-mount'
 import session from 'koa-session'
 import { koaAssets } from '../../../lib/koa-assets.ts'
-import { ask } from '../../support/ask.ts'
+import { ask, askHttp2 } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
-import { makeProject, makeSite, type SiteOptions } from '../../support/site.ts'
+import { ask as askRaw } from '../../support/raw.ts'
+import { makeProject, makeSite, type Site, type SiteOptions } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
 import { GIVEN, passOn } from '../../support/ways.ts'
 
@@ -245,3 +247,102 @@ test('a client that has left before the file is opened is logged with the status
   await until(() => openDescriptors(site.root) === 0, 'the file is closed')
   t.deepEqual([seen, site.errors], [[[200, null]], []])
 })
+
+const DEFAULT = {
+  'Content-Type': 'text/x-default',
+  'Content-Language': 'x-default',
+  'Content-Encoding': 'x-default',
+  'Content-Range': 'bytes 0-1/9999',
+  'Content-Length': '9999',
+  ETag: '"default"',
+  'Last-Modified': 'Sat, 01 Jan 2000 00:00:00 GMT'
+}
+
+/** A page for every other path. */
+const defaultPage: Middleware = (ctx, next) => {
+  ctx.status = 404
+  ctx.body = 'no such page'
+  ctx.set(DEFAULT)
+  ctx.set({ 'X-Frame-Options': 'DENY', 'Content-Disposition': 'inline' })
+  return next()
+}
+
+/** A status alone: Koa writes its reason phrase down at once. */
+const notFoundFirst: Middleware = (ctx, next) => {
+  ctx.status = 404
+  return next()
+}
+
+const CASES: ReadonlyArray<
+  readonly [line: string, headers: (etag: string) => Readonly<Record<string, string>>]
+> = [
+  ['200 OK', () => ({})],
+  ['206 Partial Content', () => ({ Range: 'bytes=0-3' })],
+  ['304 Not Modified', etag => ({ 'If-None-Match': etag })],
+  ['412 Precondition Failed', () => ({ 'If-Match': '"another"' })],
+  ['416 Range Not Satisfiable', () => ({ Range: 'bytes=100-' })]
+]
+
+// The epoch stands for "unknown": no Last-Modified of ours takes the place of the default's.
+const makeFile = async (t: ExecutionContext, options: SiteOptions) => {
+  const site = await makeSite(t, {}, { env: 'production', fingerprint: false, ...options })
+  site.write('/public/a.txt', TEXT, 0)
+  return site
+}
+
+async function etagOf({ port }: Site): Promise<string> {
+  return (await askRaw(port, 'GET', '/a.txt')).headers['etag'] ?? ''
+}
+
+for (const [way, options] of [
+  ['from memory', {}],
+  ['streamed', { memory: { maxFileBytes: 0 } }]
+] as const) {
+  for (const [line, headersFor] of CASES) {
+    test(`NBR-03 a default body in front leaves no trace on ${line}, ${way}`, async t => {
+      const site = await makeFile(t, { ...options, front: defaultPage })
+      const etag = await etagOf(site)
+      t.regex(etag, /^"[^"]+"$/)
+      for (const method of line.startsWith('2') ? ['GET'] : ['GET', 'HEAD']) {
+        if (method === 'HEAD' && line.startsWith('416')) continue
+        const response = await askRaw(site.port, method, '/a.txt', headersFor(etag))
+        t.is(response.statusLine, `HTTP/1.1 ${line}`)
+        for (const [name, value] of Object.entries(DEFAULT)) {
+          t.not(response.headers[name.toLowerCase()], value, name)
+        }
+        t.is(response.headers['x-frame-options'], 'DENY')
+        t.is(response.headers['content-disposition'], 'inline')
+        t.false(response.text.includes('no such page'))
+      }
+      t.deepEqual(site.errors, [])
+    })
+
+    test(`NBR-03 a status in front leaves no reason phrase on ${line}, ${way}`, async t => {
+      const site = await makeFile(t, { ...options, front: notFoundFirst })
+      const bare = await makeFile(t, options)
+      const response = await askRaw(site.port, 'GET', '/a.txt', headersFor(await etagOf(site)))
+      const expected = await askRaw(bare.port, 'GET', '/a.txt', headersFor(await etagOf(bare)))
+      t.is(response.statusLine, `HTTP/1.1 ${line}`)
+      t.deepEqual(Object.keys(response.headers), Object.keys(expected.headers))
+    })
+  }
+
+  test(`NBR-03 ANS-08 a 304 has no content fields at all, over HTTP/1 and HTTP/2, ${way}`, async t => {
+    const site = await makeFile(t, { ...options, front: defaultPage })
+    const handle = site.app.callback()
+    const server = createHttp2((req, res) => void handle(req, res))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const headers = { 'If-None-Match': await etagOf(site) }
+    for (const response of [
+      await askRaw(site.port, 'GET', '/a.txt', headers),
+      await askHttp2(port, '/a.txt', { headers })
+    ]) {
+      t.is(response.status, 304)
+      const content = Object.keys(response.headers).filter(name => /^content-(?!disp)/.test(name))
+      t.deepEqual([content, response.headers['last-modified']], [[], undefined])
+    }
+    t.deepEqual(site.errors, [])
+  })
+}

@@ -1,11 +1,13 @@
-// A folder's index file, and the only redirect there is: MNT-05, S5.
+// URLs of mounts that differ from their files: folders, pages without extension, and everything at `/`.
 import { rmSync } from 'node:fs'
 import test from 'ava'
-import mount from 'koa-mount'
 import type { Context } from 'koa'
+import mount from 'koa-mount'
+import { precompile } from '../../../../lib/assets/building/precompile.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
-import { makeProject, makeSite, type Files } from '../../../support/site.ts'
+import { type Files, makeProject, makeSite } from '../../../support/site.ts'
+import { untilSettled } from '../../../support/until.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
 
 const FILES: Files = {
@@ -205,4 +207,185 @@ test('S5 a rewritten URL is redirected to where the browser is', async t => {
   t.is((await renamed.ask('/manual')).headers.location, '/docs/')
   const stripped = await makeSite(t, files, { mounts, front: rewrite(/^\/\/evil\.example/, '') })
   t.is((await stripped.ask('//evil.example/docs')).headers.location, '/docs/')
+})
+
+const PAGES: Files = {
+  '/site/about.html': 'about',
+  '/site/v1.2.html': 'version',
+  '/site/both': 'plain',
+  '/site/both.html': 'with extension',
+  '/site/docs.html': 'docs page',
+  '/site/docs/index.html': 'docs index',
+  '/site/guide/index.html': 'guide index',
+  '/site/feed.xml': 'feed',
+  '/site/.hidden.html': 'hidden',
+  '/public/news.html': 'public news'
+}
+const SITE = {
+  mounts: { '/': { dir: 'site', extensions: ['html', '.xml'], index: 'index.html' } }
+}
+
+for (const [where, options] of ENVIRONMENTS) {
+  test(`WAY-01 /about is about.html, and /about.html stays, ${where}`, async t => {
+    const site = await makeSite(t, PAGES, { ...options, ...SITE })
+    for (const [path, text] of [
+      ['/about', 'about'],
+      ['/about.html', 'about'],
+      ['/v1.2', 'version'],
+      ['/both', 'plain'],
+      ['/docs', 'docs page'],
+      ['/docs/', 'docs index'],
+      ['/feed', 'feed']
+    ] as const) {
+      for (let times = 0; times < 2; times++) {
+        const { status, text: body, headers } = await site.ask(path)
+        t.deepEqual([path, status, body], [path, 200, text])
+        const again = await site.ask(path, { headers: { 'if-none-match': headers.etag } })
+        t.is(again.status, 304, path)
+      }
+    }
+    const page = await site.ask('/about')
+    t.is(page.headers['content-type'], 'text/html; charset=utf-8')
+    t.is((await site.ask('/guide')).headers.location, '/guide/')
+    t.is((await site.ask('/about', { method: 'POST' })).status, 405)
+    for (const path of [
+      '/about/',
+      '/none',
+      '/about.htm',
+      '/%61bout',
+      '/.hidden',
+      '/news',
+      '/docs/.'
+    ]) {
+      t.is((await site.ask(path)).status, 404, path)
+    }
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('WAY-01 a page that is added, replaced or deleted is noticed under its short URL', async t => {
+  const site = await makeSite(t, PAGES, { ...SITE, revalidate: 0 })
+  const read = async () => (await site.ask('/later')).text
+  t.is(await read(), 'Not Found')
+  site.write('/site/later.html', 'first')
+  t.is(await read(), 'first')
+  site.write('/site/later.html', 'second')
+  t.is(await read(), 'second')
+  site.write('/site/later', 'plain')
+  t.is(await read(), 'plain')
+})
+
+test('WAY-01 a mount looks for all of its extensions before a mount with a shorter path', async t => {
+  const files = { '/a/page.html': 'longer', '/b/x/page': 'shorter', '/b/x/other': 'other' }
+  const site = await makeSite(t, files, {
+    mounts: { '/': 'b', '/x': { dir: 'a', extensions: ['html'] } }
+  })
+  t.is((await site.ask('/x/page')).text, 'longer')
+  t.is((await site.ask('/x/other')).text, 'other')
+})
+
+test('WAY-01 the manifest of a bundle is found under no name', async t => {
+  const manifest = JSON.stringify({ 'a.js': { file: 'a.js', isEntry: true } })
+  const files = { '/dist/manifest.json': manifest, '/dist/a.js': '', '/public/assets.json': '{}' }
+  const site = await makeSite(t, files, {
+    mounts: {
+      '/': { dir: 'dist', manifest: 'dist/manifest.json', extensions: ['json'] },
+      '/p': { dir: 'public', extensions: ['json'] }
+    }
+  })
+  for (const path of ['/manifest', '/manifest.json', '/p/assets', '/assets']) {
+    t.is((await site.ask(path)).status, 404, path)
+  }
+})
+
+const BESIDE: Files = {
+  'css/app.css.scss': '$c: red; a { color: $c }',
+  'images/logo.png': 'png',
+  '/public/robots.txt': 'robots',
+  '/dist/index.html': 'index',
+  '/dist/assets/chunk.js': 'of the mount',
+  '/dist/favicon.ico': 'icon'
+}
+const MOUNTS = { '/': { dir: 'dist', index: 'index.html', fallback: 'index.html' } }
+const routes = (ctx: Context) => {
+  if (ctx.path === '/page') ctx.body = ctx.assets.stylesheet('app')
+}
+
+test('beside a mount at `/` assets are compiled, copied and kept up to date on request', async t => {
+  const site = await makeSite(t, BESIDE, { mounts: MOUNTS, routes })
+  t.regex((await site.ask('/assets/app.css')).text, /color: red/)
+  t.is((await site.ask('/assets/logo.png')).text, 'png')
+  t.is((await site.ask('/assets/chunk.js')).text, 'of the mount')
+  t.is((await site.ask('/robots.txt')).text, 'robots')
+  t.is((await site.ask('/')).text, 'index')
+  t.regex((await site.ask('/page')).text, /href="\/assets\/app\.css"/)
+  site.write('css/app.css.scss', 'a { color: blue }')
+  t.regex((await site.ask('/assets/app.css')).text, /color: blue/)
+  const missing = await site.ask('/assets/none.css')
+  t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
+  const broken = await site.ask('/assets/app.css', { method: 'POST' })
+  t.deepEqual([broken.status, broken.headers.allow], [405, 'GET, HEAD, OPTIONS'])
+  t.deepEqual(site.errors, [])
+})
+
+test('beside a mount at `/` a stylesheet that cannot be compiled is the error page, not the shell', async t => {
+  const site = await makeSite(t, { ...BESIDE, 'css/bad.css.scss': 'a {' }, { mounts: MOUNTS })
+  const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
+  const { status, text } = await site.ask('/assets/bad.css', { headers })
+  t.is(status, 500)
+  t.regex(text, /bad\.css\.scss/)
+})
+
+for (const compile of [false, true]) {
+  test(`beside a mount at / fingerprints are served as immutable, with compile: ${compile}`, async t => {
+    const site = await makeSite(t, BESIDE, { serve: false })
+    await precompile({ root: site.root })
+    const options = { env: 'production', compile, root: site.root, mounts: MOUNTS, routes }
+    const production = await makeSite(t, {}, options)
+    const page = await production.ask('/page')
+    const [, href = ''] = /href="([^"]+)"/.exec(page.text) ?? []
+    t.regex(href, /^\/assets\/app-[0-9a-f]{32}\.css$/)
+    for (let times = 0; times < 3; times++) {
+      const { status, headers } = await production.ask(href)
+      t.deepEqual([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'])
+      t.is((await production.ask('/assets/chunk.js')).text, 'of the mount')
+      t.is((await production.ask('/robots.txt')).text, 'robots')
+      await untilSettled()
+    }
+    t.deepEqual(production.errors, [])
+  })
+}
+
+test('the file of a mount at `/` comes before an asset of the same path, and gives it back once deleted', async t => {
+  const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount' }
+  const site = await makeSite(t, files, { mounts: { '/': 'dist', '/assets': 'dist/assets' } })
+  t.is((await site.ask('/assets/app.css')).text, 'of the mount')
+  t.is(site.read('/public/assets/app.css'), undefined, 'nothing is published for it')
+  rmSync(site.at('/dist/assets/app.css'))
+  t.regex((await site.ask('/assets/app.css')).text, /color: red/)
+})
+
+test('a mount over the prefix has its files, and what it lacks is published', async t => {
+  const site = await makeSite(t, BESIDE, { mounts: { '/assets': 'dist/assets' } })
+  t.is((await site.ask('/assets/chunk.js')).text, 'of the mount')
+  t.regex((await site.ask('/assets/app.css')).text, /color: red/)
+  t.is((await site.ask('/assets/none.css')).headers['cache-control'], 'no-store')
+  t.is((await site.ask('/chunk.js')).status, 404)
+  t.deepEqual(site.errors, [])
+})
+
+test('at `/` a missing path with an extension is not stored, and a missing page is as the stack left it', async t => {
+  const site = await makeSite(t, BESIDE, { mounts: { '/': 'dist' }, routes })
+  for (const [path, expected] of [
+    ['/missing.js', 'no-store'],
+    ['/a/b/missing.tar.gz', 'no-store'],
+    ['/missing', undefined],
+    ['/v1.2/missing', undefined],
+    ['/', undefined]
+  ] as const) {
+    const { status, headers } = await site.ask(path)
+    t.deepEqual([path, status, headers['cache-control']], [path, 404, expected])
+  }
+  t.is((await site.ask('/%zz')).status, 404)
+  t.is((await site.ask('/%zz.js')).status, 400)
 })

@@ -1,15 +1,258 @@
-// Which files of public are kept in memory.
-import { unlinkSync } from 'node:fs'
+// What is known of files: names of folders for `revalidate` seconds; and files that change while they are found,
+// opened or sent.
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeSync
+} from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
-import test from 'ava'
-import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
-import { publicFilesOf } from '../../../support/served.ts'
+import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
+import compress from 'koa-compress'
 import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
-import { openDescriptors } from '../../../support/descriptors.ts'
-import { makeProject } from '../../../support/site.ts'
-import { until } from '../../../support/until.ts'
+import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
+import { openDescriptors } from '../../../support/descriptors.ts'
+import { publicFilesOf } from '../../../support/served.ts'
+import { makeProject, makeSite, type Site } from '../../../support/site.ts'
+import { until } from '../../../support/until.ts'
+import { SENDERS } from '../../../support/ways.ts'
+
+const FILES = {
+  '/public/assets/there.css': 'there',
+  '/public/assets/vendor/there.css': 'there',
+  '/public/images/there.png': 'there',
+  '/elsewhere/new.css': 'new',
+  '/elsewhere/folder/new.css': 'new'
+}
+
+/** Production. @param revalidate by default so long that nothing is looked up again */
+function makeRemembering(t: ExecutionContext, revalidate = 3600): Promise<Site> {
+  return makeSite(t, FILES, { compile: false, fingerprint: false, revalidate })
+}
+
+/** In seconds. */
+const SOON = 0.05
+
+/** Often enough that it is remembered. */
+async function miss(site: Site, path: string): Promise<number[]> {
+  const statuses: number[] = []
+  for (let times = 0; times < 4; times++) statuses.push((await site.ask(path)).status)
+  return statuses
+}
+
+async function served(site: Site, path: string, text: string): Promise<void> {
+  await until(async () => (await site.ask(path)).text === text, `${path} is served`)
+}
+
+const PATHS = [
+  '/new.css',
+  '/assets/new.css',
+  '/assets/vendor/new.css',
+  '/assets/fresh/new.css',
+  '/images/new.css',
+  '/images/fresh/new.css',
+  '/fresh/new.css',
+  '/fresh/folder/new.css'
+]
+
+const WAYS: Readonly<Record<string, (site: Site, path: string) => void>> = {
+  written: (site, path) => site.write(`/public${path}`, 'new'),
+  'moved there': (site, path) => renameSync(site.at('/elsewhere/new.css'), place(site, path)),
+  'linked there': (site, path) => linkSync(site.at('/elsewhere/new.css'), place(site, path))
+}
+
+function place(site: Site, path: string): string {
+  mkdirSync(site.at(`/public${path}`).replace(/\/[^/]+$/, ''), { recursive: true })
+  return site.at(`/public${path}`)
+}
+
+for (const [way, put] of Object.entries(WAYS)) {
+  test(`a file that is ${way} is served after \`revalidate\`, however often it was missing before`, async t => {
+    for (const path of PATHS) {
+      const site = await makeRemembering(t, SOON)
+      t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
+      put(site, path)
+      await served(site, path, 'new')
+    }
+  })
+}
+
+test('a new file is served at once where its folder is known, and a page or a new folder after `revalidate`', async t => {
+  const site = await makeRemembering(t)
+  for (const path of ['/new.css', '/assets/new.css', '/assets/vendor/new.css', '/images/new.css']) {
+    t.is((await miss(site, path)).at(-1), 404)
+    site.write(`/public${path}`, 'new')
+    t.is((await site.ask(path)).text, 'new')
+  }
+  for (const path of ['/page', '/assets/page', '/fresh/new.css']) {
+    await miss(site, path)
+    site.write(`/public${path}`, 'new')
+    t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
+  }
+})
+
+test('a folder that is moved into public brings its files, in place of another as well', async t => {
+  for (const folder of ['/assets/fresh', '/fresh', '/images/fresh', '/images']) {
+    const site = await makeRemembering(t, SOON)
+    t.is((await miss(site, `${folder}/new.css`)).at(-1), 404)
+    if (folder === '/images') renameSync(site.at('/public/images'), site.at('/public/old'))
+    renameSync(site.at('/elsewhere/folder'), site.at(`/public${folder}`))
+    await served(site, `${folder}/new.css`, 'new')
+    t.is((await miss(site, `${folder}/newer.css`)).at(-1), 404)
+    site.write(`/public${folder}/newer.css`, 'newer')
+    await served(site, `${folder}/newer.css`, 'newer')
+  }
+})
+
+test('a new file behind a link to a folder is noticed', async t => {
+  const site = await makeRemembering(t, SOON)
+  symlinkSync(site.at('/public/images'), site.at('/public/assets/pictures'))
+  t.is((await miss(site, '/assets/pictures/new.png')).at(-1), 404)
+  site.write('/public/images/new.png', 'new')
+  await served(site, '/assets/pictures/new.png', 'new')
+})
+
+test('a folder of too many names to remember serves those that it has, and new ones', async t => {
+  const site = await makeRemembering(t)
+  for (let at = 0; at <= 5000; at++) site.write(`/public/many/${at}.css`, 'there')
+  t.is((await site.ask('/many/7.css')).text, 'there')
+  t.is((await miss(site, '/many/new.css')).at(-1), 404)
+  site.write('/public/many/new.css', 'new')
+  t.is((await site.ask('/many/new.css')).text, 'new')
+})
+
+test('a remembered miss under the prefix gets the same response as the first', async t => {
+  const site = await makeRemembering(t)
+  const first = await site.ask('/assets/none.css')
+  await miss(site, '/assets/none.css')
+  const later = await site.ask('/assets/none.css')
+  t.deepEqual([later.status, later.text], [first.status, first.text])
+  t.is(later.headers['cache-control'], 'no-store')
+  const post = await site.ask('/assets/none.css', { method: 'POST' })
+  t.deepEqual([post.status, post.headers.allow], [404, undefined])
+})
+
+test('a miss under the prefix that belongs to no app is no-store from the first on', async t => {
+  const apps = { admin: { path: '/admin' }, shop: { path: '/shop' } }
+  const site = await makeSite(t, FILES, {
+    apps,
+    compile: false,
+    fingerprint: false,
+    revalidate: 3600
+  })
+  for (let times = 0; times < 4; times++) {
+    for (const method of ['GET', 'POST']) {
+      const { status, headers } = await site.ask('/assets/none.css', { method })
+      t.deepEqual([status, headers['cache-control']], [404, 'no-store'])
+    }
+  }
+})
+
+test('a doubly encoded path does not make another path missing', async t => {
+  const site = await makeRemembering(t)
+  site.write('/public/größe/a.png', 'a')
+  const path = '/gr%C3%B6%C3%9Fe/a.png'
+  t.is((await miss(site, path.replaceAll('%', '%25'))).at(-1), 404)
+  t.is((await site.ask(path)).text, 'a')
+  t.is((await miss(site, '/assets/%25zz')).at(-1), 404)
+  t.is((await site.ask('/assets/%zz')).status, 400)
+})
+
+test('in development a new file is served at once as well', async t => {
+  const site = await makeSite(t, FILES, { revalidate: 3600 })
+  for (const path of PATHS) {
+    t.is((await miss(site, path)).at(-1), 404)
+    site.write(`/public${path}`, 'new')
+    t.is((await site.ask(path)).text, 'new')
+  }
+  t.is((await miss(site, '/assets/newer.css')).at(-1), 404)
+  site.write('newer.css', 'newer')
+  t.is((await site.ask('/assets/newer.css')).text, 'newer')
+})
+
+test('a fingerprint that was requested too early is served as soon as its bytes are built', async t => {
+  const site = await makeSite(t, { 'a.css': 'old' }, { fingerprint: true, revalidate: 3600 })
+  t.is((await site.ask('/assets/a.css')).text, 'old')
+  const early = `/assets/a-${digestOf(Buffer.from('new'))}.css`
+  t.is((await miss(site, early)).at(-1), 404)
+  site.write('a.css', 'new')
+  t.is((await site.ask(early)).text, 'new')
+})
+
+for (const [way, appear] of Object.entries<(site: Site) => void>({
+  'is written': site => site.write('/public/new.css', 'new'),
+  'is moved there': site => renameSync(site.at('/elsewhere'), site.at('/public')),
+  'is a link': site => symlinkSync('elsewhere', site.at('/public'))
+})) {
+  test(`a public directory that ${way} while the server runs is served, and before it a miss is remembered`, async t => {
+    const site = await makeSite(
+      t,
+      { '/elsewhere/new.css': 'new' },
+      { compile: false, fingerprint: false, revalidate: SOON }
+    )
+    for (const path of ['/new.css', '/page', '/deep/page']) {
+      t.is((await miss(site, path)).at(-1), 404)
+    }
+    appear(site)
+    await served(site, '/new.css', 'new')
+    t.is((await site.ask('/page')).status, 404)
+  })
+}
+
+test('a compressed copy is sent once it is beside its file, and no longer', async t => {
+  const site = await makeRemembering(t, SOON)
+  const headers = { 'accept-encoding': 'gzip' }
+  const coded = (coding: string | undefined) =>
+    until(
+      async () => {
+        const response = await site.ask('/assets/there.css', { headers })
+        return response.headers['content-encoding'] === coding
+      },
+      `it is sent ${coding ?? 'as it is'}`
+    )
+  site.write('/public/assets/there.css', 'there { color: red }\n'.repeat(100))
+  for (let times = 0; times < 2; times++) {
+    await coded(undefined)
+    const bytes = gzipSync(site.read('/public/assets/there.css') ?? '')
+    site.write('/public/assets/there.css.gz', bytes)
+    await coded('gzip')
+    unlinkSync(site.at('/public/assets/there.css.gz'))
+  }
+  t.pass()
+})
+
+test('a path with a slash too many, and a folder, are not found, however often', async t => {
+  const site = await makeRemembering(t)
+  for (const path of ['/assets/there.css/', '/assets/there.css/x', '/assets', '/assets/', '/']) {
+    t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
+  }
+  t.is((await site.ask('/assets/there.css')).text, 'there')
+})
+
+test('a file that takes the place of a folder is served, and the other way round', async t => {
+  const site = await makeRemembering(t, SOON)
+  t.is((await miss(site, '/assets/vendor')).at(-1), 404)
+  t.is((await site.ask('/assets/vendor/there.css')).text, 'there')
+  renameSync(site.at('/public/assets/vendor'), site.at('/public/assets/moved'))
+  site.write('/public/assets/vendor', 'file')
+  await served(site, '/assets/vendor', 'file')
+  await served(site, '/assets/moved/there.css', 'there')
+})
 
 test('a file that is forgotten while it is read is not kept: its source may be gone by then', async t => {
   const bytes = Buffer.alloc(64 * 1024 * 1024, 'film')
@@ -26,4 +269,190 @@ test('a file that is forgotten while it is read is not kept: its source may be g
   files.forget({ path })
   t.true((await found)?.isVerified)
   t.is(await files.find(wanted), undefined)
+})
+
+const MIB = 1024 * 1024
+const OLD = Buffer.alloc(32 * MIB, 'old.')
+const NPM = 499_162_500 // What npm packs is of October 1985.
+const PRODUCTION = { env: 'production', compile: false, fingerprint: false } as const
+
+/** Writes over a file's bytes, the last one first, and leaves its name, size and inode as they are. */
+function overwrite(path: string): void {
+  const fd = openSync(path, 'r+')
+  const piece = Buffer.alloc(MIB, 'NEW!')
+  for (let at = OLD.length - MIB; at >= 0; at -= MIB) writeSync(fd, piece, 0, MIB, at)
+  closeSync(fd)
+}
+
+/** Reads a beginning, lets something happen, and reads what else comes. */
+async function download(port: number, headers: string, meanwhile: () => void) {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(`GET /big.bin HTTP/1.1\r\nHost: x\r\n${headers}\r\n`)
+  await once(socket, 'readable')
+  meanwhile()
+  const chunks: Buffer[] = []
+  socket.on('data', chunk => chunks.push(chunk))
+  // One that is not cut stays open.
+  socket.setTimeout(3000, () => socket.destroy())
+  await once(socket, 'close')
+  const bytes = Buffer.concat(chunks)
+  const end = bytes.indexOf('\r\n\r\n') + 4
+  return { head: bytes.toString('latin1', 0, end), body: bytes.subarray(end) }
+}
+
+for (const [what, headers, length] of [
+  ['whole', '', OLD.length],
+  ['in part', 'Range: bytes=4-25165827\r\n', 24 * MIB]
+] as const) {
+  for (const [sender, options] of SENDERS) {
+    test(`ANS-11 a file that is overwritten in place while it is sent ${what} does not arrive at full length, ${sender}`, async t => {
+      const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+      const path = site.at('/public/big.bin')
+      const { head, body } = await download(site.port, headers, () => overwrite(path))
+      t.regex(head, new RegExp(`\\r\\nContent-Length: ${length}\\r\\n`))
+      t.true(body.length < length, `${body.length} bytes`)
+      t.deepEqual(site.errors, [])
+      await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+    })
+    test(`FPR-19 a file whose mtime is set again while it is sent ${what} arrives, as a precompile does it, ${sender}`, async t => {
+      const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+      const path = site.at('/public/big.bin')
+      utimesSync(path, NPM, NPM)
+      const { body } = await download(site.port, `${headers}Connection: close\r\n`, () =>
+        utimesSync(path, NPM, NPM)
+      )
+      t.is(body.length, length)
+    })
+  }
+}
+
+for (const [sender, options] of SENDERS) {
+  test(`ANS-11 over HTTP/2 a file that is overwritten in place ends in a stream that is reset, ${sender}`, async t => {
+    const site = await makeSite(t, { '/public/big.bin': OLD }, { ...PRODUCTION, ...options })
+    const server = createHttp2((req, res) => void site.app.callback()(req, res))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const stream = session.request({ ':path': '/big.bin' })
+    await once(stream, 'response')
+    overwrite(site.at('/public/big.bin'))
+    stream.resume()
+    const [error] = (await once(stream, 'error')) as [NodeJS.ErrnoException]
+    t.is(error.code, 'ERR_HTTP2_STREAM_ERROR')
+    session.close()
+    await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('ANS-11 a file that is overwritten while koa-compress compresses it does not arrive to its end', async t => {
+  const site = await makeSite(
+    t,
+    { '/public/big.txt': Buffer.concat(Array.from({ length: 32 }, () => randomBytes(MIB))) },
+    { ...PRODUCTION, front: compress() }
+  )
+  const socket = connect(site.port, '127.0.0.1')
+  socket.write('GET /big.txt HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')
+  await once(socket, 'readable')
+  overwrite(site.at('/public/big.txt'))
+  const bytes = await buffer(socket)
+  t.regex(bytes.toString('latin1', 0, 500), /\r\nContent-Encoding: gzip\r\n/i)
+  // The last chunk of a chunked body has no bytes (RFC 9112 section 7.1).
+  t.false(bytes.subarray(-5).equals(Buffer.from('0\r\n\r\n')))
+  await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+  t.deepEqual(site.errors, [])
+})
+
+for (const [what, change] of [
+  ['grows', (path: string) => appendFileSync(path, 'more')],
+  ['is replaced', replace]
+] as const) {
+  for (const [sender, options] of SENDERS) {
+    test(`ANS-11 a file that ${what} whenever it is looked at is 200, of the size that it has when it is opened, ${sender}`, async t => {
+      const unkept = { revalidate: 0, memory: { maxFileBytes: 100 } }
+      const files = { '/public/big.bin': 'x'.repeat(5000) }
+      const site = await makeSite(t, files, { ...PRODUCTION, ...unkept, ...options })
+      site.server.prependListener('request', changing(site.at('/public/big.bin'), change))
+      for (let round = 0; round < 20; round++) {
+        const { status, headers, bytes } = await site.ask('/big.bin')
+        t.is(status, 200)
+        t.is(Number(headers['content-length']), bytes.length)
+        t.true(bytes.length >= 5000)
+      }
+      await until(() => openDescriptors(site.root) === 0, 'the file is closed')
+      t.deepEqual(site.errors, [])
+    })
+  }
+}
+
+function replace(path: string): void {
+  const next = `${path}.next`
+  appendFileSync(next, 'y'.repeat(6000))
+  renameSync(next, path)
+}
+
+/** Changes the file in every turn of the event loop until its download begins. */
+function changing(path: string, change: (path: string) => void): RequestListener {
+  return (_, res) => {
+    const again = () => {
+      if (res.headersSent || res.destroyed) return
+      change(path)
+      setImmediate(again)
+    }
+    again()
+  }
+}
+
+/** The same size and the same mtime, as two versions from npm have them. */
+async function makeVersions(t: Parameters<typeof makeSite>[0]) {
+  const site = await makeSite(
+    t,
+    {},
+    { ...PRODUCTION, revalidate: 0, memory: { maxFileBytes: 100 } }
+  )
+  const install = (text: string) => {
+    site.write('/public/next.js', text, NPM)
+    renameSync(site.at('/public/next.js'), site.at('/public/lib.js'))
+  }
+  install('1'.repeat(1000))
+  const etag = await etagOf(site)
+  install('2'.repeat(1000))
+  return { site, etag }
+}
+
+async function etagOf(site: Site): Promise<string> {
+  const { headers } = await site.ask('/lib.js', { method: 'HEAD' })
+  return headers.etag ?? ''
+}
+
+test('a version of the same size and mtime beyond memory has another ETag', async t => {
+  const { site, etag } = await makeVersions(t)
+  t.regex(etag, /^"[^"]+"$/)
+  const response = await site.ask('/lib.js', { headers: { 'if-none-match': etag } })
+  t.deepEqual([response.status, response.text], [200, '2'.repeat(1000)])
+  t.not(await etagOf(site), etag)
+  t.is(await etagOf(site), await etagOf(site))
+})
+
+test('If-Range mixes no two versions of the same size and mtime beyond memory', async t => {
+  const { site, etag } = await makeVersions(t)
+  const headers = { range: 'bytes=500-', 'if-range': etag }
+  const response = await site.ask('/lib.js', { headers })
+  t.deepEqual([response.status, response.text], [200, '2'.repeat(1000)])
+  const current = { range: 'bytes=500-', 'if-range': await etagOf(site) }
+  const part = await site.ask('/lib.js', { headers: current })
+  t.deepEqual([part.status, part.text], [206, '2'.repeat(500)])
+})
+
+test('ANS-01 a fingerprinted file beyond memory has its digest as ETag, the same on two replicas', async t => {
+  const bytes = Buffer.alloc(2 * MIB, 'film')
+  const name = withFingerprint('/assets/film.mp4', digestOf(bytes))
+  for (const mtime of [1e9, 1.5e9]) {
+    const site = await makeSite(t, {}, PRODUCTION)
+    site.write(`/public${name}`, bytes, mtime)
+    const { status, headers } = await site.ask(name, { method: 'HEAD' })
+    t.deepEqual([status, headers.etag], [200, `"${digestOf(bytes)}"`])
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+  }
 })

@@ -1,10 +1,16 @@
-// Fields that the application adds: NBR-02, WAY-05, MNT-04, MNT-07.
-import test from 'ava'
+// The fields of a response: those that the application adds (NBR-02, WAY-05, MNT-04, MNT-07), those for one
+// visitor alone (PRV-01), and those beyond ASCII (WAY-04).
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
-import { valueOf, withMore, without, type Fields } from '../../../lib/assets/serving/fields.ts'
+import { type Fields, valueOf, withMore, without } from '../../../lib/assets/serving/fields.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
-import { makeSite, type Files } from '../../support/site.ts'
+import { ask } from '../../support/raw.ts'
+import { type Files, makeSite, type Site, type SiteOptions } from '../../support/site.ts'
+import { WAYS } from '../../support/ways.ts'
 
 test('fields of ours are replaced in place, whatever their case, and others come after them', t => {
   const ours: Fields = Object.entries({ ETag: '"a"', 'Cache-Control': 'no-cache' })
@@ -241,3 +247,224 @@ for (const [title, mount, message] of [
 function raise(message: string): never {
   throw new Error(message)
 }
+
+const TEXT = 'body { color: red }'
+const PRINTED = withFingerprint('/assets/a.css', digestOf(TEXT))
+const VISITED = {
+  [`/public${PRINTED}`]: TEXT,
+  '/public/assets/a.css': TEXT,
+  '/public/robots.txt': TEXT,
+  '/dist/a.css': TEXT,
+  '/dist/fixed-12345678.css': TEXT
+}
+
+const VISITED_OPTIONS: SiteOptions = {
+  env: 'production',
+  apps: { web: { compile: false, fingerprint: false } },
+  mounts: {
+    '/m': {
+      dir: 'dist',
+      immutable: /fixed/,
+      cacheControl: 'public, max-age=604800',
+      headers: { 'CDN-Cache-Control': 'max-age=60' }
+    }
+  }
+}
+
+const PRIVATE = {
+  [PRINTED]: 'private, max-age=31536000, immutable',
+  '/assets/a.css': 'private, max-age=0, must-revalidate',
+  '/robots.txt': 'private, max-age=0, must-revalidate',
+  '/m/a.css': 'private, max-age=604800',
+  '/m/fixed-12345678.css': 'private, max-age=31536000, immutable'
+}
+
+test('PRV-01 S66 no file is public for a request with Authorization', async t => {
+  const site = await makeSite(t, VISITED, VISITED_OPTIONS)
+  for (const [path, value] of Object.entries(PRIVATE)) {
+    const { headers } = await site.ask(path)
+    for (const sent of ['Basic YTpi', '']) {
+      for (const more of [{}, { range: 'bytes=0-1' }, { 'if-none-match': String(headers.etag) }]) {
+        const answer = await site.ask(path, { headers: { authorization: sent, ...more } })
+        t.is(answer.headers['cache-control'], value, `${path} ${answer.status}`)
+        t.not(answer.headers['cdn-cache-control'], 'max-age=60')
+      }
+    }
+    // What was made for one visitor is not kept for the others.
+    for (let asked = 0; asked < 3; asked++) {
+      const other = await site.ask(path)
+      t.is(other.headers['cache-control'], value.replace('private', 'public'))
+    }
+  }
+  t.deepEqual(site.errors, [])
+})
+
+test('PRV-01 no file is public beside a cookie that was set in front', async t => {
+  const front: Middleware = (ctx, next) => {
+    if (ctx.get('x-visitor') !== '') ctx.cookies.set('visitor', '1')
+    return next()
+  }
+  const site = await makeSite(t, VISITED, { ...VISITED_OPTIONS, front })
+  for (const [path, value] of Object.entries(PRIVATE)) {
+    const { headers } = await site.ask(path, { headers: { 'x-visitor': '1' } })
+    t.is(headers['cache-control'], value, path)
+    t.deepEqual(headers['set-cookie'], ['visitor=1; path=/; httponly'])
+    const other = await site.ask(path)
+    t.is(other.headers['cache-control'], value.replace('private', 'public'), path)
+  }
+})
+
+test('PRV-01 a Cache-Control that was set in front stays, and so does what a route says of its file', async t => {
+  const front: Middleware = (ctx, next) => {
+    if (ctx.path === '/robots.txt') ctx.set('Cache-Control', 'public, max-age=5')
+    return next()
+  }
+  const site = await makeSite(t, VISITED, {
+    ...VISITED_OPTIONS,
+    front,
+    routes: ctx => ctx.sendFile('a.css', { root: 'dist', cacheControl: 'public, max-age=6' })
+  })
+  const headers = { authorization: 'Basic YTpi' }
+  t.is((await site.ask('/robots.txt', { headers })).headers['cache-control'], 'public, max-age=5')
+  t.is((await site.ask('/route', { headers })).headers['cache-control'], 'public, max-age=6')
+})
+
+test('PRV-01 requests of two visitors on one connection do not mix', async t => {
+  const site = await makeSite(t, VISITED, VISITED_OPTIONS)
+  for (let round = 0; round < 3; round++) {
+    const open = await ask(site.port, 'GET', PRINTED)
+    const guarded = await ask(site.port, 'GET', PRINTED, { Authorization: 'Basic YTpi' })
+    t.is(open.headers['cache-control'], 'public, max-age=31536000, immutable')
+    t.is(guarded.headers['cache-control'], 'private, max-age=31536000, immutable')
+  }
+  t.deepEqual(site.errors, [])
+})
+
+const BEYOND_ASCII = {
+  'Content-Disposition': 'attachment; filename="Käse.pdf"; filename*=UTF-8\'\'K%C3%A4se.pdf',
+  'X-City': 'Århus \u0080\u00ff',
+  Link: '</ä.css>; rel=preload'
+}
+const SIZES = [1, 100, 5000, 16 * 1024, 17 * 1024, 300_000]
+
+/** The lines of these fields as Node itself writes them, in order. */
+async function linesOfNode(t: ExecutionContext): Promise<string[]> {
+  const server = createServer((_, res) => {
+    for (const [name, value] of Object.entries(BEYOND_ASCII)) res.setHeader(name, value)
+    res.writeHead(200).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  return linesOf((await ask((server.address() as AddressInfo).port, 'GET', '/')).head)
+}
+
+// One character for each byte.
+const linesOf = (head: string) =>
+  head
+    .split('\r\n')
+    .filter(line => /^(?:content-disposition|x-city|link):/i.test(line))
+    .toSorted()
+
+async function areSame(
+  t: ExecutionContext,
+  { port, errors }: Site,
+  pathOf: (size: number) => string
+) {
+  const expected = await linesOfNode(t)
+  t.is(expected.length, 3)
+  t.true(expected[0]?.includes('K\u00e4se'))
+  for (const size of SIZES) {
+    const path = pathOf(size)
+    const etag = (await ask(port, 'HEAD', path)).headers['etag'] ?? ''
+    for (const [method, headers, status, length] of [
+      ['GET', {}, 200, size],
+      ['GET', {}, 200, size],
+      ['HEAD', {}, 200, 0],
+      ['GET', { Range: 'bytes=0-0' }, 206, 1],
+      ['GET', { 'If-None-Match': etag }, 304, 0],
+      ['GET', { 'If-Match': '"x"' }, 412, 0],
+      ['GET', { Range: 'bytes=999999-' }, 416, 0]
+    ] as const) {
+      const answer = await ask(port, method, path, headers)
+      const about = `${method} ${status}, ${size} bytes`
+      t.deepEqual([answer.status, answer.body.length], [status, length], about)
+      t.true(
+        answer.body.every(byte => byte === 0xe4),
+        about
+      )
+      t.deepEqual(linesOf(answer.head), expected, about)
+    }
+  }
+  t.deepEqual(errors, [])
+}
+
+const PDFS = Object.fromEntries(SIZES.map(size => [`/dist/${size}.pdf`, Buffer.alloc(size, 0xe4)]))
+const PRODUCTION: SiteOptions = { env: 'production', fingerprint: false }
+
+const setAll: Middleware = (ctx, next) => {
+  ctx.set(BEYOND_ASCII)
+  return next()
+}
+
+for (const [way, options] of WAYS) {
+  test(`WAY-04 the option headers is sent as Node sends it, ${way}`, async t => {
+    const mounts = { '/m': { dir: 'dist', headers: BEYOND_ASCII } }
+    const site = await makeSite(t, PDFS, { ...PRODUCTION, ...options, mounts })
+    await areSame(t, site, size => `/m/${size}.pdf`)
+  })
+
+  test(`WAY-04 what was set before a file is sent as Node sends it, ${way}`, async t => {
+    const site = await makeSite(t, PDFS, {
+      ...PRODUCTION,
+      ...options,
+      mounts: { '/m': 'dist' },
+      ...(options.front && { front: setAll })
+    })
+    if (!options.front) {
+      site.server.prependListener('request', (_, res) => {
+        for (const [name, value] of Object.entries(BEYOND_ASCII)) res.setHeader(name, value)
+      })
+    }
+    await areSame(t, site, size => `/m/${size}.pdf`)
+  })
+
+  test(`WAY-04 what a route sets for ctx.sendFile is sent as Node sends it, ${way}`, async t => {
+    const site = await makeSite(t, PDFS, {
+      ...PRODUCTION,
+      ...options,
+      async routes(ctx) {
+        ctx.set(BEYOND_ASCII)
+        await ctx.sendFile(ctx.path, { root: 'dist' })
+      }
+    })
+    await areSame(t, site, size => `/${size}.pdf`)
+  })
+
+  test(`WAY-04 Set-Cookie and several values are sent as Node sends them, ${way}`, async t => {
+    const cookies = ['a=ä', 'b=ÿ; path=/']
+    const site = await makeSite(t, { '/public/a.txt': 'text' }, { ...PRODUCTION, ...options })
+    site.server.prependListener('request', (_, res) => res.setHeader('Set-Cookie', cookies))
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const { head } = await ask(site.port, method, '/a.txt')
+      t.deepEqual(
+        head.split('\r\n').filter(line => /^set-cookie/i.test(line)),
+        cookies.map(cookie => `Set-Cookie: ${cookie}`)
+      )
+    }
+  })
+}
+
+test('WAY-04 ctx.attachment with an umlaut gives the name of the file', async t => {
+  const site = await makeSite(t, PDFS, {
+    ...PRODUCTION,
+    async routes(ctx) {
+      ctx.attachment('Käse.pdf')
+      await ctx.sendFile('100.pdf', { root: 'dist' })
+    }
+  })
+  for (const method of ['HEAD', 'GET']) {
+    const { head } = await ask(site.port, method, '/x')
+    t.true(head.includes('Content-Disposition: attachment; filename="Käse.pdf"'), head)
+  }
+})
