@@ -1,15 +1,74 @@
-// A clock that was set back by an hour: every file seems to have been changed in time to come.
-import { utimesSync } from 'node:fs'
+// A clock that was set back by an hour, before the server starts or while it runs: every file seems to have been
+// changed in time to come, and what was trusted for a second is not trusted for an hour.
+import { mkdirSync, renameSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { precompile } from '../../lib/assets/building/precompile.ts'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
+import { makeProject, makeSite, writeFiles } from '../support/site.ts'
+import { until } from '../support/until.ts'
 
 const clock = Date.now
-Date.now = () => clock() - 3_600_000
+const HOUR = 3_600_000
+let back = 0
+Date.now = () => clock() - back
+
+function setBack(t: ExecutionContext): void {
+  back = HOUR
+  t.teardown(() => (back = 0))
+}
+
+const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0.2 }
+
+test.serial('with the clock set back a changed file is seen as soon as ever', async t => {
+  const root = makeProject(t, { 'public/a.txt': 'one', 'build/a.txt': 'one' })
+  const { port } = await makeFront(t, { root, ...PRODUCTION, mounts: { '/static': 'build' } })
+  const text = async (path: string) => (await ask(port, 'GET', path)).text
+  for (const path of ['/a.txt', '/static/a.txt']) t.is(await text(path), 'one')
+  setBack(t)
+  writeFiles(root, { 'public/a.txt': 'two', 'build/a.txt': 'two' })
+  await until(async () => (await text('/a.txt')) === 'two', 'the new bytes')
+  await until(async () => (await text('/static/a.txt')) === 'two', 'those of a mount')
+})
+
+test.serial(
+  'with the clock set back a file that comes without an event is seen as soon as ever',
+  async t => {
+    const root = makeProject(t, { 'public/deep/sub/x.txt': 'x' })
+    const { port } = await makeFront(t, { root, ...PRODUCTION })
+    const status = async () => (await ask(port, 'GET', '/deep/sub/a.txt')).status
+    // The first miss watches the folder, the next one is remembered.
+    for (let times = 0; times < 3; times++) t.is(await status(), 404)
+    setBack(t)
+    renameSync(join(root, 'public/deep'), join(root, 'away'))
+    mkdirSync(join(root, 'public/deep'))
+    writeFiles(root, { 'public/deep/sub/a.txt': 'a' })
+    await until(async () => (await status()) === 200, 'the file')
+    t.pass()
+  }
+)
+
+test.serial('with the clock set back a new manifest is read as soon as ever', async t => {
+  const root = makeProject(t, { 'apps/web/assets/x/app.css': 'one' })
+  await precompile({ root })
+  const routes: Middleware = ctx => {
+    ctx.body = ctx.assets.url('app.css')
+  }
+  const { port } = await makeSite(t, {}, { root, env: 'production', revalidate: 0.2, routes })
+  const page = async () => (await ask(port, 'GET', '/page')).text
+  const before = await page()
+  t.regex(before, /^\/assets\/app-[0-9a-f]{32}\.css$/)
+  setBack(t)
+  writeFiles(root, { 'apps/web/assets/x/app.css': 'two' })
+  await precompile({ root })
+  await until(async () => (await page()) !== before, 'the new name')
+  t.pass()
+})
 
 test.serial('with the clock set back every request is answered, with the newest bytes', async t => {
+  setBack(t)
   const root = makeProject(t, {
     'apps/web/assets/x/app.css': 'one',
     'apps/web/assets/x/sheet.css.scss': '@use "part"; a { one: 1 }',

@@ -1,15 +1,19 @@
+// Conditional requests: preconditions, entity tags, ranges and dates.
 import test from 'ava'
-
-import { formatHttpDate } from '../../lib/http/dates.ts'
+import * as fc from 'fast-check'
+import { formatHttpDate, parseHttpDate } from '../../lib/http/dates.ts'
 import { evaluatePreconditions, type Judgement } from '../../lib/http/preconditions.ts'
+import { chooseRange } from '../../lib/http/ranges.ts'
+import { etagMatches, formatEtag } from '../../lib/http/validators.ts'
+import { growsInProportion } from '../support/cost.ts'
 
 const MODIFIED = Date.UTC(2020, 0, 1)
-const NOW = Date.UTC(2025, 0, 1)
+const CLOCK = Date.UTC(2025, 0, 1)
 const DAY = 86_400_000
 const EARLIER = formatHttpDate(MODIFIED - DAY)
 const EQUAL = formatHttpDate(MODIFIED)
-const LATER = formatHttpDate(MODIFIED + DAY)
-const FUTURE = formatHttpDate(NOW + DAY)
+const DAY_LATER = formatHttpDate(MODIFIED + DAY)
+const FUTURE = formatHttpDate(CLOCK + DAY)
 
 // RFC 9110 section 13.2.2 as a table; the first row that fits counts. T: the
 // condition holds. F: it does not. -: there is none, or it has to be ignored.
@@ -78,14 +82,14 @@ const IF_UNMODIFIED_SINCE: readonly Case<DateRule>[] = [
   ['2030', absent],
   [EARLIER, onlyDated(() => 'F')],
   [EQUAL, onlyDated(() => 'T')],
-  [LATER, onlyDated(() => 'T')]
+  [DAY_LATER, onlyDated(() => 'T')]
 ]
 const IF_MODIFIED_SINCE: readonly Case<DateRule>[] = [
   [undefined, absent],
   ['2030', absent],
   [EARLIER, onlyDated(() => 'T')],
   [EQUAL, onlyDated(() => 'F')],
-  [LATER, onlyDated((_, reading) => truth(reading === 'exact'))],
+  [DAY_LATER, onlyDated((_, reading) => truth(reading === 'exact'))],
   [FUTURE, onlyDated(() => 'T')]
 ]
 // If-Range is about ranges only and must not change anything here.
@@ -113,7 +117,7 @@ for (const reading of ['exact', 'before'] as const) {
       for (const method of METHODS) {
         cases++
         const expected = judgeByTable(truths, method)
-        const options = { ifModifiedSince: reading, now: NOW }
+        const options = { ifModifiedSince: reading, now: CLOCK }
         const { status } = evaluatePreconditions(method, headers, validators, options)
         if (status !== expected) wrong.push({ method, headers, validators, expected, status })
       }
@@ -157,8 +161,8 @@ test('where there is no representation yet, If-Match fails and If-None-Match: * 
 })
 
 test('a Last-Modified in the future is still equal to itself', t => {
-  const lastModified = NOW + DAY
-  const options = { ifModifiedSince: 'before', now: NOW } as const
+  const lastModified = CLOCK + DAY
+  const options = { ifModifiedSince: 'before', now: CLOCK } as const
   const headers = { 'if-modified-since': FUTURE }
   t.is(evaluatePreconditions('GET', headers, { lastModified }, options).status, 304)
 })
@@ -178,7 +182,7 @@ const REASONS: readonly [string, Record<string, string>, string][] = [
   ['GET', { 'if-modified-since': EQUAL }, 'not modified since If-Modified-Since'],
   [
     'GET',
-    { 'if-modified-since': LATER },
+    { 'if-modified-since': DAY_LATER },
     'If-Modified-Since is invalid or differs from Last-Modified'
   ],
   ['PUT', { 'if-match': '"x"' }, 'If-Match names the ETag'],
@@ -193,3 +197,281 @@ for (const [method, headers, reason] of REASONS) {
     t.is(evaluatePreconditions(method, headers, validators).reason, reason)
   })
 }
+
+const weakly = (list: string, etag = '"x"') => etagMatches(list, etag, 'weak')
+const strongly = (list: string, etag = '"x"') => etagMatches(list, etag, 'strong')
+
+test('an identifier is quoted', t => {
+  t.is(formatEtag('identifier'), '"identifier"')
+  t.is(formatEtag('identifier', true), 'W/"identifier"')
+  t.is(formatEtag('a,b'), '"a,b"')
+})
+
+test('ETG-05 a tag is not quoted twice', t => {
+  t.is(formatEtag('"x"'), '"x"')
+  t.is(formatEtag('W/"x"'), 'W/"x"')
+  t.is(formatEtag('W/"x"', true), 'W/"x"')
+  t.is(formatEtag('"x"', true), 'W/"x"')
+  t.is(formatEtag('""'), '""')
+})
+
+for (const wrong of [
+  '',
+  'a"b',
+  '"a"b"',
+  '"',
+  'a b',
+  'a\r\nX: y',
+  '\0',
+  'ä',
+  '"ä"',
+  '\x7f',
+  '"a\n"'
+]) {
+  test(`ETG-06 ${JSON.stringify(wrong)} is rejected`, t => {
+    t.throws(() => formatEtag(wrong), { instanceOf: TypeError, message: /ETag must be/ })
+  })
+}
+
+test('ETG-04 a list, W/, *, a tag without quotes, a comma inside of quotes', t => {
+  for (const list of [
+    '"x"',
+    'W/"x"',
+    '*',
+    '"a", "x"',
+    '"a","x" ,"b"',
+    'W/"a", W/"x"',
+    'x',
+    'a, x'
+  ]) {
+    t.true(weakly(list), list)
+    t.true(weakly(list, 'W/"x"'), list)
+  }
+  t.true(weakly('W/x'))
+  t.true(weakly('"a,b", "c"', '"a,b"'))
+  t.false(weakly('"a,b"', '"a"'))
+  t.false(weakly('"a,x,b"'))
+})
+
+test('ETG-04 lists that contain another tag, or none', t => {
+  const others = [
+    '',
+    ' ',
+    ',',
+    '"',
+    '"y"',
+    '"X"',
+    'w/"x"',
+    '"x',
+    'x"',
+    '"x"y',
+    '"y" "x"',
+    '"y", *',
+    '""'
+  ]
+  for (const list of others) t.false(weakly(list), list)
+  t.false(etagMatches('"x"', undefined, 'weak'))
+  t.false(etagMatches('*', undefined, 'weak'))
+})
+
+test('a strong comparison needs two strong tags', t => {
+  t.true(strongly('"a", "x"'))
+  t.true(strongly('*'))
+  t.true(strongly('*', 'W/"x"'))
+  t.false(strongly('W/"x"'))
+  t.false(strongly('"x"', 'W/"x"'))
+  t.false(strongly('W/"x"', 'W/"x"'))
+  t.true(strongly('W/"x", "x"'))
+})
+
+test('a list of quoted tags matches exactly its members', t => {
+  const opaque = fc.stringMatching(/^[!#-~]{0,12}$/)
+  fc.assert(
+    fc.property(fc.array(opaque, { maxLength: 6 }), opaque, (tags, wanted) => {
+      const list = tags.map(tag => `"${tag}"`).join(', ')
+      return etagMatches(list, `"${wanted}"`, 'strong') === tags.includes(wanted)
+    })
+  )
+  t.pass()
+})
+
+const HOSTILE = ['"x",', 'W/"', ' ', '"', ',', 'W/', '"x" ', 'x,', '\t,']
+
+for (const unit of HOSTILE) {
+  test(`S28 16 KiB of ${JSON.stringify(unit)} take time in proportion to their length`, t => {
+    const listOf = (bytes: number) => unit.repeat(bytes / unit.length)
+    t.false(etagMatches(listOf(16_384), '"other"', 'weak'))
+    t.true(growsInProportion(16_384, bytes => etagMatches(listOf(bytes), '"other"', 'weak')))
+  })
+}
+
+const ETAG = '"abc"'
+const DATE = 'Tue, 14 Nov 2023 22:13:20 GMT'
+const AT = 1_700_000_000_000
+const LATER = AT + 60_000
+const FILE = { etag: ETAG, lastModified: AT }
+
+for (const [range, size, choice] of [
+  ['bytes=0-0', 10, { start: 0, end: 0 }],
+  ['bytes=0-9', 10, { start: 0, end: 9 }],
+  ['bytes=3-', 10, { start: 3, end: 9 }],
+  ['bytes=3-99', 10, { start: 3, end: 9 }],
+  ['bytes=-3', 10, { start: 7, end: 9 }],
+  ['bytes=-99', 10, { start: 0, end: 9 }],
+  ['bytes= 1-2 ', 10, { start: 1, end: 2 }],
+  ['Bytes=1-2', 10, { start: 1, end: 2 }],
+  ['bytes=10-', 10, 'unsatisfiable'],
+  ['bytes=0-', 0, 'unsatisfiable'],
+  ['bytes=-0', 10, 'unsatisfiable'],
+  ['bytes=-1', 0, 'unsatisfiable'],
+  [`bytes=${'9'.repeat(400)}-`, 10, 'unsatisfiable'],
+  [`bytes=-${'9'.repeat(400)}`, 10, { start: 0, end: 9 }],
+  ['bytes=2-1', 10, 'whole'],
+  ['bytes=-', 10, 'whole'],
+  ['bytes=', 10, 'whole'],
+  ['bytes=0-1,2-3', 10, 'whole'],
+  ['bytes=0x1-2', 10, 'whole'],
+  ['bytes=+1-2', 10, 'whole'],
+  ['bytes=--1', 10, 'whole'],
+  ['bytes:1-2', 10, 'whole'],
+  ['seconds=1-2', 10, 'whole'],
+  ['', 10, 'whole']
+] as const) {
+  const shown = range.length > 40 ? `${range.slice(0, 20)}… (${range.length})` : range
+  test(`Range: ${JSON.stringify(shown)} of ${size} bytes is ${JSON.stringify(choice)}`, t => {
+    t.deepEqual(chooseRange('GET', { range }, FILE, size, LATER), choice)
+  })
+}
+
+for (const method of ['HEAD', 'POST', 'PUT']) {
+  test(`a range is ignored for ${method}`, t => {
+    t.is(chooseRange(method, { range: 'bytes=0-1' }, FILE, 10, LATER), 'whole')
+    t.is(chooseRange(method, { range: 'bytes=20-' }, FILE, 10, LATER), 'whole')
+  })
+}
+
+for (const [ifRange, isCurrent] of [
+  [ETAG, true],
+  [DATE, true],
+  ['Tuesday, 14-Nov-23 22:13:20 GMT', true],
+  ['"x"', false],
+  [`W/${ETAG}`, false],
+  [`"x", ${ETAG}`, false],
+  ['abc', false],
+  ['*', false],
+  ['', false],
+  ['Tue, 14 Nov 2023 22:13:21 GMT', false],
+  ['Tue, 14 Nov 2023 22:13:19 GMT', false]
+] as const) {
+  test(`If-Range: ${JSON.stringify(ifRange)} ${isCurrent ? 'is' : 'is not'} current`, t => {
+    const headers = { range: 'bytes=0-1', 'if-range': ifRange }
+    const choice = chooseRange('GET', headers, FILE, 10, LATER)
+    t.deepEqual(choice, isCurrent ? { start: 0, end: 1 } : 'whole')
+  })
+}
+
+test('If-Range is never current for a weak tag, for a date of this second, and for nothing', t => {
+  const of = (ifRange: string, validators: object, now = LATER) =>
+    chooseRange('GET', { range: 'bytes=0-1', 'if-range': ifRange }, validators, 10, now)
+  t.is(of('W/"abc"', { etag: 'W/"abc"' }), 'whole')
+  t.is(of(DATE, FILE, AT + 999), 'whole')
+  t.deepEqual(of(DATE, FILE, AT + 1000), { start: 0, end: 1 })
+  t.is(of(ETAG, {}), 'whole')
+  t.is(of(DATE, { etag: ETAG }), 'whole')
+})
+
+test('a range is within the file, whatever is requested', t => {
+  const numbers = fc.integer({ min: 0, max: 50 })
+  fc.assert(
+    fc.property(numbers, numbers, numbers, (first, last, size) => {
+      for (const range of [`bytes=${first}-${last}`, `bytes=${first}-`, `bytes=-${last}`]) {
+        const choice = chooseRange('GET', { range }, FILE, size, LATER)
+        if (typeof choice === 'string') continue
+        if (!(choice.start >= 0 && choice.start <= choice.end && choice.end < size)) return false
+      }
+      return true
+    })
+  )
+  t.pass()
+})
+
+const NOV_1994 = Date.UTC(1994, 10, 6, 8, 49, 37)
+const NOW = Date.UTC(2026, 0, 15)
+
+test('EXP-05 dates are written as IMF-fixdate', t => {
+  t.is(formatHttpDate(0), 'Thu, 01 Jan 1970 00:00:00 GMT')
+  t.is(formatHttpDate(NOV_1994 + 999), 'Sun, 06 Nov 1994 08:49:37 GMT')
+})
+
+test('a year of more than four digits is rejected', t => {
+  for (const wrong of [Number.NaN, Infinity, Date.UTC(10_000, 0), Date.parse('-000001-01-01')]) {
+    t.throws(() => formatHttpDate(wrong), { instanceOf: TypeError, message: /years 0000 to 9999/ })
+  }
+})
+
+test('MOD-05 all three formats are parsed as GMT, in whatever time zone the server is', t => {
+  const zone = process.env.TZ
+  t.teardown(() => {
+    if (zone === undefined) delete process.env.TZ
+    else process.env.TZ = zone
+  })
+  for (const TZ of ['UTC', 'America/New_York', 'Asia/Kolkata']) {
+    process.env.TZ = TZ
+    t.is(parseHttpDate('Sun, 06 Nov 1994 08:49:37 GMT'), NOV_1994, TZ)
+    t.is(parseHttpDate('Sunday, 06-Nov-94 08:49:37 GMT', NOW), NOV_1994, TZ)
+    t.is(parseHttpDate('Sun Nov  6 08:49:37 1994'), NOV_1994, TZ)
+  }
+})
+
+function yearOf(digits: string, now: number): number | undefined {
+  const date = parseHttpDate(`Friday, 01-Jan-${digits} 00:00:00 GMT`, now)
+  return date === undefined ? undefined : new Date(date).getUTCFullYear()
+}
+
+test('a two-digit year is at most fifty years ahead', t => {
+  t.is(yearOf('26', NOW), 2026)
+  t.is(yearOf('76', NOW), 2076)
+  t.is(yearOf('77', NOW), 1977)
+  t.is(yearOf('99', NOW), 1999)
+  t.is(yearOf('76', NOW - 30 * 86_400_000), 1976)
+  t.is(yearOf('05', Date.UTC(2099, 0)), 2105)
+})
+
+test('a leap second is valid, a day that the month does not have is not', t => {
+  t.is(parseHttpDate('Sat, 31 Dec 2016 23:59:60 GMT'), Date.UTC(2017, 0))
+  t.is(parseHttpDate('Mon, 29 Feb 2016 00:00:00 GMT'), Date.UTC(2016, 1, 29))
+  t.is(parseHttpDate('Wed, 29 Feb 2017 00:00:00 GMT'), undefined)
+  t.is(parseHttpDate('Sat, 31 Apr 2016 00:00:00 GMT'), undefined)
+})
+
+const UNREADABLE = [
+  '',
+  ' ',
+  '2030',
+  '0',
+  'yesterday',
+  '1994-11-06T08:49:37Z',
+  'Sun, 06 Nov 1994 08:49:37',
+  'Sun, 06 Nov 1994 08:49:37 UTC',
+  'Sun, 06 Nov 1994 08:49:37 +0000',
+  'Sun, 06 Nov 1994 24:00:00 GMT',
+  'Sun, 06 Nov 1994 08:60:00 GMT',
+  'Sun, 6 Nov 1994 08:49:37 GMT',
+  'sun, 06 nov 1994 08:49:37 gmt',
+  'Sun, 06 Nov 1994 08:49:37 GMT; length=3',
+  ' Sun, 06 Nov 1994 08:49:37 GMT',
+  'Sun Nov 6 08:49:37 1994',
+  'Sun, 00 Nov 1994 08:49:37 GMT'
+]
+
+for (const text of UNREADABLE) {
+  test(`${JSON.stringify(text)} is not a date`, t => {
+    t.is(parseHttpDate(text, NOW), undefined)
+  })
+}
+
+test('a formatted date parses to the same time', t => {
+  const seconds = fc.integer({ min: -62_167_219_200, max: 253_402_300_799 })
+  fc.assert(fc.property(seconds, at => parseHttpDate(formatHttpDate(at * 1000)) === at * 1000))
+  t.pass()
+})

@@ -1,10 +1,24 @@
-import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+// Files are written completely or not at all, with the mtime that they are to have.
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { asyncProperty, assert, bigInt } from 'fast-check'
+import fc, { assert, asyncProperty, bigInt } from 'fast-check'
+import { hasMtime, mtimeNotBefore, setMtime } from '../../../lib/files/clock.ts'
 import { removeFile } from '../../../lib/files/disk.ts'
-import { writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
-import { hasMtime, setMtime } from '../../../lib/files/clock.ts'
+import {
+  sweep,
+  sweepTree,
+  temporaryName,
+  writeAtomically
+} from '../../../lib/files/writing/atomic-write.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
 
@@ -97,4 +111,58 @@ test('a target that cannot be replaced is named as it was given, also behind a l
   const error = await t.throwsAsync(() => writeAtomically(target, Buffer.from('a{}'), 1n))
   t.is((error as NodeJS.ErrnoException & { dest?: string }).dest, target)
   t.deepEqual(readdirSync(join(root, 'real')), ['app.css'])
+})
+
+const LEFT = '.koa-fresh-assets-cafecafe-0.tmp'
+
+test('temporary files go once they are older than they may be, whatever their mtime; other files stay', async t => {
+  const others = ['.hidden', '.koa-fresh-assets.lock', 'app.css']
+  const root = makeProject(
+    t,
+    Object.fromEntries([...others, LEFT].map(name => [name, 'half a fi']))
+  )
+  for (const name of [...others, LEFT]) utimesSync(join(root, name), 1e9, 1e9)
+  await sweep(root)
+  t.deepEqual(readdirSync(root).toSorted(), [...others, LEFT].toSorted())
+  await sweep(root, -1000)
+  t.deepEqual(readdirSync(root).toSorted(), others)
+})
+
+test('every temporary file has a name of its own, which is swept', async t => {
+  const names = [temporaryName(), temporaryName()]
+  t.is(new Set(names).size, 2)
+  const root = makeProject(t)
+  for (const name of names) writeFileSync(join(root, name), '')
+  await sweep(root, -1000)
+  t.deepEqual(readdirSync(root), [])
+})
+
+test('S74 folders below are swept, but not through a link', async t => {
+  const outside = makeProject(t, { [LEFT]: '', [`deep/${LEFT}`]: '' })
+  const root = makeProject(t, { [`a/b/${LEFT}`]: '', [`a/${LEFT}`]: '' })
+  symlinkSync(outside, join(root, 'link'))
+  symlinkSync(root, join(root, 'again'))
+  await sweepTree(root, -1000)
+  t.deepEqual(readdirSync(join(root, 'a')), ['b'])
+  t.deepEqual(readdirSync(join(root, 'a/b')), [])
+  t.deepEqual(readdirSync(outside).toSorted(), [LEFT, 'deep'])
+  t.deepEqual(readdirSync(join(outside, 'deep')), [LEFT])
+})
+
+test('a folder that is not there is swept without complaint', async t => {
+  await t.notThrowsAsync(sweep(join(makeProject(t), 'nowhere')))
+})
+
+test('an mtime that is not before another is not before it on disk either, and less than 3 µs later', async t => {
+  const file = join(makeProject(t, { copy: '' }), 'copy')
+  const nanoseconds = fc.bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
+  await fc.assert(
+    fc.asyncProperty(nanoseconds, async original => {
+      await setMtime(file, mtimeNotBefore(original))
+      const { mtimeNs } = statSync(file, { bigint: true })
+      return mtimeNs >= original && mtimeNs - original < 3000n
+    }),
+    { numRuns: 500 }
+  )
+  t.pass()
 })
