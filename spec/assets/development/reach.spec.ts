@@ -8,7 +8,11 @@ import { loadedScripts } from '../../support/loaded.ts'
 import { ask, exchange, readAnswer } from '../../support/raw.ts'
 import { makeSite, type SiteOptions } from '../../support/site.ts'
 
-const FILES = { 'css/app.css': 'a{}' }
+const FILES = { 'css/app.css': 'a{}', 'img/a.svg': '<svg/>' }
+const NAMES = [
+  ...['', 'live', 'live.js', 'other', '?json', 'asset?path=/assets/app.css'],
+  ...['image?path=/assets/a.svg', 'requests', 'inspector.css']
+]
 const TAG = '<script src="/assets/-/live.js" type="module" async="async"></script>'
 
 /** The modules of the room that have been loaded by this process. */
@@ -23,12 +27,17 @@ const page: SiteOptions['routes'] = (ctx, next) => {
 }
 
 const REFUSED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'a foreign Host': { Host: 'evil.example' },
+  'a foreign Host (DNS rebinding)': { Host: 'evil.example' },
+  'a Host that begins as a loopback name': { Host: 'localhost.evil.example' },
+  'a Host that ends as one without its dot': { Host: 'evillocalhost' },
+  'an address of the network': { Host: '192.168.1.4:3000' },
+  'no Host': { Host: '' },
   'no Host that can be read': { Host: 'localhost:x' },
   'X-Forwarded-For': { 'X-Forwarded-For': '127.0.0.1' },
   Forwarded: { Forwarded: 'for=127.0.0.1' },
   'a foreign Origin': { Origin: 'http://evil.example' },
-  'an opaque Origin': { Origin: 'null' }
+  'an opaque Origin': { Origin: 'null' },
+  'a script of another site': { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }
 }
 
 test.serial(
@@ -37,13 +46,13 @@ test.serial(
     const { port } = await makeSite(t, FILES, { routes: page })
     const plain = await ask(port, 'GET', '/assets/missing.css')
     for (const [what, headers] of Object.entries(REFUSED)) {
-      for (const name of ['', 'live', 'live.js', 'other']) {
+      for (const name of NAMES) {
         const answer = await ask(port, 'GET', `/assets/-/${name}`, headers)
         t.is(answer.status, 404, `${what} ${name}`)
         t.deepEqual(answer.body, plain.body)
         t.deepEqual(Object.keys(answer.headers), Object.keys(plain.headers))
       }
-      if (what !== 'no Host that can be read') {
+      if (!what.startsWith('no Host') && !what.startsWith('a script')) {
         t.is((await ask(port, 'GET', '/', headers)).text, '', what)
       }
     }
@@ -86,8 +95,8 @@ for (const [what, options] of [
 ] as const) {
   test.serial(`LIV-05 ${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
     const { port } = await makeSite(t, FILES, { routes: page, ...options })
-    for (const name of ['', 'live', 'live.js']) {
-      t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404)
+    for (const name of NAMES) {
+      t.is((await ask(port, 'GET', `/assets/-/${name}`)).status, 404, name)
     }
     const { status, text } = await ask(port, 'GET', '/')
     t.deepEqual([status, text], [200, ''])
@@ -120,6 +129,21 @@ test.serial('the first request of this machine loads it, and unknown names go on
   t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
 })
 
+test.serial(
+  "S58 other spellings of its paths are nobody's, and other methods are not answered",
+  async t => {
+    const { port } = await makeSite(t, FILES)
+    t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
+    const spelled = ['/assets//-/', '/assets/%2D/', '/assets/./-/', '/assets/-//', '/assets/-']
+    for (const path of [...spelled, `http://localhost:${port}/assets/-/`]) {
+      t.is((await ask(port, 'GET', path)).status, 404, path)
+    }
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      t.is((await ask(port, method, '/assets/-/')).status, 404, method)
+    }
+  }
+)
+
 test.serial('an asset below -/ comes first', async t => {
   const { port } = await makeSite(t, { 'js/-/live.js': 'own()' })
   t.is((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()')
@@ -134,7 +158,9 @@ test.serial('a host that is listed is served, and the prefix is where the option
   const headers = { Host: 'box.local:3000' }
   const tag = '<script src="/my%20assets/-/live.js" type="module" async="async"></script>'
   t.is((await ask(port, 'GET', '/', headers)).text, tag)
-  t.is((await ask(port, 'GET', '/my%20assets/-/live.js', headers)).status, 200)
+  for (const name of ['', 'live.js']) {
+    t.is((await ask(port, 'GET', `/my%20assets/-/${name}`, headers)).status, 200)
+  }
 })
 
 const FROM_ELSEWHERE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -148,13 +174,7 @@ test.serial('S69 a link or a frame of another site leads to nothing below -/', a
   const plain = await ask(port, 'GET', '/assets/missing.css')
   for (const [what, fetched] of Object.entries(FROM_ELSEWHERE)) {
     const headers = { ...fetched, 'Sec-Fetch-Mode': 'navigate' }
-    for (const name of [
-      '',
-      'live',
-      'live.js',
-      'asset?path=app.css',
-      'image?path=/assets/app.css'
-    ]) {
+    for (const name of NAMES) {
       const answer = await ask(port, 'GET', `/assets/-/${name}`, headers)
       t.deepEqual([answer.status, answer.text], [404, plain.text], `${what} ${name}`)
     }
@@ -183,7 +203,7 @@ test.serial('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no ta
     const text = `GET ${path} HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`
     return readAnswer(await exchange(port, text))
   }
-  for (const name of ['', 'live', 'live.js', 'requests']) {
+  for (const name of NAMES) {
     t.is((await passed(`/assets/-/${name}`)).status, 404, name)
   }
   t.is((await passed('/')).text, '')

@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { AssetReport } from '../../../../lib/assets/development/inspector/asset.ts'
 import type { Overview } from '../../../../lib/assets/development/inspector/overview.ts'
+import { reasonForHeader } from '../../../../lib/assets/development/inspector/header-reasons.ts'
+import { digestOf } from '../../../../lib/files/digest.ts'
 import type { LoggedRequest } from '../../../../lib/assets/development/inspector/requests.ts'
 import { makeSite, type Files, type Site, type SiteOptions } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
@@ -407,5 +409,23 @@ test('what is below -/ and does not exist is passed on', async t => {
   const site = await makeInspected(t, FILES, { routes: ctx => void (ctx.body = 'a route') })
   for (const path of ['assets', 'x/', '../x', 'constructor']) {
     t.is((await site.ask(`/assets/-/${path}`)).text, 'a route', path)
+  }
+})
+
+test('INS-01 the reason for the value of a field', t => {
+  const digest = digestOf('')
+  for (const [name, value, reason] of [
+    ['Cache-Control', 'public, max-age=31536000, immutable', /fingerprint/],
+    ['Cache-Control', 'no-cache', /source may be edited/],
+    ['Cache-Control', 'public, max-age=0, must-revalidate', /name stays/],
+    ['Cache-Control', 'private', /set by an option/],
+    ['ETag', `"${digest}"`, /digest of the bytes/],
+    ['ETag', `"${digest}-br"`, /digest of the bytes/],
+    ['ETag', '"1f4-18c9a3b0-18c9a3b0-7b"', /too large for memory/],
+    ['Vary', 'Accept-Encoding', /^there are several representations \(/],
+    ['Vary', 'Accept-Encoding, Available-Dictionary', /or a delta/],
+    ['X-Robots-Tag', 'noindex', /^set by the option headers$/]
+  ] as const) {
+    t.regex(reasonForHeader(name, value), reason, value)
   }
 })
