@@ -1,4 +1,4 @@
-// The options of mounts, and of `headers`: MNT-03, MNT-04, MNT-07, NBR-02, SET-10, SET-11.
+// The options of mounts: MNT-03, MNT-04, MNT-07, NBR-02.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
@@ -14,124 +14,8 @@ import { makeProject } from '../../support/site.ts'
 
 const start = (options: unknown) => () => settle(options as KoaAssetsOptions, {})
 
-const HEADERS = "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path"
 const PATHS = "an object with URL paths such as '/static'"
 const COMPUTED = 'which is computed for each response: remove it'
-
-const WRONG: ReadonlyArray<readonly [options: unknown, message: string]> = [
-  [{ mounts: 'dist' }, "mounts must be an object, got 'dist'"],
-  [{ mounts: ['dist'] }, "mounts must be an object, got [ 'dist' ]"],
-  [{ mounts: { '/a': 42 } }, '/a must be a directory or an object, got 42 (mounts./a)'],
-  [{ mounts: { '/a': '' } }, "/a must be a directory or an object, got '' (mounts./a)"],
-  [{ mounts: { '/a': null } }, '/a must be a directory or an object, got null (mounts./a)'],
-  [{ mounts: { '/a': {} } }, 'dir must be a string, got undefined (mounts./a.dir)'],
-  [{ mounts: { '/a': { dir: 1 } } }, 'dir must be a string, got 1 (mounts./a.dir)'],
-  [
-    { mounts: { '/a': { dir: '.', manifest: true } } },
-    'manifest must be a string, got true (mounts./a.manifest)'
-  ],
-  [
-    { mounts: { '/a': { dir: '.', index: true } } },
-    "index must be a file name such as 'index.html', got true (mounts./a.index)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', index: 'a/index.html' } } },
-    "index must be a file name such as 'index.html', got 'a/index.html' (mounts./a.index)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', index: '..' } } },
-    "index must be a file name such as 'index.html', got '..' (mounts./a.index)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', extensions: 'html' } } },
-    "extensions must be a list of extensions, such as ['html'], got 'html' (mounts./a.extensions)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', extensions: ['html', '../x'] } } },
-    "extensions must be a list of extensions, such as ['html'], got [ 'html', '../x' ] (mounts./a.extensions)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', fallback: '../index.html' } } },
-    "fallback must be a path such as 'index.html', or { file, except }, got '../index.html' (mounts./a.fallback)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', fallback: '/index.html' } } },
-    "fallback must be a path such as 'index.html', or { file, except }, got '/index.html' (mounts./a.fallback)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', fallback: { file: '../index.html' } } } },
-    "file must be a path such as 'index.html', got '../index.html' (mounts./a.fallback.file)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', fallback: { except: /x/ } } } },
-    "file must be a path such as 'index.html', got undefined (mounts./a.fallback.file)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', fallback: { file: 'index.html', except: '/api' } } } },
-    "except must be a RegExp or a function of the path, got '/api' (mounts./a.fallback.except)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', dev: 'localhost:5173' } } },
-    "dev must be an origin such as 'http://localhost:5173', true or false, got 'localhost:5173' (mounts./a.dev)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', dev: 'http://localhost:5173/base' } } },
-    "dev must be an origin such as 'http://localhost:5173', true or false, got 'http://localhost:5173/base' (mounts./a.dev)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', immutable: 'assets' } } },
-    "immutable must be true, false, a RegExp or a function of the path, got 'assets' (mounts./a.immutable)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', cacheControl: { maxAge: 1 } } } },
-    'cacheControl must be a string, or a function of the path, got { maxAge: 1 } (mounts./a.cacheControl)'
-  ],
-  [
-    { mounts: { '/a': { dir: '.', revalidate: -1 } } },
-    'revalidate must be a number of seconds, 0 or more, got -1 (mounts./a.revalidate)'
-  ],
-  [
-    { mounts: { '/a': { dir: '.', symlinks: true } } },
-    "symlinks must be 'inside', 'follow' or 'deny', got true (mounts./a.symlinks)"
-  ],
-  [
-    { mounts: { '/a': { dir: '.', headers: [] } } },
-    `headers must be ${HEADERS}, got [] (mounts./a.headers)`
-  ],
-  [{ headers: 'no' }, `headers must be ${HEADERS}, got 'no'`],
-  [{ headers: new Map([['X-A', 'b']]) }, `headers must be ${HEADERS}, got Map(1) { 'X-A' => 'b' }`],
-  [{ headers: { 'X A': 'b' } }, "headers must be an object of fields, got { 'X A': 'b' }"],
-  [{ headers: { 'X-A': 1 } }, 'X-A must be text without line breaks, got 1 (headers.X-A)'],
-  [
-    { headers: { 'X-A': 'a\r\nX-B: c' } },
-    "X-A must be text without line breaks, got 'a\\r\\nX-B: c' (headers.X-A)"
-  ],
-  [{ headers: { 'X-A': '€' } }, "X-A must be text without line breaks, got '€' (headers.X-A)"],
-  [{ headers: { ETag: '"a"' } }, `headers sets ETag, ${COMPUTED}`],
-  [{ headers: { 'content-length': '1' } }, `headers sets content-length, ${COMPUTED}`]
-]
-
-for (const [options, message] of WRONG) {
-  test(`SET-11 at start: ${message}`, t => {
-    t.throws(start(options), { instanceOf: TypeError, message })
-  })
-}
-
-for (const [options, message] of [
-  [
-    { mounts: { '/a': { directory: 'x' } } },
-    "unknown option 'mounts./a.directory': known options: dir, manifest, dev, immutable, cacheControl, headers, index, extensions, fallback, revalidate, symlinks"
-  ],
-  [
-    { mounts: { '/a': { dir: 'x', imutable: true } } },
-    "unknown option 'mounts./a.imutable': did you mean 'immutable'?"
-  ],
-  [{ mount: { '/a': 'x' } }, "unknown option 'mount': did you mean 'mounts'?"]
-] as const) {
-  test(`SET-10 ${JSON.stringify(options)} is rejected with the nearest known name`, t => {
-    t.throws(start(options), { instanceOf: TypeError, message })
-  })
-}
 
 const PROJECT = {
   'package.json': '{}',

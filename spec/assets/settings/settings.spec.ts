@@ -1,3 +1,4 @@
+// Options in, frozen settings out: SET-01 to SET-13.
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
@@ -5,6 +6,8 @@ import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { makeProject } from '../../support/site.ts'
+import { inspect } from 'node:util'
+import { koaAssets } from '../../../lib/koa-assets.ts'
 
 function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
   const [web, ...others] = settle(options, env).apps
@@ -278,4 +281,228 @@ test('an only app is mounted at /, whatever its name', t => {
   const root = makeProject(t, { 'apps/shop/assets/a.css': '' })
   t.is(webOf({ root }).path, '/')
   t.is(webOf({ root, apps: { shop: { path: '/shop/' } } }).urlPrefix, '/assets/shop')
+})
+
+test('LIV-05 there is a live channel in development alone, and with serve', t => {
+  const root = makeProject(t)
+  const isLive = (options: object) => settle({ root, ...options }, {}).live !== undefined
+  t.true(isLive({ serve: true }))
+  t.true(isLive({ serve: true, live: true }))
+  t.true(isLive({ serve: true, live: {} }))
+  t.false(isLive({ serve: true, live: false }))
+  t.false(isLive({ serve: false, live: true }))
+  for (const env of ['production', 'test', 'staging', 'Development']) {
+    t.false(isLive({ serve: true, live: true, env }), env)
+  }
+})
+
+test('the options of live are settled once: absolute directories, hosts in lower case', t => {
+  const root = makeProject(t, { 'views/a.ejs': '' })
+  const watch = ['views', join(root, 'views')]
+  const hosts = ['Box.local', '[FD00::1]']
+  const { live } = settle({ root, serve: true, live: { watch, hosts, editor: 'zed' } }, {})
+  t.deepEqual(live?.watch, [join(root, 'views'), join(root, 'views')])
+  t.deepEqual([...(live?.hosts ?? [])], ['box.local', '[fd00::1]'])
+  t.is(live?.editor, 'zed')
+  watch.push('more')
+  hosts.push('evil.example')
+  t.is(live?.watch.length, 2)
+  t.is(live?.hosts.size, 2)
+})
+
+test('a directory of live.watch that does not exist is an error at start, where it would be watched', t => {
+  const root = makeProject(t, { 'views.ejs': '' })
+  for (const directory of ['views', 'views.ejs']) {
+    const start = (env: string) => () =>
+      settle({ root, env, serve: true, live: { watch: [directory] } }, {})
+    t.throws(start('development'), {
+      instanceOf: AssetError,
+      code: 'source-missing',
+      message: `live.watch names ${directory}, but ${join(root, directory)} is not a directory: create it, or remove it from live.watch`
+    })
+    t.notThrows(start('production'))
+  }
+})
+
+const start = (options: unknown) => () => settle(options as KoaAssetsOptions, {})
+
+const PATH = "a path such as '/assets'"
+const HOST = "a scheme and host such as 'https://cdn.example'"
+const APPS = 'an object with at least one app, or false'
+const BYTES = 'a whole number of bytes'
+const DIRECTORIES = 'a list of directories'
+const INTEGRITY = "false, 'sha256', 'sha384', 'sha512' or a list of these"
+const COMPILERS = 'a list of { extensions, target, compile }'
+const compiler = { extensions: '.x', target: '.css', compile: String }
+const IMPORTS =
+  "an object of bare module specifiers, each with a name or an absolute URL, such as { confetti: 'vendor/confetti.js' }"
+const MISSING = "'ignore', 'warn' or 'error'"
+const SECONDS = 'a number of seconds, 0 or more'
+const SYMLINKS = "'inside', 'follow' or 'deny'"
+const HOSTS = "a list of host names without port, such as 'my-machine.local'"
+const HEADERS = "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path"
+const FIELD = 'text without line breaks'
+const NAME = "a file name such as 'index.html'"
+const PAGE = "a path such as 'index.html'"
+const ORIGIN = "an origin such as 'http://localhost:5173', true or false"
+const ABSENT = undefined
+
+/** By path; a mount has the directory `.` unless that is the option. */
+const WRONG: ReadonlyArray<readonly [path: string, expected: string, ...given: unknown[]]> = [
+  ['root', 'a string', 42, '', 'a\0b'],
+  ['env', 'a string', true],
+  ['serve', 'true or false', 'true'],
+  ['public', 'a string or false', ['public']],
+  ['prefix', 'a string', null],
+  ['prefix', PATH, 'assets', '/', '/a//b', '/../a'],
+  ['host', HOST, 'cdn.example', 'https://cdn.example/x'],
+  ['apps', APPS, ['web'], {}, { web: undefined }],
+  ['apps.web', 'an object', 'apps/web'],
+  ['apps.web.dir', 'a string', 1],
+  ['apps.web.path', "a path such as '/admin'", 'admin'],
+  ['apps.web.configure.test.compile', 'true or false', 'yes'],
+  ['apps.web.sources', DIRECTORIES, 42],
+  ['sources', DIRECTORIES, [1], ''],
+  ['memory', 'an object', 64],
+  ['memory.maxBytes', BYTES, -1],
+  ['memory.maxFileBytes', BYTES, '1MB'],
+  ['index.max', 'a whole number of entries, 1 or more', 0],
+  ['live', 'true, false or an object', 'on'],
+  ['live.hosts', HOSTS, ['localhost:3000']],
+  ['revalidate', SECONDS, -1, NaN],
+  ['symlinks', SYMLINKS, true],
+  ['compile', 'true or false', 1],
+  ['fingerprint', 'true or false', 'yes'],
+  ['integrity', INTEGRITY, true, ['md5']],
+  ['compilers', COMPILERS, {}, [{ ...compiler, extensions: [] }]],
+  ['compilers', COMPILERS, [{ ...compiler, extensions: '.css.x' }]],
+  ['imports', IMPORTS, { './a': 'a.js' }, { '/a': 'a.js' }, { 'node:fs': 'a.js' }, ['a.js']],
+  ['imports', IMPORTS, { 'lib/': 'a.js' }, { '': 'a.js' }, { a: '../a.js' }, { a: '/a.js' }],
+  ['imports', IMPORTS, { a: 'data:text/javascript,' }, { a: 1 }],
+  ['missing', MISSING, 'log'],
+  ['tails', 'true or false', 0],
+  ['configure', 'an object', []],
+  ['configure.production', 'an object', true],
+  ['configure.test.missing', MISSING, 1],
+  ['mounts', 'an object', 'dist', ['dist']],
+  ['mounts./a', 'a directory or an object', 42, '', null],
+  ['mounts./a.dir', 'a string', ABSENT, 1],
+  ['mounts./a.manifest', 'a string', true],
+  ['mounts./a.index', NAME, true, 'a/index.html', '..'],
+  ['mounts./a.extensions', "a list of extensions, such as ['html']", 'html', ['html', '../x']],
+  ['mounts./a.fallback', `${PAGE}, or { file, except }`, '../index.html', '/index.html'],
+  ['mounts./a.fallback.file', PAGE, ABSENT, '../index.html'],
+  ['mounts./a.dev', ORIGIN, 'localhost:5173', 'http://localhost:5173/base'],
+  ['mounts./a.immutable', 'true, false, a RegExp or a function of the path', 'assets'],
+  ['mounts./a.cacheControl', 'a string, or a function of the path', { maxAge: 1 }],
+  ['mounts./a.revalidate', SECONDS, -1],
+  ['mounts./a.symlinks', SYMLINKS, true],
+  ['mounts./a.headers', HEADERS, []],
+  ['headers', HEADERS, 'no', new Map([['X-A', 'b']])],
+  ['headers', 'an object of fields', { 'X A': 'b' }],
+  ['headers.X-A', FIELD, 1, 'a\r\nX-B: c', '€']
+]
+
+function optionsWith(path: string, given: unknown): unknown {
+  const [name = '', ...rest] = path.split('.')
+  if (rest.length === 0) return { [name]: given }
+  const inside = optionsWith(rest.join('.'), given) as object
+  return { [name]: name === '/a' ? { dir: '.', ...inside } : inside }
+}
+
+for (const [path, expected, ...all] of WRONG) {
+  for (const given of all) {
+    const [name = '', ...places] = path.split('.').toReversed()
+    const shown = inspect(given, { depth: 1, breakLength: Infinity })
+    const where = places.length > 0 ? ` (${path})` : ''
+    const message = `${name} must be ${expected}, got ${shown}${where}`
+    test(`SET-11 at start: ${message}`, t => {
+      t.throws(start(optionsWith(path, given)), { instanceOf: TypeError, message })
+    })
+  }
+}
+
+test('SET-11 a table of options that is none is rejected, and a field that is computed', t => {
+  for (const options of [null, [], 'public']) {
+    const message = `options must be an object, got ${inspect(options)}`
+    t.throws(start(options), { instanceOf: TypeError, message })
+  }
+  for (const name of ['ETag', 'content-length']) {
+    const message = `headers sets ${name}, which is computed for each response: remove it`
+    t.throws(start({ headers: { [name]: '1' } }), { instanceOf: TypeError, message })
+  }
+  const message =
+    "file must be a path such as 'index.html', got undefined (mounts./a.fallback.file)"
+  const fallback = { except: /x/ }
+  t.throws(start({ mounts: { '/a': { dir: '.', fallback } } }), { instanceOf: TypeError, message })
+})
+
+const LAYERED = 'compile, fingerprint, sources, integrity, compilers, imports, missing, minify'
+const MOUNT =
+  'dir, manifest, dev, immutable, cacheControl, headers, index, extensions, fallback, revalidate, symlinks'
+
+for (const [options, message] of [
+  [{ fingerprints: true }, "unknown option 'fingerprints': did you mean 'fingerprint'?"],
+  [{ source: 'x' }, "unknown option 'source': did you mean 'sources'?"],
+  [{ memory: { maxByte: 1 } }, "unknown option 'memory.maxByte': did you mean 'maxBytes'?"],
+  [{ index: { entries: 1 } }, "unknown option 'index.entries': known options: max"],
+  [{ live: { host: [] } }, "unknown option 'live.host': did you mean 'hosts'?"],
+  [{ apps: { web: { dirs: '.' } } }, "unknown option 'apps.web.dirs': did you mean 'dir'?"],
+  [
+    { configure: { test: { prefix: '/x' } } },
+    `unknown option 'configure.test.prefix': known options: ${LAYERED}`
+  ],
+  [
+    { mounts: { '/a': { directory: 'x' } } },
+    `unknown option 'mounts./a.directory': known options: ${MOUNT}`
+  ],
+  [
+    { mounts: { '/a': { dir: 'x', imutable: true } } },
+    "unknown option 'mounts./a.imutable': did you mean 'immutable'?"
+  ],
+  [{ mount: { '/a': 'x' } }, "unknown option 'mount': did you mean 'mounts'?"],
+  [JSON.parse('{"__proto__": 1}'), /^unknown option '__proto__': known options: compile, /],
+  [{ constructor: 1 }, /^unknown option 'constructor': known options: compile, /]
+] as const) {
+  test(`SET-10 ${JSON.stringify(options)} is rejected with the nearest known name`, t => {
+    t.throws(start(options), { instanceOf: TypeError, message })
+  })
+}
+
+test('SET-10 koaAssets() itself rejects it, before the first request', t => {
+  const options = { fingerprints: true } as KoaAssetsOptions
+  t.throws(() => koaAssets(options), {
+    instanceOf: TypeError,
+    message: "unknown option 'fingerprints': did you mean 'fingerprint'?"
+  })
+})
+
+test('SET-11 two apps with the same path are rejected, with the name of the other', t => {
+  const root = makeProject(t, { 'apps/a/x': '', 'apps/b/x': '', 'apps/c/x': '' })
+  for (const [apps, other] of [
+    [{ a: { path: '/x' }, b: { path: '/x/' } }, 'b'],
+    [{ a: { path: '/x' }, b: { path: '/y' }, c: { path: '/x' } }, 'c']
+  ] as const) {
+    t.throws(start({ root, apps }), {
+      instanceOf: TypeError,
+      message: `path must be different from that of '${other}', got '/x' (apps.a.path)`
+    })
+  }
+})
+
+test('a file as public is rejected at start', t => {
+  const root = makeProject(t, { public: 'a file', 'apps/web/assets/a.css': '' })
+  t.throws(start({ root }), {
+    instanceOf: AssetError,
+    code: 'public-unusable',
+    message:
+      'public must be a directory, but public is a file: move it, or set public to another path'
+  })
+})
+
+test('special characters of a path are taken literally', t => {
+  const root = makeProject(t, { 'apps/a+b(c)[d]/assets/a.css': '' })
+  const [app] = settle({ root: join(root), prefix: '/a+b(c)[d]' }, {}).apps
+  t.is(app?.urlPrefix, '/a+b(c)[d]')
+  t.is(app?.name, 'a+b(c)[d]')
 })
