@@ -25,24 +25,24 @@ export function assetPage(report: AssetReport): string {
 }
 
 function summary({ took, dependencies, failure }: AssetReport, asset: Row): Html {
-  const { path, url, app, source, target, digest, sizes, problems } = asset
-  const codes = (texts: readonly string[]) => list(texts.map(text => html`<code>${text}</code>`))
+  const { path, url, state: name, sizes, problems, ambiguous, digest } = asset
+  const inCode = (text: string) => html`<code>${text}</code>`
+  const codes = (texts: readonly string[]) => list(texts.map(inCode))
   const links = (paths: readonly string[]) => list(paths.map(path => assetLink(path)))
   const isIn = took?.compile === undefined ? '' : `, ${took.compile.toFixed(1)} ms of it compiling`
   const all = Object.entries(sizes).map(([coding, size]) => `${coding} ${bytes(size)}`)
-  const ambiguous = codes(asset.ambiguous)
   const facts: Record<string, Html | string | false | undefined> = {
-    State: state(asset.state),
-    App: app,
-    Source: html`<code>${source}</code>`,
+    State: state(name),
+    App: asset.app,
+    Source: inCode(asset.source),
     'Also made of': codes(dependencies),
-    Target: target !== undefined && html`<code>${target}</code>`,
+    Target: asset.target !== undefined && inCode(asset.target),
     'Pages ask for': html`<a href="${url}">${url}</a>`,
-    Digest: digest !== undefined && html`<code>${digest}</code>`,
+    Digest: digest !== undefined && inCode(digest),
     Size: all.join(', '),
     'Published in': took && `${took.publish.toFixed(1)} ms${isIn}`,
     'Also found as': codes(asset.tails),
-    'Not found as': ambiguous && html`${ambiguous} ambiguous: several sources have this tail`,
+    'Ambiguous, so not found as': codes(ambiguous),
     Hides: codes(asset.shadowed),
     'Refers to': links(asset.refersTo),
     'Referred to by': links(asset.referredBy)
@@ -75,14 +75,14 @@ function representations({ representations }: AssetReport): Html | false {
   if (representations.length === 0) return false
   return html`<h2>Representations</h2>
     ${representations.map(({ coding, size, headers }) => {
+      const caption = html`<caption>
+        ${coding}, ${bytes(size)}
+      </caption>`
       const rows = headers.map(({ name, value, reason }) => [
         name,
         html`<code>${value}</code>`,
         reason
       ])
-      const caption = html`<caption>
-        ${coding}, ${bytes(size)}
-      </caption>`
       return table('headers', caption, ['Field', 'Value', 'Why'], rows)
     })}`
 }

@@ -68,7 +68,7 @@ export function list(items: readonly Value[]): Html | undefined {
   </ul>`
 }
 
-/** @param columns the names of them, which narrow screens show beside each cell */
+/** @param columns their names, which narrow screens do not show */
 export function table(
   kind: 'list' | 'headers',
   caption: Html,
@@ -76,11 +76,7 @@ export function table(
   rows: readonly (readonly Value[])[]
 ): Html {
   const cell = (value: Value, at: number) =>
-    kind === 'headers' && at === 0
-      ? html`<th scope="row">${value}</th>`
-      : html`<td data-label="${columns[at]}" ${written(value) === '' && html` class="none"`}>
-          ${value}
-        </td>`
+    kind === 'headers' && at === 0 ? html`<th scope="row">${value}</th>` : html`<td>${value}</td>`
   return html`<table class="${kind}">
     ${caption}
     <thead>

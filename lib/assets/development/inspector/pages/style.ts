@@ -82,7 +82,7 @@ pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; back
 .headers { margin: 0 0 1.25rem }
 caption { padding: .4rem 0; text-align: left; font-weight: 600 }
 .headers tbody th { width: 15rem; font-weight: 500 }
-.headers td:last-child { width: 40%; color: var(--muted) }
+.headers td + td { width: 40%; color: var(--muted) }
 .texts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem; align-items: start }
 .code { min-width: 0; border: 1px solid var(--line); background: var(--surface) }
 .code .note { padding: 0 .85rem }
@@ -93,12 +93,9 @@ caption { padding: .4rem 0; text-align: left; font-weight: 600 }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   table, tbody, tr, td, tbody th { display: block }
   tr { padding: .6rem .85rem; border-top: 1px solid var(--line) }
-  tbody tr:first-child { border-top: 0 }
-  td, tbody th { padding: .1rem 0; border: 0 }
-  .list td:first-child, .headers tbody th, .headers td:last-child { width: auto }
-  .list td:not(:first-child), .headers td { display: flex; gap: .75rem }
-  .list td.none { display: none }
-  .list td:not(:first-child)::before, .headers td::before { content: attr(data-label); flex: 0 0 5.5rem; color: var(--muted); font-size: .85rem }
+  tbody tr:first-child, td, tbody th { border: 0 }
+  .list td, .headers td, .headers tbody th { width: auto; padding: .1rem 0 }
+  td:empty { display: none }
   .facts { grid-template-columns: 1fr; gap: 0 }
   dd { margin-bottom: .6rem }
 }
