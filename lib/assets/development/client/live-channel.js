@@ -3,14 +3,7 @@ import { replaceImages } from './live-images.js'
 import { showProblems } from './live-overlay.js'
 import { replaceStylesheets } from './live-stylesheets.js'
 
-/**
- * @typedef {object} Part
- * @property {string} key
- * @property {string | null} version
- * @property {boolean} isLate
- * @property {string} [path]
- * @property {string} [url]
- */
+/** @typedef {{ key: string, version: string | null, isLate: boolean, path?: string, url?: string }} Part */
 
 const base = new URL('.', import.meta.url)
 const prefix = new URL('..', base).pathname
@@ -27,10 +20,7 @@ const RECONNECT = 500
 const used = new Set()
 /** The plain path of each path by which an asset was requested. @type {Map<string, string>} */
 const keys = new Map()
-/**
- * The versions that the page has; null for an asset that was broken when it was requested.
- * @type {Map<string, string | null>}
- */
+/** The versions that the page has; null for an asset that was broken then. @type {Map<string, string | null>} */
 const versions = new Map()
 
 /** Characters. Servers limit the header of a request: Node to 16 KiB, cookies included. */
@@ -133,11 +123,7 @@ function isFollowed(path) {
   return path !== undefined && !path.startsWith(base.pathname)
 }
 
-/**
- * Modules that modules import, images and fonts of stylesheets, and what is loaded later.
- *
- * @type {import('./live.js').Follow}
- */
+/** Modules that modules import, images and fonts of stylesheets, and what is loaded later. @type {import('./live.js').Follow} */
 export function follow(entries) {
   const before = used.size
   for (const { name, initiatorType } of entries) {

@@ -2,10 +2,7 @@
 
 /** @typedef {(url: string) => boolean} IsSame */
 
-/**
- * The images that were replaced: a new stylesheet names them as before.
- * @type {Map<string, () => void>} by their keys
- */
+/** The images that were replaced, by their keys: a new stylesheet names them as before. @type {Map<string, () => void>} */
 const replacedImages = new Map()
 
 /** In a stylesheet that was loaded meanwhile. */
@@ -15,21 +12,18 @@ export function replaceImagesAgain() {
 
 /**
  * In elements, in their style attributes, and in stylesheets, where not every browser asks for an image again.
+ * Tells whether it was found.
  *
- * @param {string} key
- * @param {IsSame} isSame
- * @param {URL} next
- * @returns {boolean} whether it was found
+ * @type {(key: string, isSame: IsSame, next: URL) => boolean}
  */
 export function replaceImages(key, isSame, next) {
   const replaceAll = () => {
-    const elements = [...document.querySelectorAll(SHOWING)].map(element =>
-      replaceInElement(element, isSame, next)
-    )
-    const styles = Array.from(allStyles(), ([style, sheet]) =>
+    const elements = [...document.querySelectorAll(SHOWING)]
+    const inElements = elements.map(element => replaceInElement(element, isSame, next))
+    const inStyles = Array.from(allStyles(), ([style, sheet]) =>
       replaceInStyle(style, sheet, isSame, next)
     )
-    return [...elements, ...styles].some(Boolean)
+    return [...inElements, ...inStyles].some(Boolean)
   }
   replacedImages.set(key, replaceAll)
   return replaceAll()
@@ -38,11 +32,7 @@ export function replaceImages(key, isSame, next) {
 const SHOWING = 'img, source, input[src], video[poster], link[rel~="icon" i]'
 const ATTRIBUTES = ['src', 'srcset', 'poster', 'href']
 
-/**
- * @param {Element} element
- * @param {IsSame} isSame
- * @param {URL} next
- */
+/** @type {(element: Element, isSame: IsSame, next: URL) => boolean} */
 function replaceInElement(element, isSame, next) {
   return ATTRIBUTES.map(name => {
     const before = element.getAttribute(name)
@@ -62,11 +52,7 @@ function* allStyles() {
   for (const sheet of document.styleSheets) yield* stylesOf(rulesOf(sheet), sheet)
 }
 
-/**
- * @param {CSSRule[]} rules
- * @param {CSSStyleSheet} sheet
- * @returns {Generator<[CSSStyleDeclaration, CSSStyleSheet]>}
- */
+/** @type {(rules: CSSRule[], sheet: CSSStyleSheet) => Generator<[CSSStyleDeclaration, CSSStyleSheet]>} */
 function* stylesOf(rules, sheet) {
   for (const rule of rules) {
     const { style, cssRules, styleSheet } = /** @type {CSSStyleRule & CSSImportRule} */ (rule)
@@ -76,23 +62,17 @@ function* stylesOf(rules, sheet) {
   }
 }
 
-/**
- * @param {CSSStyleDeclaration} style
- * @param {CSSStyleSheet | null} sheet
- * @param {IsSame} isSame
- * @param {URL} next
- */
+/** @type {(style: CSSStyleDeclaration, sheet: CSSStyleSheet | null, isSame: IsSame, next: URL) => boolean} */
 function replaceInStyle(style, sheet, isSame, next) {
-  return [...style]
-    .map(name => {
-      const before = style.getPropertyValue(name)
-      const after = before.replace(/url\((["']?)(.*?)\1\)/g, (whole, _, url) =>
-        isSame(absolute(url, sheet)) ? `url("${next.href}")` : whole
-      )
-      if (after !== before) style.setProperty(name, after, style.getPropertyPriority(name))
-      return after !== before
-    })
-    .some(Boolean)
+  const changed = [...style].map(name => {
+    const before = style.getPropertyValue(name)
+    const after = before.replace(/url\((["']?)(.*?)\1\)/g, (whole, _, url) =>
+      isSame(absolute(url, sheet)) ? `url("${next.href}")` : whole
+    )
+    if (after !== before) style.setProperty(name, after, style.getPropertyPriority(name))
+    return after !== before
+  })
+  return changed.includes(true)
 }
 
 /** @param {CSSStyleSheet | null} sheet @returns {sheet is CSSStyleSheet} */

@@ -1,13 +1,6 @@
 // Shows what is broken above the page, in a shadow root, which styles of the page do not reach.
 
-/**
- * @typedef {object} Problem
- * @property {string} title
- * @property {string} location
- * @property {string} reason
- * @property {string} excerpt
- * @property {string} [link]
- */
+/** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} Problem */
 
 const STYLE = `
   :host { all: initial; color-scheme: light dark }
@@ -37,11 +30,7 @@ const STYLE = `
 let host
 let shown = '[]'
 
-/**
- * An empty list removes it. One that was closed stays closed until something changes.
- *
- * @param {Problem[]} problems
- */
+/** An empty list removes it. One that was closed stays closed until something changes. @param {Problem[]} problems */
 export function showProblems(problems) {
   const text = JSON.stringify(problems)
   if (text === shown) return
@@ -100,10 +89,7 @@ function sectionOf({ title, location, reason, excerpt, link }) {
 
 /**
  * Never from HTML, which a policy may forbid (Trusted Types).
- *
- * @param {string} name
- * @param {string} className
- * @param {(Node | string)[]} content
+ * @type {(name: string, className: string, ...content: (Node | string)[]) => HTMLElement}
  */
 function element(name, className, ...content) {
   const made = document.createElement(name)
@@ -112,11 +98,7 @@ function element(name, className, ...content) {
   return made
 }
 
-/**
- * A constructed stylesheet needs no permission of a Content-Security-Policy; an element needs the nonce.
- *
- * @param {ShadowRoot} root
- */
+/** A constructed stylesheet needs no permission of a Content-Security-Policy; an element needs the nonce. @param {ShadowRoot} root */
 function addStyle(root) {
   if ('adoptedStyleSheets' in root && 'replaceSync' in CSSStyleSheet.prototype) {
     const sheet = new CSSStyleSheet()

@@ -6,10 +6,7 @@ import { absolute, isLoaded, isReadable, replaceImagesAgain, rulesOf } from './l
 
 /** The element that is loading, by the one that it will replace. @type {Map<Style, Style>} */
 const loading = new Map()
-/**
- * The stylesheets that were replaced: others import them as before.
- * @type {Map<string, { isSame: IsSame, next: URL }>} by their keys
- */
+/** Those that were replaced, by their keys: others import them as before. @type {Map<string, { isSame: IsSame, next: URL }>} */
 const replacedStylesheets = new Map()
 
 /** Milliseconds between two looks: no event tells when an import has loaded. */
@@ -17,12 +14,7 @@ const IMPORT_CHECK = 20
 /** Milliseconds. What cannot be loaded is then missing, as after a reload. */
 const LONGEST_IMPORT = 2000
 
-/**
- * @param {string} key
- * @param {IsSame} isSame
- * @param {URL} next
- * @returns {boolean} whether it was found
- */
+/** Tells whether it was found. @type {(key: string, isSame: IsSame, next: URL) => boolean} */
 export function replaceStylesheets(key, isSame, next) {
   replacedStylesheets.set(key, { isSame, next })
   const replaced = styles().filter(style => {
@@ -43,9 +35,7 @@ function styles() {
 
 /**
  * A copy goes in front: the old one overrides it until the copy is complete.
- *
- * @param {Style} style
- * @param {string} [href] of a link that is not what it was
+ * @type {(style: Style, href?: string) => void} with the URL of a link that is not what it was
  */
 function replaceStyle(style, href) {
   const isLink = 'href' in style
@@ -84,13 +74,7 @@ function takePlace(copy, style) {
   replaceImagesAgain()
 }
 
-/**
- * Whether a stylesheet imports another, directly or through others.
- *
- * @param {CSSStyleSheet | null} sheet
- * @param {IsSame} isSame
- * @returns {boolean}
- */
+/** Directly or through others. @type {(sheet: CSSStyleSheet | null, isSame: IsSame) => boolean} */
 function imports(sheet, isSame) {
   return importsOf(sheet).some(
     ({ href, styleSheet }) => isSame(absolute(href, sheet)) || imports(styleSheet, isSame)
@@ -124,12 +108,7 @@ async function replaceImport(rule, href) {
   return added
 }
 
-/**
- * Whether a stylesheet has loaded, and everything that it imports.
- *
- * @param {CSSStyleSheet | null} sheet
- * @returns {boolean}
- */
+/** With everything that it imports. @type {(sheet: CSSStyleSheet | null) => boolean} */
 function isComplete(sheet) {
   if (sheet && !isReadable(sheet)) return true
   return isLoaded(sheet) && importsOf(sheet).every(({ styleSheet }) => isComplete(styleSheet))
