@@ -1,5 +1,4 @@
-// The caching middleware: gives routes ctx.cacheControl, ctx.expires, ctx.fresh and cache groups, and sends
-// the response of a route that was halted.
+// The caching middleware: gives routes their methods, and sends the response of a route that was halted.
 import type { Context, Middleware } from 'koa'
 import { halted, requestLine } from './diagnostics.ts'
 import { digestOf } from './files/digest.ts'
@@ -13,7 +12,7 @@ import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-ca
 import {
   applyDefaults,
   forbidStoringError,
-  forbidStoringFailure,
+  replaceWritten,
   sharedCookieProblem
 } from './http-cache/shared-caches.ts'
 import { refreshVersions } from './http-cache/version-of.ts'
@@ -34,21 +33,17 @@ export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'
 export type { HttpCacheMethods } from './http-cache/context-methods.ts'
 
 // A 304 has no content, so it must not describe any (RFC 9110 section 15.4.5). Content-Location stays.
-const CONTENT_FIELDS = new Set([
-  'content-type',
-  'content-length',
-  'content-encoding',
-  'content-language',
-  'content-range'
-])
+const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
+  name => `Content-${name}`
+)
 
 // A browser replaces its stored policy by that of the 304, and a nonce in it is not that of the stored body.
 const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
 
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and
- * `ctx.cacheGroups`, after RFC 9110, RFC 9111 and RFC 9875. Register it before the router, and behind middleware that reads Koa's own
- * `ctx.fresh` (koa-conditional-get, koa-static-cache).
+ * `ctx.cacheGroups`, after RFC 9110, RFC 9111 and RFC 9875. Register it before the router, and behind
+ * middleware that reads Koa's own `ctx.fresh` (koa-conditional-get, koa-static-cache).
  *
  * @example
  * app.use(koaHttpCache({ version: versionOf('views') }))
@@ -108,7 +103,7 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
   if (ctx.status === 304) removeNonces(ctx)
   if (ctx.status >= 400) state.withdrawInvalidation()
-  forbidStoringFailure(ctx, state)
+  if (ctx.status >= 500) replaceWritten(ctx, state)
   const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
   if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
   applyDefaults(ctx, state, settings.defaults)
@@ -130,7 +125,7 @@ function nameOf({ req }: Context): string {
 // Work that the response denies is an error in every environment; a missing await that only costs time is a
 // warning in development.
 function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  state.clearPending()
+  state.pending = undefined
   const message = `${nameOf(ctx)}: ctx.fresh was called without await, so the route did not stop`
   const isDenied = state.verdict?.status === 412 && !state.isHalted && !isRetrieval(ctx.method)
   const advice = 'write: await ctx.fresh(…)'
@@ -164,18 +159,16 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
 // What Koa would send, if that is known in advance.
 function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
-  const isStreamed =
-    body instanceof Blob ||
-    body instanceof ReadableStream ||
-    body instanceof Response ||
-    (typeof body === 'object' && 'pipe' in body)
-  return isStreamed ? undefined : JSON.stringify(body)
+  if (STREAMED.some(kind => body instanceof kind)) return undefined
+  return typeof body === 'object' && 'pipe' in body ? undefined : JSON.stringify(body)
 }
 
+const STREAMED = [Blob, ReadableStream, Response]
+
 function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
-  const { res, response } = ctx
+  const { response } = ctx
   cancelWebStream(ctx)
-  for (const name of res.getHeaderNames()) if (CONTENT_FIELDS.has(name)) response.remove(name)
+  for (const name of CONTENT_FIELDS) response.remove(name)
   // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.
   if (response.body != null) response.body = undefined
   response.status = status

@@ -28,10 +28,8 @@ export interface AppliedDefaults {
   readonly fields: readonly HeaderField[]
 }
 
-// Outcomes that are known at once and do not halt share these promises.
+// Most outcomes share it.
 const PROCEED = Promise.resolve(false as const)
-const NOT_MODIFIED = Promise.resolve(304 as const)
-const FAILED = Promise.resolve(412 as const)
 
 const NONE: readonly string[] = []
 
@@ -48,7 +46,6 @@ export class RequestState {
   reason = 'ctx.fresh was not called'
   /** Whether the halt ended the route, so nothing behind it ran. */
   isHalted = false
-  /** Whether the response has validators of `ctx.fresh`. */
   hasValidators = false
   /** Whether the directives allow shared caches to store the response's cookies. */
   sharesCookies = false
@@ -58,7 +55,8 @@ export class RequestState {
   groups: readonly string[] = NONE
   invalidated: readonly string[] = NONE
   private readonly ctx: Context
-  private pending: PendingResult[] | undefined = undefined
+  /** The results whose await may have been forgotten; dropped once that was reported. */
+  pending: PendingResult[] | undefined = undefined
   private written: HeaderField[] | undefined = undefined
   private idleReads = 0
 
@@ -79,12 +77,10 @@ export class RequestState {
     return fresh as Fresh
   }
 
-  /** Whether `ctx.fresh` was read without being called, as code does that expects Koa's boolean. */
   get isReadAsBoolean(): boolean {
     return this.idleReads > 0
   }
 
-  /** Whether the route called `ctx.fresh` without awaiting its result. */
   get hasForgottenAwait(): boolean {
     return this.pending !== undefined && this.pending.some(result => !result.isAwaited)
   }
@@ -96,11 +92,6 @@ export class RequestState {
       if (failure === undefined || result.isAwaited || isHalt(failure.reason)) continue
       throw failure.reason
     }
-  }
-
-  /** Drops the results, so a missing await is reported once. */
-  clearPending(): void {
-    this.pending = undefined
   }
 
   /** Of a request that failed, which changed nothing (RFC 9111 section 4.4). */
@@ -131,10 +122,7 @@ export class RequestState {
     for (const { name, value } of fields) if (ctx.res.getHeader(name) === value) ctx.remove(name)
   }
 
-  /**
-   * Sets the validators, unless the method forbids it, and evaluates the request's preconditions. Returns the
-   * status that they require.
-   */
+  /** Sets the validators, unless the method forbids it. Returns the status that the preconditions require. */
   evaluate(
     validators: Validators,
     settings: HttpCacheSettings,
@@ -195,8 +183,7 @@ export class RequestState {
     }
     const status = this.verdict?.status ?? this.statusFor(state, halt, settings)
     if (status === undefined) return PROCEED
-    if (halt) return halted(status)
-    return status === 304 ? NOT_MODIFIED : FAILED
+    return halt ? halted(status) : Promise.resolve(status)
   }
 
   private statusFor(
@@ -207,7 +194,7 @@ export class RequestState {
     const version = settings.version(this.ctx)
     const validators = identify(state, version)
     const status = this.evaluate(validators, settings, version !== undefined)
-    if ((validators.etag ?? validators.lastModified) !== undefined) this.hasValidators = true
+    this.hasValidators ||= (validators.etag ?? validators.lastModified) !== undefined
     const verdict = status === undefined ? undefined : { status, validators }
     if (halt) this.verdict ??= verdict
     this.offer = halt ? undefined : verdict

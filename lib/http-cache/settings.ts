@@ -109,7 +109,6 @@ export interface HttpCacheSettings extends SettingsOf<typeof OPTIONS> {
   readonly version: (ctx: Context) => string | undefined
   readonly groups: GroupOptions
   readonly isDevelopment: boolean
-  /** Logs each message once, in development; elsewhere nothing. */
   readonly warn: (message: string) => void
 }
 

@@ -51,12 +51,7 @@ function cookieUse(ctx: Context): string | undefined {
   return hasReadCookies(ctx) ? 'read a cookie' : undefined
 }
 
-/** Replaces the lifetime that the route wrote for a success by `no-store` if the response is a server error. */
-export function forbidStoringFailure(ctx: Context, state: RequestState): void {
-  if (ctx.status >= 500) replaceWritten(ctx, state)
-}
-
-/** The same for an error that leaves koaHttpCache, whether Koa or an upstream middleware responds to it. */
+/** `no-store` for an error that leaves koaHttpCache, whether Koa or an upstream middleware responds to it. */
 export function forbidStoringError(ctx: Context, state: RequestState, error: unknown): void {
   if (statusOfError(error) < 500 || !replaceWritten(ctx, state) || typeof error !== 'object') return
   // Koa drops every field that is not in the error's own headers, which win. A frozen error is left as it is.
@@ -71,7 +66,8 @@ function statusOfError(error: unknown): number {
   return typeof given === 'number' ? given : 500
 }
 
-function replaceWritten(ctx: Context, state: RequestState): boolean {
+/** Replaces the lifetime that the route wrote for a success. @returns whether there was one */
+export function replaceWritten(ctx: Context, state: RequestState): boolean {
   if (!state.removeWritten()) return false
   if (!ctx.res.headersSent && !ctx.res.hasHeader('Cache-Control')) {
     ctx.set('Cache-Control', 'no-store')
