@@ -39,20 +39,6 @@ function step({ steps }: Explanation, subject: Step['subject']): Step | undefine
 
 const BROWSED = '200, after publishing its source'
 
-test('explain shows the name of an asset that is not found under its tail', async t => {
-  const { ask } = makeExplainer(t)
-  const wide = await ask('/assets/stylesheets/app.css')
-  t.true(wide.isFound)
-  const { isFound, steps } = await ask('/assets/stylesheets/app.css', { tails: false })
-  t.false(isFound)
-  const found = steps.find(({ subject }) => subject === 'sources')
-  t.is(found?.finding, 'no source is published as stylesheets/app.css')
-  t.is(
-    found?.details.at(-1),
-    'stylesheets/app.css.scss is published as app.css; tails: false disables other names'
-  )
-})
-
 test('explain follows a path from the request to the response', async t => {
   const { root, ask } = makeExplainer(t)
   t.deepEqual(await ask('/assets/app.css'), {
@@ -98,30 +84,27 @@ test('a name, a URL and a path with a query are explained alike', async t => {
   }
 })
 
-for (const [path, reason] of [
-  ['/assets/%61pp.css', 'it percent-encodes a character that needs no encoding'],
-  ['/assets//app.css', 'it has an empty segment'],
-  ['/assets/../app.css', 'it has a segment that starts with a dot'],
-  ['/assets/.env', 'it has a segment that starts with a dot'],
-  [
-    '/assets/a%5Cb.css',
-    'it contains a backslash, a colon, a control character or an encoded slash'
-  ],
-  [
-    '/assets/a%2Fb.css',
-    'it contains a backslash, a colon, a control character or an encoded slash'
-  ],
-  ['/assets/é.css', 'it contains a character that must be percent-encoded'],
-  ['/assets/aux.css', 'Windows interprets one of its segments as another name'],
-  ['/assets.json', 'the manifest is never served']
-] as const) {
-  test(`explain shows why ${path} is not an asset path`, async t => {
-    const explanation = await makeExplainer(t).ask(path)
+const AMBIGUOUS = 'it contains a backslash, a colon, a control character or an encoded slash'
+
+test('explain shows why a path is not an asset path', async t => {
+  const { ask } = makeExplainer(t)
+  for (const [path, reason] of [
+    ['/assets/%61pp.css', 'it percent-encodes a character that needs no encoding'],
+    ['/assets//app.css', 'it has an empty segment'],
+    ['/assets/../app.css', 'it has a segment that starts with a dot'],
+    ['/assets/.env', 'it has a segment that starts with a dot'],
+    ['/assets/a%5Cb.css', AMBIGUOUS],
+    ['/assets/a%2Fb.css', AMBIGUOUS],
+    ['/assets/é.css', 'it contains a character that must be percent-encoded'],
+    ['/assets/aux.css', 'Windows interprets one of its segments as another name'],
+    ['/assets.json', 'the manifest is never served']
+  ] as const) {
+    const explanation = await ask(path)
     t.is(step(explanation, 'path')?.finding, `${path} is not an asset path: ${reason}`)
     t.is(explanation.outcome, 'passed to the next middleware')
     t.false(explanation.isFound)
-  })
-}
+  }
+})
 
 test('explain shows that a path cannot be decoded', async t => {
   const { ask } = makeExplainer(t)
@@ -156,20 +139,26 @@ test('explain finds a tail, an extra source, and the app with the longer prefix'
   t.is(step(admin, 'app')?.finding, 'admin: compiles on request, plain names')
 })
 
-for (const [asked, advice] of [
-  ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
-  ['_part.scss', 'a partial of Sass or Less is not published'],
-  ['_part.css', 'a partial of Sass or Less is not published'],
-  ['apq.css', "did you mean 'app.css'?"]
-] as const) {
-  test(`explain gives advice about ${asked}`, async t => {
-    const explanation = await makeExplainer(t).ask(asked)
+test('explain gives advice about a name that has no source', async t => {
+  const { ask } = makeExplainer(t)
+  for (const [asked, advice, options] of [
+    ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
+    ['_part.scss', 'a partial of Sass or Less is not published'],
+    ['_part.css', 'a partial of Sass or Less is not published'],
+    ['apq.css', "did you mean 'app.css'?"],
+    [
+      'stylesheets/app.css',
+      'stylesheets/app.css.scss is published as app.css; tails: false disables other names',
+      { tails: false }
+    ]
+  ] as const) {
+    const explanation = await ask(asked, options)
     t.is(step(explanation, 'sources')?.finding, `no source is published as ${asked}`)
     t.is(step(explanation, 'sources')?.details.at(-1), advice)
     t.is(explanation.outcome, 'passed to the next middleware; a 404 gets Cache-Control: no-store')
     t.false(explanation.isFound)
-  })
-}
+  }
+})
 
 test('in production explain names the manifest entry, and every representation with its headers', async t => {
   const root = makeProject(t, {
@@ -296,23 +285,23 @@ async function makeExplained(t: ExecutionContext) {
 const NO_STORE = '; a 404 gets Cache-Control: no-store'
 const SHELL = '; a navigation that remains a 404 gets /admin/index.html'
 
-for (const [path, status, outcome, file] of [
-  ['/static/a.txt', 200, '200, the file in the mount /static', 'build/a.txt exists'],
-  ['/static/a', 200, '200, the file in the mount /static', 'build/a.txt exists'],
-  ['/static/docs/', 200, '200, the file in the mount /static', 'build/docs/index.html exists'],
-  ['/static/docs', 301, '301 to /static/docs/, for its index file', undefined],
-  ['/static/only.txt', 200, '200, the file in public', 'public/static/only.txt exists'],
-  ['/robots.txt', 200, '200, the file in public', 'public/robots.txt exists'],
-  ['/static/none', 404, `passed to the next middleware${NO_STORE}`, undefined],
-  ['/admin/users', 404, `passed to the next middleware${NO_STORE}${SHELL}`, undefined],
-  ['/admin/types/api::page', 404, `passed to the next middleware${SHELL}`, undefined],
-  ['/admin/none.js', 404, `passed to the next middleware${NO_STORE}`, undefined],
-  ['/none', 404, 'passed to the next middleware', undefined],
-  ['/assets/app.css', 200, '200, after publishing its source', undefined],
-  ['/admin/.vite/manifest.json', 404, 'passed to the next middleware', undefined]
-] as const) {
-  test(`explain ${path}: ${outcome}`, async t => {
-    const { site, explainPath } = await makeExplained(t)
+test('what explain says of a path in a mount is what a request for it gets', async t => {
+  const { site, explainPath } = await makeExplained(t)
+  for (const [path, status, outcome, file] of [
+    ['/static/a.txt', 200, '200, the file in the mount /static', 'build/a.txt exists'],
+    ['/static/a', 200, '200, the file in the mount /static', 'build/a.txt exists'],
+    ['/static/docs/', 200, '200, the file in the mount /static', 'build/docs/index.html exists'],
+    ['/static/docs', 301, '301 to /static/docs/, for its index file', undefined],
+    ['/static/only.txt', 200, '200, the file in public', 'public/static/only.txt exists'],
+    ['/robots.txt', 200, '200, the file in public', 'public/robots.txt exists'],
+    ['/static/none', 404, `passed to the next middleware${NO_STORE}`, undefined],
+    ['/admin/users', 404, `passed to the next middleware${NO_STORE}${SHELL}`, undefined],
+    ['/admin/types/api::page', 404, `passed to the next middleware${SHELL}`, undefined],
+    ['/admin/none.js', 404, `passed to the next middleware${NO_STORE}`, undefined],
+    ['/none', 404, 'passed to the next middleware', undefined],
+    ['/assets/app.css', 200, '200, after publishing its source', undefined],
+    ['/admin/.vite/manifest.json', 404, 'passed to the next middleware', undefined]
+  ] as const) {
     const explained = await explainPath(path)
     t.is(explained.outcome, outcome)
     t.is(explained.isFound, status === 200)
@@ -325,48 +314,29 @@ for (const [path, status, outcome, file] of [
     for (const [name, value] of Object.entries(identity?.headers ?? {})) {
       t.is(answer.headers[name.toLowerCase()], value, name)
     }
-  })
-}
+  }
+})
 
 test('explain shows which mounts are looked in, and that a hashed file of a bundle is immutable', async t => {
-  const { explainPath } = await makeExplained(t)
+  const { site, explainPath } = await makeExplained(t)
+  const details = [
+    '/static/…: build, index index.html, extensions .txt',
+    '/admin/…: admin, fallback index.html'
+  ]
   const { steps, representations } = await explainPath('/admin/assets/main-BX3f_9aZ.js')
-  t.deepEqual(
-    steps.find(({ subject }) => subject === 'mounts'),
-    {
-      subject: 'mounts',
-      finding: 'the mount /admin, then public',
-      details: [
-        '/static/…: build, index index.html, extensions .txt',
-        '/admin/…: admin, fallback index.html'
-      ]
-    }
-  )
+  const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
+  const finding = 'the mount /admin, then public'
+  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details })
   t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
-})
-
-test('explain tells that no mount has the path', async t => {
-  const { explainPath } = await makeExplained(t)
-  const { steps } = await explainPath('/elsewhere/a.txt')
-  t.is(steps.find(({ subject }) => subject === 'mounts')?.finding, 'none has this path')
-})
-
-test('explain tells that the dev server has the files of a mount', async t => {
-  const { site } = await makeExplained(t)
+  const elsewhere = await explainPath('/elsewhere/a.txt')
+  t.is(mountsOf(elsewhere.steps)?.finding, 'none has this path')
   const mounts = { '/static': { dir: 'none', dev: 'http://localhost:5173' } }
-  const { steps, outcome } = await explain('/static/a.txt', {
-    root: site.root,
-    env: 'development',
-    serve: true,
-    mounts
+  const { root } = site
+  const left = await explain('/static/a.txt', { root, env: 'development', serve: true, mounts })
+  t.deepEqual(mountsOf(left.steps), {
+    subject: 'mounts',
+    finding: "left to the bundler's dev server",
+    details: ["/static/…: the bundler's dev server"]
   })
-  t.deepEqual(
-    steps.find(({ subject }) => subject === 'mounts'),
-    {
-      subject: 'mounts',
-      finding: "left to the bundler's dev server",
-      details: ["/static/…: the bundler's dev server"]
-    }
-  )
-  t.is(outcome, `passed to the next middleware${NO_STORE}`)
+  t.is(left.outcome, `passed to the next middleware${NO_STORE}`)
 })

@@ -55,89 +55,74 @@ test('no warning for settings under which something is served', async t => {
   t.deepEqual(notices({ root, env: 'production' }), [])
 })
 
-for (const [env, shown, key] of [
-  ['staging', "'staging'", 'staging'],
-  ['Production', "'Production'", 'Production'],
-  ['pre-prod\u001b', "'pre-prod\\x1B'", "'pre-prod\\x1B'"]
-] as const) {
-  test(`SET-02 ${shown} with neither compile nor fingerprint is reported, with the remedy`, t => {
-    const root = makeProject(t, FILES)
+test('SET-02 neither compile nor fingerprint is reported, with the remedy', t => {
+  const root = makeProject(t, FILES)
+  for (const [env, shown, key] of [
+    ['staging', "'staging'", 'staging'],
+    ['Production', "'Production'", 'Production'],
+    ['pre-prod\u001b', "'pre-prod\\x1B'", "'pre-prod\\x1B'"]
+  ] as const) {
     t.deepEqual(notices({ root, env, serve: true }), [
       `neither compile nor fingerprint is on in the environment ${shown}, so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
     ])
-  })
-}
-
-for (const [given, reason] of [
-  [undefined, 'is not set'],
-  ['', 'is not set'],
-  ['1', "is '1', not 'true'"],
-  ['TRUE', "is 'TRUE', not 'true'"]
-] as const) {
-  test(`SET-03 in development sources that are not served are reported if SERVE_STATIC_ASSETS ${reason} (${given})`, t => {
-    const root = makeProject(t, FILES)
-    const processEnv = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
-    t.deepEqual(notices({ root }, processEnv), [
-      `assets are not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
-    ])
-    t.deepEqual(notices({ root, env: 'test' }, processEnv), [])
-    t.deepEqual(notices({ root, env: 'production', compile: true }, processEnv), [])
-  })
-}
-
-test('MNT-06 a fallback that is not there is reported with its mount, where it would be served', t => {
-  const root = makeProject(t, { ...FILES, 'dist/index.html': '' })
-  const mounts = {
-    '/admin': { dir: 'dist', fallback: 'app.html' },
-    '/site': { dir: 'dist', fallback: 'index.html' }
   }
-  const options = { root, env: 'development', serve: true, mounts }
-  t.deepEqual(notices(options), [
-    'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end as 404'
-  ])
-  t.deepEqual(notices({ ...options, serve: false }), [])
-  const admin = { ...mounts['/admin'], dev: true as const }
-  t.deepEqual(notices({ ...options, mounts: { '/admin': admin } }), [])
 })
 
-const NOT_SERVED =
-  'because SERVE_STATIC_ASSETS is not set. ' +
-  "Set it to 'true' or set serve: true; if a front web server serves them, set serve: false"
+const notServed = (what: string, reason = 'is not set') =>
+  `${what} not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
 
-test('SET-03 mounts that are not served are reported in every environment', t => {
+test('SET-03 in development sources that are not served are reported, with what the variable is', t => {
+  const root = makeProject(t, FILES)
+  for (const [given, reason] of [
+    [undefined, 'is not set'],
+    ['', 'is not set'],
+    ['1', "is '1', not 'true'"],
+    ['TRUE', "is 'TRUE', not 'true'"]
+  ] as const) {
+    const processEnv = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
+    t.deepEqual(notices({ root }, processEnv), [notServed('assets are', reason)])
+    t.deepEqual(notices({ root, env: 'test' }, processEnv), [])
+    t.deepEqual(notices({ root, env: 'production', compile: true }, processEnv), [])
+  }
+})
+
+test('SET-03 mounts that are not served are reported in every environment, with assets in one report', t => {
   const root = makeProject(t, { 'dist/app.js': '' })
   for (const env of ['development', 'test', 'staging', 'production']) {
     const options = { root, env, apps: false, mounts: { '/x': 'dist' } } as const
     for (const processEnv of [{}, { SERVE_STATIC_ASSETS: '' }]) {
-      t.deepEqual(notices(options, processEnv), [`mounts are not served, ${NOT_SERVED}`])
+      t.deepEqual(notices(options, processEnv), [notServed('mounts are')])
     }
-    t.deepEqual(notices({ ...options, serve: false }), [])
-    t.deepEqual(notices({ ...options, serve: true }), [])
+    for (const serve of [true, false]) t.deepEqual(notices({ ...options, serve }), [])
     t.deepEqual(notices(options, { SERVE_STATIC_ASSETS: 'true' }), [])
     t.deepEqual(notices({ root, env, apps: false }), [])
+    const devServer = { '/x': { dir: 'dist', dev: true as const } }
+    if (env === 'development') t.deepEqual(notices({ ...options, mounts: devServer }), [])
+    else if (env === 'production') t.deepEqual(notices(options, { SERVE_STATIC_ASSETS: '1' }), [])
   }
-  const said = { root, env: 'production', apps: false, mounts: { '/x': 'dist' } } as const
-  t.deepEqual(notices(said, { SERVE_STATIC_ASSETS: 'false' }), [])
+  const both = { root: makeProject(t, { ...FILES, 'dist/app.js': '' }), env: 'development' }
+  t.deepEqual(notices({ ...both, mounts: { '/x': 'dist' } }), [notServed('assets and mounts are')])
 })
 
-test('SET-03 assets and mounts that are not served are one report; a dev server needs none', t => {
-  const root = makeProject(t, { ...FILES, 'dist/app.js': '' })
-  const options = { root, env: 'development', mounts: { '/x': 'dist' } }
-  t.deepEqual(notices(options), [`assets and mounts are not served, ${NOT_SERVED}`])
-  const mounts = { '/x': { dir: 'dist', dev: true as const } }
-  t.deepEqual(notices({ root, env: 'development', apps: false, mounts }), [])
-})
-
-test('UPL-02 a mount whose directory does not exist yet is reported, where it would be served', t => {
+test('MNT-06 UPL-02 a directory or a fallback that is not there is reported, where it would be served', t => {
   const root = makeProject(t, { ...FILES, 'dist/index.html': '' })
-  const mounts = { '/up/': 'data/uploads', '/site': 'dist' }
+  const app = { dir: 'dist', fallback: 'app.html' }
+  const mounts = {
+    '/admin': app,
+    '/site': { dir: 'dist', fallback: 'index.html' },
+    '/up/': 'data/uploads',
+    '/plain': 'dist'
+  }
   for (const env of ['development', 'production']) {
     const options = { root, env, fingerprint: false, serve: true, mounts }
-    t.deepEqual(notices(options), [
+    t.deepEqual(notices(options).toSorted(), [
+      'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end as 404',
       'the mount /up is data/uploads, which does not exist yet: until it does, its files are a 404'
     ])
     t.deepEqual(notices({ ...options, serve: false }), [])
   }
+  const dev = { root, env: 'development', serve: true, mounts: { '/admin': { ...app, dev: true } } }
+  t.deepEqual(notices(dev), [])
 })
 
 test('koaAssets() prints the warning once', t => {
@@ -222,17 +207,17 @@ test('the block is printed once for the same settings, and says why it is develo
   t.deepEqual(await printedBy([{ root }], { NODE_ENV: 'development' }), [named])
 })
 
-for (const [what, options, processEnv] of [
-  ['under test', { env: 'development' }, { NODE_ENV: 'test' }],
-  ['by a spec of node:test', {}, { NODE_TEST_CONTEXT: 'child-v8' }],
-  ['in production', { fingerprint: false }, { NODE_ENV: 'production' }],
-  ['with live: false', { live: false }, {}]
-] as const) {
-  test(`no block is printed ${what}`, async t => {
-    const root = makeProject(t, PROJECT)
+test('no block is printed under test, in production, and with live: false', async t => {
+  const root = makeProject(t, PROJECT)
+  for (const [options, processEnv] of [
+    [{ env: 'development' }, { NODE_ENV: 'test' }],
+    [{}, { NODE_TEST_CONTEXT: 'child-v8' }],
+    [{ fingerprint: false }, { NODE_ENV: 'production' }],
+    [{ live: false }, {}]
+  ] as const) {
     t.deepEqual(await printedBy([{ root, ...options }], processEnv), [])
-  })
-}
+  }
+})
 
 test('koaAssets() prints the block on standard error', async t => {
   const root = makeProject(t, PROJECT)
