@@ -33,43 +33,31 @@ test('SET-01 without options and NODE_ENV it is development: compile, no fingerp
   }
 })
 
-for (const [name, compile, fingerprint] of [
-  ['test', true, false],
-  ['production', false, true],
-  ['staging', false, false],
-  ['Production', false, false],
-  ['__proto__', false, false]
-] as const) {
-  test(`SET-02 in ${name} compile is ${compile} and fingerprint is ${fingerprint}`, t => {
-    const root = makeProject(t)
+test('SET-02 compile and fingerprint depend on the environment, by its exact name', t => {
+  const root = makeProject(t)
+  for (const [name, compile, fingerprint] of [
+    ['test', true, false],
+    ['production', false, true],
+    ['staging', false, false],
+    ['Production', false, false],
+    ['__proto__', false, false]
+  ] as const) {
     for (const app of [webOf({ root }, { NODE_ENV: name }), webOf({ root, env: name })]) {
-      t.is(app.compile, compile)
-      t.is(app.fingerprint, fingerprint)
+      t.deepEqual([app.compile, app.fingerprint], [compile, fingerprint], name)
       t.is(app.revalidate, compile ? 0 : 1)
       t.deepEqual(app.integrity, fingerprint ? ['sha384'] : [])
     }
     t.is(settle({ root, env: name }, { NODE_ENV: 'test' }).env, name)
-  })
-}
+  }
+})
 
-for (const [value, serve] of [
-  ['true', true],
-  ['1', false],
-  ['True', false],
-  ['true ', false],
-  ['', false],
-  [undefined, false]
-] as const) {
-  test(`SET-03 SERVE_STATIC_ASSETS=${value} ${serve ? 'serves' : 'does not serve'}`, t => {
-    const env = value === undefined ? {} : { SERVE_STATIC_ASSETS: value }
-    t.is(settle({ root: makeProject(t) }, env).serve, serve)
-  })
-}
-
-test('SET-04 the option serve beats SERVE_STATIC_ASSETS, both ways', t => {
+test('SET-03 SET-04 serve is on with SERVE_STATIC_ASSETS=true alone, and the option beats it both ways', t => {
   const root = makeProject(t)
-  t.true(settle({ root, serve: true }, {}).serve)
-  t.false(settle({ root, serve: false }, { SERVE_STATIC_ASSETS: 'true' }).serve)
+  for (const given of ['true', '1', 'True', 'true ', '', undefined]) {
+    const env = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
+    t.is(settle({ root }, env).serve, given === 'true', given)
+    for (const serve of [true, false]) t.is(settle({ root, serve }, env).serve, serve)
+  }
 })
 
 test('SET-05 a configure block holds in its environment only', t => {
@@ -155,7 +143,7 @@ test("SET-08 a relative source starts at the app's directory, an absolute one is
   )
 })
 
-test('SET-09 an extra source that is missing is an error at start', t => {
+test('SET-09 an extra source that is missing is an error at start, where it is read', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '', 'apps/web/file': '' })
   for (const source of ['nowhere', 'file']) {
     t.throws(() => settle({ root, sources: [source] }), {
@@ -164,29 +152,17 @@ test('SET-09 an extra source that is missing is an error at start', t => {
       message: `sources names ${source}, but ${root}/apps/web/${source} is not a directory: create it, or remove it from sources`
     })
   }
+  const options = { root: makeProject(t), sources: ['more'], apps: { web: {} }, env: 'production' }
+  const sources = ['assets', 'more'].map(name => join(options.root, 'apps/web', name))
+  t.deepEqual(webOf({ ...options, compile: false }).sources, sources)
+  t.throws(() => settle({ ...options, compile: true }), { code: 'source-missing' })
 })
 
-test('SET-09 an extra source need not be there where nothing reads it', t => {
-  const root = makeProject(t)
-  const options = { root, sources: ['more'], apps: { web: {} } }
-  const sources = ['assets', 'more'].map(name => join(root, 'apps/web', name))
-  t.deepEqual(webOf({ ...options, env: 'production', compile: false }).sources, sources)
-  t.throws(() => settle({ ...options, env: 'production', compile: true }), {
-    code: 'source-missing'
-  })
-})
-
-test('SET-09 an app without an assets folder is fine', t => {
+test('SET-09 an app without an assets folder is fine, one in a directory that does not exist is an error', t => {
   const root = makeProject(t, { 'apps/web/app.js': '' })
   t.deepEqual(webOf({ root, apps: { web: {} } }).sources, [join(root, 'apps/web/assets')])
-  t.deepEqual(
-    settle({ root: makeProject(t) }, {}).apps.map(({ name, path }) => [name, path]),
-    [['web', '/']]
-  )
-})
-
-test('SET-09 an app in a directory that does not exist is an error at start', t => {
-  const root = makeProject(t)
+  const { name, path } = webOf({ root: makeProject(t) })
+  t.deepEqual([name, path], ['web', '/'])
   t.throws(() => settle({ root, env: 'development', apps: { web: { dir: 'src/web' } } }), {
     instanceOf: AssetError,
     code: 'source-missing',
