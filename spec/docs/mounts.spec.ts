@@ -12,6 +12,8 @@ import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/
 import { filesBelow } from '../support/fingerprinted.ts'
 import { makeProject } from '../support/site.ts'
 
+const isAble = await canMakeDeltas()
+
 const mountsPage = readPage('docs/mounts.md')
 const [example = ''] = mountsPage.take('').map(asBody)
 const only = mountsPage.take('Without assets of your own')
@@ -75,7 +77,6 @@ test('PRV-02 the example without assets serves a folder of that name, and nothin
 
 const deltasPage = readPage('docs/deltas.md')
 const mount = deltasPage.take('How deltas are made')
-const isAble = await canMakeDeltas()
 
 test(`a build of Vite ${isAble ? 'gets deltas from' : 'is compressed beside'} the build before`, async t => {
   const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)

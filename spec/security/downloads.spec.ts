@@ -1,13 +1,19 @@
 // Ranges of every size, and clients that go away: S27, S48.
+import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
-import { connect, type AddressInfo } from 'node:net'
+import { connect as connectHttp2, constants, createServer as createHttp2 } from 'node:http2'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import test from 'ava'
-import { growsInProportion } from '../support/cost.ts'
+import { text as textOf } from 'node:stream/consumers'
+import test, { type ExecutionContext } from 'ava'
+import type Koa from 'koa'
+import type { Middleware } from 'koa'
+import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { chooseRange } from '../../lib/http/ranges.ts'
+import { growsInProportion } from '../support/cost.ts'
 import { openDescriptors } from '../support/descriptors.ts'
-import { ENVIRONMENTS, makeFront, type Front } from '../support/front.ts'
+import { ENVIRONMENTS, type Front, listen, makeFront } from '../support/front.ts'
+import { heldBytes } from '../support/in-process.ts'
 import { ask, request } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
@@ -216,5 +222,243 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
     }
     await until(() => openDescriptors(join(root, 'public/big.bin')) === 0, 'all is closed')
     t.deepEqual(front.errors, [])
+  })
+}
+
+// Responses that have no connection yet, or nobody who waits for them any more: S51, S67.
+
+const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
+const BATCHES = cases(6, 30)
+const UNREAD = cases(60_000, 240_000)
+const READ_LATE = cases(1000, 3000)
+// More than the kernel takes of a client that does not read, and more requests than one read brings.
+const LATE_TEXT = 'a'.repeat(4000)
+const PADDED = `GET /a.txt HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(80)}\r\n`
+
+interface Counted extends Front {
+  readonly file: string
+  /** Requests that came to the application, and those that it is done with. */
+  readonly seen: { came: number; left: number }
+  readonly http2Port: number
+}
+
+interface CountedOptions extends Pick<KoaAssetsOptions, 'public' | 'mounts'> {
+  readonly koa?: new () => Koa
+  readonly front?: Middleware
+}
+
+async function makeCounted(t: ExecutionContext, sender: CountedOptions) {
+  const root = makeProject(t, { 'public/big.bin': BIG })
+  const seen = { came: 0, left: 0 }
+  const options = { root, env: 'production', compile: false, fingerprint: false }
+  const front = await makeFront(t, { ...options, ...sender })
+  const callback = front.app.callback()
+  const handle: ReturnType<Koa['callback']> = async (req, res) => {
+    seen.came++
+    await callback(req, res)
+    seen.left++
+  }
+  const port = await listen(t, handle)
+  const server = createHttp2((req, res) => void handle(req, res))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  const http2Port = (server.address() as AddressInfo).port
+  // What is needed once in the life of a process is open from here on.
+  await ask(port, 'HEAD', '/big.bin')
+  return { ...front, port, file: join(root, 'public/big.bin'), seen, http2Port } satisfies Counted
+}
+
+/** A connection that asks, and reads nothing of what is sent. */
+async function pipeline(port: number, requests: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.on('error', () => undefined)
+  socket.pause()
+  socket.write('GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests))
+  return socket
+}
+
+for (const [sender, options] of SENDERS_AND_MOUNT) {
+  test.serial(
+    `S51 64 KiB of pipelined requests open one file at a time, and none for ever, ${sender}`,
+    async t => {
+      const warnings: string[] = []
+      const note = (warning: Error) => warnings.push(warning.name)
+      process.on('warning', note)
+      t.teardown(() => process.off('warning', note))
+      const { port, file, seen, errors } = await makeCounted(t, options)
+      const before = openDescriptors()
+      const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
+      const sockets = await Promise.all([1, 2, 3].map(() => pipeline(port, requests)))
+      await until(() => openDescriptors(file) === 3, 'each connection has its first download')
+      for (const socket of sockets) socket.destroy()
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+      await until(() => openDescriptors() <= before, 'as few descriptors as before')
+      await until(() => seen.left === seen.came, 'nothing waits for a connection that is gone')
+      t.deepEqual([errors, warnings], [[], []])
+    }
+  )
+
+  test.serial(
+    `S67 ${UNREAD} pipelined requests of a client that reads nothing stay on its side, ${sender}`,
+    async t => {
+      const { port, file, seen, errors } = await makeCounted(t, options)
+      const before = await heldBytes()
+      const socket = await pipeline(port, UNREAD)
+      await until(() => openDescriptors(file) === 1, 'the first download has begun')
+      // What can still come has come once nothing does during many answers.
+      for (let quiet = 0, came = seen.came; quiet < cases(200, 1000); quiet++) {
+        await ask(port, 'HEAD', '/big.bin')
+        if (seen.came !== came + 1) quiet = 0
+        came = seen.came
+      }
+      const held = (await heldBytes()) - before
+      t.true(seen.came < 10_000, `${seen.came} were read`)
+      // A Buffer that Koa sends: 31 MiB.
+      t.true(held < 31 * 1024 * 1024, `${held} bytes are held`)
+      socket.destroy()
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+      t.deepEqual(errors, [])
+    }
+  )
+
+  test.serial(
+    `S51 pipelined downloads that are read arrive whole, one after the other, ${sender}`,
+    async t => {
+      const { port, file } = await makeCounted(t, options)
+      const socket = connect(port, '127.0.0.1')
+      const requests = 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4)
+      socket.write(`${requests}GET /big.bin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      let length = 0
+      let most = 0
+      for await (const chunk of socket) {
+        length += (chunk as Buffer).length
+        most = Math.max(most, openDescriptors(file))
+      }
+      t.true(length > 5 * BIG.length && length < 5 * BIG.length + 5000)
+      // One is opened while that before it is being closed.
+      t.true(most <= 2, `${most} at once`)
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+    }
+  )
+
+  test.serial(
+    `S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`,
+    async t => {
+      const { http2Port, file, seen, errors } = await makeCounted(t, options)
+      const before = openDescriptors()
+      for (let batch = 0; batch < BATCHES; batch++) {
+        // Node ends a session of too many resets.
+        const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+        await once(session, 'connect')
+        await Promise.all(
+          Array.from({ length: 50 }, async (_, at) => {
+            const headers = at % 2 ? { range: 'bytes=1000-' } : {}
+            const stream = session.request({ ':path': '/big.bin', ...headers })
+            stream.on('error', () => undefined)
+            const closed = new Promise(resolve => stream.once('close', resolve))
+            // The request leaves with the next turn; its stages take a few. Some get an answer first.
+            if (at % 10 === 9) await once(stream, 'response')
+            for (let turn = 0; turn < at % 10; turn++) {
+              await new Promise(resolve => setImmediate(resolve))
+            }
+            stream.close(NGHTTP2_CANCEL)
+            await closed
+          })
+        )
+        await new Promise<void>(resolve => session.close(resolve))
+      }
+      await until(() => seen.left === seen.came, 'the application is done with every request')
+      await until(() => openDescriptors(file) === 0, 'the file is closed')
+      await until(() => openDescriptors() <= before, 'as few descriptors as before')
+      t.true(seen.came >= BATCHES * 5, 'those that were answered have come')
+      t.deepEqual(errors, [])
+    }
+  )
+}
+
+for (const [sender, options] of SENDERS_AND_MOUNT) {
+  test.serial(
+    `S51 HTTP/2 streams that are reset without an error code leave no descriptor, ${sender}`,
+    async t => {
+      const { http2Port, file, seen, errors } = await makeCounted(t, options)
+      const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+      t.teardown(() => session.destroy())
+      const streams = Array.from({ length: 20 }, () => session.request({ ':path': '/big.bin' }))
+      await Promise.all(streams.map(stream => once(stream, 'response')))
+      await until(() => openDescriptors(file) === 20, 'each stream has its download')
+      for (const stream of streams) stream.close(NGHTTP2_NO_ERROR)
+      await until(() => openDescriptors(file) === 0, 'the file is closed while the session lasts')
+      await until(() => seen.left === seen.came, 'the application is done with every request')
+      t.deepEqual(errors, [])
+    }
+  )
+
+  for (const [way, maxFileBytes] of [
+    ['from memory', 8192],
+    ['streamed', 0]
+  ] as const) {
+    test.serial(
+      `S67 ${READ_LATE} pipelined requests of a client that reads late all get their response, ${way}, ${sender}`,
+      async t => {
+        const root = makeProject(t, { 'public/a.txt': LATE_TEXT })
+        const memory = { maxFileBytes }
+        const production = { env: 'production', compile: false, fingerprint: false, revalidate: 0 }
+        const { port, errors } = await makeFront(t, { root, ...production, memory, ...options })
+        const socket = connect(port, '127.0.0.1')
+        const requests = `${PADDED}\r\n`.repeat(READ_LATE - 1)
+        socket.write(`${requests}${PADDED}Connection: close\r\n\r\n`)
+        for (let asked = 0; asked < 100; asked++) await ask(port, 'HEAD', '/a.txt')
+        const text = await textOf(socket)
+        t.is(text.split('HTTP/1.1 200 OK\r\n').length - 1, READ_LATE)
+        t.is(text.split(LATE_TEXT).length - 1, READ_LATE)
+        t.deepEqual(errors, [])
+      }
+    )
+  }
+}
+
+const late: Promise<unknown>[] = []
+
+/** A time limit that is always over. */
+const timeLimit: Middleware = (ctx, next) => {
+  late.push(next())
+  ctx.status = 503
+  ctx.body = 'too late'
+}
+
+/** One that knows nothing of Koa. */
+const endedInFront: Middleware = (ctx, next) => {
+  ctx.respond = false
+  ctx.res.statusCode = 503
+  ctx.res.end('too late')
+  late.push(next())
+}
+
+for (const [what, front] of Object.entries({ timeLimit, endedInFront })) {
+  test.serial(`S51 downloads that come after ${what} has answered leave no descriptor`, async t => {
+    const { port, http2Port, file, errors } = await makeCounted(t, { front })
+    const before = openDescriptors()
+    for (let batch = 0; batch < cases(4, 20); batch++) {
+      const answers = Array.from({ length: 25 }, () => ask(port, 'GET', '/big.bin'))
+      for (const { status, text } of await Promise.all(answers)) {
+        t.deepEqual([status, text], [503, 'too late'])
+      }
+    }
+    const session = connectHttp2(`http://127.0.0.1:${http2Port}`)
+    for (let batch = 0; batch < cases(4, 20); batch++) {
+      const streams = Array.from({ length: 25 }, () => session.request({ ':path': '/big.bin' }))
+      for (const stream of streams) {
+        const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
+        t.is(headers[':status'], 503)
+        stream.resume()
+      }
+    }
+    await new Promise<void>(resolve => session.close(resolve))
+    await Promise.all(late.splice(0))
+    await until(() => openDescriptors(file) === 0, 'the file is closed')
+    await until(() => openDescriptors() <= before, 'as few descriptors as before')
+    t.deepEqual(errors, [])
   })
 }

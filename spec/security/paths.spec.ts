@@ -1,9 +1,14 @@
 // Ways out of public, and other spellings of a path: S1 to S26, S33, S34, S39.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { isNotOurs, makeFront, makeFronts } from '../support/front.ts'
+import * as fc from 'fast-check'
+import type { Middleware } from 'koa'
+import { precompile } from '../../lib/index.ts'
+import { ENVIRONMENTS, isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask, signature } from '../support/raw.ts'
+import { makeProject } from '../support/site.ts'
+import { cases } from '../support/soak.ts'
 import { notOurs } from './not-ours.ts'
 import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
@@ -181,3 +186,193 @@ test('S23 a path of 64 KiB is too long for a file, and no more than that', async
     t.deepEqual(front.errors, [])
   }
 })
+
+// Names that are properties of every object: S50.
+
+const keys = [
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],
+  ...[
+    '__proto__/polluted',
+    'constructor/prototype',
+    'x.__proto__',
+    'x.constructor',
+    'app.__proto__'
+  ]
+]
+
+for (const { where, at, options } of PLACES) {
+  test(`S50 names of object properties are not found where they are no files${where}`, async t => {
+    const fronts = await makeFronts(t, makeStronghold(t), options)
+    for (const key of keys) {
+      await isNotOurs(t, fronts, `${at}/assets/${key}`)
+      await isNotOurs(t, fronts, `${at}/${key}`)
+    }
+  })
+}
+
+test('S50 names of object properties are names like any other', async t => {
+  // An app of the project has that name.
+  const names = keys.filter(key => !key.includes('/') && key !== '__proto__')
+  const root = makeProject(
+    t,
+    Object.fromEntries([
+      ...names.map(name => [`apps/web/assets/x/${name}`, `the file ${name}`] as const),
+      ['apps/web/assets/x/__proto__.d/polluted', 'a folder'] as const,
+      ['apps/__proto__/assets/x/app.css', 'an app'] as const
+    ])
+  )
+  const { port, errors } = await makeFront(t, { root, env: 'development' })
+  for (const name of names) {
+    const answer = await ask(port, 'GET', `/assets/${name}`)
+    t.is(answer.text, `the file ${name}`)
+    t.is(answer.headers['content-type'], 'application/octet-stream', name)
+  }
+  t.is((await ask(port, 'GET', '/assets/__proto__.d/polluted')).text, 'a folder')
+  t.is((await ask(port, 'GET', '/assets/__proto__/app.css')).text, 'an app')
+  t.deepEqual(errors, [])
+  t.is(({} as Record<string, unknown>).polluted, undefined)
+})
+
+test('S50 a manifest with such keys touches no prototype', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/x/constructor': 'constructor',
+    'apps/web/assets/x/toString.js': 'toString'
+  })
+  const options = { root, env: 'production' }
+  await precompile(options)
+  const file = join(root, 'public/assets.json')
+  const entry = '{ "target": "/x", "source": "x", "integrity": [], "size": 1, "polluted": 1 }'
+  const evil = `"__proto__": ${entry}, "/assets/__proto__": ${entry}, "/assets/hasOwnProperty"`
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8')
+      .replace('{', `{ "__proto__": { "polluted": 1 }, "constructor": { "prototype": ${entry} },`)
+      .replace('"assets": {', `"assets": { ${evil}: ${entry},`)
+  )
+  const { port, errors } = await makeFront(t, {
+    ...options,
+    wrap: assets => (ctx, next) =>
+      assets(ctx, async () => {
+        const { assets } = ctx as unknown as { assets: { path(name: string): string } }
+        if (ctx.path.startsWith('/path/')) ctx.body = assets.path(ctx.path.slice(6))
+        await next()
+      })
+  })
+  const pathOf = async (name: string) => (await ask(port, 'GET', `/path/${name}`)).text
+  t.regex(await pathOf('constructor'), /^\/assets\/constructor-[0-9a-f]{32}$/)
+  t.regex(await pathOf('toString.js'), /^\/assets\/toString-[0-9a-f]{32}\.js$/)
+  t.is((await ask(port, 'GET', await pathOf('constructor'))).text, 'constructor')
+  t.is(await pathOf('__proto__'), '/x')
+  t.deepEqual(errors, [])
+  for (const name of ['valueOf', 'prototype', 'polluted']) {
+    t.is(await pathOf(name), 'Internal Server Error', `${name} is not in the manifest`)
+  }
+  t.is(({} as Record<string, unknown>).polluted, undefined)
+})
+
+// Thousands of spellings: whatever is served was asked for by its own path, as a guard reads it.
+
+// Pieces of which every known trick is made, and some that are none yet.
+const REQUESTS = cases(300, 3000)
+
+const pieces = [
+  ...['/', '//', '\\', '%2F', '%2f', '%5C', '%5c', '.', '..', '%2e', '%2E', './', '../', '/./'],
+  ...['admin', 'ADMIN', '%61dmin', 'a%64min', '%2561dmin', 'secret.html', 'secret%2ehtml', 'css'],
+  ...['site.css', 'robots.txt', 'assets', 'app.css', '%61ssets', 'x', '~', '_', '-', ';', ';a=b'],
+  ...['%00', '%0a', '%09', '%20', '+', '@', ':', '::$DATA', '?', '#', '&', '=', '%', '%25', '%3f'],
+  ...['%c0%af', '%c0%ae', '%e0%80%af', '%EF%BC%8F', '%ef%bc%8e', '%u002f', '|', '^', '{', '"', '<'],
+  ...['.well-known', '.env', '%', '%zz', "'", '(', '*', '!', '$', ','],
+  ...['http://localhost', 'http://a:b', 'http:', 'https://', 'localhost', '[::1]', 'http://x@y']
+]
+
+const files: Readonly<Record<string, string>> = {
+  '/admin/secret.html': SECRET,
+  '/css/site.css': 'site',
+  '/robots.txt': 'robots',
+  '/index.html': 'index',
+  '/.well-known/x': 'known',
+  '/assets/app.css': 'body { color: red }',
+  '/assets/app.js': 'console.log(1)'
+}
+
+/** Each file by its own path: these are served. */
+const OWN = Object.keys(files)
+
+const soup = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 8 })
+const bent = fc
+  .tuple(fc.constantFrom(...OWN), fc.nat(), fc.nat(3), fc.constantFrom(...pieces))
+  .map(([path, at, cut, piece]) => {
+    const start = at % (path.length + 1)
+    return path.slice(0, start) + piece + path.slice(start + cut)
+  })
+const encoded = fc
+  .tuple(fc.constantFrom(...OWN), fc.infiniteStream(fc.nat(99)))
+  .map(([path, dice]) =>
+    path
+      .split('')
+      .map(character => (dice.next().value < 95 ? character : percent(character)))
+      .join('')
+  )
+const spelling = fc.oneof(
+  soup.map(parts => `/${parts.join('')}`),
+  soup.map(parts => parts.join('')),
+  fc
+    .tuple(fc.constantFrom('http://a', 'http://a:b', 'HTTPS://[::1]:1'), bent)
+    .map(all => all.join('')),
+  bent,
+  encoded
+)
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16)}`
+}
+
+/** Nothing that stands in front of koaAssets may fail for a target that it cannot read. */
+function readPath(read: () => string): string | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof URIError) return undefined
+    throw error
+  }
+}
+
+const placed = PLACES.flatMap(place =>
+  Object.entries(ENVIRONMENTS).map(([name, environment]) => ({ place, name, environment }))
+)
+
+for (const { place, name, environment } of placed) {
+  test(`S19 ${REQUESTS} spellings: what is served is the request’s own path, in ${name}${place.where}`, async t => {
+    const root = makeStronghold(t)
+    let path: string | undefined
+    const guard: Middleware = (ctx, next) => {
+      path = readPath(() => ctx.path)
+      return path?.startsWith(`${place.at}/admin`) ? ctx.throw(403) : next()
+    }
+    const front = await makeFront(t, { root, ...environment, ...place.options, inFront: [guard] })
+    const served = new Set<string>()
+    const expected = (asked: string) =>
+      asked.startsWith(`${place.at}/`) ? files[asked.slice(place.at.length)] : undefined
+    await fc.assert(
+      fc.asyncProperty(spelling, async target => {
+        path = undefined
+        const answer = await ask(front.port, 'GET', targetAt(place, target))
+        if (answer.status !== 200) return [400, 403, 404].includes(answer.status)
+        served.add(target)
+        // The very path that the guard compared, and the bytes that belong to it.
+        return path !== undefined && expected(path) === answer.text
+      }),
+      { numRuns: REQUESTS, examples: OWN.map(path => [path]) }
+    )
+    // The guard answers for the first, and a mount has nothing well-known.
+    const open = OWN.filter(path => !/^\/(?:admin|\.well-known)\//.test(path))
+    t.deepEqual(
+      open.filter(path => !served.has(path)),
+      []
+    )
+    t.deepEqual(
+      front.errors.filter(error => error.message !== 'Forbidden'),
+      []
+    )
+  })
+}

@@ -1,16 +1,34 @@
 // S52: links that are swapped between inside and outside all the time, while sources are published.
-import { readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
+import * as zlib from 'node:zlib'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { PlainNames } from '../../lib/assets/building/on-request/plain-names.ts'
 import { precompile } from '../../lib/assets/building/precompile.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
 import { Sources } from '../../lib/assets/sources/sources.ts'
-import { filesBelow } from '../support/fingerprinted.ts'
+import { withFingerprint } from '../../lib/assets/urls/fingerprint.ts'
 import type { AssetError } from '../../lib/errors.ts'
-import { makeProject, writeFiles } from '../support/site.ts'
+import { type Coding, CODINGS } from '../../lib/files/codings.ts'
+import { compareCopy } from '../../lib/files/copies.ts'
+import { digestOf } from '../../lib/files/digest.ts'
+import { filesBelow } from '../support/fingerprinted.ts'
+import { type Front, makeFront } from '../support/front.ts'
+import { ask } from '../support/raw.ts'
+import {
+  type Files,
+  makeProject,
+  makeSite,
+  type Site,
+  type SiteOptions,
+  writeFiles
+} from '../support/site.ts'
 import { cases } from '../support/soak.ts'
+import { MOUNTED, PLACES } from './places.ts'
 import { SECRET } from './stronghold.ts'
 
 const BIG = 1_100_000
@@ -132,3 +150,234 @@ test.serial(
     t.truthy(await publish('sub/app.txt'), 'into the folder inside')
   }
 )
+
+// Links that are swapped between inside and outside while they are read: S52.
+
+const SMALL = 1000
+const BIG_TEXT = 200_000
+
+/** A file for memory and one that is streamed. */
+function smallAndBig(folder: string, text: string): Files {
+  return {
+    [`${folder}small.txt`]: text.repeat(SMALL / text.length),
+    [`${folder}big.txt`]: text.repeat(BIG_TEXT / text.length)
+  }
+}
+
+const GOOD = 'good'.padEnd(20, '.')
+const BAD = SECRET.slice(0, 20).padEnd(20, '!')
+
+/** Points a link to one after the other as long as others ask; then to the first, then to the last. */
+async function swapping(
+  t: ExecutionContext,
+  { port }: Front,
+  at: string,
+  targets: readonly string[],
+  paths: readonly string[]
+): Promise<void> {
+  const pointTo = (target = '') => {
+    symlinkSync(target, `${at}.new`)
+    renameSync(`${at}.new`, at)
+  }
+  const race = { isOver: false }
+  const stop = () => (race.isOver = true)
+  const asking = askAll(t, port, paths)
+  asking.then(stop, stop)
+  for (let round = 0; !race.isOver; round++) {
+    pointTo(targets[round % targets.length])
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  await asking
+  for (const [target, status] of [
+    [targets[0], 200],
+    [targets.at(-1), 404]
+  ] as const) {
+    pointTo(target)
+    for (const path of paths) t.is((await ask(port, 'GET', path)).status, status, target)
+  }
+}
+
+async function askAll(t: ExecutionContext, port: number, paths: readonly string[]): Promise<void> {
+  for (let batch = 0; batch < cases(5, 50); batch++) {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => ask(port, 'GET', paths[at % paths.length] ?? ''))
+    )
+    for (const { text } of answers) t.false(text.includes(BAD), 'a byte of the outside')
+  }
+}
+
+// Nothing is held, so that every request looks, opens and judges.
+const ALWAYS_LOOK = { memory: { maxBytes: 1, maxFileBytes: 100_000 }, revalidate: 0 }
+
+const runs = PLACES.flatMap(place =>
+  (['production', 'development'] as const).map(env => ({ ...place, env }))
+)
+
+for (const { where, at: mounted, env, options: placed } of runs) {
+  const compile = env === 'development'
+  const options = { ...ALWAYS_LOOK, env, compile, fingerprint: false, ...placed }
+
+  test(`S52 a link to a file that is swapped while it is read serves nothing from outside${where}, in ${env}`, async t => {
+    const outside = makeProject(t, smallAndBig('', BAD))
+    const inside = makeProject(t, smallAndBig('public/', GOOD))
+    const front = await makeFront(t, { root: inside, ...options })
+    for (const name of ['small', 'big']) {
+      const at = join(inside, `public/${name}-link.txt`)
+      const targets = [`${name}.txt`, join(outside, `${name}.txt`)]
+      await swapping(t, front, at, targets, [`${mounted}/${name}-link.txt`])
+    }
+    t.deepEqual(front.errors, [])
+  })
+
+  test(`S52 a folder that is swapped for a link while it is read serves nothing from outside${where}, in ${env}`, async t => {
+    const inside = makeProject(t, smallAndBig('public/real/', GOOD))
+    const outside = makeProject(t, smallAndBig('', BAD))
+    const front = await makeFront(t, { root: inside, ...options })
+    const paths = ['small', 'big'].map(name => `${mounted}/folder/${name}.txt`)
+    await swapping(t, front, join(inside, 'public/folder'), ['real', outside], paths)
+    t.deepEqual(front.errors, [])
+  })
+
+  test(`S52 public itself, swapped for a link while it is read, serves nothing from outside${where}, in ${env}`, async t => {
+    const inside = makeProject(t, { ...smallAndBig('real/', GOOD), ...smallAndBig('next/', GOOD) })
+    const outside = makeProject(t, smallAndBig('', BAD))
+    symlinkSync('real', join(inside, 'public'))
+    mkdirSync(join(outside, 'assets'))
+    const front = await makeFront(t, { root: inside, ...options })
+    t.is((await ask(front.port, 'GET', `${mounted}/small.txt`)).status, 200)
+    const paths = [`${mounted}/small.txt`, `${mounted}/big.txt`]
+    await swapping(t, front, join(inside, 'public'), ['real', 'next', outside], paths)
+    t.deepEqual(front.errors, [])
+  })
+}
+
+// Compressed files that are not what lies beside them: S55.
+
+const TEXT = Buffer.from('body { color: red }\n'.repeat(200))
+const OTHER = Buffer.from('body { color: tan }\n'.repeat(200))
+const THEN = 1_700_000_000
+const FINGERPRINTED = withFingerprint('/assets/app.css', digestOf(TEXT))
+const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd])
+const NAMES = { '.br': 'br', '.gz': 'gzip', '.zst': 'zstd' } as const
+
+const WAYS: ReadonlyArray<readonly [way: string, options: SiteOptions]> = [
+  ['from memory', {}],
+  ['streamed', { memory: { maxFileBytes: 0 } }],
+  ...MOUNTED
+]
+
+const { zstdCompressSync } = zlib as { zstdCompressSync?: (bytes: Buffer) => Buffer }
+
+const compressed: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  '.br': brotliCompressSync,
+  '.gz': gzipSync,
+  ...(zstdCompressSync && { '.zst': zstdCompressSync })
+}
+
+const CORRUPT: Readonly<
+  Record<string, (good: Buffer, compress: (bytes: Buffer) => Buffer) => Buffer>
+> = {
+  'cut short': good => good.subarray(0, good.length - 3),
+  'of its first byte': good => good.subarray(0, 1),
+  empty: () => Buffer.alloc(0),
+  'of other bytes': (_, compress) => compress(OTHER),
+  'of fewer bytes': (_, compress) => compress(TEXT.subarray(0, 1000)),
+  'of more bytes': (_, compress) => compress(Buffer.concat([TEXT, TEXT])),
+  'of no such coding': () => TEXT
+}
+
+async function place(t: ExecutionContext, options: SiteOptions, path: string) {
+  const file = `/public${path}`
+  const site = await makeSite(t, { [file]: TEXT }, { env: 'production', ...options })
+  site.write(file, TEXT, THEN)
+  return site
+}
+
+async function sentAs(site: Site, path: string, coding: string): Promise<string | undefined> {
+  const { status, headers, bytes } = await site.ask(path, {
+    headers: { 'accept-encoding': coding }
+  })
+  if (status !== 200) return String(status)
+  const encoding = headers['content-encoding']
+  if (encoding === undefined && !bytes.equals(TEXT)) return 'other bytes'
+  return encoding
+}
+
+// With deltas an immutable file varies, whatever is beside it.
+const APPS = { apps: { web: { compile: false, fingerprint: false } }, deltas: false }
+
+for (const [way, options] of WAYS) {
+  for (const path of [FINGERPRINTED, '/plain.css']) {
+    for (const [extension, coding] of Object.entries(NAMES)) {
+      const compress = compressed[extension]
+      const name = `${path === FINGERPRINTED ? 'an immutable file' : 'a plain file'}, ${way}`
+      if (!compress) continue
+
+      test(`S55 ANS-11a ${extension} of ${name}, is sent when it is one, and never when it is not`, async t => {
+        const site = await place(t, { ...options, ...APPS, revalidate: 0 }, path)
+        const good = compress(TEXT)
+        site.write(`/public${path}${extension}`, good, THEN)
+        t.is(await sentAs(site, path, coding), coding)
+        for (const [what, corrupt] of Object.entries(CORRUPT)) {
+          // A verified file is trusted as long as it is held, so that each state gets a process's first look.
+          const next = await makeSite(
+            t,
+            {},
+            { ...options, ...APPS, env: 'production', root: site.root }
+          )
+          site.write(`/public${path}${extension}`, corrupt(good, compress), THEN)
+          t.is(await sentAs(next, path, coding), undefined, what)
+          const { headers } = await next.ask(path)
+          t.is(headers.vary, undefined, `${what}: there is nothing to choose from`)
+          t.deepEqual(next.errors, [])
+        }
+      })
+    }
+  }
+
+  test(`S55 a compressed file that is a link out, or no file, is never sent, ${way}`, async t => {
+    const site = await place(t, { ...options, ...APPS, revalidate: 0 }, '/plain.css')
+    const outside = makeProject(t, { 'plain.css.gz': gzipSync(TEXT) })
+    const at = site.at('/public/plain.css.gz')
+    symlinkSync(`${outside}/plain.css.gz`, at)
+    t.is(await sentAs(site, '/plain.css', 'gzip'), undefined)
+    rmSync(at)
+    execFileSync('mkfifo', [at])
+    t.is(await sentAs(site, '/plain.css', 'gzip'), undefined)
+    rmSync(at)
+    symlinkSync('real.gz', at)
+    site.write('/public/real.gz', gzipSync(TEXT), THEN)
+    t.is(await sentAs(site, '/plain.css', 'gzip'), 'gzip')
+    t.deepEqual(site.errors, [])
+  })
+
+  test(`S55 a compressed file that is fixed or spoilt while the server runs is judged anew, ${way}`, async t => {
+    const site = await place(t, { ...options, ...APPS, revalidate: 0 }, '/plain.css')
+    for (const [content, expected] of [
+      [gzipSync(OTHER), undefined],
+      [gzipSync(TEXT), 'gzip'],
+      [gzipSync(OTHER), undefined]
+    ] as const) {
+      site.write('/public/plain.css.gz', content, THEN)
+      t.is(await sentAs(site, '/plain.css', 'gzip'), expected)
+    }
+  })
+}
+
+test('S55 a bomb is expanded no further than the file is long', async t => {
+  const member = gzipSync(Buffer.alloc(1024 * 1024))
+  const read = { members: 0 }
+  const bomb = function* () {
+    for (; read.members < 1000; read.members++) yield member
+  }
+  const gzip = CODINGS.find(({ name }) => name === 'gzip') as Coding
+  const original = { size: TEXT.length, digest: digestOf(TEXT) }
+  t.is(await compareCopy(original, () => Readable.from(bomb()), gzip), 'different')
+  t.true(read.members < 100, `${read.members} of 1000 were read`)
+})
+
+test('S55 what this version of Node cannot read is not sent', async t => {
+  const site = await place(t, { ...APPS, revalidate: 0 }, '/plain.css')
+  site.write('/public/plain.css.zst', Buffer.concat([ZSTD_MAGIC, TEXT.subarray(0, 100)]), THEN)
+  t.is(await sentAs(site, '/plain.css', 'zstd'), undefined)
+})

@@ -3,20 +3,18 @@ const GRADED = [
   'assets/building/killed',
   'assets/building/rolling',
   'assets/building/on-request/edits',
-  'assets/rendering/references.properties',
+  'assets/rendering/references',
   'assets/serving/differential',
-  'assets/sources/large-tree',
-  'assets/sources/names',
-  'assets/views/view-helpers.properties',
+  'assets/sources/naming',
+  'assets/sources/tree',
+  'assets/views/view-helpers',
   'files/writing/atomic-write',
-  'nearest',
+  'options',
   'security/bounds',
   'security/downloads',
-  'security/late',
-  'security/manifest',
-  'security/spellings',
-  'security/swapped',
-  'security/swapped-public'
+  'security/links',
+  'security/paths',
+  'security/swapped'
 ]
 
 export default {

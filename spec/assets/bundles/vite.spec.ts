@@ -1,11 +1,14 @@
 // Tags for what Vite built: React, Vue and plain TypeScript, several entries, shared chunks.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import legacy from '@vitejs/plugin-legacy'
 import react from '@vitejs/plugin-react'
 import vue from '@vitejs/plugin-vue'
 import test from 'ava'
 import { build } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import { ask } from '../../support/ask.ts'
 import {
   attribute,
   makeBundlerProject,
@@ -15,8 +18,8 @@ import {
   summary,
   unhashed
 } from '../../support/bundler-project.ts'
-import { ask } from '../../support/ask.ts'
 import { makeSite } from '../../support/site.ts'
+import { until } from '../../support/until.ts'
 
 const { root, remove } = makeBundlerProject({
   ...PAGES,
@@ -292,5 +295,114 @@ test('with build.cssCodeSplit: false every entry has the only stylesheet', async
     'stylesheet /static/assets/style.css',
     'module /static/assets/other.js',
     'modulepreload /static/assets/deep.js'
+  ])
+})
+
+// Tags for what @vitejs/plugin-legacy built.
+
+const { root: legacyRoot, remove: removeLegacy } = makeBundlerProject(PAGES)
+test.after.always(removeLegacy)
+
+async function buildLegacy(outDir: string, options: Parameters<typeof legacy>[0]): Promise<void> {
+  await build({
+    root: legacyRoot,
+    base: '/static/',
+    configFile: false,
+    logLevel: 'silent',
+    plugins: [legacy({ ...options, targets: ['chrome >= 40'], polyfills: ['es.array.at'] })],
+    build: { outDir, manifest: true, rollupOptions: { input: ['src/admin.ts', 'src/print.css'] } }
+  })
+}
+
+const both = buildLegacy('dist', { modernPolyfills: ['es.array.at'] })
+const only = both.then(() => buildLegacy('only', { renderModernChunks: false }))
+
+function legacyOptionsOf(dir: string) {
+  return {
+    root: legacyRoot,
+    mounts: { '/static': { dir, manifest: `${dir}/.vite/manifest.json` } }
+  }
+}
+
+test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither of them deferred', async t => {
+  await both
+  const page = await pagesOf(legacyOptionsOf('dist'))()
+  const tags = page.entry('src/admin-legacy.ts', { nonce: 'r4nd0m' })
+  t.deepEqual(unhashed(summary(tags)), [
+    'text/javascript nomodule /static/assets/polyfills-legacy.js',
+    'text/javascript nomodule /static/assets/admin-legacy.js'
+  ])
+  for (const tag of tags.split('\n')) {
+    const file = join(legacyRoot, 'dist', (attribute('src', tag) ?? '').replace('/static/', ''))
+    t.is(attribute('integrity', tag), sha384(file))
+    t.is(attribute('nonce', tag), 'r4nd0m')
+    t.notRegex(tag, /defer|async|type="module"/)
+  }
+})
+
+test('BND-07 plain tags are enough: SystemJS imports the script that the parser is at', async t => {
+  await both
+  const page = await pagesOf(legacyOptionsOf('dist'))()
+  const urls = page
+    .entry('src/admin-legacy.ts')
+    .split('\n')
+    .map(tag => attribute('src', tag) ?? '')
+  const origin = 'http://old.example'
+  const scripts: { src: string }[] = []
+  const document = {
+    readyState: 'loading',
+    baseURI: `${origin}/`,
+    title: '',
+    head: { appendChild: (script: { src?: string; onload?: () => void }) => load(script) },
+    createElement: () => ({
+      addEventListener(event: string, run: () => void) {
+        Object.assign(this, { [`on${event}`]: run })
+      }
+    }),
+    querySelector: () => null,
+    querySelectorAll: (selector: string) => (selector === 'script[src]' ? scripts : []),
+    addEventListener: () => undefined
+  }
+  const browser = {
+    document,
+    location: new URL(origin),
+    URL,
+    setTimeout,
+    console,
+    addEventListener: () => undefined
+  }
+  const context = Object.assign(browser, { window: browser, self: browser })
+  const load = (script: { src?: string; onload?: () => void }): void => {
+    if (script.src === undefined) return
+    scripts.push({ src: script.src })
+    const file = join(legacyRoot, 'dist', new URL(script.src).pathname.replace('/static/', ''))
+    runInNewContext(readFileSync(file, 'utf8'), context)
+    script.onload?.()
+  }
+  for (const url of urls) load({ src: origin + url })
+  await until(() => document.title !== '', 'the entry has run')
+  t.is(document.title, `shared deep ${origin}/`)
+})
+
+test('the modern polyfills come before the module of each entry, and not with a stylesheet', async t => {
+  await both
+  const pages = pagesOf(legacyOptionsOf('dist'))
+  t.deepEqual(
+    unhashed(summary((await pages()).entry('src/admin.ts'))).filter(tag =>
+      tag.startsWith('module ')
+    ),
+    ['module /static/assets/polyfills.js', 'module /static/assets/admin.js']
+  )
+  t.deepEqual(unhashed(summary((await pages()).entry('src/print.css'))), [
+    'stylesheet /static/assets/print.css'
+  ])
+})
+
+test('without modern chunks the legacy entry is for every browser', async t => {
+  await only
+  const page = await pagesOf(legacyOptionsOf('only'))()
+  t.deepEqual(unhashed(summary(page.entry('src/admin-legacy.ts'))), [
+    'text/javascript /static/assets/polyfills-legacy.js',
+    'text/javascript /static/assets/admin-legacy.js'
   ])
 })

@@ -1,14 +1,19 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import test from 'ava'
 import { join } from 'node:path'
-import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
+import { promisify } from 'node:util'
+import test from 'ava'
 import { withPeer } from '../../../lib/assets/compilers/built-in.ts'
+import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
 import { esbuildCompilers } from '../../../lib/assets/compilers/esbuild.ts'
 import { lessCompilers } from '../../../lib/assets/compilers/less.ts'
+import { loadPeer } from '../../../lib/assets/compilers/peers.ts'
 import { sassCompilers } from '../../../lib/assets/compilers/sass.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
-import { makeSite } from '../../support/site.ts'
+import { readPublic, run } from '../../support/fingerprinted.ts'
+import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
 
 const CSS = 'text/css; charset=utf-8'
 
@@ -131,4 +136,148 @@ test('a preprocessor source that is not UTF-8 is an error, never served raw', as
     text,
     'This source does not compile\n\napps/web/assets/stylesheets/app.css.scss\n\nthe source must be UTF-8\n'
   )
+})
+
+// The optional peers: found in the project first, and as soon as they are installed.
+
+const { resolve } = createRequire(import.meta.url)
+
+for (const [extension, peer, code] of [
+  ['css.scss', 'sass', 'a { b: c }'],
+  ['css.less', 'less', 'a { b: c }'],
+  ['js.ts', 'esbuild', 'go(1 as number)']
+] as const) {
+  test(`CMP-08 ${peer}, installed in the project while it runs, is found by the next request`, async t => {
+    const rows = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
+    const compilers = rows.map(row =>
+      withPeer({ ...row, peers: row.peers.map(name => `${name}-late`) })
+    )
+    const site = await makeSite(t, { [`x/app.${extension}`]: code }, { compilers, env: 'test' })
+    const url = `/assets/app.${extension.split('.')[0]}`
+    const folder = `/node_modules/${peer}-late`
+    const statusOf = async () => (await site.ask(url)).status
+    t.is(await statusOf(), 500)
+    mkdirSync(site.at(folder), { recursive: true })
+    t.is(await statusOf(), 500, 'its installation has begun')
+    site.write(`${folder}/package.json`, JSON.stringify({ name: `${peer}-late`, main: 'm.cjs' }))
+    site.write(`${folder}/m.cjs`, "module.exports = require('not-there-yet')")
+    t.is(await statusOf(), 500, 'what it needs is not there yet')
+    const real = `require(${JSON.stringify(resolve(peer))})`
+    site.write(`${folder}/node_modules/not-there-yet/index.js`, `module.exports = ${real}`)
+    t.is(await statusOf(), 200)
+    t.deepEqual(
+      site.errors.map(error => 'code' in error && error.code),
+      ['compiler-missing', 'compiler-missing', 'compile-failed']
+    )
+  })
+}
+
+test("the project's own peer comes before the one beside this package", async t => {
+  const root = makeProject(t, {
+    'node_modules/less/package.json': JSON.stringify({ name: 'less', main: 'index.cjs' }),
+    'node_modules/less/index.cjs': `
+      exports.FileManager = class {}
+      exports.render = async () => ({ css: 'own {}', imports: [] })`
+  })
+  const site = await makeSite(t, { 'x/app.css.less': 'a { b: c }' }, { root, env: 'test' })
+  t.is((await site.ask('/assets/app.css')).text, 'own {}')
+})
+
+test('a peer above the project, where a workspace keeps it, is found as well', async t => {
+  const workspace = makeProject(t, { 'packages/site/x': '' })
+  const from = join(workspace, 'packages/site')
+  const names = ['only-in-the-workspace']
+  await t.throwsAsync(() => loadPeer(names, 'app.css', from), { code: 'compiler-missing' })
+  writeFiles(workspace, {
+    'node_modules/only-in-the-workspace/package.json': '{ "type": "module", "exports": "./m.js" }',
+    'node_modules/only-in-the-workspace/m.js': 'export const found = true'
+  })
+  t.like(await loadPeer(names, 'app.css', from), { found: true })
+})
+
+test("a package's stylesheet is imported by its path in node_modules, from Sass and from Less", async t => {
+  const site = await makeSite(
+    t,
+    {
+      'x/sass.css.scss': "@use 'kit/scss/kit' as *;\na { b: $from-kit }",
+      'x/less.css.less': '@import "kit/less/kit";\na { b: @from-kit }',
+      '/node_modules/kit/package.json': '{ "name": "kit" }',
+      '/node_modules/kit/scss/_kit.scss': '$from-kit: kit;',
+      '/node_modules/kit/less/kit.less': '@from-kit: kit;'
+    },
+    { env: 'test' }
+  )
+  for (const name of ['sass', 'less']) {
+    t.regex((await site.ask(`/assets/${name}.css`)).text, /b: kit/)
+  }
+  site.write('kit/scss/_kit.scss', '$from-kit: ours;')
+  t.regex((await site.ask('/assets/sass.css')).text, /b: ours/, 'node_modules comes last')
+})
+
+// A project in a workspace, whose packages npm has put into the node_modules of the workspace's root.
+
+const ASSETS = 'packages/web/apps/web/assets'
+
+const WORKSPACE: Files = {
+  [`${ASSETS}/stylesheets/sass.css.scss`]: "@use 'kit/scss/kit'",
+  [`${ASSETS}/stylesheets/pkg.css.scss`]: "@use 'pkg:kit/scss/kit'",
+  [`${ASSETS}/stylesheets/less.css.less`]: "@import 'kit/less/kit';",
+  [`${ASSETS}/stylesheets/plain.css`]: '.plain { background: url(kit/images/dial.svg) }',
+  'node_modules/kit/package.json': '{ "name": "kit" }',
+  'node_modules/kit/scss/kit.scss': ".kit { background: url('../images/dial.svg') }",
+  'node_modules/kit/less/kit.less': ".kit { background: url('../images/dial.svg') }",
+  'node_modules/kit/images/dial.svg': '<svg/>'
+}
+
+const sources = '../../../../node_modules/kit/images'
+const NAMES = ['sass.css', 'pkg.css', 'less.css', 'plain.css']
+
+test('WAY-03 Sass, Less and references find packages in the node_modules of every folder above the root', async t => {
+  const root = join(makeProject(t, WORKSPACE), 'packages/web')
+  const site = await makeSite(t, {}, { root, sources })
+  for (const name of NAMES) {
+    const { text } = await site.ask(`/assets/${name}`)
+    t.regex(text, /url\("?'?\/assets\/dial\.svg/, `${name}: ${text}`)
+  }
+  t.is((await site.ask('/assets/dial.svg')).text, '<svg/>')
+  await run({ root, sources })
+  for (const name of NAMES) {
+    t.regex(readPublic(root, `/assets/${name}`).toString(), /dial-[0-9a-f]{32}\.svg/, name)
+  }
+})
+
+test('WAY-03 CMP-06a a nearer package that appears later is used, on request and by the second precompile', async t => {
+  const root = join(makeProject(t, WORKSPACE), 'packages/web')
+  const site = await makeSite(t, {}, { root, sources })
+  const names = ['sass.css', 'less.css']
+  for (const name of names) await site.ask(`/assets/${name}`)
+  await run({ root, sources })
+  writeFiles(join(root, '..'), {
+    'node_modules/kit/package.json': '{ "name": "kit" }',
+    'node_modules/kit/scss/kit.scss': '.nearer { a: b }',
+    'node_modules/kit/less/kit.less': '.nearer { a: b }'
+  })
+  for (const name of names) t.regex((await site.ask(`/assets/${name}`)).text, /\.nearer/)
+  await run({ root, sources })
+  for (const name of names) t.regex(readPublic(root, `/assets/${name}`).toString(), /\.nearer/)
+})
+
+test('WAY-03 a package of the workspace itself, which npm links, is found', async t => {
+  const top = makeProject(t, {
+    'package.json': '{ "private": true, "workspaces": ["packages/*"] }',
+    'packages/kit/package.json': '{ "name": "kit", "version": "1.0.0" }',
+    'packages/kit/scss/_kit.scss': ".kit { background: url('../images/dial.svg') }",
+    'packages/kit/images/dial.svg': '<svg/>',
+    'packages/web/package.json': '{ "name": "web", "dependencies": { "kit": "1.0.0" } }',
+    [`${ASSETS}/stylesheets/app.css.scss`]: "@use 'kit/scss/kit'"
+  })
+  await promisify(execFile)('npm', ['install', '--offline', '--no-audit', '--no-fund'], {
+    cwd: top
+  })
+  const site = await makeSite(
+    t,
+    {},
+    { root: join(top, 'packages/web'), sources: '../../../kit/images' }
+  )
+  t.regex((await site.ask('/assets/app.css')).text, /url\("\/assets\/dial\.svg"\)/)
 })

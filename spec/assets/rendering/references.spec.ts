@@ -1,6 +1,18 @@
+import { unlinkSync } from 'node:fs'
 import test from 'ava'
+import { array, assert, constantFrom, integer, property, string, tuple } from 'fast-check'
+import { loadModuleLexer } from '../../../lib/assets/rendering/module-references.ts'
+import {
+  findReferences,
+  type Reference,
+  replaceReferences
+} from '../../../lib/assets/rendering/references.ts'
+import { assetSources } from '../../../lib/index.ts'
 import { growsInProportion } from '../../support/cost.ts'
-import { findReferences, replaceReferences } from '../../../lib/assets/rendering/references.ts'
+import { run } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 
 /** The text with every reference replaced by `/<its path>`. */
 function replaced(text: string, type: 'css' | 'js' = 'css'): string {
@@ -155,4 +167,295 @@ for (const [what, piece, before = '', after = ''] of [
       )
     }
   })
+}
+
+const IMAGES = { 'images/logo.png': 'logo', 'images/icons/x.svg': 'x', 'fonts/f.woff2': 'f' }
+
+for (const [written, becomes, why] of [
+  ['logo.png', 'logo.png', 'leads there already'],
+  ['icons/x.svg', 'icons/x.svg', 'leads there already'],
+  ['/assets/logo.png', '/assets/logo.png', 'leads there already'],
+  ['../assets/logo.png', '../assets/logo.png', 'leads there already'],
+  ['images/logo.png', 'images/logo.png', 'a tail leads there already'],
+  ['../images/logo.png', '/assets/logo.png', 'as it is next to the source'],
+  ['../images/icons/x.svg#a', '/assets/icons/x.svg#a', 'as it is next to the source'],
+  ['../fonts/f.woff2?v=1', '/assets/f.woff2?v=1', 'as it is next to the source'],
+  ['../nowhere/logo.png', '../nowhere/logo.png', 'leads nowhere'],
+  ['/images/logo.png', '/images/logo.png', 'a path that is not ours'],
+  ['/assets/nowhere.png', '/assets/nowhere.png', 'leads nowhere'],
+  ['%zz.png', '%zz.png', 'cannot be decoded'],
+  ['a%00.png', 'a%00.png', 'holds a NUL'],
+  ['../../../../../etc/passwd', '../../../../../etc/passwd', 'leads out of everything']
+] as const) {
+  test(`url(${written}) becomes url(${becomes}): ${why}`, async t => {
+    const site = await makeSite(t, { ...IMAGES, 'stylesheets/app.css': `a{b:url(${written})}` })
+    const { status, text } = await site.ask('/assets/app.css')
+    t.is(status, 200)
+    t.is(text, `a{b:url(${becomes})}`)
+  })
+}
+
+test('a stylesheet requested by another tail refers to the same assets', async t => {
+  const files = { ...IMAGES, 'stylesheets/admin/menu.css': 'a{b:url(../logo.png)}' }
+  const site = await makeSite(t, files)
+  t.is((await site.ask('/assets/admin/menu.css')).text, 'a{b:url(../logo.png)}')
+  t.is((await site.ask('/assets/menu.css')).text, 'a{b:url(/assets/logo.png)}')
+})
+
+test('a reference to a file next to the source finds that file, even where another has its name', async t => {
+  const site = await makeSite(t, {
+    'docs/logo.txt': 'the docs have it',
+    'images/logo.txt': 'the images have it',
+    'stylesheets/admin/menu.css': 'a{b:url(../../images/logo.txt)}'
+  })
+  const [, url = ''] = /url\((.*)\)/.exec((await site.ask('/assets/admin/menu.css')).text) ?? []
+  t.is((await site.ask(url)).text, 'the images have it')
+})
+
+test('a reference in an import is also looked up next to the import', async t => {
+  const site = await makeSite(
+    t,
+    {
+      ...IMAGES,
+      'stylesheets/app.css.scss': "@use 'parts/box';",
+      'stylesheets/parts/_box.scss': 'a { b: url(../../images/icons/x.svg) }'
+    },
+    { env: 'test' }
+  )
+  t.regex((await site.ask('/assets/app.css')).text, /url\("?\/assets\/icons\/x\.svg"?\)/)
+})
+
+test("references find the app's own assets, another app's, and those of third parties", async t => {
+  assetSources.append(makeProject(t, { 'images/theirs.svg': 'x' }))
+  const site = await makeSite(t, {
+    ...IMAGES,
+    '/apps/admin/assets/css/a.css':
+      'a{b:url(../img/own.svg);c:url(/assets/logo.png);d:url(../images/theirs.svg)}',
+    '/apps/admin/assets/img/own.svg': 'x'
+  })
+  t.is(
+    (await site.ask('/assets/admin/a.css')).text,
+    'a{b:url(/assets/admin/own.svg);c:url(/assets/logo.png);d:url(../images/theirs.svg)}'
+  )
+})
+
+test('names with spaces and Unicode are written percent-encoded', async t => {
+  const site = await makeSite(t, {
+    'images/schön 1.svg': 'x',
+    'stylesheets/deep/app.css':
+      'a{b:url("../../images/schön 1.svg");c:url(../../images/sch%C3%B6n%201.svg)}'
+  })
+  const url = '/assets/sch%C3%B6n%201.svg'
+  t.is((await site.ask('/assets/deep/app.css')).text, `a{b:url("${url}");c:url(${url})}`)
+  t.is((await site.ask(url)).status, 200)
+})
+
+test('a file that a person put into public is found as well', async t => {
+  const files = { '/public/assets/put.png': 'x', 'css/put.css': 'a{b:url(put.png)}' }
+  const site = await makeSite(t, files)
+  t.is((await site.ask('/assets/put.css')).text, 'a{b:url(put.png)}')
+  t.deepEqual(warningsAbout('put.png'), [])
+})
+
+test('a missing reference is a warning that names the source, once', async t => {
+  const site = await makeSite(t, {
+    'stylesheets/lonely.css':
+      'a{b:url(gone.png);c:url(data:x);d:url(#e);f:url(https://g.example/)}',
+    'javascripts/lonely.js': '//# sourceMappingURL=lonely.js.map'
+  })
+  for (const edit of ['', ' ', '  ']) {
+    site.write('stylesheets/lonely.css', `a{b:url(gone.png)}${edit}`)
+    await site.ask('/assets/lonely.css')
+  }
+  await site.ask('/assets/lonely.js')
+  t.deepEqual(warningsAbout('lonely'), [
+    'koa-fresh-assets: apps/web/assets/stylesheets/lonely.css:1:9 refers to gone.png, which was not found'
+  ])
+})
+
+test("with missing: 'error' it is an error instead", async t => {
+  const files = { 'css/strict.css': 'a{b:url(gone.png)}' }
+  const site = await makeSite(t, files, { missing: 'error' })
+  const { status, text } = await site.ask('/assets/strict.css')
+  t.is(status, 500)
+  t.is(
+    text,
+    'This asset cannot be published\n\napps/web/assets/css/strict.css:1:9 refers to gone.png, which was not found\n'
+  )
+})
+
+test('a missing reference is reported with its line and column in the file where it was written', async t => {
+  const site = await makeSite(t, {
+    'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png)\n}',
+    'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
+    'css/_part.scss': '// not placed.png2\na {\n  b: url(images/placed.png);\n}',
+    'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }'
+  })
+  for (const name of ['plain.css', 'sheet.css', 'sheet2.css']) await site.ask(`/assets/${name}`)
+  const warning = (path: string) =>
+    `koa-fresh-assets: apps/web/assets/css/${path}, which was not found`
+  t.deepEqual(warningsAbout('placed').toSorted(), [
+    warning('_part.scss:3:10 refers to images/placed.png'),
+    warning('plain.css:4:10 refers to placed.png'),
+    warning('sheet.css.scss refers to placed/computed.png'),
+    warning('sheet2.css.less:2:12 refers to less-placed.png')
+  ])
+})
+
+test("with missing: 'ignore' nothing is reported, on request and in precompile", async t => {
+  const css = 'a{b:url(quiet.png)}'
+  const site = await makeSite(t, { 'css/quiet.css': css }, { missing: 'ignore' })
+  t.is((await site.ask('/assets/quiet.css')).text, css)
+  const { warnings, assets } = await run({ root: site.root, missing: 'ignore' })
+  t.is(assets, 1)
+  t.deepEqual([...warnings, ...warningsAbout('quiet')], [])
+})
+
+test('stylesheets follow an asset that is added or removed', async t => {
+  const site = await makeSite(t, { 'css/deep/a.css': 'a{b:url(../../images/new.svg)}' })
+  const get = async () => (await site.ask('/assets/deep/a.css')).text
+  t.is(await get(), 'a{b:url(../../images/new.svg)}')
+  site.write('images/new.svg', 'x')
+  t.is(await get(), 'a{b:url(/assets/new.svg)}')
+  unlinkSync(site.at('images/new.svg'))
+  t.is(await get(), 'a{b:url(../../images/new.svg)}')
+})
+
+test('a source map next to its script is found', async t => {
+  const site = await makeSite(t, {
+    'javascripts/vendor/x.js': 'x()\n//# sourceMappingURL=x.js.map',
+    'javascripts/vendor/x.js.map': '{}'
+  })
+  t.is((await site.ask('/assets/vendor/x.js')).text, 'x()\n//# sourceMappingURL=x.js.map')
+  t.is(
+    (await site.ask('/assets/javascripts/vendor/x.js')).text,
+    'x()\n//# sourceMappingURL=x.js.map'
+  )
+})
+
+// Pieces that are hard on a tokenizer, in any order.
+const pieces = constantFrom(
+  ...['url(', ')', '(', '"', "'", '/*', '*/', '\\', '\\"', '\n', ' ', ';', '{', '}', '@import'],
+  ...['x.png', 'a', '#', '?', ',', 'image-set(', 'data:', '//', 'é', '🎈', ':', '1x', 'layer(b)']
+)
+const texts = array(pieces, { maxLength: 40 }).map(parts => parts.join(''))
+
+test('references that are not replaced leave the text as it was', t => {
+  assert(
+    property(texts, constantFrom('css' as const, 'js' as const), (text, type) => {
+      const references = findReferences(type, text)
+      const none = references.map(() => undefined)
+      return replaceReferences(text, references, none) === text
+    }),
+    { numRuns: cases(300, 3000) }
+  )
+  t.pass()
+})
+
+test('text without url, import, image-set and sourceMappingURL has no references', t => {
+  assert(
+    property(string({ maxLength: 200, unit: 'binary' }), text => {
+      if (/url|@|image-set/i.test(text)) return true
+      return findReferences('css', text).length + findReferences('js', text).length === 0
+    }),
+    { numRuns: cases(200, 2000) }
+  )
+  t.pass()
+})
+
+test('references are in order, do not overlap, and are within the text', t => {
+  assert(
+    property(texts, text => {
+      const ends = findReferences('css', text).flatMap(({ start, end }) => [start, end])
+      return [0, ...ends, text.length].every((at, i, all) => i === 0 || at >= (all[i - 1] ?? 0))
+    }),
+    { numRuns: cases(300, 3000) }
+  )
+  t.pass()
+})
+
+test('replacing references with their own URLs changes nothing, after the first time', t => {
+  assert(
+    property(texts, text => {
+      const once = withOwnPaths(text)
+      return withOwnPaths(once) === once
+    }),
+    { numRuns: cases(300, 3000) }
+  )
+  t.pass()
+})
+
+function withOwnPaths(text: string): string {
+  const references = findReferences('css', text)
+  return replaceReferences(
+    text,
+    references,
+    references.map(({ path }) => ownPath(path))
+  )
+}
+
+/** A path that cannot be decoded stays as it is. */
+function ownPath(path: string): string {
+  try {
+    return encodeURI(decodeURI(path))
+  } catch (error) {
+    if (error instanceof URIError) return path
+    throw error
+  }
+}
+
+test('text between references stays, whatever they refer to', t => {
+  const names = integer({ min: 1, max: 999 }).map(n => `i/${n}.png`)
+  const rules = array(tuple(names, constantFrom('url(%)', 'url("%")', "url('%')", 'url( % )')))
+  assert(
+    property(rules, all => {
+      const text = all.map(([name, form], at) => `.r${at}{b:${form.replace('%', name)}}`).join('\n')
+      const references = findReferences('css', text)
+      const paths = references.map(({ path }) => path)
+      const out = replaceReferences(
+        text,
+        references,
+        paths.map(path => `/assets/${path}`)
+      )
+      const found = JSON.stringify(paths) === JSON.stringify(all.map(([name]) => name))
+      return (
+        found && out.replaceAll('/assets/', '').replaceAll("'", '"') === text.replaceAll("'", '"')
+      )
+    })
+  )
+  t.pass()
+})
+
+const modulePieces = constantFrom(
+  ...["import './a.js';", "import a, { b } from './a.js';", 'export * from "/b.mjs"', '\n', ' '],
+  ...["import('./c.js?x')", 'import(`./c.js`)', 'import(name)', 'import.meta.url', 'x()', '`${'],
+  ...["new URL('d.png', import.meta.url)", "new URL('d.png', ", '// ', '/*', '*/', '`', "'", '"'],
+  ...['/', '}', ')', '(', "with { type: 'json' }", 'é', '🎈', 'of /x/g', '\\']
+)
+
+test('replaced references of a module are found again, and nothing else has changed', async t => {
+  const find = await loadModuleLexer()
+  t.is(find("import './a.js'\nexport * from \"/b.mjs\"\nimport('./c.js?x')").length, 3)
+  assert(
+    property(array(modulePieces, { maxLength: 20 }), pieces => {
+      const code = pieces.join('')
+      const references = find(code)
+      const urls = references.map((_, at) => `/assets/${at}-0123.js`)
+      const replaced = replaceReferences(code, references, urls)
+      const again = find(replaced)
+      return (
+        again.every(({ path }, at) => path === urls[at]) &&
+        again.length === references.length &&
+        between(replaced, again) === between(code, references)
+      )
+    }),
+    { numRuns: cases(1000, 20_000) }
+  )
+})
+
+/** What stands around the references. */
+function between(code: string, references: readonly Reference[]): string {
+  const starts = [...references.map(({ start }) => start), code.length]
+  const ends = [0, ...references.map(({ end }) => end)]
+  return starts.map((start, at) => code.slice(ends[at], start)).join('\0')
 }

@@ -1,4 +1,5 @@
 import test from 'ava'
+import { makeViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
@@ -212,4 +213,149 @@ test('JSM-06 modulepreload for a classic script is an error, and so is another v
     instanceOf: TypeError,
     message: "modulepreload must be true or false, got 'yes'"
   })
+})
+
+test('REN-07 image() has an alt from the file name', t => {
+  t.is(assets.image('my-cool_logo.png'), '<img src="/assets/my-cool_logo.png" alt="My Cool Logo">')
+  t.is(
+    assets.image('photos/summer house.jpg?v=1'),
+    '<img src="/assets/photos/summer%20house.jpg?v=1" alt="Summer House">'
+  )
+})
+
+test('REN-07 a given alt wins, even an empty one, and other attributes follow', t => {
+  t.is(
+    assets.image('logo.png', { width: 10, alt: '', height: 5.5, loading: 'lazy' }),
+    '<img src="/assets/logo.png" alt="" width="10" height="5.5" loading="lazy">'
+  )
+  t.is(assets.image('logo.png', { alt: undefined }), '<img src="/assets/logo.png" alt="Logo">')
+})
+
+test('REN-07 a fingerprint never shows in alt', t => {
+  const { image } = fingerprinted()('web')
+  t.is(image('logo.png'), `<img src="/assets/logo-${'c'.repeat(32)}.png" alt="Logo">`)
+  const url = `https://cdn.example/assets/my%20logo-${'c'.repeat(32)}.png`
+  t.is(image(url), `<img src="${url}" alt="My Logo">`)
+})
+
+test('REN-07 image() resolves the names in srcset', t => {
+  const { image } = fingerprinted({ host: 'https://cdn.example' })('web')
+  t.is(
+    image('logo.png', { srcset: { 'logo@2x.png': '2x' }, width: 10 }),
+    `<img src="https://cdn.example/assets/logo-${'c'.repeat(32)}.png" alt="Logo"` +
+      ` srcset="https://cdn.example/assets/logo@2x-${'d'.repeat(32)}.png 2x" width="10">`
+  )
+  t.is(
+    assets.image('a.png', {
+      srcset: [
+        ['a, b.png', '640w'],
+        ['https://elsewhere.example/a b.png', '1.5x']
+      ]
+    }),
+    '<img src="/assets/a.png" alt="A"' +
+      ' srcset="/assets/a%2C%20b.png 640w, https://elsewhere.example/a%20b.png 1.5x">'
+  )
+  t.is(
+    assets.image('a.png', { srcset: 'as it is 2x' }),
+    '<img src="/assets/a.png" alt="A" srcset="as it is 2x">'
+  )
+  t.is(assets.image('a.png', { srcset: false }), '<img src="/assets/a.png" alt="A">')
+  t.throws(() => assets.image('a.png', { srcset: { 'b.png': '2' } }), {
+    instanceOf: TypeError,
+    message: "a size in srcset is written like '2x' or '640w', got '2'"
+  })
+})
+
+test('REN-08 video() and audio() of one file', t => {
+  t.is(
+    assets.video('m.mp4', { autoplay: true, controls: true }),
+    '<video autoplay="autoplay" controls="controls" src="/assets/m.mp4"></video>'
+  )
+  t.is(
+    assets.audio('m.mp3', { controls: true }),
+    '<audio controls="controls" src="/assets/m.mp3"></audio>'
+  )
+})
+
+test('REN-08 sources are tags with their types, tracks and a text follow', t => {
+  t.is(
+    assets.video({
+      controls: true,
+      poster: 'm.jpg',
+      sources: [
+        'm.webm',
+        { src: 'm.mp4?v=1', media: '(min-width: 1px)' },
+        { src: 'm', type: 'a/b' }
+      ],
+      tracks: [{ kind: 'captions', src: 'm.en.vtt', srclang: 'en', default: true }],
+      content: 'No <video>'
+    }),
+    '<video controls="controls" poster="/assets/m.jpg">\n' +
+      '<source src="/assets/m.webm" type="video/webm">\n' +
+      '<source src="/assets/m.mp4?v=1" type="video/mp4" media="(min-width: 1px)">\n' +
+      '<source src="/assets/m" type="a/b">\n' +
+      '<track kind="captions" src="/assets/m.en.vtt" srclang="en" default="default">\n' +
+      'No &lt;video&gt;\n' +
+      '</video>'
+  )
+  t.is(
+    assets.audio({ sources: ['m.ogg'] }),
+    '<audio>\n<source src="/assets/m.ogg" type="audio/ogg">\n</audio>'
+  )
+})
+
+test('REN-08 neither a name nor sources, and both, are a TypeError', t => {
+  for (const args of [[], [{}], [{ sources: [] }], ['m.mp4', { sources: ['m.webm'] }], [null]]) {
+    t.throws(() => Reflect.apply(assets.video, null, args), {
+      instanceOf: TypeError,
+      message: 'video() needs either a name or { sources: [name, …] }'
+    })
+  }
+  t.throws(() => assets.audio({ src: 'm.mp3' }), { instanceOf: TypeError, message: /audio\(\)/ })
+  t.throws(() => Reflect.apply(assets.video, null, [{ sources: 'm.mp4' }]), {
+    instanceOf: TypeError,
+    message: "sources must be a list, got 'm.mp4'"
+  })
+})
+
+const helpers = makeViewHelpers(
+  {
+    apps: [
+      { name: 'web', path: '/' },
+      { name: 'admin', path: '/admin' }
+    ],
+    host: 'https://cdn.example',
+    liveScript: '/assets/-/live.js'
+  },
+  () => ({
+    resolve: () => ({ path: '' }),
+    modules: () => [],
+    imports: new Map(),
+    moduleAt: () => undefined,
+    version: () => ''
+  })
+)
+
+test('live() writes a script of this server with the nonce, in every app of a live page', t => {
+  const { live, app } = helpers('web', true)
+  t.is(live(), '<script src="/assets/-/live.js" type="module" async="async"></script>')
+  const tag =
+    '<script src="/assets/-/live.js" type="module" async="async" nonce="&quot;&gt;"></script>'
+  t.is(live({ nonce: '">' }), tag)
+  t.is(app('admin').live({ nonce: '">' }), tag)
+})
+
+test('live() writes nothing in any other page', t => {
+  t.is(helpers('web').live({ nonce: 'n' }), '')
+  t.is(helpers('web', false).app('admin').live(), '')
+})
+
+test('live() rejects an unknown option in every page', t => {
+  for (const isLive of [true, false]) {
+    const { live } = helpers('web', isLive)
+    t.throws(() => live({ nonse: 'n' } as object), { instanceOf: TypeError, message: /nonce/ })
+    t.throws(() => live({ q: 1, __keywords: true } as object), {
+      message: "unknown option 'live.q': known options: nonce"
+    })
+  }
 })
