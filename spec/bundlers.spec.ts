@@ -292,6 +292,8 @@ test.serial(
     const root = makeApp(t)
     configure(root, '[react()]', '[react(), legacy()]')
     configure(root, /^/, "import legacy from '@vitejs/plugin-legacy'\n")
+    // Without React, which takes Babel long.
+    writeFiles(root, { 'src/main.jsx': "import('./later.js')" })
     await buildWithVite(root)
     const { page } = (await importProgram(root, 'legacy-page.js')) as {
       page: (ctx: Koa.Context) => string

@@ -21,8 +21,10 @@ async function pack(): Promise<Packed> {
   return packed
 }
 
+const packed = pack()
+
 test('the package has less than 300 kB, and every page and picture that its pages link to', async t => {
-  const { size, files } = await pack()
+  const { size, files } = await packed
   const paths = files.map(({ path }) => path)
   const has = (linked: string) => paths.some(path => `${path}/`.startsWith(`${linked}/`))
   for (const page of paths.filter(path => path.endsWith('.md'))) {
@@ -36,7 +38,7 @@ test('the package has less than 300 kB, and every page and picture that its page
 })
 
 test('the package has neither sources nor source maps, and its code keeps names and lines, its types their docstrings', async t => {
-  const { files } = await pack()
+  const { files } = await packed
   const code = files.map(({ path }) => path).filter(path => path.startsWith('dist/'))
   t.deepEqual(
     code.filter(path => !/^dist\/(?:chunks\/(?:client\/)?)?[\w-]+(?:\.js|\.d\.ts)$/.test(path)),

@@ -48,7 +48,7 @@ const ranges = {
   'no bytes at all': 'bytes=-0'
 }
 
-for (const { where, at, options } of PLACES) {
+for (const [place, { where, at, options }] of PLACES.entries()) {
   test(`S27 no Range gets more bytes than the file has, whatever its size${where}`, async t => {
     const sizes = { 'empty.bin': 0, 'one.bin': 1, 'small.bin': 1000, 'big.bin': MIB + 1000 }
     const root = makeProject(
@@ -57,7 +57,7 @@ for (const { where, at, options } of PLACES) {
         Object.entries(sizes).map(([name, size]) => [`public/${name}`, Buffer.alloc(size, 7)])
       )
     )
-    for (const environment of Object.values(ENVIRONMENTS)) {
+    for (const environment of Object.values(ENVIRONMENTS).slice(place === 0 ? 0 : cases(1, 0))) {
       const front = await makeFront(t, {
         root,
         ...environment,
@@ -126,7 +126,8 @@ function drop(port: number, at: number, path: string): Promise<void> {
 }
 
 for (const [name, environment] of Object.entries(ENVIRONMENTS)) {
-  for (const [sender, options] of SENDERS_AND_MOUNT) {
+  const senders = SENDERS_AND_MOUNT.slice(0, name === 'production' ? undefined : cases(1, 4))
+  for (const [sender, options] of senders) {
     test.serial(
       `S48 ${DROPS} dropped downloads leave no descriptor and no error, in ${name}, ${sender}`,
       async t => {
