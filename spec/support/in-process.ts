@@ -32,7 +32,7 @@ const collect = runInNewContext('gc') as () => void
 
 /** Bytes that are still held once all garbage that can be collected now is gone. */
 export async function heldBytes(): Promise<number> {
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     await new Promise(resolve => setImmediate(resolve))
     collect()
   }
