@@ -9,7 +9,7 @@ const GRADED = [
   'assets/sources/tree',
   'assets/views/view-helpers',
   'files/writing/atomic-write',
-  'options',
+  'ground',
   'security/bounds',
   'security/downloads',
   'security/links',
