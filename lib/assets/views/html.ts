@@ -1,7 +1,7 @@
 /** Writes HTML tags; no attribute value can break out of one. */
 
 import { inspect } from 'node:util'
-import { isRecord } from '../../options.ts'
+import { entriesGiven, isRecord } from '../../options.ts'
 
 /** `true` is written as `name="name"`; `false` and `null` omit the attribute. */
 export type AttributeValue = string | number | boolean | null | undefined
@@ -38,27 +38,18 @@ export function readAttributes(given: unknown): Attributes {
   if (!isRecord(given)) {
     throw new TypeError(`attributes must be an object, got ${inspect(given)}`)
   }
-  return Object.fromEntries(
-    Object.entries(withoutKeywords(given))
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => [attributeName(name), attributeValue(name, value)])
-  )
-}
-
-function attributeName(name: string): string {
-  if (ATTRIBUTE_NAME.test(name)) return name.toLowerCase()
-  throw new TypeError(`${inspect(name)} cannot be the name of an HTML attribute`)
-}
-
-function attributeValue(name: string, value: unknown): AttributeValue {
-  if (isAttributeValue(value)) return value
-  throw new TypeError(
-    `attribute ${name} must be a string, a number, a boolean or null, got ${inspect(value)}`
-  )
-}
-
-function isAttributeValue(value: unknown): value is AttributeValue {
-  return value == null || ['string', 'number', 'boolean'].includes(typeof value)
+  const attributes = entriesGiven(withoutKeywords(given)).map(([name, value]) => {
+    if (!ATTRIBUTE_NAME.test(name)) {
+      throw new TypeError(`${inspect(name)} cannot be the name of an HTML attribute`)
+    }
+    if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) {
+      throw new TypeError(
+        `attribute ${name} must be a string, a number, a boolean or null, got ${inspect(value)}`
+      )
+    }
+    return [name.toLowerCase(), value]
+  })
+  return Object.fromEntries(attributes) as Attributes
 }
 
 /** `<name a="…" b="…">`: each attribute at its first position, with its last value. */

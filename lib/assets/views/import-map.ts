@@ -26,15 +26,37 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
     specifier,
     urlOf(name, '.js')
   ]
+  /** The specifier includes the host: a relative import is resolved against the URL of its module. */
+  const published = (entry: ImportMapOptions['entry']): MapEntry[] => {
+    const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
+    return [...found]
+      .filter(([plainPath]) => isModulePath(plainPath))
+      .map(([at, { path, integrity }]) => [host + at, { url: host + path, integrity }])
+  }
   const write = (
     entry: ImportMapOptions['entry'],
     imports: Readonly<Record<string, string>>
   ): string => {
-    const modules = publishedModules(host, assets, entry)
-    const byOption = [...assets.imports].filter(isReachedBy(modules, urlOf))
-    const entries = [...modules, ...byOption.map(named), ...Object.entries(imports).map(named)]
-    const urls = sorted(entries.map(([specifier, { url }]) => [specifier, url]))
-    return escapeInScript(JSON.stringify({ imports: urls, integrity: hashes(entries) }))
+    const modules = published(entry)
+    const urls = new Set(modules.map(([, { url }]) => url))
+    // Of the option `imports`, what leads to a module that is not reached is left out. Without fingerprints,
+    // what is reached is not known.
+    const isReached = ([, name]: readonly [string, string]): boolean => {
+      if (urls.size === 0 || !isModulePath(name)) return true
+      const { url } = urlOf(name)
+      return urls.has(url) || url === name
+    }
+    const byOption = [...assets.imports].filter(isReached)
+    const entries = [...modules, ...[...byOption, ...Object.entries(imports)].map(named)]
+    const hashed = entries.flatMap(([, { url, integrity }]): [string, string][] =>
+      integrity?.length ? [[url, integrity.join(' ')]] : []
+    )
+    return escapeInScript(
+      JSON.stringify({
+        imports: sorted(entries.map(([specifier, { url }]) => [specifier, url])),
+        integrity: hashed.length > 0 ? sorted(hashed) : undefined
+      })
+    )
   }
   const remembered = makePageMemory<string>(() => assets.version())
   return {
@@ -55,36 +77,6 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
       return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
     }
   } as const
-}
-
-// The specifier includes the host: a relative import is resolved against the URL of its module.
-function publishedModules(
-  host: string,
-  assets: AppAssets,
-  entry: ImportMapOptions['entry']
-): MapEntry[] {
-  const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
-  return [...found]
-    .filter(([plainPath]) => isModulePath(plainPath))
-    .map(([plainPath, { path, integrity }]) => [host + plainPath, { url: host + path, integrity }])
-}
-
-/** Whether an entry of the option `imports` leads to one of the modules, if it leads to a module of ours. */
-function isReachedBy(modules: readonly MapEntry[], urlOf: UrlOf) {
-  const urls = new Set(modules.map(([, { url }]) => url))
-  return ([, name]: readonly [string, string]): boolean => {
-    // Without fingerprints, what is reached is not known.
-    if (urls.size === 0 || !isModulePath(name)) return true
-    const { url } = urlOf(name)
-    return urls.has(url) || url === name
-  }
-}
-
-function hashes(entries: readonly MapEntry[]): object | undefined {
-  const known = entries.flatMap(([, { url, integrity }]): [string, string][] =>
-    integrity?.length ? [[url, integrity.join(' ')]] : []
-  )
-  return known.length > 0 ? sorted(known) : undefined
 }
 
 // Through a Map, so the later of two entries with the same key wins.

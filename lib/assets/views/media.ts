@@ -56,8 +56,13 @@ export function mediaHelpers(urlOf: UrlOf) {
      * // <img src="/assets/logo.png" alt="Logo" srcset="/assets/logo@2x.png 2x">
      * @throws {TypeError} for a size in `srcset` that is not written like `2x` or `640w`
      */
-    image: (name: string, attributes: ImageAttributes = {}): string =>
-      imageTag(urlOf, name, attributes),
+    image: (name: string, attributes: ImageAttributes = {}): string => {
+      const { srcset } = attributes
+      const isList = typeof srcset === 'object' && srcset !== null
+      const written = isList ? { ...attributes, srcset: writeSrcset(urlOf, srcset) } : attributes
+      const src = urlOf(name).url
+      return openTag('img', { src, alt: altOf(name) }, readAttributes(written), { src })
+    },
 
     /**
      * A `<video>` of one file, or of `sources`: the browser plays the first one it supports.
@@ -88,35 +93,27 @@ export function mediaHelpers(urlOf: UrlOf) {
 }
 
 function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
-  return (first?: string | MediaAttributes, attributes: MediaAttributes = {}) =>
-    typeof first === 'string'
-      ? mediaTag(kind, urlOf, first, attributes)
-      : mediaTag(kind, urlOf, undefined, first ?? attributes)
-}
-
-function mediaTag(
-  kind: 'audio' | 'video',
-  urlOf: UrlOf,
-  name: string | undefined,
-  options: MediaAttributes
-): string {
-  const { sources = [], tracks = [], content, ...attributes } = options
-  checkList('sources', sources)
-  checkList('tracks', tracks)
-  if ((name === undefined) === (sources.length === 0)) {
-    throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
+  return (first?: string | MediaAttributes, more: MediaAttributes = {}) => {
+    const name = typeof first === 'string' ? first : undefined
+    const options = typeof first === 'string' ? more : (first ?? more)
+    const { sources = [], tracks = [], content, ...attributes } = options
+    checkList('sources', sources)
+    checkList('tracks', tracks)
+    if ((name === undefined) === (sources.length === 0)) {
+      throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
+    }
+    const given = readAttributes(attributes)
+    const open = openTag(kind, given, {
+      ...(typeof given.poster === 'string' && { poster: urlOf(given.poster).url }),
+      src: name === undefined ? null : urlOf(name).url
+    })
+    const children = [
+      ...sources.map(source => sourceTag(urlOf, source)),
+      ...tracks.map(track => openTag('track', withSourceUrl(urlOf, track))),
+      ...(content ? [escapeHtml(content)] : [])
+    ]
+    return children.length > 0 ? [open, ...children, `</${kind}>`].join('\n') : `${open}</${kind}>`
   }
-  const given = readAttributes(attributes)
-  const open = openTag(kind, given, {
-    ...(typeof given.poster === 'string' && { poster: urlOf(given.poster).url }),
-    src: name === undefined ? null : urlOf(name).url
-  })
-  const children = [
-    ...sources.map(source => sourceTag(urlOf, source)),
-    ...tracks.map(track => openTag('track', withSourceUrl(urlOf, track))),
-    ...(content ? [escapeHtml(content)] : [])
-  ]
-  return children.length > 0 ? [open, ...children, `</${kind}>`].join('\n') : `${open}</${kind}>`
 }
 
 function checkList(option: string, given: unknown): void {
@@ -132,24 +129,13 @@ function withSourceUrl(urlOf: UrlOf, source: MediaSource): Attributes {
   return { ...readAttributes(source), src: urlOf(source.src).url }
 }
 
-function imageTag(urlOf: UrlOf, name: string, attributes: ImageAttributes): string {
-  const { srcset } = attributes
-  const isList = typeof srcset === 'object' && srcset !== null
-  const written = isList ? { ...attributes, srcset: writeSrcset(urlOf, srcset) } : attributes
-  const src = urlOf(name).url
-  return openTag('img', { src, alt: altOf(name) }, readAttributes(written), { src })
-}
-
 function writeSrcset(urlOf: UrlOf, srcset: Srcset): string {
   const entries = Array.isArray(srcset) ? srcset : Object.entries(srcset)
-  return entries
-    .map(([name, size]) => `${encodeUrl(urlOf(name).url)} ${checkSize(size)}`)
-    .join(', ')
-}
-
-function checkSize(size: string): string {
-  if (/^\d+w$|^\d+(?:\.\d+)?x$/.test(size)) return size
-  throw new TypeError(`a size in srcset is written like '2x' or '640w', got ${inspect(size)}`)
+  const candidates = entries.map(([name, size]) => {
+    if (/^\d+w$|^\d+(?:\.\d+)?x$/.test(size)) return `${encodeUrl(urlOf(name).url)} ${size}`
+    throw new TypeError(`a size in srcset is written like '2x' or '640w', got ${inspect(size)}`)
+  })
+  return candidates.join(', ')
 }
 
 const ORIGIN = /^(?:https?:)?\/\/[^/?#]*/i

@@ -84,7 +84,9 @@ function parametersOf(
   hashes: readonly string[] | undefined,
   { type, crossorigin, integrity: isWanted, media, fetchpriority }: PreloadOptions
 ): Parameter[] {
-  const integrity = isWanted !== false && isGuarded(as) && hashes?.join(' ')
+  // Only where the tag has it too: a preload that differs from the request is not used.
+  const isGuarded = isWanted !== false && ['script', 'style', 'module'].includes(as)
+  const integrity = isGuarded && hashes?.join(' ')
   // Fonts and fetch() always use CORS mode, even for their own origin.
   const cors = crossorigin ?? (Boolean(integrity) || as === 'font' || as === 'fetch')
   return [
@@ -96,11 +98,6 @@ function parametersOf(
     ['media', media],
     ['fetchpriority', fetchpriority]
   ]
-}
-
-// Only where the tag has it too: a preload that differs from the request is not used.
-function isGuarded(as: PreloadDestination): boolean {
-  return as === 'script' || as === 'style' || as === 'module'
 }
 
 function writeParameter([name, value]: Parameter): string[] {

@@ -69,8 +69,11 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
      * // <link href="/assets/main.css" type="text/css" rel="stylesheet" media="print">
      * @throws {TypeError} without a name
      */
-    stylesheet: (...names: NamesThen<Attributes>): string =>
-      eachName('stylesheet', names, (name, given) => stylesheetTag(urlOf(name, '.css'), given)),
+    stylesheet: (...args: NamesThen<Attributes>): string => {
+      const { names, options = {} } = splitArguments('stylesheet', args)
+      const given = readAttributes(options)
+      return names.map(name => stylesheetTag(urlOf(name, '.css'), given)).join('\n')
+    },
 
     /**
      * The `<link>` of the site's icon, by default `favicon.ico`.
@@ -80,7 +83,7 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
      * // <link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">
      */
     favicon: (name = 'favicon.ico', attributes: Attributes = {}): string =>
-      faviconTag(urlOf(name), readAttributes(attributes))
+      faviconTag(urlOf(name).url, readAttributes(attributes))
   } as const
 }
 
@@ -117,16 +120,6 @@ export function liveHelpers(src: string | undefined) {
   } as const
 }
 
-function eachName(
-  helper: string,
-  args: NamesThen<Attributes>,
-  write: (name: string, given: Attributes) => string
-): string {
-  const { names, options = {} } = splitArguments(helper, args)
-  const attributes = readAttributes(options)
-  return names.map(name => write(name, attributes)).join('\n')
-}
-
 export function scriptTag({ url, integrity }: AssetUrl, given: Attributes): string {
   const builtIn = { src: url, type: 'text/javascript' }
   return `${openTag('script', builtIn, ...guarded(integrity, given), { src: url })}</script>`
@@ -146,10 +139,11 @@ function checkPreload(modulepreload: AttributeValue, { type }: Attributes): void
 }
 
 /** What a script's attributes say about the requests of its imports, except the nonce. */
-function sharedByLinks(given: Attributes): Attributes {
-  const isShared = ([name, value]: readonly [string, AttributeValue]) =>
-    name === 'crossorigin' || (name === 'integrity' && !value)
-  return Object.fromEntries(Object.entries(given).filter(isShared))
+function sharedByLinks({ crossorigin, integrity }: Attributes): Attributes {
+  return {
+    ...(crossorigin !== undefined && { crossorigin }),
+    ...(integrity !== undefined && !integrity && { integrity })
+  }
 }
 
 /** In the mode in which the importing script requests it: a browser fetches it twice if they differ. */
@@ -157,13 +151,12 @@ export function modulePreloadTag({ url, integrity }: AssetUrl, given: Attributes
   return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, given))
 }
 
-function faviconTag({ url }: AssetUrl, given: Attributes): string {
-  const builtIn = { href: url, rel: 'shortcut icon', type: 'image/x-icon' }
-  return openTag('link', builtIn, given, { href: url })
+function faviconTag(href: string, given: Attributes): string {
+  return openTag('link', { href, rel: 'shortcut icon', type: 'image/x-icon' }, given, { href })
 }
 
 /** A browser blocks a cross-origin file that has `integrity` but not `crossorigin`. */
-export function guarded(hashes: AssetUrl['integrity'], given: Attributes): readonly Attributes[] {
+function guarded(hashes: AssetUrl['integrity'], given: Attributes): readonly Attributes[] {
   // `true` would be written as integrity="integrity", which browsers ignore.
   const isOwn = given.integrity === undefined || given.integrity === true
   const integrity = isOwn ? hashes?.join(' ') || null : given.integrity

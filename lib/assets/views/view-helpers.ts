@@ -52,6 +52,8 @@ interface PageOptions {
   readonly isLive: boolean
 }
 
+type MakeHelpers = (options: PageOptions) => ViewHelpers
+
 /** `entry` throws before it adds anything. */
 const NO_PAGE: Page = new Set()
 
@@ -77,7 +79,7 @@ export function makeViewHelpers<A extends App>(
   assetsOf: (app: A) => AppAssets,
   findEntry?: FindEntry
 ): (app: string, isLive?: boolean) => ViewHelpers {
-  const byApp = new Map<string, (options: PageOptions) => ViewHelpers>()
+  const byApp = new Map<string, MakeHelpers>()
   const pick = (app: string, options: PageOptions): ViewHelpers =>
     (byApp.get(app) ?? throwUnknownApp(app, settings.apps))(options)
   for (const app of settings.apps) {
@@ -86,8 +88,7 @@ export function makeViewHelpers<A extends App>(
     const sharedLive = Object.freeze(make({ page: NO_PAGE, isLive: true }))
     byApp.set(app.name, findEntry ? make : ({ isLive }) => (isLive ? sharedLive : shared))
   }
-  const pageOf = findEntry ? (): Page => new Set() : () => NO_PAGE
-  return (app, isLive = false) => pick(app, { page: pageOf(), isLive })
+  return (app, isLive = false) => pick(app, { page: findEntry ? new Set() : NO_PAGE, isLive })
 }
 
 function helpersFor(
@@ -95,7 +96,7 @@ function helpersFor(
   assets: AppAssets,
   findEntry: FindEntry,
   pick: (app: string, options: PageOptions) => ViewHelpers
-): (options: PageOptions) => ViewHelpers {
+): MakeHelpers {
   const host = given?.replace(/\/+$/, '') ?? ''
   const urlOf = makeUrlOf(host, assets)
   const tagsOf = makeTagsOf(findEntry, () => assets.version())
