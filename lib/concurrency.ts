@@ -34,20 +34,10 @@ export async function inParallel<T, R>(
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let current: Promise<void> | undefined
   let next: Promise<void> | undefined
-
   const run = (): Promise<void> => {
     next = undefined
-    current = work().finally(() => {
-      current = undefined
-    })
-    return current
+    return (current = work().finally(() => (current = undefined)))
   }
-
-  return () => {
-    // Between two runs there is no current one, but the next is already due.
-    if (next) return next
-    if (!current) return run()
-    next = current.then(run, run)
-    return next
-  }
+  // Between two runs there is no current one, but the next is already due.
+  return () => next ?? (current ? (next = current.then(run, run)) : run())
 }

@@ -25,7 +25,7 @@ export class AssetError extends Error {
     super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
     // Koa logs the stack. When there is a source or a disk to fix, our frames only hide the message.
-    if (ABOUT_FILES.has(code)) this.stack = `${new.target.name}: ${this.message}`
+    if (!ABOUT_CODE.has(code)) this.stack = `${new.target.name}: ${this.message}`
   }
 }
 
@@ -51,18 +51,14 @@ export type AssetErrorCode =
 
 const MULTILINE = new Set<AssetErrorCode>(['compile-failed', 'precompile-failed'])
 
-const ABOUT_FILES = new Set<AssetErrorCode>([
-  'compile-failed',
-  'compiler-missing',
-  'publish-failed',
-  'reference-missing',
-  'name-taken',
-  'name-unusable',
-  'precompile-failed',
-  'precompile-empty',
-  'precompile-busy',
-  'directory-unusable',
-  'compress-failed'
+const ABOUT_CODE = new Set<AssetErrorCode>([
+  'root-missing',
+  'source-missing',
+  'public-unusable',
+  'mount-unusable',
+  'manifest-missing',
+  'manifest-broken',
+  'asset-unknown'
 ])
 
 /** The place of an error in a source. Lines and columns start at 1. */

@@ -32,7 +32,7 @@ import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
 import type { OpenFile } from './files/disk.ts'
-import { warnOnce } from './warn-once.ts'
+import { warnOnce } from './printable.ts'
 
 export type { AssetContext }
 export { assetSources } from './assets/sources/third-party.ts'

@@ -1,5 +1,5 @@
-// Escapes text for terminals and logs: a file name must not move the cursor, start a line of its own, or
-// change the reading direction.
+// Text for terminals and logs: a file name must not move the cursor, start a line of its own, or change the
+// reading direction.
 
 // Control characters (C0, DEL, C1), line separators, and the embeddings, overrides and isolates of UAX 9.
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
@@ -18,4 +18,19 @@ export function printableLines(text: string): string {
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+const MAX_REMEMBERED = 1000
+
+const warn = (message: string) => console.warn(`koa-fresh-assets: ${message}`)
+
+/** Logs each message once, so warnings about every request do not flood the log. */
+export function warnOnce(log: (message: string) => void = warn): (message: string) => void {
+  const logged = new Set<string>()
+  return message => {
+    if (logged.has(message)) return
+    if (logged.size >= MAX_REMEMBERED) logged.clear()
+    logged.add(message)
+    log(printable(message))
+  }
 }

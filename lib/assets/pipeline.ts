@@ -1,6 +1,6 @@
 // Connects the rooms: everything that one koaAssets() holds.
 import { AssetError } from '../errors.ts'
-import { warnOnce } from '../warn-once.ts'
+import { warnOnce } from '../printable.ts'
 import { Bundles } from './bundles/bundles.ts'
 import type { ManifestEntry } from './building/manifest/entries.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'

@@ -1,5 +1,5 @@
 // The directives that a route may write: names in three spellings, and options in an object.
-import type { Duration } from '../duration.ts'
+import type { Duration } from '../options.ts'
 import type { FLAG_DIRECTIVES, SECONDS_DIRECTIVES } from '../http/cache-control.ts'
 
 type Snake<Name extends string> = Name extends `${infer Head}-${infer Tail}`

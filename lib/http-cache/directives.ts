@@ -11,9 +11,8 @@ import {
   targetedField,
   wholeSeconds
 } from '../http/cache-control.ts'
-import { secondsOf } from '../duration.ts'
 import { formatHttpDate } from '../http/dates.ts'
-import { isRecord, optionError, unknownName } from '../options.ts'
+import { isRecord, optionError, secondsOf, unknownName } from '../options.ts'
 import type {
   CacheDirective,
   CacheDirectiveOptions,

@@ -14,7 +14,7 @@ import {
   type Expectation,
   type SettingsOf
 } from '../options.ts'
-import { warnOnce } from '../warn-once.ts'
+import { warnOnce } from '../printable.ts'
 import type { CacheDirective, HeaderField, Lifetime } from './cache-directive.ts'
 import {
   cacheControlField,

@@ -1,15 +1,21 @@
 // Removes the fingerprinted files of earlier deploys that open pages no longer ask for.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { secondsOf, type Duration } from '../../duration.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { errorCode, removeFile, statOf } from '../../files/disk.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { nowOnDisk } from '../../files/writing/atomic-write.ts'
-import { check, flag, wholeNumber, type Expectation } from '../../options.ts'
-import { warnOnce } from '../../warn-once.ts'
+import {
+  check,
+  flag,
+  secondsOf,
+  wholeNumber,
+  type Duration,
+  type Expectation
+} from '../../options.ts'
+import { warnOnce } from '../../printable.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'

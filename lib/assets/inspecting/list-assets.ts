@@ -15,7 +15,7 @@ import { manifestFile } from '../settings/manifest-file.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
-import { warnOnce } from '../../warn-once.ts'
+import { warnOnce } from '../../printable.ts'
 import { encodePath } from '../urls/encode.ts'
 
 export interface ListedAsset {

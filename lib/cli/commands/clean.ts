@@ -1,6 +1,6 @@
 // The `clean` command.
 import { AGE, clean as prune, KEEP } from '../../assets/building/clean.ts'
-import { secondsOf } from '../../duration.ts'
+import { secondsOf } from '../../options.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
 import { count, formatBytes } from '../format.ts'
 

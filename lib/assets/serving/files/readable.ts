@@ -1,7 +1,7 @@
 // Files that this process may not read are served as little as those that do not exist.
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { warnOnce } from '../../../warn-once.ts'
+import { warnOnce } from '../../../printable.ts'
 import { errorCode, ifThere } from '../../../files/disk.ts'
 
 const warn = warnOnce()
