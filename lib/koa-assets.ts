@@ -2,8 +2,12 @@
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
-import { Development } from './assets/context/development.ts'
-import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
+import { Development, isRead } from './assets/context/development.ts'
+import {
+  provideContext,
+  type AssetContext,
+  type Preload
+} from './assets/context/provide-context.ts'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
@@ -34,7 +38,7 @@ import { AssetError } from './errors.ts'
 import type { OpenFile } from './files/disk.ts'
 import { warnOnce } from './printable.ts'
 
-export type { AssetContext }
+export type { AssetContext, Preload }
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/content.ts'
 
@@ -75,7 +79,6 @@ export type {
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { LiveTagOptions } from './assets/views/tags.ts'
 export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
-export type { Preload } from './assets/context/preload.ts'
 export type { SendFile } from './assets/context/send-file.ts'
 export type { SendFileOptions } from './assets/serving/send-file-options.ts'
 
@@ -200,8 +203,4 @@ class AssetServer {
     ctx.body = await errorPage(error, this.#pipeline.settings, type)
     reportErrorPage(ctx, error)
   }
-}
-
-function isRead({ method }: { method?: string | undefined }): boolean {
-  return method === 'GET' || method === 'HEAD'
 }

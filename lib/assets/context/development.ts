@@ -46,6 +46,6 @@ export class Development {
   }
 }
 
-function isRead({ method }: Context['req']): boolean {
+export function isRead({ method }: Context['req']): boolean {
   return method === 'GET' || method === 'HEAD'
 }

@@ -30,16 +30,16 @@ export type SendFile = (this: Context, path: string, options: SendFileOptions) =
 
 export function makeSendFile({ settings, directories }: Pipeline): SendFile {
   return async function sendFile(path, options) {
-    if (!(this as Partial<Context> | undefined)?.res) {
-      throw new TypeError("sendFile() is a method: call it on Koa's context")
-    }
+    requireContext('sendFile', this)
     checkSendFile(path, options)
     // As with koa-send, one slash in front stands for `root`.
     const below = path.replace(/^\//, '')
     if (!isCanonicalBelow(below)) this.throw(404)
     const files = directories.rootAt(resolve(settings.root, options.root))
     const wanted = wantedAt(`/${below}`, settings)
-    const status = statusOf(this)
+    // Koa starts at 404, and has no other sign of whether the route has set a status.
+    const isSet = Reflect.get(this.response, '_explicitStatus') === true
+    const status = isSet ? this.status : 200
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const find = () => files.find(wanted)
     const isSent = await serveFound(this, find, (file, opened) => {
@@ -60,9 +60,7 @@ function setOptions(ctx: Context, path: string, options: SendFileOptions): void 
   }
 }
 
-/** The status that the route has set, else 200. */
-function statusOf(ctx: Context): number {
-  // Koa starts at 404, and has no other sign of whether that was set.
-  const isSet = Reflect.get(ctx.response, '_explicitStatus') === true
-  return isSet ? ctx.status : 200
+/** @throws TypeError for a method that was taken off its context */
+export function requireContext(method: string, ctx: { readonly res?: unknown } | undefined): void {
+  if (!ctx?.res) throw new TypeError(`${method}() is a method: call it on Koa's context`)
 }
