@@ -2,7 +2,7 @@
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
-import { Development, isRead } from './assets/context/development.ts'
+import { Development } from './assets/context/development.ts'
 import {
   provideContext,
   type AssetContext,
@@ -13,7 +13,7 @@ import { noticesAtStart, printOverview } from './assets/inspecting/start-notices
 import { Pipeline } from './assets/pipeline.ts'
 import { fallbackFor } from './assets/serving/directories/fallback.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
-import { isOurs, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
+import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import {
   isPathForKoa,
   isUntouched,

@@ -3,7 +3,7 @@ import type { Context, Next } from 'koa'
 import { isLocal, isOwnPage } from '../../http/local-request.ts'
 import type { makeHandlers } from '../development/handlers.ts'
 import type { Pipeline } from '../pipeline.ts'
-import { rawPath } from '../serving/request-path.ts'
+import { isRead, rawPath } from '../serving/request-path.ts'
 import type { LiveSettings } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 
@@ -44,8 +44,4 @@ export class Development {
     ctx.set('Content-Security-Policy', "frame-ancestors 'none'")
     return handler(ctx)
   }
-}
-
-export function isRead({ method }: Context['req']): boolean {
-  return method === 'GET' || method === 'HEAD'
 }

@@ -1,6 +1,9 @@
 // Reads and compiles a source, and records every file that its output depends on.
 import { isUtf8 } from 'node:buffer'
 import { extname } from 'node:path'
+import { inspect } from 'node:util'
+import { compiled } from '../../diagnostics.ts'
+import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import { isUnchangedSince } from '../../files/clock.ts'
 import { isInDirectory } from '../../files/containment.ts'
 import type { Content } from '../../files/content.ts'
@@ -13,9 +16,9 @@ import {
   type FileObservation,
   type Observation
 } from '../../files/observation.ts'
+import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'
-import { compile } from './compile.ts'
 import { loadModuleLexer } from './module-references.ts'
 import {
   findReferences,
@@ -91,24 +94,68 @@ async function draftText(
   asset: Asset,
   bytes: Buffer,
   input: FileObservation,
-  options: Parameters<typeof compile>[2]
+  options: Omit<CompilerInput, 'code' | 'path'>
 ): Promise<Draft> {
-  const { source } = asset
+  const { file, compiler } = asset.source
   const startedAt = Date.now()
-  const { code, dependencies, duration } = await compile(source, bytes, options)
-  const others = await observeAll(new Set(dependencies.filter(path => path !== source.file)))
+  const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
+  const { code = new TextDecoder().decode(bytes), dependencies = [] } = output ?? {}
+  const others = await observeAll(new Set(dependencies.filter(path => path !== file)))
   const files = others.filter(isFileObservation)
   const paths = files.map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
   const real = await Promise.all(paths.map(realpathOf))
   return {
-    content: source.compiler ? Buffer.from(code) : bytes,
+    content: output ? Buffer.from(code) : bytes,
     text: await textOf(asset, code, [...new Set([...paths, ...real.flatMap(path => path ?? [])])]),
     inputs: [input, ...others],
     mtimeNs: newestMtime([input, ...files]),
     isSettled: files.every(({ stamp }) => isUnchangedSince(stamp, startedAt)),
-    compileDuration: duration
+    compileDuration: output?.duration
   }
+}
+
+/**
+ * Runs a source through its compiler and checks what comes back.
+ * @throws CompileError for whatever the compiler throws, and for output that is not valid
+ */
+async function compile(compiler: Compiler, bytes: Buffer, input: Omit<CompilerInput, 'code'>) {
+  const file = input.path
+  if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file })
+  const startedAt = performance.now()
+  const report = (more?: { error: unknown }) => {
+    const duration = performance.now() - startedAt
+    if (compiled.hasSubscribers) compiled.publish({ source: file, duration, ...more })
+    return duration
+  }
+  try {
+    const result: unknown = await compiler.compile({
+      code: new TextDecoder().decode(bytes),
+      ...input
+    })
+    const { code, dependencies = [] } = (result ?? {}) as Partial<CompilerOutput>
+    const isList =
+      Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
+    if (typeof code === 'string' && isList) return { code, dependencies, duration: report() }
+    const shown = inspect(result, { depth: 0 })
+    const reason = `the compiler for ${extname(file)} must return { code, dependencies }, got ${shown}`
+    throw new CompileError(reason, { file })
+  } catch (error) {
+    const failure = error instanceof AssetError ? error : toCompileError(error, file)
+    report({ error: failure })
+    throw failure
+  }
+}
+
+const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
+
+/** A compiler may throw anything, even a string or undefined. */
+function toCompileError(error: unknown, file: string): CompileError {
+  const failure = new CompileError(reasonOf(error), { file }, { cause: error })
+  const { name, stack } = (error ?? {}) as Partial<Error>
+  // A bug in a custom compiler is found by where it was thrown.
+  if (stack !== undefined && BUGS.has(name ?? '')) failure.stack += `\n[cause]: ${stack}`
+  return failure
 }
 
 /** The bytes of the target, with a URL for each reference. */

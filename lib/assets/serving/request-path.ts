@@ -27,6 +27,10 @@ export function rawPath(target: string): string {
   return query === -1 ? origin : origin.slice(0, query)
 }
 
+export function isRead({ method }: { readonly method?: string | undefined }): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
 const PLAIN = /^\/[\w\-./~@]*$/
 
 /** Whether a path is the same decoded and encoded, to every parser. */
