@@ -2,8 +2,6 @@
 import type { ImportSpecifier } from 'es-module-lexer/minimal'
 import { makeReference, type Reference } from './references.ts'
 
-type Parse = (code: string) => readonly [readonly ImportSpecifier[], unknown]
-
 /**
  * Finds every reference whose specifier is a literal, in order.
  * @param giveUp is called with the offset at which what seems to have some cannot be parsed; none are found
@@ -19,29 +17,26 @@ const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 export async function loadModuleLexer(): Promise<FindModuleReferences> {
   const { init, parse } = await import('es-module-lexer/minimal')
   await init()
+  const lex: Lex = (code, giveUp) => {
+    try {
+      return parse(code)[0]
+    } catch (error) {
+      const { idx } = error as { idx?: unknown }
+      if (typeof idx !== 'number') throw error
+      giveUp?.(idx)
+      return []
+    }
+  }
   return (code, giveUp) => {
     if (!CANDIDATE.test(code)) return []
-    const found = lex(parse, code, at => IMPORTS.test(code) && giveUp?.(at))
+    const found = lex(code, at => IMPORTS.test(code) && giveUp?.(at))
     return found.flatMap(each =>
-      each.d === IMPORT_META ? urlReference(parse, code, each) : importReference(code, each)
+      each.d === IMPORT_META ? urlReference(lex, code, each) : importReference(code, each)
     )
   }
 }
 
-function lex(
-  parse: Parse,
-  code: string,
-  giveUp?: (at: number) => unknown
-): readonly ImportSpecifier[] {
-  try {
-    return parse(code)[0]
-  } catch (error) {
-    const { idx } = error as { idx?: unknown }
-    if (typeof idx !== 'number') throw error
-    giveUp?.(idx)
-    return []
-  }
-}
+type Lex = (code: string, giveUp?: (at: number) => unknown) => readonly ImportSpecifier[]
 
 // In place of the position of `import(`.
 const STATIC = -1
@@ -73,7 +68,7 @@ const AFTER_META = /\s*\.\s*url\s*,?\s*\)/y
 /** Far longer than a path: to search the whole text for each `import.meta` would take quadratic time. */
 const WINDOW = 2048
 
-function urlReference(parse: Parse, code: string, { s, e }: ImportSpecifier): Reference[] {
+function urlReference(lex: Lex, code: string, { s, e }: ImportSpecifier): Reference[] {
   AFTER_META.lastIndex = e
   if (!AFTER_META.test(code)) return []
   const before = code.slice(Math.max(0, s - WINDOW), s)
@@ -81,11 +76,8 @@ function urlReference(parse: Parse, code: string, { s, e }: ImportSpecifier): Re
   const { literal, quote } = match?.groups ?? {}
   if (!match || literal === undefined || quote === undefined) return []
   const start = s - before.length + match.index + match[0].indexOf(quote)
-  const [only] = lex(parse, `import(${literal})`)
+  const [only] = lex(`import(${literal})`)
   const reference = makeReference(start, start + literal.length, only?.n ?? '', 'new-url')
-  return isDirectory(reference.path) ? [] : [reference]
-}
-
-function isDirectory(path: string): boolean {
-  return /(?:^|\/)\.{0,2}$/.test(path)
+  const isDirectory = /(?:^|\/)\.{0,2}$/.test(reference.path)
+  return isDirectory ? [] : [reference]
 }

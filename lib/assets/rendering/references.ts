@@ -22,12 +22,10 @@ export interface Reference {
   readonly kind: Kind
 }
 
-type Kind = 'url' | 'string' | 'source-map' | ModuleKind
-type ModuleKind = 'import' | 'dynamic-import' | 'new-url'
-const MODULE_KINDS: ReadonlySet<Kind> = new Set<ModuleKind>(['import', 'dynamic-import', 'new-url'])
+type Kind = 'url' | 'string' | 'source-map' | 'import' | 'dynamic-import' | 'new-url'
 
 export function isInModule({ kind }: Reference): boolean {
-  return MODULE_KINDS.has(kind)
+  return kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
 }
 
 /** Every reference of a text but those of modules, in order; only those that may lead to an asset. */

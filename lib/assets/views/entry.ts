@@ -2,7 +2,7 @@
 
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
 import { splitArguments, type AssetUrl, type NamesThen } from './asset-url.ts'
-import { escapeHtml, escapeInScript, withoutKeywords, type Attributes } from './html.ts'
+import { escapeInScript, withoutKeywords, writeAttribute, type Attributes } from './html.ts'
 import { makePageMemory } from './module-graph.ts'
 import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
 
@@ -78,11 +78,14 @@ export function entryHelpers(tagsOf: TagsOf, page: Page) {
     const { names, options = {} } = splitArguments('entry', args)
     check(withoutKeywords(options), OPTIONS, 'entry.')
     const tags = names.flatMap(name => tagsOf(name, options))
-    const nonce = options.nonce === undefined ? '' : ` nonce="${escapeHtml(options.nonce)}"`
-    return ORDER.flatMap(rank => tags.filter(tag => tag.rank === rank))
-      .filter(tag => isNewOn(page, tag))
-      .map(({ start, end }) => start + nonce + end)
-      .join('\n')
+    const nonce = writeAttribute('nonce', options.nonce)
+    return (
+      ORDER.flatMap(rank => tags.filter(tag => tag.rank === rank))
+        .filter(tag => isNewOn(page, tag))
+        // No attribute contains a `>` that is not escaped.
+        .map(({ html }) => html.replace('>', () => `${nonce}>`))
+        .join('\n')
+    )
   }
   return {
     /**
@@ -122,9 +125,7 @@ const ORDER = ['stylesheet', 'preamble', 'script', 'modulepreload'] as const
 interface Tag {
   readonly rank: (typeof ORDER)[number]
   readonly url: string
-  /** The nonce goes between the two. */
-  readonly start: string
-  readonly end: string
+  readonly html: string
 }
 
 function isNewOn(page: Page, { rank, url }: Tag): boolean {
@@ -142,39 +143,31 @@ export function makeTagsOf(find: FindEntry, version: () => string): TagsOf {
   const remembered = makePageMemory<readonly Tag[]>(version)
   return (name, { mount, type, reactRefresh = false }) =>
     remembered(JSON.stringify([name, mount, type, reactRefresh]), () => {
-      const { stylesheets, scripts, preloads, reactRefresh: runtime } = find(name, mount)
-      return [
-        ...stylesheets.map(css => tagOf('stylesheet', css.url, stylesheetTag(css, {}))),
-        ...(reactRefresh && runtime !== undefined ? [preamble(runtime)] : []),
-        ...scripts.map(script => {
-          const kind = type === undefined || isForSome(script.kind) ? script.kind : type
-          return tagOf('script', script.url, scriptTag(script, KINDS[kind]))
-        }),
-        ...(type === 'classic' ? [] : preloads).map(each =>
-          tagOf('modulepreload', each.url, modulePreloadTag(each, {}))
-        )
-      ]
+      const { reactRefresh: runtime, ...entry } = find(name, mount)
+      const preamble = reactRefresh && runtime !== undefined ? [preambleOf(runtime)] : []
+      const stylesheets = entry.stylesheets.map((css): Tag => {
+        return { rank: 'stylesheet', url: css.url, html: stylesheetTag(css, {}) }
+      })
+      const scripts = entry.scripts.map((script): Tag => {
+        // Those of plugin-legacy are for some browsers: the others must not run them as well.
+        const isForSome = script.kind === 'blocking' || script.kind === 'nomodule'
+        const attributes = KINDS[type === undefined || isForSome ? script.kind : type]
+        return { rank: 'script', url: script.url, html: scriptTag(script, attributes) }
+      })
+      const preloads = (type === 'classic' ? [] : entry.preloads).map((module): Tag => {
+        return { rank: 'modulepreload', url: module.url, html: modulePreloadTag(module, {}) }
+      })
+      return [...preamble, ...stylesheets, ...scripts, ...preloads]
     })
 }
 
-/** No attribute contains a `>` that is not escaped. */
-function tagOf(rank: Tag['rank'], url: string, html: string): Tag {
-  const end = html.indexOf('>')
-  return { rank, url, start: html.slice(0, end), end: html.slice(end) }
-}
-
-/** Of plugin-legacy: browsers that support modules must not run them as well. */
-function isForSome(kind: ScriptKind): boolean {
-  return kind === 'blocking' || kind === 'nomodule'
-}
-
 // What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").
-function preamble(url: string): Tag {
+function preambleOf(url: string): Tag {
   const lines = [
     `import { injectIntoGlobalHook } from ${escapeInScript(JSON.stringify(url))}`,
     'injectIntoGlobalHook(window)',
     'window.$RefreshReg$ = () => {}',
     'window.$RefreshSig$ = () => type => type'
   ]
-  return tagOf('preamble', url, `<script type="module">${lines.join(';')}</script>`)
+  return { rank: 'preamble', url, html: `<script type="module">${lines.join(';')}</script>` }
 }
