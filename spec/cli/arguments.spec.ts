@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { UsageError } from '../../lib/cli/command.ts'
 import { COMMANDS, parseCommandLine } from '../../lib/cli/arguments.ts'
+import { UsageError } from '../../lib/cli/command.ts'
+import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
 import { helpFor, overview } from '../../lib/cli/help.ts'
+import { makeProgress } from '../../lib/cli/long-run.ts'
+import type { Output } from '../../lib/cli/output.ts'
+import type { Progress } from '../../lib/index.ts'
 import { makeProject } from '../support/site.ts'
 import { run } from './run.ts'
 
@@ -39,11 +43,8 @@ for (const [line, message] of [
 }
 
 test('an argument from a shell variable that is not set is a usage error', t => {
-  for (const words of [
-    ['compress', ''],
-    ['verify', '']
-  ]) {
-    t.throws(() => parseCommandLine(words), {
+  for (const name of ['compress', 'verify']) {
+    t.throws(() => parseCommandLine([name, '']), {
       instanceOf: UsageError,
       message: / got an empty argument: .dir.$/
     })
@@ -59,18 +60,13 @@ test('options may come before the command', t => {
 })
 
 for (const command of COMMANDS) {
-  test(`${command.name} --help shows what it does, with an example`, t => {
-    const help = helpFor(command)
+  test(`${command.name} --help shows what it does, with an example, and --help lists it`, t => {
+    const [help, all] = [helpFor(command), overview()]
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
-    t.true(help.split('\n').every(line => line.length <= 84))
+    t.true(all.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
+    t.true([...help.split('\n'), ...all.split('\n')].every(line => line.length <= 84))
     t.true(read(`help ${command.name}`).values.flag('help'))
-  })
-
-  test(`--help lists ${command.name}, in lines of at most 84 characters`, t => {
-    const help = overview()
-    t.true(help.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
-    t.true(help.split('\n').every(line => line.length <= 84))
   })
 }
 
@@ -107,4 +103,98 @@ test.serial('--help and --version print to stdout, exit status 0', async t => {
   const stdout = `${overview()}\n`
   t.deepEqual(await run(root, '--help'), { status: 0, stdout, stderr: '' })
   t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('bytes, seconds and counts are short and readable', t => {
+  for (const [bytes, text] of [
+    [0, '0 B'],
+    [999, '999 B'],
+    [1000, '1.0 kB'],
+    [99_940, '99.9 kB'],
+    [123_456, '123 kB'],
+    [999_960, '1.0 MB'],
+    [5e9, '5.0 GB'],
+    [2e16, '20000 TB']
+  ] as const) {
+    t.is(formatBytes(bytes), text)
+  }
+  for (const [seconds, text] of [
+    [0.004, '0.00 s'],
+    [12.34, '12.3 s'],
+    [119.7, '2 min 0 s']
+  ] as const) {
+    t.is(formatSeconds(seconds), text)
+  }
+  t.deepEqual([count(1, 'asset'), count(1234, 'asset')], ['1 asset', '1,234 assets'])
+})
+
+test('columns are as wide as their widest cell, and numbers are right-aligned', t => {
+  const rows = [
+    ['a', '1 B', 'x'],
+    ['long', '12 kB', '']
+  ]
+  t.is(table(rows, [1]), 'a       1 B  x\nlong  12 kB')
+  t.is(table([]), '')
+})
+
+function makeLog(columns?: number) {
+  const written: string[] = []
+  const note = (text: string) => written.push(`${text}\n`)
+  const ignore = () => undefined
+  const output: Output = {
+    result: ignore,
+    warn: ignore,
+    error: ignore,
+    isJson: false,
+    note,
+    terminal: columns === undefined ? undefined : { columns, write: text => written.push(text) }
+  }
+  return { output, written }
+}
+
+const at = (stage: Progress['stage'], done: number, total: number): Progress => ({
+  stage,
+  done,
+  total,
+  path: `/assets/${done}.css`
+})
+
+const CLEAR = '\r\u001B[K'
+
+test('on a terminal a bar fills up, and is cleared at the end', t => {
+  const { output, written } = makeLog(80)
+  const progress = makeProgress(output, false)
+  progress.update(at('compile', 2, 2))
+  progress.update(at('write', 2, 2))
+  progress.end()
+  t.deepEqual(written, [
+    `${CLEAR}Building ${'█'.repeat(24)} 2/2  /assets/2.css`,
+    `${CLEAR}Writing  ${'█'.repeat(24)} 2/2  /assets/2.css`,
+    CLEAR
+  ])
+})
+
+test('the bar is never wider than the terminal', t => {
+  const { output, written } = makeLog(20)
+  makeProgress(output, false).update(at('compile', 1, 4))
+  t.deepEqual(written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
+})
+
+test('what is printed meanwhile appears above the bar', t => {
+  const { output, written } = makeLog(80)
+  const progress = makeProgress(output, false)
+  progress.update(at('compile', 1, 1))
+  progress.interrupt(() => output.note('look'))
+  t.deepEqual(written.slice(1, 3), [CLEAR, 'look\n'])
+  t.is(written[3], written[0])
+})
+
+test('in a log there is a line for each stage', t => {
+  const { output, written } = makeLog()
+  const progress = makeProgress(output, false)
+  for (const stage of ['compile', 'write'] as const) {
+    for (let done = 1; done <= 1000; done++) progress.update(at(stage, done, 1000))
+  }
+  progress.end()
+  t.deepEqual(written, ['Building 1,000 assets\n', 'Writing 1,000 assets\n'])
 })
