@@ -237,15 +237,6 @@ test('a source of more than 1 MiB and one of no bytes are published like others'
   t.is(readPublic(root, targetOf(root, '/assets/e.css')).length, 0)
 })
 
-test('a directory in place of a file is named in the error', async t => {
-  const root = makeSources(t, { 'app.js': 'go()' })
-  mkdirSync(join(root, 'public/assets/app.js/sub'), { recursive: true })
-  await t.throwsAsync(() => run({ root }), {
-    code: 'publish-failed',
-    message: /^cannot publish \/assets\/app\.js: .*directory exists where the file belongs$/
-  })
-})
-
 test('an app without fingerprints gets only plain names and compressed copies', async t => {
   const root = makeSources(t, { 'app.js': 'go()', '/apps/admin/assets/menu.js': long('menu();') })
   const options = { root, apps: { web: {}, admin: { fingerprint: false } } }

@@ -1,22 +1,18 @@
 // Rolling deploys: two replicas, one deploy apart.
-import test from 'ava'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ReloadedManifest } from '../../../lib/assets/building/manifest/read-manifest.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import test from 'ava'
 import {
+  type FingerprintedSite,
+  MODES,
   digestIn,
   digestOf,
   makeFingerprinted,
-  MODES,
   placed,
-  run,
-  type FingerprintedSite
+  run
 } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
 
-const DEPLOYS = cases(50, 200)
 const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', 'logo.png': 'old' }
 const NEW = { ...OLD, 'app.js': 'new()', 'logo.png': 'new', 'more.js': 'more()' }
 
@@ -129,42 +125,6 @@ test('FPR-18 when the manifest becomes invalid or is removed, the last good one 
   t.is(await site.path('app.js'), before)
   await site.edit(NEW)
   t.not(await site.path('app.js'), before)
-})
-
-test(`FPR-18 a manifest that is replaced ${DEPLOYS} times while pages are rendered is never half read`, async t => {
-  const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()' }))
-  const warnings: string[] = []
-  await run({ root })
-  const file = join(root, 'public/assets.json')
-  const reader = new ReloadedManifest(settle({ root, env: 'production' }), message =>
-    warnings.push(message)
-  )
-  const deploys = new Set([reader.current.version])
-  const seen = new Set<string>()
-  const write = (number: number) => {
-    const entry = (name: string) => ({
-      target: `/assets/${name}-${number}.js`,
-      source: `${name}.js`,
-      integrity: ['sha384-x'.padEnd(2000, String(number))],
-      size: number
-    })
-    const assets = { '/assets/a.js': entry('a'), '/assets/b.js': entry('b') }
-    writeFileSync(`${file}.next`, JSON.stringify({ version: 1, assets }))
-    renameSync(`${file}.next`, file)
-  }
-  for (let number = 1; number <= DEPLOYS; number++) {
-    write(number)
-    await reader.refresh(0)
-    const { assets, version } = reader.current
-    const [a, b] = ['a', 'b'].map(name => assets.get(`/assets/${name}.js`))
-    t.is(a?.target, `/assets/a-${number}.js`)
-    t.is(b?.target, `/assets/b-${number}.js`)
-    t.is(b?.size, a?.size)
-    seen.add(version)
-  }
-  t.is(seen.size, DEPLOYS)
-  t.false(seen.has([...deploys][0] ?? ''))
-  t.deepEqual(warnings, [])
 })
 
 test('a page that is rendered between two deploys refers only to existing files', async t => {

@@ -166,24 +166,6 @@ test('compress writes what pays and nothing else, with totals for each coding, a
   )
 })
 
-test('a .zst is made at level 19, smaller than a .gz, where Node can; otherwise the report says that it cannot', async t => {
-  const { root, at } = makeDirectory(t, { 'bootstrap.css': CSS })
-  const { codings } = await compress(root)
-  const zstd = codings.find(({ coding }) => coding === 'zstd')
-  t.is(zstd?.isWritable, zstdDecompressSync !== undefined)
-  t.is(existsSync(at('bootstrap.css.zst')), zstdDecompressSync !== undefined)
-  t.is(zstd?.copies, zstdDecompressSync ? 1 : 0)
-  if (zstdDecompressSync) {
-    const sizes = ['.br', '.zst', '.gz'].map(
-      extension => statSync(at(`bootstrap.css${extension}`)).size
-    )
-    t.deepEqual(
-      sizes,
-      sizes.toSorted((a, b) => a - b)
-    )
-  }
-})
-
 test('a copy of the same bytes is not made again, and only gets another mtime when it is older', async t => {
   const { root, at } = makeDirectory(t, { 'app.css': TEXT, 'app.js': TEXT })
   t.deepEqual(changesOf(await compress(root)), each(2))

@@ -115,28 +115,6 @@ test.serial('a stale stylesheet costs few looks at the disk', async t => {
   t.true(looks.length <= 27, looks.join('\n'))
 })
 
-test.serial('a route costs one stat, of what public might hold for it', async t => {
-  const options: SiteOptions = { routes: ctx => void (ctx.body = 'page') }
-  const site = await makeSettledSite(t, { 'css/a.css': 'a{}' }, options)
-  const cost = await costOf(site, '/books/23')
-  t.deepEqual([cost.status, cost.sync], [200, []])
-  t.true(cost.calls <= 1, `${cost.calls}`)
-})
-
-test.serial(
-  'with compile off and a stat that is trusted a file from memory costs nothing',
-  async t => {
-    const site = await makeSettledSite(
-      t,
-      { '/public/assets/a.css': 'a{}' },
-      { compile: false, revalidate: 3600 }
-    )
-    await site.ask('/assets/a.css')
-    const cost = await costOf(site, '/assets/a.css')
-    t.deepEqual(cost, { calls: 0, stats: [], sync: [], status: 200 })
-  }
-)
-
 const REMEMBERING = { compile: false, fingerprint: false, revalidate: 3600 }
 
 test.serial(
@@ -195,46 +173,4 @@ test.serial('while compiling, a page behind two mounts costs one stat more for e
   const cost = await costOf(site, '/books/23')
   t.deepEqual(cost.stats, ['dist/23', 'dist/books/23', 'public/books/23'])
   t.deepEqual([cost.calls, cost.sync, cost.status], [3, [], 200])
-})
-
-const named = (count: number) =>
-  Object.fromEntries(Array.from({ length: count }, (_, at) => [`/public/assets/${at}.css`, 'a{}']))
-
-test.serial(
-  'the first request for a file costs to open, describe, place, read, compare and close it, once its folder is known',
-  async t => {
-    const files = { ...named(3), '/public/assets/2.css.gz': 'not gzip' }
-    const site = await makeSite(t, files, REMEMBERING)
-    await site.ask('/assets/0.css')
-    t.deepEqual(await costOf(site, '/assets/1.css'), {
-      calls: 2,
-      stats: [],
-      sync: ['fstatSync', 'readlinkSync', 'fstatSync', 'closeSync'],
-      status: 200
-    })
-    const { stats } = await costOf(site, '/assets/2.css')
-    t.deepEqual(stats, ['public/assets/2.css.gz'], 'a copy that is there is looked at')
-  }
-)
-
-test.serial('a folder with very many names is not read for each request', async t => {
-  const site = await makeSite(t, named(6000), REMEMBERING)
-  await site.ask('/assets/0.css')
-  for (const path of ['/assets/1.css', '/assets/2.css']) {
-    const { calls, status } = await costOf(site, path)
-    t.is(status, 200)
-    t.true(calls <= 10, `${calls}: as if nothing was known of the folder`)
-  }
-})
-
-test.serial('a folder that changes all the time is not read for each request', async t => {
-  const site = await makeSite(t, named(1000), REMEMBERING)
-  const costs: number[] = []
-  const start = performance.now()
-  for (let at = 0; at < 20; at++) {
-    site.write(`/public/assets/new-${at}.css`, 'a{}')
-    costs.push((await costOf(site, `/assets/${at}.css`)).calls)
-  }
-  const seconds = (performance.now() - start) / 1000
-  t.true(costs.filter(calls => calls > 10).length <= 2 + seconds, costs.join())
 })

@@ -4,7 +4,6 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  truncateSync,
   unlinkSync,
   utimesSync,
   writeFileSync
@@ -12,8 +11,6 @@ import {
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import test from 'ava'
-import { draft } from '../../../../lib/assets/rendering/draft.ts'
-import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { showsChangesAfter } from '../../../../lib/files/clock.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
@@ -83,22 +80,6 @@ test('a partial with a future mtime is not compiled for every request', async t 
   writeFileSync(part, 'c{}')
   utimesSync(part, 4e9, 4e9)
   t.is((await ask(port, 'GET', '/assets/app.css')).text, `a{order:${before + 1}}`)
-})
-
-test('a big file that was written just now may change again within the same tick of the clock', async t => {
-  const root = makeProject(t, { 'apps/web/assets/x/big.bin': '' })
-  const directory = join(root, 'apps/web/assets')
-  const file = join(directory, 'x/big.bin')
-  const source = { file, directory, path: 'x/big.bin', tail: '', name: '', compiler: undefined }
-  const settings = settle({ root, env: 'test' })
-  const drafted = () => draft(settings, { app: settings.publicApp, name: 'big.bin', source }, [])
-  const isSettled = async () => (await drafted())?.isSettled === true
-  await until(async () => {
-    truncateSync(file, 2 * MIB)
-    return !(await isSettled())
-  }, 'it is looked at again')
-  await until(isSettled, 'its tick is over')
-  t.pass()
 })
 
 test('a plain file beside a Sass file of its name, put there and taken away before every request', async t => {

@@ -1,12 +1,12 @@
 // A server that restarts knows what the last one has published: node_modules/.cache keeps the index.
-import { existsSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { existsSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { DiagnosticMessages } from '../../../../lib/diagnostics.ts'
 import { makeCounter } from '../../../support/counting-compiler.ts'
 import { filesBelow } from '../../../support/fingerprinted.ts'
-import { makeProject, makeSite, type Files, type SiteOptions } from '../../../support/site.ts'
+import { type Files, type SiteOptions, makeProject, makeSite } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
 
 const FILES = {
@@ -126,15 +126,6 @@ const circumstances: Record<string, (root: string) => SiteOptions> = {
   'a damaged cache': root => {
     const file = memory(root) ?? ''
     writeFileSync(file, readFileSync(file, 'utf8').replace('app.css', 'APP.css'))
-    return OPTIONS
-  },
-  'a cache of half its length': root => {
-    const file = memory(root) ?? ''
-    writeFileSync(file, readFileSync(file).subarray(0, 500))
-    return OPTIONS
-  },
-  'an empty cache': root => {
-    writeFileSync(memory(root) ?? '', '')
     return OPTIONS
   }
 }

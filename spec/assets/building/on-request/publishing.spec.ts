@@ -168,16 +168,6 @@ test('a source that is removed is gone, with the target that was made of it', as
   t.deepEqual(await sent(site), [200, 'again{}'])
 })
 
-test('an edit during concurrent requests is in the first response after it', async t => {
-  const site = await made(t, 'v000')
-  for (let edit = 100; edit < 130; edit++) {
-    const early = Array.from({ length: 5 }, () => site.ask(URL))
-    site.write(SOURCE, `v${edit}`)
-    t.is((await site.ask(URL)).text, `v${edit}`)
-    for (const { status } of await Promise.all(early)) t.is(status, 200)
-  }
-})
-
 test('PUB-05 files over a mebibyte are copied whole, also back in time', async t => {
   const [one, two] = [randomBytes(1_500_000), randomBytes(1_500_000)]
   const site = await makeSite(t, { 'images/film.bin': one })
