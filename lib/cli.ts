@@ -2,10 +2,9 @@
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
 import { parseCommandLine } from './cli/arguments.ts'
-import { FAILED, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
+import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import { loadOptions } from './cli/config.ts'
 import { helpFor, overview } from './cli/help.ts'
-import { makeOutput } from './cli/output.ts'
 import { reasonOf } from './errors.ts'
 import { errorCode } from './files/disk.ts'
 import { printableLines } from './printable.ts'

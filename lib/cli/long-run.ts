@@ -1,9 +1,8 @@
 // A run that takes long: its progress, as a bar on a terminal or as a few lines in a log, and what ends it early.
 import { constants } from 'node:os'
 import { printable } from '../printable.ts'
-import type { Call } from './command.ts'
 import { count } from './format.ts'
-import type { Output } from './output.ts'
+import type { Call, Output } from './command.ts'
 
 export interface Progress {
   readonly stage: keyof typeof VERBS

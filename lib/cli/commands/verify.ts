@@ -6,9 +6,8 @@ import {
   type VerifyProblem
 } from '../../assets/building/verify.ts'
 import { printable } from '../../printable.ts'
-import { OK, FAILED, type Call, type Command } from '../command.ts'
+import { OK, FAILED, type Call, type Command, type Output } from '../command.ts'
 import { count } from '../format.ts'
-import type { Output } from '../output.ts'
 
 export const verify: Command = {
   name: 'verify',
