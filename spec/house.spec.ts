@@ -49,7 +49,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'assets/serving/files/folders.ts',
     'assets/serving/files/representation.ts'
   ],
-  'mime-types': ['http/media-type.ts'],
+  'mime-types': ['http/fields.ts'],
   send: ['assets/serving/send-file.ts']
 }
 

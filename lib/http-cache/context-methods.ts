@@ -1,6 +1,6 @@
 // The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and cache groups.
 import type { Context, ExtendableContext } from 'koa'
-import { formatGroups, formatKeys } from '../http/cache-groups.ts'
+import { formatGroups, formatKeys } from '../http/cache-control.ts'
 import { isSafe } from '../http/preconditions.ts'
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
 import { observeCookies } from './cookie-reads.ts'

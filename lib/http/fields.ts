@@ -1,5 +1,7 @@
-// What the name and the value of a field can contain, and Content-Disposition.
+// What the name and the value of a field can contain, Content-Disposition, and media types.
 import contentDisposition from 'content-disposition'
+import { extname } from 'node:path'
+import mime from 'mime-types'
 
 /** RFC 9110 section 5.6.2: the name of a field, of a directive, of a parameter. */
 export const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/
@@ -22,4 +24,24 @@ export function attachment(filename: string): string {
   const fallback = name.replace(/[^\x20-\x7e]/gu, '_')
   // Without a name browsers take the one in the URL.
   return contentDisposition(name, { fallback }).replace(/; filename\*=UTF-8''$/, '')
+}
+
+/** `image/png`; undefined for an unknown extension, and without one. */
+export function mediaTypeOf(path: string): string | undefined {
+  return (extname(path) && mime.lookup(path)) || undefined
+}
+
+/** The value of Content-Type: text is UTF-8, and what is unknown is `application/octet-stream`. */
+export function contentType(path: string): string {
+  const type = mime.lookup(path) || 'application/octet-stream'
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type
+}
+
+// Types beside text/* whose bytes compress; images and woff2 are compressed already.
+const COMPRESSIBLE =
+  /^text\/|[/+](?:json|xml|javascript|wasm|svg)$|\+(?:json|xml)$|^font\/(?:ttf|otf)$|^application\/(?:vnd\.ms-fontobject|x-font-ttf)$/
+
+/** Whether files of this type are worth compressing. */
+export function isCompressibleType(path: string): boolean {
+  return COMPRESSIBLE.test(mime.lookup(path) || '')
 }

@@ -8,9 +8,10 @@ import {
   privateCacheControl,
   SECONDS_DIRECTIVES,
   targetedField,
-  wholeSeconds
+  wholeSeconds,
+  formatGroups,
+  formatKeys
 } from '../../lib/http/cache-control.ts'
-import { formatGroups, formatKeys } from '../../lib/http/cache-groups.ts'
 import { isFieldValue, TOKEN } from '../../lib/http/fields.ts'
 
 const format = (directives: Parameters<typeof Object.entries>[0]) =>

@@ -1,9 +1,8 @@
 // What a request says of itself: whether it is local, opens a page, offers a dictionary.
 import type { IncomingHttpHeaders } from 'node:http'
 import test from 'ava'
-import { offeredDictionary, useAsDictionary } from '../../lib/http/dictionaries.ts'
-import { isLocal } from '../../lib/http/local-request.ts'
-import { isNavigation } from '../../lib/http/navigation.ts'
+import { offeredDictionary, useAsDictionary } from '../../lib/http/negotiation.ts'
+import { isLocal, isNavigation } from '../../lib/http/requests.ts'
 import { growsInProportion } from '../support/cost.ts'
 import { available, sha256 } from '../support/deltas.ts'
 

@@ -1,6 +1,6 @@
 // Lets requests from this machine, and no others, reach what is under `<prefix>/-/` in development.
 import type { Context, Next } from 'koa'
-import { isLocal, isOwnPage } from '../../http/local-request.ts'
+import { isLocal, isOwnPage } from '../../http/requests.ts'
 import type { makeHandlers } from '../development/handlers.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { isRead, rawPath } from '../serving/request-path.ts'

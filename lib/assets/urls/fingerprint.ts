@@ -2,7 +2,7 @@
 // bundler; or that browsers ask for it again at the same URL.
 import { basename } from 'node:path'
 import { DIGEST_PATTERN } from '../../files/digest.ts'
-import { mediaTypeOf } from '../../http/media-type.ts'
+import { mediaTypeOf } from '../../http/fields.ts'
 
 const FINGERPRINTED = new RegExp(`^([^]*)-(${DIGEST_PATTERN})((?:\\.[^./]*)?)$`)
 

@@ -1,7 +1,7 @@
 /** From the name that a view writes to the URL that a browser requests. */
 
 import { inspect } from 'node:util'
-import { mediaTypeOf } from '../../http/media-type.ts'
+import { mediaTypeOf } from '../../http/fields.ts'
 import { encodePath, encodeUrl } from '../urls/encode.ts'
 
 /** Where an asset is published. */

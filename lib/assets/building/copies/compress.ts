@@ -2,7 +2,7 @@
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
 import { CODINGS } from '../../../files/codings.ts'
-import { isCompressibleType } from '../../../http/media-type.ts'
+import { isCompressibleType } from '../../../http/fields.ts'
 import { errorCode } from '../../../files/disk.ts'
 import { sweepTree } from '../../../files/writing/atomic-write.ts'
 import { abortSignal, callback, check, text, type Expectation } from '../../../options.ts'

@@ -5,7 +5,7 @@ import { canMakeDeltas, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta
 import { splitDelta } from '../../../files/deltas/delta-file.ts'
 import { removeFile, statOf } from '../../../files/disk.ts'
 import { mtimeNotBefore } from '../../../files/clock.ts'
-import { isCompressibleType } from '../../../http/media-type.ts'
+import { isCompressibleType } from '../../../http/fields.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { encodePath } from '../../urls/encode.ts'

@@ -11,7 +11,7 @@ import {
   prepareReplacement,
   type Replacement
 } from '../../../files/writing/replacement.ts'
-import { isCompressibleType } from '../../../http/media-type.ts'
+import { isCompressibleType } from '../../../http/fields.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { publishedPath, type Assets, type Built } from '../places.ts'

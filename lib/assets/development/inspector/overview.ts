@@ -1,7 +1,7 @@
 // One page of the list of assets, and what it says about each of them.
 import { relative } from 'node:path'
 import { DIGEST_PATTERN } from '../../../files/digest.ts'
-import { mediaTypeOf } from '../../../http/media-type.ts'
+import { mediaTypeOf } from '../../../http/fields.ts'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import { wantedAt } from '../../serving/request-path.ts'

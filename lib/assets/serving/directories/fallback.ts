@@ -1,7 +1,7 @@
 // The page of a single-page application, for a navigation to a path that has no file.
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
-import { isNavigation } from '../../../http/navigation.ts'
+import { isNavigation } from '../../../http/requests.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { pageSegments } from '../../urls/canonical-path.ts'
 import { isBelow, rawPath, wantedAt, type Wanted } from '../request-path.ts'

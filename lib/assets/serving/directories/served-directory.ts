@@ -2,8 +2,8 @@
 import { join, sep } from 'node:path'
 import type { ServedPlace } from '../../../files/containment.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
-import { useAsDictionary } from '../../../http/dictionaries.ts'
-import { contentType, isCompressibleType } from '../../../http/media-type.ts'
+import { useAsDictionary } from '../../../http/negotiation.ts'
+import { contentType, isCompressibleType } from '../../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { encodeAsImported, encodePath } from '../../urls/encode.ts'
 import {

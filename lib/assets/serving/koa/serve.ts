@@ -1,8 +1,7 @@
 // The part of serving that knows Koa: responds with a file.
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
-import { chooseCoding } from '../../../http/content-coding.ts'
-import { offeredDictionary } from '../../../http/dictionaries.ts'
+import { chooseCoding, offeredDictionary } from '../../../http/negotiation.ts'
 import { evaluatePreconditions } from '../../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
 import { sameStamp, withFile, type OpenFile } from '../../../files/disk.ts'
