@@ -11,10 +11,10 @@ import {
   SEAL_BYTES
 } from '../../../files/deltas/delta-file.ts'
 import { canMakeDeltas, leadsTo, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
-import { digestOfHash } from '../../../files/digest.ts'
+import { digestOf, digestOfHash } from '../../../files/digest.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
-import { isInPlace, readInPlace } from '../../../files/containment.ts'
-import { errorCode, sameStamp, statOf, withFile, type Stamp } from '../../../files/disk.ts'
+import { readInPlace } from '../../../files/containment.ts'
+import { errorCode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { DELTA_CODING } from '../../../http/negotiation.ts'
 import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
@@ -24,7 +24,6 @@ import type { Folders } from './folders.ts'
 import { ifReadable } from './readable.ts'
 import {
   makeRepresentation,
-  readStored,
   type Kept,
   type Memory,
   type Representation,
@@ -46,19 +45,12 @@ export interface FileDeltas {
 
 /** What the deltas of one file lead to. */
 interface Target {
-  /** The decoded URL path. */
-  readonly path: string
-  /** Absolute. */
-  readonly file: string
-  readonly digest: string
-  /** In bytes. */
-  readonly size: number
+  readonly wanted: Wanted
+  readonly stored: Stored & { readonly digest: string }
   readonly fields: SharedFields
   /** The name without our fingerprint; undefined for a file that precompile did not write. */
   readonly plain: string | undefined
   readonly areThere: boolean
-  /** Seconds for which the names in its folder may be remembered. */
-  readonly revalidate: number
 }
 
 /** The file of a delta, with no representation if it is not sent: so it is not decoded for each request. */
@@ -68,123 +60,116 @@ interface Delta extends Kept {
   readonly dictionary: Buffer
 }
 
+interface Surroundings {
+  readonly directory: ServedDirectory
+  readonly memory: Memory
+  readonly folders: Folders
+  /** Of a delta that is kept in memory. */
+  readonly maxFileBytes: number
+}
+
 export class Deltas {
-  readonly #directory: ServedDirectory
-  readonly #memory: Memory
-  readonly #folders: Folders
-  readonly #maxFileBytes: number
+  readonly #in: Surroundings
   readonly #loads = new Map<string, Promise<Delta | undefined>>()
 
-  /** @param maxFileBytes of a delta that is kept in memory */
-  constructor(directory: ServedDirectory, memory: Memory, folders: Folders, maxFileBytes: number) {
-    this.#directory = directory
-    this.#memory = memory
-    this.#folders = folders
-    this.#maxFileBytes = maxFileBytes
+  constructor(surroundings: Surroundings) {
+    this.#in = surroundings
   }
 
   /** Undefined for a file that is no dictionary and so has no deltas. One without a digest is sent whole. */
-  async of(
-    wanted: Wanted,
-    { file, digest, size }: Stored,
-    fields: SharedFields
-  ): Promise<FileDeltas | undefined> {
+  async of(wanted: Wanted, stored: Stored, fields: SharedFields): Promise<FileDeltas | undefined> {
     if (fields.dictionary === undefined) return undefined
-    const { path } = wanted
-    const names = this.#folders.namesBeside(path)?.keys() ?? (await namesIn(dirname(file)))
-    const areThere = namesDelta(names, composed(basename(path)))
-    const plain = this.#directory.fingerprintOf?.(wanted)?.name
+    const { folders, directory } = this.#in
+    const { file, digest } = stored
+    const names = folders.namesBeside(wanted.path)?.keys() ?? (await namesIn(dirname(file)))
+    const areThere = namesDelta(names, composed(basename(wanted.path)))
+    const plain = directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode it believes of precompile alone, which decoded it.
     const isBelieved = plain !== undefined || (await canMakeDeltas())
     if (digest === undefined || !isBelieved) return { areThere, find: undefined }
-    const isPublished = this.#directory.isPublishedOnRequest?.(wanted) ?? false
-    const revalidate = isPublished ? 0 : this.#directory.revalidate(wanted)
-    const target = { path, file, digest, size, fields, plain, areThere, revalidate }
+    const target = { wanted, stored: { ...stored, digest }, fields, plain, areThere }
     return { areThere, find: dictionary => this.#find(target, dictionary) }
   }
 
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
+    const { folders, directory, memory } = this.#in
     const extension = deltaExtension(digestOfHash(dictionary))
-    if (this.#folders.lacksBeside(target.path + extension)) return undefined
-    const known = startingFrom(dictionary, this.#recall(target, extension))
-    if (known?.body) return known
-    return this.#look(target, extension).then(delta => startingFrom(dictionary, delta))
+    const path = target.wanted.path + extension
+    if (folders.lacksBeside(path)) return undefined
+    // No path contains a line break.
+    const key = `${directory.memoryKey}${path}\n${target.stored.digest}`
+    const known = memory.get(key) as Delta | undefined
+    const delta = startingFrom(dictionary, known)
+    if (delta?.body) return delta
+    const load = async () => {
+      const file = target.stored.file + extension
+      const loading = this.#loads.get(key) ?? this.#load(key, file, target, known)
+      this.#loads.set(key, loading)
+      return startingFrom(dictionary, await loading.finally(() => this.#loads.delete(key)))
+    }
+    const { isPublishedOnRequest, revalidate } = directory
+    const seconds = isPublishedOnRequest?.(target.wanted) ? 0 : revalidate(target.wanted)
+    if (seconds === 0) return load()
+    // Requests with hashes of no delta cost nothing once the names in the folder are known.
+    return folders.learn(path, seconds).then(() => (folders.lacksBeside(path) ? undefined : load()))
   }
 
-  /** Requests with hashes of no delta cost nothing once the names in the folder are known. */
-  async #look(target: Target, extension: string): Promise<Delta | undefined> {
-    const [path, key] = [target.path + extension, this.#key(target, extension)]
-    if (target.revalidate > 0) await this.#folders.learn(path, target.revalidate)
-    if (this.#folders.lacksBeside(path)) return undefined
-    const load = this.#loads.get(key) ?? this.#load(target, extension)
-    this.#loads.set(key, load)
-    return load.finally(() => this.#loads.delete(key))
-  }
-
-  async #load(target: Target, extension: string): Promise<Delta | undefined> {
-    const file = target.file + extension
-    const known = this.#recall(target, extension)
+  async #load(
+    key: string,
+    file: string,
+    target: Target,
+    known: Delta | undefined
+  ): Promise<Delta | undefined> {
+    const { directory, memory } = this.#in
     const now = known && (await statOf(file))
     if (known && now && sameStamp(known.stamp, now)) return known
     const readAt = Date.now()
     const delta = await ifReadable(file, this.#read(file, target))
     if (!delta) return undefined
     const isSent = delta.representations.length > 0
-    if (isSent || isUnchangedSince(delta.stamp, readAt)) {
-      this.#memory.set(this.#key(target, extension), delta)
-    }
+    if (isSent || isUnchangedSince(delta.stamp, readAt)) memory.set(key, delta)
     // It came after the file was loaded, whose other representations do not vary by dictionary yet.
-    if (isSent && !target.areThere) this.#memory.delete(this.#directory.memoryKey + target.path)
+    if (isSent && !target.areThere) memory.delete(directory.memoryKey + target.wanted.path)
     return delta
   }
 
-  #read(file: string, target: Target): Promise<Delta | undefined> {
-    return withFile(file, async opened => {
-      if (opened.stats.size > MAX_DELTA_BYTES) return undefined
-      if (!(await isInPlace(this.#directory.place)(opened))) return undefined
-      const stored = await readStored(DELTA_CODING, opened, MAX_DELTA_BYTES)
-      const { stamp, body: bytes = Buffer.alloc(0) } = stored
-      const dictionary = Buffer.from(dictionaryIn(bytes))
-      if (!(await this.#isRight(bytes, dictionary, target))) {
-        return { stamp, dictionary, representations: [] }
-      }
-      const size = bytes.length - SEAL_BYTES
-      const body = size > this.#maxFileBytes ? undefined : bytes.subarray(0, size)
-      const sent = makeRepresentation({ ...stored, size, body }, target.fields, VARY_BY_DICTIONARY)
-      return { stamp, dictionary, representations: [sent] }
-    })
+  async #read(file: string, target: Target): Promise<Delta | undefined> {
+    const { directory, maxFileBytes } = this.#in
+    const read = await readInPlace(directory.place, file, MAX_DELTA_BYTES)
+    if (typeof read !== 'object') return undefined
+    const { stamp, bytes } = read
+    const dictionary = Buffer.from(dictionaryIn(bytes))
+    if (!(await this.#isRight(bytes, dictionary, target))) {
+      return { stamp, dictionary, representations: [] }
+    }
+    const size = bytes.length - SEAL_BYTES
+    const body = size > maxFileBytes ? undefined : bytes.subarray(0, size)
+    const stored = { coding: DELTA_CODING, file, stamp, size, digest: digestOf(bytes), body }
+    const sent = makeRepresentation(stored, target.fields, VARY_BY_DICTIONARY)
+    return { stamp, dictionary, representations: [sent] }
   }
 
   /** Whether a delta is undamaged and leads to the file; where this Node can, it is decoded. */
   async #isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
-    if (!isSealedDelta(bytes, dictionary, target.digest)) return false
+    const { stored, plain } = target
+    if (!isSealedDelta(bytes, dictionary, stored.digest)) return false
     if (!(await canMakeDeltas())) return true
-    const old = await this.#earlierVersion(target, dictionary)
-    return old !== undefined && leadsTo(bytes, old, target)
-  }
-
-  /** The bytes that have a SHA-256, in the folder of the file. */
-  async #earlierVersion({ file, plain }: Target, sha256: Buffer): Promise<Buffer | undefined> {
-    const names =
+    const folder = dirname(stored.file)
+    const versions =
       plain === undefined
-        ? await otherVersions(file)
-        : [basename(withFingerprint(plain, digestOfHash(sha256)))]
-    for (const name of names) {
-      const path = join(dirname(file), name)
-      const read = await readInPlace(this.#directory.place, path, MAX_DELTA_BYTES)
-      if (typeof read !== 'object') continue
-      if (createHash('sha256').update(read.bytes).digest().equals(sha256)) return read.bytes
+        ? await otherVersions(stored.file)
+        : [basename(withFingerprint(plain, digestOfHash(dictionary)))]
+    for (const version of versions) {
+      const old = await readInPlace(
+        this.#in.directory.place,
+        join(folder, version),
+        MAX_DELTA_BYTES
+      )
+      if (typeof old !== 'object') continue
+      const isDictionary = createHash('sha256').update(old.bytes).digest().equals(dictionary)
+      if (isDictionary) return leadsTo(bytes, old.bytes, stored)
     }
-    return undefined
-  }
-
-  #recall(target: Target, extension: string): Delta | undefined {
-    return this.#memory.get(this.#key(target, extension)) as Delta | undefined
-  }
-
-  // No path contains a line break.
-  #key({ path, digest }: Target, extension: string): string {
-    return `${this.#directory.memoryKey}${path}${extension}\n${digest}`
+    return false
   }
 }
 

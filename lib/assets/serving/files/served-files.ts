@@ -43,7 +43,7 @@ export class ServedFiles {
     this.directory = directory
     this.#memory = memory
     this.#folders = new Folders(directory)
-    this.#deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
+    this.#deltas = new Deltas({ directory, memory, folders: this.#folders, maxFileBytes })
     this.#maxFileBytes = maxFileBytes
   }
 
