@@ -19,13 +19,12 @@ export function noticesAtStart(
   options: KoaAssetsOptions = {},
   processEnv = process.env
 ): string[] {
-  const notices = [
-    noApp(settings, options),
-    neitherMode(settings, options),
-    notServing(settings, options, processEnv),
-    ...missingInMounts(settings)
-  ]
-  return notices.filter(notice => notice !== undefined)
+  return [
+    noApp(settings, options) ?? [],
+    neitherMode(settings, options) ?? [],
+    notServing(settings, options, processEnv) ?? [],
+    missingInMounts(settings)
+  ].flat()
 }
 
 function noApp(settings: Settings, { apps }: KoaAssetsOptions): string | undefined {
@@ -106,31 +105,27 @@ export function printOverview(
 
 /** @param environment its name, and where it comes from */
 export function overview(settings: Settings, environment: string): string {
-  const { root, prefix, mounts, live } = settings
+  const { root, prefix, apps, mounts, live, serve, servesPublic } = settings
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places = [
-    ...settings.apps.map(({ urlPrefix, sources }): [string, string] => {
+    ...apps.map(({ urlPrefix, sources }) => {
       const all = [...sources, ...assetSources.list()].filter(isDirectory).map(shown)
-      return [urlPrefix, all.join(', ') || 'no source directory exists']
+      return { path: urlPrefix, from: all.join(', ') || 'no source directory exists' }
     }),
-    ...mounts.map(({ urlPath, dir, dev }): [string, string] => {
-      return [urlPath, dev === undefined ? shown(dir) : "the bundler's dev server"]
+    ...mounts.map(({ urlPath, dir, dev }) => {
+      return { path: urlPath, from: dev === undefined ? shown(dir) : "the bundler's dev server" }
     })
-  ].map(([path, from]): [string, string] => [`${printable(path)}/…`, from])
-  const width = Math.max(...places.map(([path]) => path.length))
+  ].map(({ path, from }) => ({ path: `${printable(path)}/…`, from }))
+  const width = Math.max(...places.map(({ path }) => path.length))
+  const publicDir = shown(settings.publicDir)
+  const rest = servesPublic ? `everything in ${publicDir}` : 'nothing else'
+  const task = servesPublic ? `serve ${publicDir}` : 'do so'
   return [
     `koa-fresh-assets: ${environment}, in ${printable(root)}`,
-    ...places.map(([path, from]) => `  ${path.padEnd(width)}  ${from}`),
-    `  ${serving(settings, places.length > 0, shown(settings.publicDir))}`,
+    ...places.map(({ path, from }) => `  ${path.padEnd(width)}  ${from}`),
+    serve
+      ? `  This process serves ${places.length > 0 ? 'them, and ' : ''}${rest}.`
+      : `  This process does not serve them (serve is off): a front web server must ${task}.`,
     ...(live ? [`  To inspect them, open ${encodePath(prefix)}/-/ on this server.`] : [])
   ].join('\n')
-}
-
-function serving({ serve, servesPublic }: Settings, hasPlaces: boolean, publicDir: string): string {
-  if (!serve) {
-    const task = servesPublic ? `serve ${publicDir}` : 'do so'
-    return `This process does not serve them (serve is off): a front web server must ${task}.`
-  }
-  const rest = servesPublic ? `everything in ${publicDir}` : 'nothing else'
-  return `This process serves ${hasPlaces ? 'them, and ' : ''}${rest}.`
 }

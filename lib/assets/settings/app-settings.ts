@@ -88,7 +88,8 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   const { options, root, env, prefix } = basis
   const dir = resolve(root, app.dir ?? join('apps', name))
   const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
-  const path = settlePath(app.path ?? defaultPath, 'path', `apps.${name}.`)
+  const given = app.path ?? defaultPath
+  const path = settlePath(given, 'path', "a path such as '/admin'", `apps.${name}.`)
   const layers = [...layersOf(options, env), ...layersOf(app, env)]
   const layered = settleLayers(basis, layers)
   const extraSources = settleSources(layers, dir, layered.compile)
@@ -175,16 +176,11 @@ function compilersByExtension(own: readonly Compiler[]): ReadonlyMap<string, Com
 }
 
 /** `/admin/` -> `/admin`, `/` -> the empty string. */
-export function settlePath(path: string, option: 'path' | 'prefix' | 'mounts', place = ''): string {
+export function settlePath(path: string, option: string, expected: string, place = ''): string {
   const trimmed = path.replace(/\/$/, '')
   const isCanonical = trimmed === '' || Array.isArray(canonicalSegments(encodeURI(trimmed)))
   if (path.startsWith('/') && isCanonical) return trimmed
-  const example = {
-    path: "a path such as '/admin'",
-    prefix: "a path such as '/assets'",
-    mounts: "an object with URL paths such as '/static'"
-  }
-  throw optionError(option, example[option], path, place)
+  throw optionError(option, expected, path, place)
 }
 
 /** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */

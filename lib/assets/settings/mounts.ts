@@ -68,7 +68,7 @@ export function settleMounts(
 function settleMount(project: Surroundings, path: string, options: MountOptions): MountSettings {
   const { root, env, isPrecompile } = project
   const dir = resolve(root, options.dir)
-  const urlPath = settlePath(path, 'mounts')
+  const urlPath = settlePath(path, 'mounts', "an object with URL paths such as '/static'")
   const dev = env === 'development' ? devServer(options.dev) : undefined
   const { manifest, symlinks = project.symlinks, fallback } = options
   const { file, except } = typeof fallback === 'object' ? fallback : { file: fallback }

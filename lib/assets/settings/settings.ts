@@ -103,8 +103,9 @@ function settleRoot(root = process.cwd()): string {
 }
 
 function settlePrefix(prefix = '/assets'): string {
-  const path = settlePath(prefix, 'prefix')
-  if (path === '') throw optionError('prefix', "a path such as '/assets'", prefix)
+  const expected = "a path such as '/assets'"
+  const path = settlePath(prefix, 'prefix', expected)
+  if (path === '') throw optionError('prefix', expected, prefix)
   return path
 }
 

@@ -52,17 +52,13 @@ export class Channel {
   async connect(ctx: Context): Promise<void> {
     if (!(await connected(ctx.res))) return
     if (this.#connections.size >= MAX_CONNECTIONS) ctx.throw(503)
-    const connection: Connection = new Connection(ctx, this.#prefix, () => this.#forget(connection))
+    const connection: Connection = new Connection(ctx, this.#prefix, () => {
+      this.#connections.delete(connection)
+      if (this.#connections.size === 0) this.#stop?.()
+    })
     this.#connections.add(connection)
     this.#stop ??= this.#start()
     void this.#look()
-  }
-
-  #forget(connection: Connection): void {
-    this.#connections.delete(connection)
-    if (this.#connections.size > 0) return
-    this.#stop?.()
-    this.#stop = undefined
   }
 
   #start(): () => void {
@@ -73,7 +69,7 @@ export class Channel {
       endEvents()
       clearInterval(timer)
       clearTimeout(this.#settling)
-      this.#settling = undefined
+      this.#settling = this.#stop = undefined
     }
   }
 
@@ -109,12 +105,11 @@ export class Channel {
     const connections = [...this.#connections]
     const used = [...new Set(connections.flatMap(connection => connection.used))]
     const watched = await this.#watched()
-    const states = await inParallel(
-      used,
-      CONCURRENCY,
-      async path => [path, await stateOf(this.#pipeline, path)] as const
-    )
-    const assets = new Map(states)
-    for (const connection of connections) connection.tell([this.#instance, watched], assets)
+    const states = await inParallel(used, CONCURRENCY, async path => {
+      return [path, await stateOf(this.#pipeline, path)] as const
+    })
+    for (const connection of connections) {
+      connection.tell([this.#instance, watched], new Map(states))
+    }
   }
 }
