@@ -11,8 +11,7 @@ import {
   record,
   settleTable,
   withDefault,
-  type Expectation,
-  type SettingsOf
+  type Expectation
 } from '../options.ts'
 import { warnOnce } from '../printable.ts'
 import type { CacheDirective, HeaderField, Lifetime } from './cache-directive.ts'
@@ -103,14 +102,7 @@ export interface Defaults {
   readonly sharesCookies: boolean
 }
 
-/** An option that is not listed here is settled by its row above. */
-export interface HttpCacheSettings extends SettingsOf<typeof OPTIONS> {
-  readonly defaults: Defaults | undefined
-  readonly version: (ctx: Context) => string | undefined
-  readonly groups: GroupOptions
-  readonly isDevelopment: boolean
-  readonly warn: (message: string) => void
-}
+export type HttpCacheSettings = ReturnType<typeof settle>
 
 /** Whether the environment variable `NODE_ENV` is `development`, empty or not set. */
 export function isDevelopment(): boolean {
@@ -118,7 +110,7 @@ export function isDevelopment(): boolean {
 }
 
 /** @throws TypeError for a wrong option, with its name, what was expected and what was given */
-export function settle(options: HttpCacheOptions): HttpCacheSettings {
+export function settle(options: HttpCacheOptions) {
   check(options, OPTIONS)
   return Object.freeze({
     ...settleTable(OPTIONS, options, undefined),
@@ -157,7 +149,7 @@ function personalField(field: HeaderField | undefined): HeaderField {
   return { name: 'Cache-Control', value }
 }
 
-function settleVersion(version: HttpCacheOptions['version']): HttpCacheSettings['version'] {
+function settleVersion(version: HttpCacheOptions['version']): (ctx: Context) => string | undefined {
   if (version === undefined) return () => undefined
   return ctx => {
     const given: unknown = version(ctx)

@@ -12,26 +12,7 @@ import { appsAtStart, manifestFile } from './manifest-file.ts'
 import { isAbsoluteUrl, LAYERED, type PROJECT, type Situation } from './option-table.ts'
 import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
 
-export interface AppSettings extends SettingsOf<typeof LAYERED> {
-  readonly name: string
-  /** Absolute. */
-  readonly dir: string
-  /** `/`, or `/admin`. */
-  readonly path: string
-  /** `/assets`, or `/assets/admin`; decoded. */
-  readonly urlPrefix: string
-  /** Absolute; the app's own `assets` first, without the third-party directories. */
-  readonly sources: readonly string[]
-  readonly integrity: readonly IntegrityAlgorithm[]
-  /** By bare module specifier: the name of an asset, or an absolute URL. */
-  readonly imports: ReadonlyMap<string, string>
-  /** By extension, with its dot. */
-  readonly compilers: ReadonlyMap<string, Compiler>
-  /** Seconds. */
-  readonly revalidate: number
-  /** Whether a tail of an asset's path finds it. */
-  readonly tails: boolean
-}
+export type AppSettings = ReturnType<typeof settleApp>
 
 /** What the settings of every app are made from: the options, and what is settled at the top. */
 interface Basis extends Situation, SettingsOf<typeof PROJECT> {
@@ -80,11 +61,11 @@ export function settleApps(basis: Basis): Apps {
     throw optionError('path', `different from that of '${twin.name}'`, path, `apps.${name}.`)
   })
   const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [] }
-  const publicApp = Object.freeze({ ...top, ...none, fingerprint: false })
+  const publicApp: AppSettings = Object.freeze({ ...top, ...none, fingerprint: false })
   return { apps: Object.freeze(apps), publicApp }
 }
 
-function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean): AppSettings {
+function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean) {
   const { options, root, env, prefix } = basis
   const dir = resolve(root, app.dir ?? join('apps', name))
   const defaultPath = isOnly || name === 'web' ? '/' : `/${name}`
@@ -104,9 +85,13 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   return Object.freeze({
     ...layered,
     name,
+    /** Absolute. */
     dir,
+    /** `/`, or `/admin`. */
     path: path || '/',
+    /** `/assets`, or `/assets/admin`; decoded. */
     urlPrefix: prefix + path,
+    /** Absolute; the app's own `assets` first, without the third-party directories. */
     sources
   })
 }
@@ -154,11 +139,15 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   return {
     ...plain,
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
+    /** By bare module specifier: the name of an asset, or an absolute URL. */
     imports: new Map(
       entriesGiven(imports).map(([specifier, name]) => [specifier, scriptName(name)])
     ),
+    /** By extension, with its dot. */
     compilers: compilersByExtension(compilers),
+    /** Seconds. */
     revalidate: basis.options.revalidate ?? (plain.compile ? 0 : 1),
+    /** Whether a tail of an asset's path finds it. */
     tails: basis.tails
   }
 }

@@ -17,33 +17,10 @@ import {
   headersByPath,
   valueByPath,
   type ByPath,
-  type HeaderValues,
   type ValueByPath
 } from './values-by-path.ts'
 
-export interface MountSettings {
-  /** Decoded: `/static`; the empty string for `/`. */
-  readonly urlPath: string
-  /** Absolute. */
-  readonly dir: string
-  readonly place: ServedPlace
-  /** Absolute; undefined when there is none, and while `dev` is in force. */
-  readonly manifest: string | undefined
-  /** Without a trailing slash; undefined unless it is in force. */
-  readonly dev: string | true | undefined
-  /** Undefined: by the manifest. */
-  readonly isImmutable: ValueByPath<boolean>
-  readonly cacheControl: ValueByPath<string>
-  readonly headers: ValueByPath<HeaderValues>
-  readonly index: string | undefined
-  /** Each with its dot. */
-  readonly extensions: readonly string[]
-  readonly fallback: string | undefined
-  /** Whether a path never gets the fallback. */
-  readonly isExcepted: ValueByPath<boolean>
-  /** In seconds; undefined: that of `public`. */
-  readonly revalidate: number | undefined
-}
+export type MountSettings = ReturnType<typeof settleMount>
 
 interface Surroundings extends Project, Situation {
   readonly symlinks: Symlinks
@@ -65,7 +42,7 @@ export function settleMounts(
   throw optionError('mounts', 'an object with each URL path once', `${twice}/`)
 }
 
-function settleMount(project: Surroundings, path: string, options: MountOptions): MountSettings {
+function settleMount(project: Surroundings, path: string, options: MountOptions) {
   const { root, env, isPrecompile } = project
   const dir = resolve(root, options.dir)
   const urlPath = settlePath(path, 'mounts', "an object with URL paths such as '/static'")
@@ -75,28 +52,38 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   const place = `mounts.${path}.`
   // A directory may be made after precompile.
   if (dev === undefined && !isPrecompile) checkDirectory(project, urlPath || '/', options, dir)
-  return Object.freeze({
-    urlPath,
+  const served: ServedPlace = {
+    root,
     dir,
-    place: Object.freeze({
-      root,
-      dir,
-      symlinks,
-      mayLeadTo: (real: string) => mayBeServed(project, real),
-      isExpected: !isDirectory(dir)
-    }),
+    symlinks,
+    mayLeadTo: real => mayBeServed(project, real),
+    isExpected: !isDirectory(dir)
+  }
+  const isImmutable: ValueByPath<boolean> =
+    options.immutable === true
+      ? path => !hasFixedUrl(path)
+      : matchedBy(options.immutable, 'immutable', place)
+  return Object.freeze({
+    /** Decoded: `/static`; the empty string for `/`. */
+    urlPath,
+    /** Absolute. */
+    dir,
+    place: Object.freeze(served),
+    /** Absolute; undefined when there is none, and while `dev` is in force. */
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
+    /** Without a trailing slash; undefined unless it is in force. */
     dev,
-    isImmutable:
-      options.immutable === true
-        ? (path: string) => !hasFixedUrl(path)
-        : matchedBy(options.immutable, 'immutable', place),
+    /** Undefined: by the manifest. */
+    isImmutable,
     cacheControl: valueByPath(options.cacheControl, checkedBy(cacheControl, 'cacheControl', place)),
     headers: headersByPath(options.headers, place),
     index: options.index,
+    /** Each with its dot. */
     extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
     fallback: file,
+    /** Whether a path never gets the fallback. */
     isExcepted: matchedBy(except, 'except', `${place}fallback.`),
+    /** In seconds; undefined: that of `public`. */
     revalidate: options.revalidate ?? (manifest === undefined ? 0 : undefined)
   })
 }

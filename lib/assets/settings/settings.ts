@@ -3,58 +3,26 @@ import { resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
-import { check, optionError, settleTable, type SettingsOf } from '../../options.ts'
-import { existingDirectory, settleApps, settlePath, type Apps } from './app-settings.ts'
-import { settleMounts, type MountSettings } from './mounts.ts'
+import { check, optionError, settleTable } from '../../options.ts'
+import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
+import { settleMounts } from './mounts.ts'
 import { INDEX, MEMORY, PROJECT, TOP } from './option-table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
-import { headersByPath, type HeaderValues, type ValueByPath } from './values-by-path.ts'
+import { headersByPath } from './values-by-path.ts'
 
 export type { AppSettings } from './app-settings.ts'
 export type { MountSettings } from './mounts.ts'
 
-/** An option that is not listed here is settled by its row in option-table.ts. */
-export interface Settings extends Apps, SettingsOf<typeof PROJECT> {
-  /** Absolute. */
-  readonly root: string
-  readonly env: string
-  readonly serve: boolean
-  /** Absolute. */
-  readonly publicDir: string
-  /** Whether what is in it is served. */
-  readonly servesPublic: boolean
-  /** The same directory, with what may lead there. */
-  readonly place: ServedPlace
-  /** Decoded, without a trailing slash. */
-  readonly prefix: string
-  /** Without a trailing slash. */
-  readonly host: string | undefined
-  /** The longest URL path first. */
-  readonly mounts: readonly MountSettings[]
-  readonly headers: ValueByPath<HeaderValues>
-  /** Undefined outside development. */
-  readonly live: LiveSettings | undefined
-  readonly memory: SettingsOf<typeof MEMORY>
-  readonly index: SettingsOf<typeof INDEX>
-}
-
-/** What is under `<prefix>/-/` in development. */
-export interface LiveSettings {
-  /** Names that are trusted as those of this machine are; in lower case. */
-  readonly hosts: ReadonlySet<string>
-  /** Directories, absolute. */
-  readonly watch: readonly string[]
-  /** The scheme of the editor's URLs. */
-  readonly editor: string | undefined
-}
+export type Settings = ReturnType<typeof settle>
+export type LiveSettings = NonNullable<Settings['live']>
 
 /** @throws TypeError for a wrong option; AssetError for a directory that cannot be used */
 export function settle(
   options: KoaAssetsOptions = {},
   processEnv = process.env,
   isPrecompile = false
-): Settings {
+) {
   check(options, TOP)
   const root = settleRoot(options.root)
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
@@ -69,19 +37,29 @@ export function settle(
   const apps = settleApps({ ...plain, ...situation, options, root, publicDir, prefix })
   if (publicGiven !== false) checkPublic({ root, publicDir, ...apps }, publicGiven)
   const mounts = settleMounts({ ...plain, ...apps, ...situation, root }, options.mounts)
+  const place: ServedPlace = { root, dir: publicDir, symlinks: plain.symlinks }
   return Object.freeze({
+    // Those whose default is in their row of option-table.ts.
     ...plain,
     ...apps,
+    /** The longest URL path first. */
     mounts,
     headers: headersByPath(options.headers, ''),
+    /** Absolute. */
     root,
     env,
     serve,
+    /** Undefined outside development. */
     live: settleLive(options.live, { env, serve, root }),
+    /** Absolute. */
     publicDir,
+    /** Whether what is in it is served. */
     servesPublic: publicGiven !== false,
-    place: Object.freeze({ root, dir: publicDir, symlinks: plain.symlinks }),
+    /** The same directory, with what may lead there. */
+    place: Object.freeze(place),
+    /** Decoded, without a trailing slash. */
     prefix,
+    /** Without a trailing slash. */
     host: options.host?.replace(/\/$/, ''),
     memory: Object.freeze(settleTable(MEMORY, options.memory ?? {}, situation)),
     index: Object.freeze(settleTable(INDEX, options.index ?? {}, situation))
@@ -116,11 +94,13 @@ function settlePrefix(prefix = '/assets'): string {
 function settleLive(
   given: boolean | LiveOptions | undefined,
   { env, serve, root }: { readonly env: string; readonly serve: boolean; readonly root: string }
-): LiveSettings | undefined {
+) {
   if (env !== 'development' || !serve || given === false) return undefined
   const { hosts = [], watch = [], editor }: LiveOptions = typeof given === 'object' ? given : {}
   return Object.freeze({
+    /** Names that are trusted as those of this machine are. */
     hosts: new Set(hosts.map(name => name.toLowerCase())),
+    /** Absolute. */
     watch: Object.freeze(watch.map(directory => existingDirectory('live.watch', root, directory))),
     editor
   })
