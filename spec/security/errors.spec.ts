@@ -52,7 +52,7 @@ test('S4 no error shows a path of the machine, and in development each shows tha
   }
 })
 
-test('S4 a broken source of a third party or of a hoisted package shows no path of the machine', async t => {
+test.serial('S4 a broken source of a third party or of a hoisted package shows no path of the machine', async t => {
   const outside = makeProject(t, {
     'third/stylesheets/third.css.scss': 'a { color: $none }',
     'extra/stylesheets/extra.css.scss': 'a { color: $none }',

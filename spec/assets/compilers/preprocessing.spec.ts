@@ -193,7 +193,8 @@ test('CMP-07 of app.css and app.css.scss the plain one is served', async t => {
   t.is((await site.ask('/assets/app.css')).text, 'again{}')
 })
 
-test('CMP-12 Sass files of the app and of a third party find each other', async t => {
+// First, as the sources of third parties are those of the process.
+test.serial('CMP-12 Sass files of the app and of a third party find each other', async t => {
   assetSources.append(
     makeProject(t, {
       'styles/widget.css.scss': "@use 'theme'; a { color: theme.$color }",
