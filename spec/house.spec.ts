@@ -249,6 +249,24 @@ test('spec/ mirrors lib/, beside what is about the whole', t => {
   t.deepEqual([...new Set(strange)], [])
 })
 
+test('what spec/support exports is taken by another file', t => {
+  const specs = readdirSync('spec', { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => [name.replaceAll('\\', '/'), readFileSync(join('spec', name), 'utf8')] as const)
+  const unused = specs
+    .filter(([name]) => name.startsWith('support/'))
+    .flatMap(([name, text]) =>
+      [...text.matchAll(/^export (?:async )?(?:\w+)\*? (\w+)/gm)]
+        .map(([, exported = '']) => exported)
+        .filter(exported => {
+          const taken = new RegExp(`\\b${exported}\\b`)
+          return !specs.some(([other, text]) => other !== name && taken.test(text))
+        })
+        .map(exported => `${name}: ${exported}`)
+    )
+  t.deepEqual(unused, [])
+})
+
 const ASSETS = [
   'AssetError',
   'CompileError',

@@ -52,29 +52,34 @@ test('S4 no error shows a path of the machine, and in development each shows tha
   }
 })
 
-test.serial('S4 a broken source of a third party or of a hoisted package shows no path of the machine', async t => {
-  const outside = makeProject(t, {
-    'third/stylesheets/third.css.scss': 'a { color: $none }',
-    'extra/stylesheets/extra.css.scss': 'a { color: $none }',
-    'node_modules/hoisted/_index.scss': 'a { color: $none }',
-    'node_modules/hoisted/package.json': '{ "name": "hoisted", "sass": "_index.scss" }',
-    'site/apps/web/assets/stylesheets/hoisted.css.scss': '@use "pkg:hoisted";'
-  })
-  assetSources.append(join(outside, 'third'))
-  const { port } = await makeFront(t, {
-    root: join(outside, 'site'),
-    env: 'development',
-    sources: [join(outside, 'extra')]
-  })
-  for (const name of ['third.css', 'extra.css', 'hoisted.css']) {
-    const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/html' })
-    t.is(answer.status, 500)
-    const shown =
-      name === 'hoisted.css' ? '../node_modules/hoisted/_index.scss:1:12' : /[^.]*/.exec(name)?.[0]
-    t.true(answer.text.includes(`<code>${shown}`), answer.text)
-    t.false(answer.text.includes(outside), answer.text)
+test.serial(
+  'S4 a broken source of a third party or of a hoisted package shows no path of the machine',
+  async t => {
+    const outside = makeProject(t, {
+      'third/stylesheets/third.css.scss': 'a { color: $none }',
+      'extra/stylesheets/extra.css.scss': 'a { color: $none }',
+      'node_modules/hoisted/_index.scss': 'a { color: $none }',
+      'node_modules/hoisted/package.json': '{ "name": "hoisted", "sass": "_index.scss" }',
+      'site/apps/web/assets/stylesheets/hoisted.css.scss': '@use "pkg:hoisted";'
+    })
+    assetSources.append(join(outside, 'third'))
+    const { port } = await makeFront(t, {
+      root: join(outside, 'site'),
+      env: 'development',
+      sources: [join(outside, 'extra')]
+    })
+    for (const name of ['third.css', 'extra.css', 'hoisted.css']) {
+      const answer = await ask(port, 'GET', `/assets/${name}`, { Accept: 'text/html' })
+      t.is(answer.status, 500)
+      const shown =
+        name === 'hoisted.css'
+          ? '../node_modules/hoisted/_index.scss:1:12'
+          : /[^.]*/.exec(name)?.[0]
+      t.true(answer.text.includes(`<code>${shown}`), answer.text)
+      t.false(answer.text.includes(outside), answer.text)
+    }
   }
-})
+)
 
 test('S4 where root, its app or a source is a link, neither path of it is shown', async t => {
   const outside = makeProject(t, {

@@ -88,7 +88,7 @@ export async function run(
   return { ...report, warnings }
 }
 
-export interface WrittenManifest {
+interface WrittenManifest {
   version: number
   assets: Record<
     string,
@@ -133,7 +133,7 @@ export function filesBelow(directory: string): string[] {
     .toSorted()
 }
 
-export type Snapshot = ReadonlyMap<string, string>
+type Snapshot = ReadonlyMap<string, string>
 
 /** Every file below a directory with the digest of its bytes. */
 export function snapshot(directory: string): Snapshot {

@@ -16,7 +16,7 @@ export interface Front {
   readonly errors: Error[]
 }
 
-export interface FrontOptions extends KoaAssetsOptions {
+interface FrontOptions extends KoaAssetsOptions {
   readonly root: string
   readonly inFront?: readonly Middleware[]
   /** One in front of all. */
@@ -70,7 +70,7 @@ export async function listen(
 }
 
 /** The same project in every environment, each with something behind koaAssets and with nothing. */
-export interface Fronts {
+interface Fronts {
   readonly name: string
   readonly front: Front
   readonly alone: Front

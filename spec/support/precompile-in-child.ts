@@ -40,7 +40,7 @@ export async function begin(program: string, root: string): Promise<ChildProcess
   return child
 }
 
-export interface Ended {
+interface Ended {
   readonly status: number | null
   readonly signal: NodeJS.Signals | null
   readonly said: string

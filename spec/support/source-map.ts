@@ -2,7 +2,7 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { readPublic, targetOf } from './fingerprinted.ts'
 
-export interface MappedText {
+interface MappedText {
   readonly text: string
   readonly map: SourceMapPayload & { readonly sourcesContent: readonly string[] }
   /** The URL in the comment at the end. */
