@@ -1,4 +1,6 @@
 // The contract between this package and the code that compiles sources.
+import { dirname, isAbsolute, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { statOf } from '../../files/disk.ts'
 
 export interface CompilerInput {
@@ -60,6 +62,16 @@ export interface BuiltInCompiler {
 
 export function withDot(extension: string): string {
   return extension.startsWith('.') ? extension : `.${extension}`
+}
+
+/** A source map whose paths are relative to its file: absolute ones would publish the layout of a machine. */
+export function withRelativeSources(json: string, file: string): string {
+  const map = JSON.parse(json) as { sources: string[] }
+  const sources = map.sources.map(given => {
+    const path = given.startsWith('file:///') ? fileURLToPath(given) : given
+    return isAbsolute(path) ? relative(dirname(file), path).split(sep).join('/') : given
+  })
+  return JSON.stringify({ ...map, sources })
 }
 
 /** The absolute paths of one search, in the order in which the compiler tries them. */

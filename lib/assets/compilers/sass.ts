@@ -1,9 +1,16 @@
 // Compiles both syntaxes of Sass with sass-embedded or sass.
-import { basename, dirname, extname, join, relative, sep } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../errors.ts'
-import { searchedPaths, type BuiltInCompiler, type CompilerInput, type Search } from './compiler.ts'
+import { decodeIfValid } from '../urls/encode.ts'
+import {
+  searchedPaths,
+  withRelativeSources,
+  type BuiltInCompiler,
+  type CompilerInput,
+  type Search
+} from './compiler.ts'
 import { nodeModulesFrom } from './peers.ts'
 
 const SYNTAX_OF = { '.scss': 'scss', '.sass': 'indented' } as const
@@ -57,8 +64,11 @@ function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.
     nonCanonicalScheme: 'pkg',
     canonicalize(url, { containingUrl, fromImport }) {
       const from = dirname(filePath(containingUrl)[0] ?? path)
-      if (url.startsWith('pkg:')) searches.push(packageSearch(url, from))
-      else if (!HAS_SCHEME.test(url)) {
+      const [, name] = PACKAGE.exec(decodeIfValid(url) ?? url) ?? []
+      if (name !== undefined) {
+        // A package.json decides which file of its package is loaded.
+        searches.push(nodeModulesFrom(from).map(folder => join(folder, name, 'package.json')))
+      } else if (!HAS_SCHEME.test(url)) {
         searches.push([from, ...loadPaths].flatMap(base => pathsFor(base, url, fromImport)))
       }
       return null
@@ -67,26 +77,18 @@ function recorder({ path, loadPaths }: CompilerInput, searches: Search[]): Sass.
   }
 }
 
+const PACKAGE = /^pkg:((?:@[^/]*\/)?[^/]+)/
 const HAS_SCHEME = /^(?:[a-z][a-z\d+.-]*:|\/\/)/i
 
 /** The paths that Sass tries for a URL in a directory: https://sass-lang.com/documentation/at-rules/use/ */
 function pathsFor(base: string, url: string, fromImport: boolean): string[] {
-  const path = join(base, decoded(url))
+  const path = join(base, decodeIfValid(url) ?? url)
   if (SYNTAX.test(path)) return variants(path.replace(SYNTAX, ''), [extname(path)], fromImport)
   return [path, join(path, 'index')].flatMap(stem => variants(stem, EXTENSIONS, fromImport))
 }
 
 const SYNTAX = /\.(?:sass|scss|css)$/
 const EXTENSIONS = ['.sass', '.scss', '.css']
-
-function decoded(url: string): string {
-  try {
-    return decodeURIComponent(url)
-  } catch (error) {
-    if (error instanceof URIError) return url
-    throw error
-  }
-}
 
 /** A stylesheet and a partial for each extension; `@import` tries import-only files first. */
 function variants(path: string, extensions: readonly string[], fromImport: boolean): string[] {
@@ -115,13 +117,6 @@ function rivalsOf(file: string): Search[] {
     .map(rival => [rival])
 }
 
-/** A package.json decides which file of its package is loaded. */
-function packageSearch(url: string, from: string): string[] {
-  const [first = '', second = ''] = decoded(url.slice('pkg:'.length)).split('/')
-  const name = first.startsWith('@') ? `${first}/${second}` : first
-  return nodeModulesFrom(from).map(folder => join(folder, name, 'package.json'))
-}
-
 function sassError(error: Sass.Exception, path: string): CompileError {
   const { url, start, context, text } = error.span
   const location = {
@@ -133,12 +128,8 @@ function sassError(error: Sass.Exception, path: string): CompileError {
   return new CompileError(error.sassMessage, location, { cause: error })
 }
 
-/** Makes sources relative to the stylesheet: a page must not reveal absolute paths. */
-function inlineMap(map: { sources: string[] } | undefined, path: string): string {
+function inlineMap(map: object | undefined, path: string): string {
   if (!map) return ''
-  const sources = map.sources.map(url =>
-    url.startsWith('file:') ? relative(dirname(path), fileURLToPath(url)).split(sep).join('/') : url
-  )
-  const json = Buffer.from(JSON.stringify({ ...map, sources }))
+  const json = Buffer.from(withRelativeSources(JSON.stringify(map), path))
   return `\n/*# sourceMappingURL=data:application/json;base64,${json.toString('base64')} */\n`
 }

@@ -4,14 +4,13 @@
 // in the source. URLs that are inserted later shift what follows them; finish-build.ts shifts the map
 // too (shift-map.ts).
 import { isUtf8 } from 'node:buffer'
-import { basename, dirname, isAbsolute, relative, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, relative } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
 import { readContent } from '../../files/content.ts'
+import { withRelativeSources } from '../compilers/compiler.ts'
 import { asCompileError } from '../compilers/esbuild.ts'
 import { loadPeer } from '../compilers/peers.ts'
-import type { Source } from '../sources/catalog.ts'
 import type { Asset } from '../sources/sources.ts'
 import { textOf, textType, type Draft } from './draft.ts'
 import { replaceReferences } from './references.ts'
@@ -43,7 +42,7 @@ export async function loadMinifier(root: string, warn: (message: string) => void
       ...drafted,
       content: Buffer.from(result.code),
       text: await textOf(asset, result.code, drafted.text?.dependencies ?? []),
-      map: relativeMap(result.map, asset.source)
+      map: withRelativeSources(result.map, asset.source.file)
     }
   }
 }
@@ -83,16 +82,6 @@ async function withInlineMap(
   const data = Buffer.from(await readContent(map.content)).toString('base64')
   const url = `data:application/json;base64,${data}`
   return replaceReferences(code, [{ ...linked, suffix: '' }], [url])
-}
-
-/** Compilers may write absolute paths, which would publish the layout of the build machine. */
-function relativeMap(json: string, { file }: Source): string {
-  const map = JSON.parse(json) as { sources: string[] }
-  const sources = map.sources.map(given => {
-    const path = given.startsWith('file:///') ? fileURLToPath(given) : given
-    return isAbsolute(path) ? relative(dirname(file), path).split(sep).join('/') : given
-  })
-  return JSON.stringify({ ...map, sources })
 }
 
 function warningOf(root: string, { source }: Asset, { text, location }: Esbuild.Message): string {

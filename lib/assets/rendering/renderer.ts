@@ -7,6 +7,7 @@ import { appAt, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
+import { decodeIfValid } from '../urls/encode.ts'
 import { draft, type Draft, type Text } from './draft.ts'
 import { referenceErrors } from './missing-reference.ts'
 import { isBare } from './module-references.ts'
@@ -75,8 +76,9 @@ export class Renderer {
       const given = app.imports.get(reference.path)
       return given === undefined || isAbsoluteUrl(given) ? 'elsewhere' : this.#named(app, given)
     }
-    const path = decoded(reference.path)
-    if (path === undefined) return 'elsewhere'
+    const path = decodeIfValid(reference.path)
+    // It cannot be the path of a file.
+    if (path === undefined || path.includes('\0')) return 'elsewhere'
     if (path.startsWith('/')) {
       const url = posix.normalize(path)
       const isOurs = url.startsWith(`${this.#settings.prefix}/`)
@@ -133,15 +135,4 @@ export class Renderer {
 function isSame(direct: Resolution, { app, name }: Referenced): boolean {
   if (direct === undefined || direct === 'elsewhere' || direct.app !== app) return false
   return direct.name === name || direct.source.name === name
-}
-
-/** Undefined for what cannot be the path of a file. */
-function decoded(path: string): string | undefined {
-  try {
-    const file = decodeURIComponent(path)
-    return file.includes('\0') ? undefined : file
-  } catch (error) {
-    if (error instanceof URIError) return undefined
-    throw error
-  }
 }

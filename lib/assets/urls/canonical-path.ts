@@ -1,5 +1,6 @@
 // Which request paths the middleware handles: canonical ones alone, so no other spelling of a path gets past
 // a guard in front.
+import { decodeIfValid } from './encode.ts'
 
 /** A path that cannot be decoded, or contains a NUL. */
 export const MALFORMED = Symbol('malformed')
@@ -69,12 +70,7 @@ function decodeSegment(encoded: string): string | Rejection {
   if (!encoded.includes('%')) return encoded
   if (/%00/.test(encoded) || /%(?![0-9a-f]{2})/i.test(encoded)) return REJECTIONS.malformed
   if (NEEDLESS_ENCODING.test(encoded)) return REJECTIONS.needless
-  try {
-    return decodeURIComponent(encoded)
-  } catch (error) {
-    if (error instanceof URIError) return REJECTIONS.malformed
-    throw error
-  }
+  return decodeIfValid(encoded) ?? REJECTIONS.malformed
 }
 
 function rejectionOf(segment: string, isFirst: boolean, isPage = false): Rejection | undefined {

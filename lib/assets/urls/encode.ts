@@ -1,4 +1,4 @@
-// Percent-encodes paths and URLs for pages, headers and the manifest (RFC 3986 section 2).
+// Percent-encodes paths and URLs for pages, headers and the manifest, and back (RFC 3986 section 2).
 
 // Unreserved and reserved characters, and `%` of existing escapes. `'` is not among them, as the WHATWG URL
 // standard encodes it in a query.
@@ -21,6 +21,16 @@ export function encodeUrl(url: string): string {
 function encode(character: string): string {
   const bytes = new TextEncoder().encode(character)
   return Array.from(bytes, byte => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+}
+
+/** Undefined for what cannot be decoded. */
+export function decodeIfValid(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded)
+  } catch (error) {
+    if (error instanceof URIError) return undefined
+    throw error
+  }
 }
 
 /**
