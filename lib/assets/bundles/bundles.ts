@@ -55,10 +55,7 @@ export class Bundles {
 
   /** Costs one stat for each manifest that was not looked at for `seconds`, or for the mount's own `revalidate`. */
   refresh(seconds: number): Promise<void>[] {
-    return this.#sources.flatMap(
-      ({ bundle }) =>
-        bundle?.refresh(seconds === 0 ? 0 : (bundle.mount.revalidate ?? seconds)) ?? []
-    )
+    return this.#sources.flatMap(({ bundle }) => bundle?.refresh(seconds) ?? [])
   }
 
   readonly find: FindEntry = (given, mount) => {

@@ -88,7 +88,7 @@ export class MountedBundle {
   }
 
   refresh(seconds: number): Promise<void> | undefined {
-    return this.#file.refresh(seconds)
+    return this.#file.refresh(seconds === 0 ? 0 : (this.mount.revalidate ?? seconds))
   }
 
   #assetOf(file: string): AssetUrl {

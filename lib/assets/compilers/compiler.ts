@@ -1,5 +1,5 @@
-// The contract between this package and the code that compiles sources.
-import { dirname, isAbsolute, relative, sep } from 'node:path'
+// The contract between this package and the code that compiles sources, and what the built-in ones share.
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statOf } from '../../files/disk.ts'
 
@@ -62,6 +62,12 @@ export interface BuiltInCompiler {
 
 export function withDot(extension: string): string {
   return extension.startsWith('.') ? extension : `.${extension}`
+}
+
+/** Where packages are, as Node looks for them from a directory: the nearest first. */
+export function nodeModulesFrom(directory: string): string[] {
+  const above = dirname(directory)
+  return [join(directory, 'node_modules'), ...(above === directory ? [] : nodeModulesFrom(above))]
 }
 
 /** A source map whose paths are relative to its file: absolute ones would publish the layout of a machine. */

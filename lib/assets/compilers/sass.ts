@@ -5,13 +5,13 @@ import type * as Sass from 'sass'
 import { CompileError } from '../../errors.ts'
 import { decodeIfValid } from '../urls/encode.ts'
 import {
+  nodeModulesFrom,
   searchedPaths,
   withRelativeSources,
   type BuiltInCompiler,
   type CompilerInput,
   type Search
 } from './compiler.ts'
-import { nodeModulesFrom } from './peers.ts'
 
 const SYNTAX_OF = { '.scss': 'scss', '.sass': 'indented' } as const
 

@@ -1,7 +1,7 @@
 // Finds the source of a name in the directories that an app searches.
 import { join, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
-import { nodeModulesFrom } from '../compilers/peers.ts'
+import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import { makeCatalog, tailsOf, type Catalog, type Source } from './catalog.ts'
 import { thirdParty } from './third-party.ts'
