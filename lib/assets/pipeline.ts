@@ -26,7 +26,7 @@ import type { AppSettings, Settings } from './settings/settings.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
-import { plainAddress, type AppAssets, type ModuleAddress } from './views/asset-url.ts'
+import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-url.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = ServedFile | undefined
@@ -214,6 +214,6 @@ function inManifest(app: AppSettings, files: AppFiles): Addresses {
   }
 }
 
-function addressOf({ target, integrity, imports, dynamicImports }: ManifestEntry): ModuleAddress {
+function addressOf({ target, integrity, imports, dynamicImports }: ManifestEntry): AssetAddress {
   return { path: target, integrity, imports, dynamicImports }
 }

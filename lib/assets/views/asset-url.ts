@@ -12,9 +12,6 @@ export interface AssetAddress {
   readonly integrity?: readonly string[] | undefined
   /** With fingerprints, the URL path without one, percent-encoded: `/assets/app.css`. */
   readonly plainPath?: string | undefined
-}
-
-export interface ModuleAddress extends AssetAddress {
   /** The plain URL paths of what it imports by literals; undefined where that is not known. */
   readonly imports?: readonly string[] | undefined
   /** The same for `import()`. */
@@ -22,7 +19,7 @@ export interface ModuleAddress extends AssetAddress {
 }
 
 /** A module: the URL path that its importers write, and where it is published. */
-export type Module = readonly [plainPath: string, address: ModuleAddress]
+export type Module = readonly [plainPath: string, address: AssetAddress]
 
 /** The assets of one app, as the view helpers need them. */
 export interface AppAssets {
@@ -33,7 +30,7 @@ export interface AppAssets {
   /** Every file in the app's manifest; those that are not JavaScript are skipped. */
   modules(): Iterable<Module>
   /** Undefined for a plain URL path that is not in the manifest, and without fingerprints. */
-  moduleAt(plainPath: string): ModuleAddress | undefined
+  moduleAt(plainPath: string): AssetAddress | undefined
   /** Changes whenever the URL of an asset may have changed. */
   version(): string
 }
@@ -70,8 +67,14 @@ export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
 export function assetName(given: string, extension: string): string | undefined {
   const name = withoutQuery(given)
   if (ABSOLUTE_URL.test(given)) return undefined
-  checkName(name, given)
-  return mediaType(name) ? name : name + extension
+  const isForbidden = name.split('/').some(segment => FORBIDDEN_SEGMENTS.has(segment))
+  if (!isForbidden && !FORBIDDEN_IN_NAME.test(name))
+    return mediaType(name) ? name : name + extension
+  throw new TypeError(
+    "an asset's name is a path without prefix, such as 'app.css' or 'vendor/jquery.js': " +
+      "no leading or trailing slash, no empty, '.' or '..' segment, no backslash, colon or control " +
+      `character; got ${inspect(given)}`
+  )
 }
 
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
@@ -133,14 +136,4 @@ export function splitArguments<Options extends object>(
   const [names, options] = typeof last === 'string' ? [args] : [args.slice(0, -1), last]
   if (names.length === 0) throw new TypeError(`${helper}() needs the name of an asset`)
   return { names: names.map(checkString), options }
-}
-
-function checkName(name: string, given: string): void {
-  const segments = name.split('/')
-  if (!FORBIDDEN_IN_NAME.test(name) && !segments.some(each => FORBIDDEN_SEGMENTS.has(each))) return
-  throw new TypeError(
-    "an asset's name is a path without prefix, such as 'app.css' or 'vendor/jquery.js': " +
-      "no leading or trailing slash, no empty, '.' or '..' segment, no backslash, colon or control " +
-      `character; got ${inspect(given)}`
-  )
 }
