@@ -100,7 +100,8 @@ async function draftText(
   const startedAt = Date.now()
   const output = compiler && (await compile(compiler, bytes, { path: file, ...options }))
   const { code = new TextDecoder().decode(bytes), dependencies = [] } = output ?? {}
-  const others = await observeAll(new Set(dependencies.filter(path => path !== file)))
+  const imported = new Set(dependencies.filter(path => path !== file))
+  const others = imported.size > 0 ? await observeAll(imported) : []
   const files = others.filter(isFileObservation)
   const paths = files.map(({ path }) => path)
   // npm links the packages of a workspace, whose own directories may be sources.
