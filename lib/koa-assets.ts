@@ -171,6 +171,8 @@ class AssetServer {
     const isDevelopment = this.#pipeline.settings.env === 'development'
     const published = (start: number) => this.#pipeline.publishedSince(wanted, start)
     const setTiming = isDevelopment ? startTiming(published) : undefined
+    // The last target, of a source that cannot be published.
+    const lastGood = () => this.#pipeline.directories.public.find(wanted)
     const respondWith = (find: () => Found | Promise<Found>) =>
       serveFound(ctx, find, (file, opened) => {
         setTiming?.(ctx)
@@ -181,7 +183,7 @@ class AssetServer {
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       if (isDevelopment) await this.#explain(ctx, error)
-      else if (!(await respondWith(() => this.#pipeline.lastGood(wanted)))) throw error
+      else if (!(await respondWith(lastGood))) throw error
       ctx.app.emit('error', error, ctx)
       return true
     }

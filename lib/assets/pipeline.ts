@@ -118,11 +118,6 @@ export class Pipeline {
     return published && published.at >= start ? published : undefined
   }
 
-  /** The last target of a source that cannot be published. */
-  lastGood(wanted: Wanted): Promise<Found> | Found {
-    return this.#publicFiles.find(wanted)
-  }
-
   /** Whether the helpers belong to one page, because `entry` writes each tag once. */
   get hasBundles(): boolean {
     return !this.#bundles.isEmpty
