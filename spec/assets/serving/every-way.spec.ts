@@ -120,17 +120,9 @@ const DATES = [
   'Tuesday, 14-Nov-23 22:13:20 GMT',
   '?'
 ]
-const RANGES = [
-  ...[
-    'bytes=0-3',
-    'bytes=-3',
-    'bytes=-3000',
-    'bytes=4-',
-    'BYTES=0-0',
-    'bytes=8-99999999999999999999'
-  ],
-  ...['bytes=1000-', 'bytes=-0', 'bytes=0-1,3-4', 'lines=0-1', 'bytes=', 'bytes=-', 'bytes=5-2']
-]
+const RANGES = '0-3 -3 -3000 4- 8-99999999999999999999 1000- -0 0-1,3-4 - 5-2'
+  .split(' ')
+  .map(r => `bytes=${r}`)
 const CODINGS = [
   ...['br', 'gzip', 'br;q=0.1, gzip;q=1', 'gzip;q=0', '*', 'br;q=0, *', '*;q=0', 'identity'],
   ...['GZIP', 'x-gzip', 'gzip;q=nonsense', '', 'zstd']
@@ -143,7 +135,7 @@ const FIELDS = [
   ...headersOf('if-modified-since', DATES),
   ...headersOf('if-match', TAGS),
   ...headersOf('if-unmodified-since', DATES),
-  ...headersOf('range', RANGES),
+  ...headersOf('range', [...RANGES, 'BYTES=0-0', 'lines=0-1', 'bytes=']),
   ...headersOf('if-range', [...TAGS, ...DATES], { range: 'bytes=0-3' }),
   { range: 'bytes=0-1', 'accept-encoding': 'br' },
   ...headersOf('authorization', ['Basic YTpi']),
@@ -152,38 +144,17 @@ const FIELDS = [
 const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' }
 
 const PATHS = [
-  ...[
-    '/a.css',
-    '/a.css?v=1',
-    '/logo.png',
-    '/empty.txt',
-    '/%C3%BCnter%20wegs.html',
-    '/assets/plain.css'
-  ],
-  ...[
-    PRINTED,
-    '/assets/source.css',
-    '/assets/none.css',
-    '/assets/%zz',
-    '/none',
-    '/page',
-    '/',
-    '/assets/'
-  ],
-  ...['/static/app.js', '/static/js/deep/a%20b@2x.js', '/static/main-BcXr2f3k.js'],
-  ...['/static/none.js', '/static/%zz', '/static/only-public.txt', '/static', '/static/js/blog'],
-  ...['/static/../app-secret/app.js', '/static%2fapp.js', '/static//app.js', '/build/v.txt'],
-  ...[
-    '/site',
-    '/site/',
-    '/site/docs',
-    '/site/docs?q=1',
-    '/site/docs/',
-    '/site/empty',
-    '/site/blog/'
-  ],
-  ...['/admin', '/admin/about.html', '/admin/users/23', '/admin/missing.js', '/admin/api'],
-  ...['/admin/gone', '/admin/mine', '/clean/docs/index', '/clean/docs']
+  ...['/a.css', '/a.css?v=1', '/logo.png', '/empty.txt', '/%C3%BCnter%20wegs.html', PRINTED],
+  ...['plain.css', 'source.css', 'none.css', '%zz', ''].map(name => `/assets/${name}`),
+  ...['/none', '/page', '/', '/static', '/static%2fapp.js', '/build/v.txt'],
+  ...['app.js', 'js/deep/a%20b@2x.js', 'main-BcXr2f3k.js', 'none.js', '%zz', 'only-public.txt']
+    .concat('js/blog', '../app-secret/app.js', '/app.js')
+    .map(name => `/static/${name}`),
+  ...['', '/', '/docs', '/docs?q=1', '/docs/', '/empty', '/blog/'].map(end => `/site${end}`),
+  ...['', '/about.html', '/users/23', '/missing.js', '/api', '/gone', '/mine'].map(
+    end => `/admin${end}`
+  ),
+  ...['/clean/docs/index', '/clean/docs']
 ]
 
 const REQUESTS: readonly Request[] = [
@@ -208,14 +179,10 @@ const REQUESTS: readonly Request[] = [
 
 const STATUSES = [200, 204, 206, 301, 304, 400, 404, 405, 410, 412, 416, 500]
 
-const EDITED = [
-  '/a.css',
-  '/static/app.js',
-  '/static/new.js',
-  '/build/v.txt',
+const EDITED = ['/a.css', '/static/app.js', '/static/new.js', '/build/v.txt'].concat(
   '/assets/source.css',
   '/up/a.txt'
-]
+)
 
 /** What happens to the files while the sites run; each time the paths above are asked for. */
 const EDITS: Readonly<Record<string, (root: string) => void>> = {
