@@ -21,19 +21,15 @@ import type { ServedDirectory, SharedFields } from '../directories/served-direct
 import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { composed, type Wanted } from '../request-path.ts'
 import type { Folders } from './folders.ts'
-import { ifReadable } from './readable.ts'
 import {
   makeRepresentation,
+  type FindDelta,
   type Kept,
   type Memory,
   type Representation,
   type Stored
 } from './representation.ts'
-
-/** The delta from a dictionary; undefined when there is none. @param dictionary its SHA-256 */
-export type FindDelta = (
-  dictionary: Buffer
-) => Promise<Representation | undefined> | Representation | undefined
+import { ifReadable } from './served-file.ts'
 
 /** The deltas of one file. */
 export interface FileDeltas {

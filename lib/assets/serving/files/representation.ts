@@ -111,6 +111,11 @@ export function privately(representation: Representation): Representation {
   }
 }
 
+/** The delta from a dictionary; undefined when there is none. @param dictionary its SHA-256 */
+export type FindDelta = (
+  dictionary: Buffer
+) => Promise<Representation | undefined> | Representation | undefined
+
 /** What is known of a path: its representations, none for what is not sent. */
 export interface Kept {
   readonly representations: readonly Representation[]

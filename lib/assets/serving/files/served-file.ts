@@ -1,9 +1,15 @@
-// A served file with all its representations, and the compressed copies beside it.
+// A served file with all its representations, and the compressed copies beside it. What this process may not
+// read is served as little as what does not exist.
+import { lstat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
+import { warnOnce } from '../../../printable.ts'
 import { CODINGS, type Coding } from '../../../files/codings.ts'
 import { compareCopy } from '../../../files/copies.ts'
 import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
 import {
+  errorCode,
+  ifThere,
   sameStamp,
   stampOf,
   statOf,
@@ -13,9 +19,13 @@ import {
 } from '../../../files/disk.ts'
 import { digestOfStream } from '../../../files/digest.ts'
 import { isUnmodified, streamOf } from '../../../files/file-stream.ts'
-import type { FindDelta } from './deltas.ts'
-import { ifReadable } from './readable.ts'
-import { readStored, type Kept, type Representation, type Stored } from './representation.ts'
+import {
+  readStored,
+  type FindDelta,
+  type Kept,
+  type Representation,
+  type Stored
+} from './representation.ts'
 
 export interface ServedFile extends Kept {
   readonly representations: readonly [identity: Representation, ...Representation[]]
@@ -95,4 +105,41 @@ export async function withDigest(file: Stored, opened: OpenFile): Promise<Stored
   if (file.digest !== undefined) return file
   const digest = await digestOfStream(streamOf(opened))
   return (await isUnmodified(opened)) ? { ...file, digest } : file
+}
+
+const warn = warnOnce()
+
+// The last one is that of Node's permission model.
+const DENIED = new Set(['EACCES', 'EPERM', 'ERR_ACCESS_DENIED'])
+
+function isDenied(error: unknown): boolean {
+  return DENIED.has(errorCode(error) ?? '')
+}
+
+/**
+ * Undefined, and a warning that comes once, where permission to read the path is lacking.
+ * @param path absolute
+ */
+export async function ifReadable<T>(path: string, outcome: Promise<T> | T): Promise<T | undefined> {
+  try {
+    return await outcome
+  } catch (error) {
+    if (!isDenied(error)) throw error
+    warn(
+      `${await deniedAt(path)} is not served, because this process may not read it: correct its permissions, or move it`
+    )
+    return undefined
+  }
+}
+
+/** The path itself, or the folder above it that may not be entered: it is one for any number of paths. */
+async function deniedAt(path: string): Promise<string> {
+  try {
+    await ifThere(lstat(path))
+    return path
+  } catch (error) {
+    if (!isDenied(error)) throw error
+    const above = dirname(path)
+    return above === path ? path : deniedAt(above)
+  }
 }

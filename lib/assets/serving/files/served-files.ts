@@ -14,11 +14,11 @@ import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
 import { Deltas } from './deltas.ts'
 import { Folders } from './folders.ts'
-import { ifReadable } from './readable.ts'
 import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
 import {
   areSame,
   findCopies,
+  ifReadable,
   readCopies,
   withDigest,
   type Copies,
