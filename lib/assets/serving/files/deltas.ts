@@ -1,7 +1,6 @@
 // The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). They
 // are looked for by the hash that a request brings, so a file costs nothing for having them.
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   deltaExtension,
@@ -14,13 +13,13 @@ import { canMakeDeltas, leadsTo, MAX_DELTA_BYTES } from '../../../files/deltas/m
 import { digestOf, digestOfHash } from '../../../files/digest.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { readInPlace } from '../../../files/containment.ts'
-import { errorCode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
+import { sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { DELTA_CODING } from '../../../http/negotiation.ts'
 import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
 import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { composed, type Wanted } from '../request-path.ts'
-import type { Folders } from './folders.ts'
+import { namesIn, type Folders } from './folders.ts'
 import {
   makeRepresentation,
   type FindDelta,
@@ -180,14 +179,4 @@ async function otherVersions(file: string): Promise<readonly string[]> {
     const other = withoutHash(`/${name}`)
     return other && other.before === key?.before && other.after === key.after
   })
-}
-
-/** None for a folder that only lets its files be opened. */
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error
-    return []
-  }
 }

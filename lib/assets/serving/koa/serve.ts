@@ -92,21 +92,38 @@ function respond(
   const whole = isFixed ? prepareResponse(fixedStatus, ok.fields, ok.said) : ok
   const [response, part] = range === 'whole' ? [whole] : [partial(chosen, range), range]
   if (method === 'HEAD') return sender.write(ctx, response)
-  if (body)
-    return sender.write(ctx, response, part ? body.subarray(part.start, part.end + 1) : body)
+  if (!body) {
+    const instead = () => respond(ctx, to, [offers[0]], opened, fixedStatus)
+    return stream(ctx, sender, response, { chosen, range: part, opened, instead })
+  }
+  return sender.write(ctx, response, part ? body.subarray(part.start, part.end + 1) : body)
+}
+
+interface OnDisk {
+  readonly chosen: Representation
+  readonly range: ByteRange | undefined
+  readonly opened: OpenFile | undefined
+  /** For a compressed copy that is gone by now. */
+  readonly instead: () => boolean | Promise<boolean>
+}
+
+/** Streams one open file, so bytes of another that takes its name are not mixed in. */
+async function stream(
+  ctx: Context,
+  sender: Sender,
+  response: PreparedResponse,
+  { chosen, range, opened, instead }: OnDisk
+): Promise<boolean> {
+  // Nobody receives it without a connection; loggers in front read it.
+  if (!opened) return !(await connected(ctx.res)) && sender.write(ctx, response)
   const streamFrom = async (file: OpenFile): Promise<boolean> => {
     if (!sameStamp(file.stats, chosen.stamp)) return false
     if (!isAwaited(ctx.res)) return sender.write(ctx, response)
-    await sender.stream(ctx, response, { file, size, range: part })
+    await sender.stream(ctx, response, { file, size: chosen.size, range })
     return true
   }
-  if (opened?.path === chosen.file) return streamFrom(opened)
-  // Nobody receives it without a connection; loggers in front read it.
-  if (!opened) return connected(ctx.res).then(is => !is && sender.write(ctx, response))
-  return withFile(chosen.file, streamFrom).then(
-    // The compressed copy is gone by now.
-    isSent => isSent || respond(ctx, to, [offers[0]], opened, fixedStatus)
-  )
+  if (opened.path === chosen.file) return streamFrom(opened)
+  return (await withFile(chosen.file, streamFrom)) || instead()
 }
 
 /** A guard may have decided by it; and a shared cache would give a cookie to others. */
