@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import test from 'ava'
 import { blocksOf } from '../support/examples.ts'
+import { DIGEST_PATTERN } from '../../lib/files/digest.ts'
 
 const PAGES = readdirSync('docs').map(name => `docs/${name}`)
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'demo/README.md', ...PAGES]
@@ -40,6 +41,13 @@ test('no link of the documentation is dead, anchors included', t => {
     })
   )
   t.deepEqual(dead, [])
+})
+
+test('the configurations of demo/deploy know a fingerprint as long as it is', t => {
+  const spelled = ['nginx/files.conf', 'nginx/proxy.conf', 'varnish/replicas.vcl'].map(file =>
+    read(`demo/deploy/${file}`).match(/\[0-9a-f\]\{\d+\}/g)
+  )
+  t.deepEqual(spelled, [[DIGEST_PATTERN], [DIGEST_PATTERN], [DIGEST_PATTERN]])
 })
 
 test('docs/README.md links to every page, and README to docs/README.md', t => {

@@ -8,6 +8,7 @@ import { precompile, type PrecompileReport } from '../../lib/assets/building/pre
 import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import { ask, type Answer, type Question } from './ask.ts'
 import { makeProject, makeSite, writeFiles, type Files, type Site } from './site.ts'
+import { withDigest } from './digest.ts'
 
 export type Mode = 'precompiled' | 'live'
 export const MODES: readonly Mode[] = ['precompiled', 'live']
@@ -148,5 +149,5 @@ export function digestOf(bytes: string | Uint8Array): string {
 
 /** The digest in a fingerprinted URL path. */
 export function digestIn(url: string): string | undefined {
-  return /-([0-9a-f]{32})(?:\.[^./]*)?$/.exec(url)?.[1]
+  return withDigest(/-(DIGEST)(?:\.[^./]*)?$/).exec(url)?.[1]
 }

@@ -4,6 +4,7 @@
 // Exit status 1 and the message on stderr when it fails.
 import fs from 'node:fs/promises'
 import { precompile, type Progress } from '../../lib/assets/building/precompile.ts'
+import { withDigest } from './digest.ts'
 
 const [root = '', stage = '', count = '', signal = ''] = process.argv.slice(2)
 let reached = 0
@@ -14,7 +15,7 @@ function reach(what: Progress['stage'] | 'commit'): void {
 
 const { rename } = fs
 fs.rename = (from, to) => {
-  if (!/-[0-9a-f]{32}\.\w+$|-[0-9a-f]{32}\.\w+\.(?:br|gz|zst)$/.test(String(to))) reach('commit')
+  if (!withDigest(/-DIGEST\.\w+$|-DIGEST\.\w+\.(?:br|gz|zst)$/).test(String(to))) reach('commit')
   return rename(from, to)
 }
 

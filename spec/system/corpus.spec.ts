@@ -18,6 +18,7 @@ import {
 } from '../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { launch } from './chromium.ts'
+import { withDigest } from '../support/digest.ts'
 
 const MODULES = resolve('node_modules')
 
@@ -42,7 +43,7 @@ const apps = Object.fromEntries(
   ])
 )
 
-const PRINTED = /-[0-9a-f]{32}\.\w+$/
+const PRINTED = withDigest(/-DIGEST\.\w+$/)
 
 const root = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
 let report: Awaited<ReturnType<typeof run>> | undefined

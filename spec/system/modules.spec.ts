@@ -6,6 +6,7 @@ import type { ViewHelpers } from '../../lib/assets/views/view-helpers.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles, type Files } from '../support/site.ts'
 import { launch } from './chromium.ts'
+import { withDigest } from '../support/digest.ts'
 
 const COUNT = 300
 const nameOf = (at: number) => `part${at % 10}/m${at}`
@@ -133,7 +134,7 @@ for (const [what, options] of Object.entries({
     t.deepEqual(page.complaints, [])
     t.deepEqual(page.remarks, [])
     t.deepEqual(warnings, [])
-    const isPlain = (path: string) => !/-[0-9a-f]{32}\.\w+$/.test(path)
+    const isPlain = (path: string) => !withDigest(/-DIGEST\.\w+$/).test(path)
     if (options.env === 'production') t.deepEqual(paths.filter(isPlain), [])
     // The worker has a module map of its own, and may ask before the page's response is cached.
     const inPage = paths.filter(path => path.endsWith('.js') && !/m299|worker/.test(path))

@@ -11,6 +11,7 @@ import Koa2 from 'koa2'
 import { koaAssets, koaHttpCache, type SendFileOptions } from '../../../lib/index.ts'
 import { ask, type Question } from '../../support/ask.ts'
 import { makeProject, makeSite, type Files, type SiteOptions } from '../../support/site.ts'
+import { withDigest } from '../../support/digest.ts'
 
 const PDF = 'the bytes of a report'
 const LARGE = Buffer.alloc(2 * 1024 * 1024, 'film')
@@ -343,7 +344,7 @@ test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.f
   t.is((await ask('/silent')).headers['cache-control'], 'no-store')
   const said = await ask('/said')
   t.is(said.headers['cache-control'], 'private, max-age=60')
-  t.regex(String(said.headers['etag']), /^"[0-9a-f]{32}"$/)
+  t.regex(String(said.headers['etag']), withDigest(/^"DIGEST"$/))
   const headers = { 'if-none-match': '"a"' }
   t.is((await ask('/fresh', { headers })).status, 304)
   version = 'b'
