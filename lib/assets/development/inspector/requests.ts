@@ -4,18 +4,11 @@ import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
 import { assetLink, bytes, html, layout, table } from './pages/layout.ts'
 
-export interface LoggedRequest {
-  /** ISO 8601. */
-  readonly at: string
-  readonly method: string
-  /** As it was sent, without the query. */
-  readonly path: string
-  readonly status: number
-  readonly reason: string
-  /** Of the content; undefined where the route decides. */
-  readonly bytes: number | undefined
-  readonly coding: string | undefined
-}
+/** A message, and when it came, in ISO 8601; without bytes and coding where the route decides. */
+export type LoggedRequest = { readonly at: string } & Omit<Message, 'bytes' | 'coding'> &
+  Partial<Pick<Message, 'bytes' | 'coding'>>
+
+type Message = DiagnosticMessages['served']
 
 const MAX_REQUESTS = 100
 
@@ -27,24 +20,15 @@ const MAX_REQUESTS = 100
  */
 export function logRequests(own: string, root: string): () => readonly LoggedRequest[] {
   const requests: LoggedRequest[] = []
-  const listen = <N extends 'served' | 'missed' | 'halted'>(
-    name: N,
-    describe: (message: DiagnosticMessages[N]) => Omit<LoggedRequest, 'at' | 'method' | 'path'>
-  ) => {
-    subscribe(`koa-fresh-assets:${name}`, given => {
-      const message = given as DiagnosticMessages[N]
-      const { method, path } = message
-      if (path.startsWith(own)) return
-      requests.unshift({ at: new Date().toISOString(), method, path, ...describe(message) })
-      requests.splice(MAX_REQUESTS)
-    })
+  const log = (given: unknown) => {
+    // What was missed has neither status nor reason.
+    const message = Object.assign({ status: 404, reason: 'nothing responded' }, given as Message)
+    if (message.path.startsWith(own)) return
+    const reason = message.reason.replaceAll(`${root}${sep}`, '')
+    requests.unshift({ ...message, at: new Date().toISOString(), reason })
+    requests.splice(MAX_REQUESTS)
   }
-  listen('served', ({ status, reason, bytes, coding }) => {
-    return { status, reason: reason.replaceAll(`${root}${sep}`, ''), bytes, coding }
-  })
-  const undecided = { bytes: undefined, coding: undefined }
-  listen('missed', () => ({ status: 404, reason: 'nothing responded', ...undecided }))
-  listen('halted', ({ status, reason }) => ({ status, reason, ...undecided }))
+  for (const name of ['served', 'missed', 'halted']) subscribe(`koa-fresh-assets:${name}`, log)
   return () => requests
 }
 
