@@ -6,7 +6,7 @@ import { isCacheControl } from './http/cache-control.ts'
 import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
-import { isHalt } from './http-cache/fresh/halt.ts'
+import { isHalt } from './http-cache/fresh/fresh.ts'
 import type { RequestState, Verdict } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
@@ -24,8 +24,7 @@ export type {
   Lifetime
 } from './http-cache/cache-directive.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
-export type { Fresh, FreshOptions, FreshOutcome } from './http-cache/fresh/fresh.ts'
-export { Halt } from './http-cache/fresh/halt.ts'
+export { type Fresh, type FreshOptions, type FreshOutcome, Halt } from './http-cache/fresh/fresh.ts'
 export type { FreshValidators, ResourceState } from './http-cache/fresh/identify.ts'
 export type { GroupOptions, HttpCacheOptions } from './http-cache/settings.ts'
 export { versionOf, type VersionOfOptions } from './http-cache/version-of.ts'

@@ -10,10 +10,11 @@ import {
   type FreshOutcome,
   type GivenValidators,
   PendingResult,
+  halted,
+  isHalt,
   isPromise,
   readHalt
 } from './fresh/fresh.ts'
-import { halted, isHalt } from './fresh/halt.ts'
 import { type FreshValidators, identify, withoutVersion } from './fresh/identify.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
