@@ -1,7 +1,7 @@
 // Ways out of public, and other spellings of a path: S1 to S26, S33, S34, S39.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
 import { precompile } from '../../lib/index.ts'
@@ -14,22 +14,50 @@ import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
 import { withDigest } from '../support/digest.ts'
 
+const keys = [
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],
+  ...[
+    '__proto__/polluted',
+    'constructor/prototype',
+    'x.__proto__',
+    'x.constructor',
+    'app.__proto__'
+  ]
+]
+
+const ends: Array<Parameters<ExecutionContext['teardown']>[0]> = []
+const wholeFile = { teardown: end => void ends.unshift(end) } as ExecutionContext
+test.after.always(async () => {
+  for (const end of ends) await end()
+})
+
 for (const place of PLACES) {
   const { where, at, options } = place
+  // One for all specs that write nothing there.
+  const root = makeStronghold(wholeFile)
+  const shared = makeFronts(wholeFile, root, options)
 
   for (const [title, targets] of Object.entries(notOurs)) {
-    test(`${title}${where}`, async t => {
-      const root = makeStronghold(t)
+    test.serial(`${title}${where}`, async t => {
       const before = readdirSync(join(root, 'public'), { recursive: true })
-      const fronts = await makeFronts(t, root, options)
-      for (const target of targets) await isNotOurs(t, fronts, targetAt(place, target))
+      for (const target of targets) await isNotOurs(t, await shared, targetAt(place, target))
       t.deepEqual(readdirSync(join(root, 'public'), { recursive: true }), before)
     })
   }
 
+  test.serial(
+    `S50 names of object properties are not found where they are no files${where}`,
+    async t => {
+      for (const key of keys) {
+        for (const target of [`${at}/assets/${key}`, `${at}/${key}`]) {
+          await isNotOurs(t, await shared, target)
+        }
+      }
+    }
+  )
+
   test(`S5 no answer redirects, a directory without its slash neither${where}`, async t => {
-    const fronts = await makeFronts(t, makeStronghold(t), options)
-    for (const { alone } of fronts) {
+    for (const { alone } of await shared) {
       for (const target of ['/css', '/admin', '/assets', '/', '/assets/', '//css', '/css?x=/..']) {
         const answer = await ask(alone.port, 'GET', at + target)
         t.is(answer.status, 404, target)
@@ -40,7 +68,7 @@ for (const place of PLACES) {
   })
 
   test(`S26 the well-known folder is served where a root of URLs is${where}`, async t => {
-    for (const { front } of await makeFronts(t, makeStronghold(t), options)) {
+    for (const { front } of await shared) {
       const answer = await ask(front.port, 'GET', `${at}/.well-known/x`)
       // RFC 8615: it is at the root of a host alone.
       t.deepEqual([answer.status, answer.text], at === '' ? [200, 'known'] : [404, 'Not Found'])
@@ -189,27 +217,6 @@ test('S23 a path of 64 KiB is too long for a file, and no more than that', async
 })
 
 // Names that are properties of every object: S50.
-
-const keys = [
-  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],
-  ...[
-    '__proto__/polluted',
-    'constructor/prototype',
-    'x.__proto__',
-    'x.constructor',
-    'app.__proto__'
-  ]
-]
-
-for (const { where, at, options } of PLACES) {
-  test(`S50 names of object properties are not found where they are no files${where}`, async t => {
-    const fronts = await makeFronts(t, makeStronghold(t), options)
-    for (const key of keys) {
-      await isNotOurs(t, fronts, `${at}/assets/${key}`)
-      await isNotOurs(t, fronts, `${at}/${key}`)
-    }
-  })
-}
 
 test('S50 names of object properties are names like any other', async t => {
   // An app of the project has that name.

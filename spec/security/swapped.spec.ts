@@ -99,7 +99,7 @@ for (const what of ['a file', 'a big file', 'a folder'] as const) {
           : await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
       const name = what === 'a folder' ? 'link/x.bin' : 'link.bin'
       const publish = publisherOf(root)
-      for (let round = 0; round < cases(100, 1000); round++) {
+      for (let round = 0; round < cases(40, 1000); round++) {
         await publish(name)
         t.deepEqual(tellsSecret(root), [], `round ${round}`)
       }
@@ -120,7 +120,7 @@ test.serial('S52 a precompile publishes nothing from outside while links are swa
   const images = join(root, 'apps/web/assets/images')
   await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
   await swap(t, join(images, 'link'), ['good', outside])
-  for (let round = 0; round < cases(3, 20); round++) {
+  for (let round = 0; round < cases(2, 20); round++) {
     await precompile({ root, integrity: false }, { warn: () => {} }).catch((error: unknown) => {
       // What was published may be found to be another than what was digested.
       t.like(error, { name: /AssetError|PrecompileError/.exec(String(error))?.[0] ?? 'AssetError' })
@@ -137,7 +137,7 @@ test.serial(
     const root = makeProject(t, { [source]: 'a', 'public/assets/real/y': '' })
     const rest = await swap(t, join(root, 'public/assets/sub'), ['real', outside])
     const publish = publisherOf(root)
-    for (let round = 0; round < cases(100, 1000); round++) {
+    for (let round = 0; round < cases(40, 1000); round++) {
       writeFiles(root, { [source]: `round ${round}` })
       try {
         await publish('sub/app.txt')
