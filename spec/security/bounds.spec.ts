@@ -225,6 +225,7 @@ test('S40 with compile off, and with serving off, nothing is written at all', as
 
 const SOURCE = 'apps/web/assets/stylesheets/slow.css.slow'
 const CROWD = 200
+const EDITS = cases(20, 60)
 
 /** A site whose compiler waits until it is let go, and that tells how many requests have come. */
 async function makeSlowSite(t: ExecutionContext, env: string) {
@@ -331,9 +332,9 @@ test('S41 a storm on a broken source: all are told, and it is not compiled for e
   t.is(readAnswer(mended).text, 'mended compiled')
 })
 
-test('S41 a stream of requests over each of 60 edits: one compile for each edit', async t => {
+test(`S41 a stream of requests over each of ${EDITS} edits: one compile for each edit`, async t => {
   const { root, app, state } = await makeSlowSite(t, 'development')
-  for (let edit = 1; edit <= 60; edit++) {
+  for (let edit = 1; edit <= EDITS; edit++) {
     writeFiles(root, { [SOURCE]: `edit ${edit}` })
     const asked: Promise<Set<number>>[] = []
     // Some come before the compile, some in its midst, some in the very moment in which it ends.
