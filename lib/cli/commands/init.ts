@@ -169,7 +169,7 @@ const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets co
 
 const CONFIG = `
 /** @type {import('koa-fresh-assets').KoaAssetsOptions} */
-default {
+export default {
   // Relative paths start here, whatever the working directory is.
   root: import.meta.dirname
 }
@@ -179,7 +179,7 @@ const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'"
 
 const TYPED_CONFIG = `${TYPE_IMPORT}
 
-default {
+export default {
   // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
   root: import.meta.dirname
 } satisfies KoaAssetsOptions
