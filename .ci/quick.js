@@ -30,10 +30,15 @@ function specsOf(file) {
   if (/^(?:README|CONTRIBUTING|docs\/decisions)\.md$/.test(file)) return ['spec/readme.spec.ts']
   if (file.startsWith('docs/')) return specs.filter(path => path.startsWith('spec/docs/'))
   if (!/^(?:lib|spec|package\.json|tsconfig\.json)/.test(file)) return []
+  if (!file.startsWith('lib/')) return undefined
   const place = file.replace(/^lib\//, 'spec/').replace(/\.ts$/, '')
-  const isOfRoom = path => dirname(path) === dirname(place) && dirname(place) !== 'spec'
-  const found = specs.filter(path => isOfRoom(path) || path.startsWith(`${place}.`))
-  return file.startsWith('lib/') && found.length > 0 ? found : undefined
+  const own = specs.filter(path => path.startsWith(`${place}.`))
+  // Those of its folder, or of the nearest folder above it that has some.
+  let folder = dirname(place)
+  const isOfRoom = path => dirname(path) === folder
+  while (dirname(folder) !== '.' && !specs.some(isOfRoom)) folder = dirname(folder)
+  const found = dirname(folder) === '.' ? own : [...own, ...specs.filter(isOfRoom)]
+  return found.length > 0 ? found : undefined
 }
 
 function run(command, ...words) {
