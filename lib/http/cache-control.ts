@@ -39,7 +39,9 @@ const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 
 /** Targeted fields are dictionaries (RFC 9213 section 2.1), which caches ignore as a whole for one wrong member. */
-export type CacheControlSyntax = 'list' | 'dictionary'
+type Syntax = 'list' | 'dictionary'
+
+type Directives = ReadonlyMap<string, DirectiveValue>
 
 /**
  * The field's value, in the order of the map.
@@ -47,10 +49,7 @@ export type CacheControlSyntax = 'list' | 'dictionary'
  * @throws TypeError for an empty map, invalid seconds, text that a field cannot contain, and directives that
  *   contradict each other
  */
-export function formatCacheControl(
-  directives: ReadonlyMap<string, DirectiveValue>,
-  syntax: CacheControlSyntax = 'list'
-): string {
+export function formatCacheControl(directives: Directives, syntax: Syntax = 'list'): string {
   if (directives.size === 0) throw new TypeError('Cache-Control needs at least one directive')
   checkContradictions(directives)
   return Array.from(directives, ([name, value]) => formatDirective(name, value, syntax)).join(', ')
@@ -59,7 +58,7 @@ export function formatCacheControl(
 /** The name of a targeted field (RFC 9213): `CDN-Cache-Control`. `Surrogate-Control` is one as it is. */
 export function targetedField(target: string): string {
   if (TOKEN.test(target)) return /-control$/i.test(target) ? target : `${target}-Cache-Control`
-  throw new TypeError(`target must be a token such as 'CDN', got ${JSON.stringify(target)}`)
+  throw optionError('target', "a token such as 'CDN'", target)
 }
 
 /** Whether a field, by its name, is Cache-Control or a targeted form of it (RFC 9213). */
@@ -74,8 +73,7 @@ export function isCacheControl(field: string): boolean {
  */
 export function checkSeconds(name: string, seconds: unknown): number {
   if (Number.isInteger(seconds) && Number(seconds) >= 0) return wholeSeconds(Number(seconds) * 1000)
-  const given = typeof seconds === 'string' ? JSON.stringify(seconds) : String(seconds)
-  throw new TypeError(`${name} must be whole seconds, 0 or more, got ${given}`)
+  throw optionError(name, 'whole seconds, 0 or more', seconds)
 }
 
 /** A lifetime of any length, limited to what the field can express. */
@@ -96,50 +94,42 @@ export function privateCacheControl(value: string): string {
   return (isStored ? ['private', ...kept] : kept).join(', ')
 }
 
-function formatDirective(given: string, value: DirectiveValue, syntax: CacheControlSyntax): string {
-  const name = syntax === 'list' ? given : given.toLowerCase()
+function formatDirective(given: string, value: DirectiveValue, syntax: Syntax): string {
+  const isList = syntax === 'list'
+  const name = isList ? given : given.toLowerCase()
   if (!TOKEN.test(name)) throw new TypeError(`the directive ${JSON.stringify(name)} is not a token`)
-  if (syntax === 'dictionary' && !DICTIONARY_KEY.test(name)) {
+  if (!isList && !DICTIONARY_KEY.test(name)) {
     throw new TypeError(
       `the directive ${name} cannot be in a targeted field (RFC 9213 section 2.1)`
     )
   }
   if (SECONDS.has(name)) return `${name}=${checkSeconds(name, value)}`
   if (value === true) return name
-  if (typeof value === 'object') return `${name}="${formatFieldNames(name, value)}"`
-  return `${name}=${formatText(name, String(value), syntax === 'list' ? TOKEN : BARE_ITEM)}`
+  if (typeof value === 'object') {
+    const isValid = value.length > 0 && value.every(field => TOKEN.test(field))
+    if (isValid) return `${name}="${value.join(', ')}"`
+    throw optionError(name, 'a list of field names', value)
+  }
+  const text = String(value)
+  if ((isList ? TOKEN : BARE_ITEM).test(text)) return `${name}=${text}`
+  if (QUOTABLE.test(text)) return `${name}="${text}"`
+  throw optionError(name, 'ASCII without quotes, commas and control characters', text)
 }
 
-function formatFieldNames(name: string, fields: readonly string[]): string {
-  if (fields.length > 0 && fields.every(field => TOKEN.test(field))) return fields.join(', ')
-  throw new TypeError(`${name} must be a list of field names, got ${JSON.stringify(fields)}`)
-}
-
-function formatText(name: string, text: string, unquoted: RegExp): string {
-  if (unquoted.test(text)) return text
-  if (QUOTABLE.test(text)) return `"${text}"`
-  throw new TypeError(
-    `${name} must be ASCII without quotes, commas and control characters, got ${JSON.stringify(text)}`
-  )
-}
-
-function checkContradictions(directives: ReadonlyMap<string, DirectiveValue>): void {
+function checkContradictions(directives: Directives): void {
+  const contradictions: [string, string][] = []
   // Section 5.2.2.3: with must-understand, a cache that understands the status ignores `no-store`, which is
   // there for the other caches.
   if (directives.has('no-store') && !directives.has('must-understand')) {
-    if (directives.has('immutable')) throwContradiction('no-store', 'immutable')
-    const lasting = SECONDS_DIRECTIVES.find(name => Number(directives.get(name) ?? 0) > 0)
-    if (lasting !== undefined) throwContradiction('no-store', lasting)
+    const lasting = SECONDS_DIRECTIVES.filter(name => Number(directives.get(name) ?? 0) > 0)
+    for (const name of ['immutable', ...lasting]) contradictions.push(['no-store', name])
   }
   // With field names, `private` keeps only these fields out of shared caches.
   if (directives.get('private') === true) {
-    if (directives.has('public')) throwContradiction('public', 'private')
-    if (directives.has('s-maxage')) throwContradiction('private', 's-maxage')
+    contradictions.push(['public', 'private'], ['private', 's-maxage'])
   }
-}
-
-function throwContradiction(one: string, other: string): never {
-  throw new TypeError(`${one} and ${other} contradict each other`)
+  const found = contradictions.find(pair => pair.every(name => directives.has(name)))
+  if (found) throw new TypeError(`${found.join(' and ')} contradict each other`)
 }
 
 // Groups of stored responses: Cache-Groups and Cache-Group-Invalidation (RFC 9875), and the fields in which

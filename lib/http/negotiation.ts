@@ -1,5 +1,6 @@
 // Selects a content coding by Accept-Encoding (RFC 9110 section 12.5.3).
 import type { IncomingHttpHeaders } from 'node:http'
+import { isOwnPage } from './requests.ts'
 
 /** One coding, such as `identity` or `br`, in which a resource is available, and its size in bytes. */
 interface Offer {
@@ -19,30 +20,17 @@ export function chooseCoding<T extends Offer>(
   const identity = offers.find(offer => offer.coding === 'identity')
   if (acceptEncoding === undefined || offers.length < 2) return identity
   const weights = readWeights(acceptEncoding)
-  let best: T | undefined
-  let bestWeight = 0
+  let [best, bestWeight] = [identity, 0]
   for (const offer of offers) {
-    const weight = weightOf(offer.coding, weights)
-    const wins = weight > bestWeight || (weight === bestWeight && offer.size < (best?.size ?? 0))
-    if (weight > 0 && wins) {
-      best = offer
-      bestWeight = weight
-    }
+    const { coding, size } = offer
+    // Identity is acceptable unless it is excluded, but comes after every coding that is named.
+    const unnamed = coding === 'identity' ? Number.MIN_VALUE : 0
+    const weight = weights.get(coding) ?? weights.get('*') ?? unnamed
+    if (weight === 0 || weight < bestWeight) continue
+    if (weight === bestWeight && best && size >= best.size) continue
+    ;[best, bestWeight] = [offer, weight]
   }
-  return best ?? identity
-}
-
-/** Whether a coding is acceptable by its own name: `*` is not enough for one that needs more than a decoder. */
-export function acceptsByName(acceptEncoding: string | undefined, coding: string): boolean {
-  return acceptEncoding !== undefined && (readWeights(acceptEncoding).get(coding) ?? 0) > 0
-}
-
-// Identity is acceptable unless it is excluded, but comes after every coding that is named.
-const UNNAMED_IDENTITY = Number.MIN_VALUE
-
-function weightOf(coding: string, weights: ReadonlyMap<string, number>): number {
-  const named = weights.get(coding) ?? weights.get('*')
-  return named ?? (coding === 'identity' ? UNNAMED_IDENTITY : 0)
+  return best
 }
 
 const MEMBER = /^([!#$%&'*+\-.^_`|~\w]+)[ \t]*(?:;[ \t]*q=([01](?:\.\d{0,3})?)[ \t]*)?$/i
@@ -77,15 +65,11 @@ const AVAILABLE = /^:[A-Za-z0-9+/]{43}=:$/
 export function offeredDictionary(headers: IncomingHttpHeaders): Buffer | undefined {
   const offered = headers['available-dictionary']
   if (typeof offered !== 'string' || !AVAILABLE.test(offered)) return undefined
-  if (!acceptsByName(headers['accept-encoding'], DELTA_CODING) || isOpaque(headers))
-    return undefined
-  return Buffer.from(offered, 'base64')
-}
-
-/** Whether the response is one of another site, for a page that may not read it (Fetch Standard). */
-function isOpaque(headers: IncomingHttpHeaders): boolean {
-  if (headers['sec-fetch-mode'] !== 'no-cors') return false
-  return !['same-origin', 'none', undefined].includes(headers['sec-fetch-site'])
+  // `*` is not enough for a coding that needs more than a decoder.
+  const weight = readWeights(headers['accept-encoding'] ?? '').get(DELTA_CODING) ?? 0
+  // The response of another site, for a page that may not read it (Fetch Standard).
+  const isOpaque = headers['sec-fetch-mode'] === 'no-cors' && !isOwnPage(headers)
+  return weight > 0 && !isOpaque ? Buffer.from(offered, 'base64') : undefined
 }
 
 // URL Pattern Standard, "escape a pattern string".

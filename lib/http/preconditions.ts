@@ -9,21 +9,6 @@ export interface Judgement {
   readonly reason: string
 }
 
-// Shared by all requests: a reason costs nothing where nobody reads it.
-const UNCONDITIONAL = { status: undefined, reason: 'the request has no condition' } as const
-const OTHER_STATE = { status: 412, reason: 'If-Match does not name the ETag' } as const
-const SAME_STATE = { status: undefined, reason: 'If-Match names the ETag' } as const
-const MODIFIED = { status: 412, reason: 'modified since If-Unmodified-Since' } as const
-const UNMODIFIED = { status: undefined, reason: 'not modified since If-Unmodified-Since' } as const
-const OTHER_COPY = { status: undefined, reason: 'If-None-Match does not name the ETag' } as const
-const SAME_COPY = { status: 304, reason: 'If-None-Match names the ETag' } as const
-const EXISTS = { status: 412, reason: 'If-None-Match names the ETag' } as const
-const OLD_COPY = {
-  status: undefined,
-  reason: 'If-Modified-Since is invalid or differs from Last-Modified'
-} as const
-const CURRENT_COPY = { status: 304, reason: 'not modified since If-Modified-Since' } as const
-
 /** The request fields that make a request conditional, If-Range excepted. */
 export type ConditionalHeaders = Pick<
   IncomingHttpHeaders,
@@ -58,61 +43,65 @@ export function evaluatePreconditions(
   method: string,
   headers: ConditionalHeaders,
   validators: Validators,
-  options?: PreconditionOptions
+  options: PreconditionOptions = {}
 ): Judgement {
-  const ifMatch = headers['if-match']
-  const ifUnmodifiedSince = headers['if-unmodified-since']
-  const ifNoneMatch = headers['if-none-match']
-  const ifModifiedSince = headers['if-modified-since']
+  const {
+    'if-match': match,
+    'if-unmodified-since': unmodifiedSince,
+    'if-none-match': noneMatch,
+    'if-modified-since': modifiedSince
+  } = headers
 
   // Step 0, section 13.2.1: these methods neither select nor modify a representation.
   if (method === 'OPTIONS' || method === 'TRACE' || method === 'CONNECT') return UNCONDITIONAL
 
   // Steps 1 and 2: If-Unmodified-Since applies only without If-Match.
-  if (ifMatch !== undefined) {
-    if (!matches(ifMatch, validators, 'strong')) return OTHER_STATE
-  } else if (ifUnmodifiedSince !== undefined) {
-    if (isModifiedSince(ifUnmodifiedSince, validators)) return MODIFIED
+  if (match !== undefined) {
+    if (!etagMatches(match, validators, 'strong')) {
+      return judge(412, 'If-Match does not name the ETag')
+    }
+  } else if (unmodifiedSince !== undefined && isModifiedSince(unmodifiedSince, validators)) {
+    return judge(412, 'modified since If-Unmodified-Since')
   }
 
   // Steps 3 and 4: If-Modified-Since applies only without If-None-Match, and to GET and HEAD. A conditional
   // QUERY is evaluated like GET (RFC 10008).
   const reads = isRetrieval(method)
-  if (ifNoneMatch !== undefined) {
-    if (!matches(ifNoneMatch, validators, 'weak')) return OTHER_COPY
-    return reads ? SAME_COPY : EXISTS
+  if (noneMatch !== undefined) {
+    return etagMatches(noneMatch, validators, 'weak')
+      ? judge(reads ? 304 : 412, 'If-None-Match names the ETag')
+      : judge(undefined, 'If-None-Match does not name the ETag')
   }
-  if (ifModifiedSince !== undefined) {
-    const isCurrent = reads && isUnmodifiedSince(ifModifiedSince, validators, options)
-    return isCurrent ? CURRENT_COPY : OLD_COPY
+  if (modifiedSince !== undefined) {
+    return reads && isCurrent(modifiedSince, validators, options)
+      ? judge(304, 'not modified since If-Modified-Since')
+      : judge(undefined, 'If-Modified-Since is invalid or differs from Last-Modified')
   }
-  if (ifMatch !== undefined) return SAME_STATE
-  return ifUnmodifiedSince === undefined ? UNCONDITIONAL : UNMODIFIED
+  if (match !== undefined) return judge(undefined, 'If-Match names the ETag')
+  if (unmodifiedSince === undefined) return UNCONDITIONAL
+  return judge(undefined, 'not modified since If-Unmodified-Since')
 }
 
-// Sections 13.1.1 and 13.1.2: `*` matches any current representation.
-function matches(list: string, validators: Validators, comparison: 'strong' | 'weak'): boolean {
-  const { etag, lastModified } = validators
-  if (list === '*') return etag !== undefined || lastModified !== undefined
-  return etagMatches(list, etag, comparison)
+function judge(status: Judgement['status'], reason: string): Judgement {
+  return { status, reason }
 }
+
+const UNCONDITIONAL = judge(undefined, 'the request has no condition')
 
 // Section 13.1.4: an invalid date is ignored, and so is any date without a modification date to compare it with.
 function isModifiedSince(date: string, { lastModified }: Validators): boolean {
-  if (lastModified === undefined) return false
   const since = parseHttpDate(date)
-  return since !== undefined && lastModified > since
+  return since !== undefined && lastModified !== undefined && lastModified > since
 }
 
 // Section 13.1.3.
-function isUnmodifiedSince(
+function isCurrent(
   date: string,
   { lastModified }: Validators,
-  options: PreconditionOptions | undefined
+  { ifModifiedSince, now = Date.now() }: PreconditionOptions
 ): boolean {
-  if (lastModified === undefined) return false
-  const since = parseHttpDate(date, options?.now)
-  if (since === lastModified) return true
-  if (since === undefined || options?.ifModifiedSince !== 'before') return false
-  return since > lastModified && since <= (options.now ?? Date.now())
+  const since = parseHttpDate(date, now)
+  if (since === undefined || lastModified === undefined) return false
+  const isLater = since > lastModified && since <= now
+  return since === lastModified || (isLater && ifModifiedSince === 'before')
 }

@@ -35,16 +35,11 @@ const ONE_RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
 function readRange(range: string, size: number): RangeChoice {
   const [, first, last] = ONE_RANGE.exec(range) ?? []
   if (first === undefined || last === undefined || first + last === '') return 'whole'
-  if (first === '') return lastBytes(Number(last), size)
-  const [start, end] = [Number(first), last === '' ? Infinity : Number(last)]
+  // Section 14.1.2: a suffix longer than the representation selects all of it.
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? Infinity : Number(last)
   if (start > end) return 'whole'
   return start < size ? { start, end: Math.min(end, size - 1) } : 'unsatisfiable'
-}
-
-// Section 14.1.2: a suffix longer than the representation selects all of it.
-function lastBytes(length: number, size: number): RangeChoice {
-  if (length === 0 || size === 0) return 'unsatisfiable'
-  return { start: Math.max(0, size - length), end: size - 1 }
 }
 
 // Section 13.1.5: a single tag, compared strongly; a date must equal the last modification, which is strong

@@ -1,4 +1,5 @@
 // Entity tags: formatting and comparison (RFC 9110 section 8.8.3).
+import { optionError } from '../options.ts'
 
 /** Metadata that distinguishes one state of a resource from another (RFC 9110 section 8.8). */
 export interface Validators {
@@ -21,39 +22,35 @@ const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
  *   string
  */
 export function formatEtag(opaque: string, weak = false): string {
-  const tag = ENTITY_TAG.test(opaque) ? opaque : inQuotes(opaque)
+  const isTag = ENTITY_TAG.test(opaque)
+  if (!isTag && !OPAQUE.test(opaque)) {
+    throw optionError('an ETag', 'visible ASCII characters without quotes', opaque)
+  }
+  const tag = isTag ? opaque : `"${opaque}"`
   return weak && !isWeak(tag) ? `W/${tag}` : tag
 }
 
-function inQuotes(opaque: string): string {
-  if (OPAQUE.test(opaque)) return `"${opaque}"`
-  throw new TypeError(
-    `an ETag must be visible ASCII characters without quotes, got ${JSON.stringify(opaque)}`
-  )
-}
-
 /**
- * Whether a list of entity tags, the value of If-Match or If-None-Match, contains this one (RFC 9110 section
- * 8.8.3.2). `*` matches every tag. A tag without quotes is tolerated, because some clients drop them. One
- * pass, because the client controls the list's length.
+ * Whether a list of entity tags, the value of If-Match or If-None-Match, names the current representation
+ * (RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2); `*` matches any. A tag without quotes is tolerated, because
+ * some clients drop them. One pass, because the client controls the list's length.
  */
 export function etagMatches(
   list: string,
-  etag: string | undefined,
+  { etag, lastModified }: Validators,
   comparison: 'strong' | 'weak'
 ): boolean {
-  if (etag === undefined) return false
-  if (list === '*') return true
-  if (comparison === 'strong' && isWeak(etag)) return false
+  if (list === '*') return etag !== undefined || lastModified !== undefined
+  const isStrong = comparison === 'strong'
+  if (etag === undefined || (isStrong && isWeak(etag))) return false
   const opaque = opaqueOf(etag)
   const members = list.includes(',') ? (list.match(MEMBERS) ?? []) : [list]
-  return members.some(member => matchesMember(member.trim(), opaque, comparison))
-}
-
-function matchesMember(member: string, opaque: string, comparison: 'strong' | 'weak'): boolean {
-  if (comparison === 'strong' && isWeak(member)) return false
-  const tag = opaqueOf(member)
-  return tag !== '' && (tag === opaque || `"${tag}"` === opaque)
+  return members.some(text => {
+    const member = text.trim()
+    const tag = opaqueOf(member)
+    if (tag === '' || (isStrong && isWeak(member))) return false
+    return tag === opaque || `"${tag}"` === opaque
+  })
 }
 
 function isWeak(tag: string): boolean {
