@@ -35,12 +35,12 @@ import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
-import type { OpenFile } from './files/disk.ts'
+import type { OpenFile } from './files/open-file.ts'
 import { warnOnce } from './printable.ts'
 
 export type { AssetContext, Preload }
 export { assetSources } from './assets/sources/third-party.ts'
-export type { IntegrityAlgorithm } from './files/content.ts'
+export type { IntegrityAlgorithm } from './files/digest.ts'
 
 export {
   precompile,

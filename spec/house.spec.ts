@@ -185,8 +185,8 @@ test('neither the law of HTTP nor the views know the disk', t => {
 })
 
 test('nothing waits for a disk after start: *Sync is called at start, and for open descriptors', t => {
-  const atStart = ['files/at-start.ts', 'files/writing/process-owner.ts']
-  const descriptors = 'files/disk.ts'
+  const atStart = ['files/at-start.ts']
+  const descriptors = 'files/open-file.ts'
   t.deepEqual(
     filesWith(/\b\w+Sync\b/).filter(file => !atStart.includes(file) && roomOf(file) !== 'cli'),
     [descriptors]

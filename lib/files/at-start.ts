@@ -3,7 +3,9 @@ import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statS
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
 import { showsChangesAfter } from './clock.ts'
-import { errorCode, isMiss, readSnapshot, sameStamp, stampOf, statOf, type Stamp } from './disk.ts'
+import { errorCode, EXACT, isMiss, stampOf } from './disk.ts'
+import { observe, recheckFile, type FileObservation } from './observation.ts'
+import { readSnapshot } from './open-file.ts'
 
 /** The entries of a directory; none when it does not exist. */
 export function readDirectory(path: string): Dirent[] {
@@ -16,10 +18,6 @@ export function isDirectory(path: string): boolean {
 
 export function statIfThere(path: string): Stats | undefined {
   return ifThere(() => statSync(path))
-}
-
-function stampAtStart(path: string): Stamp | undefined {
-  return ifThere(() => stampOf(statSync(path, { bigint: true })))
 }
 
 export function readIfThere(path: string): Buffer | undefined {
@@ -58,7 +56,7 @@ export class ReloadedFile {
   readonly path: string
   readonly #reading: Reading
   /** Undefined while the file may differ from what was read. */
-  #stamp: Stamp | undefined
+  #known: FileObservation | undefined
   #lookedAt = -Infinity
   #looking: Promise<void> | undefined
 
@@ -66,12 +64,14 @@ export class ReloadedFile {
   constructor(path: string, reading: Reading) {
     this.path = path
     this.#reading = reading
-    this.#stamp = conclusive(stampAtStart(path), Date.now())
+    const stats = ifThere(() => statSync(path, EXACT))
+    const isConclusive = stats && showsChangesAfter(stats, Date.now())
+    if (isConclusive) this.#known = { path, stamp: stampOf(stats) }
   }
 
   /** Makes the next check read the file again, changed or not. */
   distrust(): void {
-    this.#stamp = undefined
+    this.#known = undefined
   }
 
   /**
@@ -93,24 +93,19 @@ export class ReloadedFile {
   })
 
   async #readIfChanged(): Promise<void> {
-    const stats = await statOf(this.path)
-    if (!stats || (this.#stamp && sameStamp(this.#stamp, stats))) return
+    this.#known &&= await recheckFile(this.#known)
+    if (this.#known) return
     const readAt = Date.now()
-    const snapshot = await readSnapshot(this.path)
-    if (!snapshot) return
+    const read = await readSnapshot(this.path)
+    if (!read) return
+    const { bytes, stamp } = read
+    const known = observe(this.path, stamp, () => bytes, readAt)
     try {
-      const isTaken = await this.#reading.take(snapshot.bytes)
-      this.#stamp = isTaken ? conclusive(snapshot.stamp, readAt) : undefined
+      if (await this.#reading.take(bytes)) this.#known = known
     } catch (error) {
       // Only what is wrong with the bytes themselves stays wrong until they change.
-      const isBroken = errorCode(error) === 'manifest-broken'
-      this.#stamp = isBroken ? conclusive(snapshot.stamp, readAt) : undefined
+      if (errorCode(error) === 'manifest-broken') this.#known = known
       throw error
     }
   }
-}
-
-/** Undefined for a file that changed so recently that its stamp may not show another change. */
-function conclusive(stamp: Stamp | undefined, readAt: number): Stamp | undefined {
-  return stamp && showsChangesAfter(stamp, readAt) ? stamp : undefined
 }

@@ -1,22 +1,40 @@
-// The table of content codings (RFC 9110 section 8.4.1): another one is another row.
-import type { Transform } from 'node:stream'
+// The table of content codings (RFC 9110 section 8.4.1), in which another one is another row, and compressed
+// copies of files: whether one holds the bytes of its original, and making it.
+import { createReadStream } from 'node:fs'
+import { lstat } from 'node:fs/promises'
+import type { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
+import { isCompressibleType } from '../http/fields.ts'
+import { digestOfStream } from './digest.ts'
+import { errorCode, EXACT, ifThere } from './disk.ts'
+import type { Content } from './open-file.ts'
+
+type Transcode<Result> = (
+  bytes: Uint8Array,
+  options: object,
+  callback: (error: Error | null, result: Result) => void
+) => void
 
 // Since Node 22.15.
-const { zstdCompress, createZstdDecompress, constants } = zlib as typeof zlib & {
-  zstdCompress?: (
-    bytes: Uint8Array,
-    options: { params: Record<number, number>; pledgedSrcSize: number },
-    callback: (error: Error | null, result: Buffer) => void
-  ) => void
+const { zstdCompress, zstdDecompress, createZstdDecompress, constants } = zlib as typeof zlib & {
+  zstdCompress?: Transcode<Buffer>
+  zstdDecompress?: Transcode<{ buffer: Buffer; engine: { bytesWritten: number } }>
   createZstdDecompress?: () => Transform
-  constants: { ZSTD_c_compressionLevel?: number }
+  constants: { ZSTD_c_compressionLevel?: number; ZSTD_c_windowLog?: number }
 }
 
 const brotli = promisify(zlib.brotliCompress)
 const gzip = promisify(zlib.gzip)
-const zstd = zstdCompress && promisify(zstdCompress)
+export const zstd = zstdCompress && promisify(zstdCompress)
+/** With the option `info`. */
+export const unzstd = zstdDecompress && promisify(zstdDecompress)
+/** Its parameters; they are not numbers where Node lacks it. */
+export const ZSTD = {
+  level: constants.ZSTD_c_compressionLevel ?? NaN,
+  windowLog: constants.ZSTD_c_windowLog ?? NaN
+}
 
 export interface Coding {
   /** The token in `Accept-Encoding` and `Content-Encoding`. */
@@ -53,7 +71,7 @@ export const CODINGS: readonly Coding[] = [
       zstd &&
       (bytes =>
         zstd(bytes, {
-          params: { [constants.ZSTD_c_compressionLevel ?? NaN]: 19 },
+          params: { [ZSTD.level]: 19 },
           pledgedSrcSize: bytes.length
         })),
     decompressor: createZstdDecompress
@@ -73,4 +91,88 @@ export const WRITABLE_CODINGS = CODINGS.filter(({ compress }) => compress)
 export function withoutCodingExtension(path: string): string {
   const coding = CODINGS.find(({ extension }) => path.endsWith(extension))
   return coding ? path.slice(0, -coding.extension.length) : path
+}
+
+/** A larger copy is not worth a second file. */
+const MAX_RATIO = 0.95
+/** The header of a coding outweighs the gain for fewer. */
+const MIN_BYTES = 150
+
+/** The bytes that a copy has to expand to. */
+export interface Original {
+  readonly size: number
+  readonly digest: string
+}
+
+/** What a copy is written from, which is the file itself where that holds the bytes already. */
+export interface CompressedCopy {
+  readonly content: Content
+  /** In bytes. */
+  readonly size: number
+}
+
+/**
+ * The copy that a file has to have beside it; undefined for none. One that holds the bytes is not made again:
+ * decompressing is a hundred times as fast as compressing.
+ */
+export async function copyFor(
+  file: string,
+  original: Original,
+  coding: Coding,
+  read: () => Promise<Uint8Array>
+): Promise<CompressedCopy | undefined> {
+  if (!coding.compress || original.size < MIN_BYTES || !isCompressibleType(file)) return undefined
+  const path = file + coding.extension
+  // A link need not lead to a copy.
+  const stats = await ifThere(lstat(path, EXACT))
+  const mayHold = stats?.isFile() === true && Number(stats.size) < original.size
+  if (mayHold && (await compareFile(original, path, coding)) === 'equal') {
+    return { content: { copyOf: path }, size: Number(stats.size) }
+  }
+  const bytes = await read()
+  const content = await coding.compress(bytes)
+  const pays = content.length <= bytes.length * MAX_RATIO
+  return pays ? { content, size: content.length } : undefined
+}
+
+/** `damaged` cannot be decompressed; `unsupported` is a coding that this Node cannot read. */
+type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
+
+/**
+ * Compares what compressed bytes expand to with an original. Expansion stops at the original's size, so a
+ * decompression bomb does no harm.
+ */
+export async function compareCopy(
+  original: Original,
+  openCopy: () => Readable,
+  coding: Coding
+): Promise<Comparison> {
+  const decompressor = coding.decompressor?.()
+  if (!decompressor) return 'unsupported'
+  const copy = openCopy()
+  let size = 0
+  const limited = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      size += chunk.length
+      if (size > original.size) throw new RangeError('longer than the original')
+      yield chunk
+    }
+  }
+  try {
+    const digest = await pipeline(copy, decompressor, limited, digestOfStream)
+    return size === original.size && digest === original.digest ? 'equal' : 'different'
+  } catch (error) {
+    if (size > original.size) return 'different'
+    // zlib's codes for bad input: Z_DATA_ERROR, ERR__ERROR_FORMAT_PADDING_1, ZSTD_error_…
+    if (/^(?:Z_|ERR__|ERR_BROTLI|ZSTD_)/.test(errorCode(error) ?? '')) return 'damaged'
+    throw error
+  } finally {
+    // A read may still be under way.
+    if (!copy.closed) await new Promise(resolve => copy.once('close', resolve))
+  }
+}
+
+/** The same for a copy on disk; undefined when it is gone. */
+export function compareFile(original: Original, path: string, coding: Coding) {
+  return ifThere(compareCopy(original, () => createReadStream(path), coding))
 }

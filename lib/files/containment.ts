@@ -1,18 +1,8 @@
 // Whether files are inside a directory, by their real paths: a link may lead out of it.
-import { lstat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../errors.ts'
-import {
-  ifThere,
-  isInside,
-  isSameInode,
-  pathOfDescriptor,
-  readOpenFile,
-  realpathOf,
-  removeFile,
-  withFile,
-  type OpenFile
-} from './disk.ts'
+import { isInside, isAt, realpathOf, removeFile } from './disk.ts'
+import { pathOfDescriptor, readOpenFile, withFile, type OpenFile } from './open-file.ts'
 
 export type Symlinks = 'inside' | 'follow' | 'deny'
 
@@ -32,14 +22,11 @@ export interface ServedPlace {
   readonly isExpected?: boolean
 }
 
-/** Real paths: of a directory, and of the project's root. */
-interface Whereabouts {
-  readonly real: string
-  readonly root: string | undefined
-}
-
-/** As each directory was first seen: a link that later takes its place leads out of it. */
-const seen = new WeakMap<ServedPlace, Whereabouts>()
+/**
+ * The real paths of each directory and of its root, as they were first seen: a link that later takes their
+ * place leads out of it.
+ */
+const seen = new WeakMap<ServedPlace, { readonly real: string; readonly root: string }>()
 
 /**
  * Looks for a directory, for the first time or after a deploy: links above `root` belong to it, as in
@@ -48,14 +35,13 @@ const seen = new WeakMap<ServedPlace, Whereabouts>()
 async function lookFor(place: ServedPlace): Promise<void> {
   const [real, root] = await Promise.all([place.dir, place.root].map(realpathOf))
   const before = seen.get(place)
-  if (real === undefined) return
+  if (real === undefined || root === undefined) return
   if (!before) {
     const isAccepted = !place.isExpected || (await place.mayLeadTo?.(real))
     // Of two concurrent lookups the first one counts.
     if (isAccepted) seen.set(place, seen.get(place) ?? { real, root })
     return
   }
-  if (root === undefined || before.root === undefined) return
   if (root !== before.root) {
     if (!isInside(before.root, before.real)) return
     seen.set(place, { root, real: join(root, relative(before.root, before.real)) })
@@ -67,35 +53,17 @@ async function lookFor(place: ServedPlace): Promise<void> {
 /** @param path the name of what has the real path: `deny` compares the two */
 async function isRealInPlace(place: ServedPlace, path: string, real: string | undefined) {
   if (real === undefined) return false
-  const { dir, symlinks } = place
   const isAllowed = () => {
-    const directory = seen.get(place)
-    return directory !== undefined && isAllowedAt(symlinks, [dir, directory.real], [path, real])
+    const directory = seen.get(place)?.real
+    if (directory === undefined) return false
+    return place.symlinks === 'deny'
+      ? real === join(directory, relative(place.dir, path))
+      : isInside(directory, real)
   }
   if (!seen.has(place)) await lookFor(place)
   if (isAllowed()) return true
   await lookFor(place)
   return isAllowed()
-}
-
-type NameAndReal = readonly [name: string, real: string]
-
-function isAllowedAt(symlinks: Symlinks, directory: NameAndReal, [path, real]: NameAndReal) {
-  const [name, realDirectory] = directory
-  return symlinks === 'deny'
-    ? real === join(realDirectory, relative(name, path))
-    : isInside(realDirectory, real)
-}
-
-/**
- * Whether `symlinks` allows an open file in a directory, wherever that is. The descriptor is checked, not the
- * path, so swapping a link has no effect.
- */
-export async function isInDirectory(symlinks: Symlinks, directory: string, file: OpenFile) {
-  if (symlinks === 'follow') return true
-  const [realDirectory, real] = [await realpathOf(directory), await realPathOfOpen(file)]
-  if (realDirectory === undefined || real === undefined) return false
-  return isAllowedAt(symlinks, [directory, realDirectory], [file.path, real])
 }
 
 const DELETED = ' (deleted)'
@@ -106,19 +74,14 @@ export function realPathOfOpen(file: OpenFile): Promise<string | undefined> | st
   if (path === undefined) return realPathByName(file)
   if (!path.endsWith(DELETED)) return path
   // Linux appends it once the name was removed or given to another file (proc_pid_fd(5)).
-  return isAt(path, file).then(is => (is ? path : path.slice(0, -DELETED.length)))
+  return isAt(path, file.stats).then(is => (is ? path : path.slice(0, -DELETED.length)))
 }
 
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */
 export async function realPathByName(file: OpenFile): Promise<string | undefined> {
   const real = await realpathOf(file.path)
-  if (real === undefined || !(await isAt(real, file))) return undefined
+  if (real === undefined || !(await isAt(real, file.stats))) return undefined
   return (await realpathOf(real)) === real ? real : undefined
-}
-
-async function isAt(path: string, { stats }: OpenFile): Promise<boolean> {
-  const found = await ifThere(lstat(path, { bigint: true }))
-  return found !== undefined && isSameInode(found, stats)
 }
 
 /** Whether `symlinks` allows an existing file or directory in a place. */
@@ -134,7 +97,10 @@ export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<
   return true
 }
 
-/** For an open file: whether `symlinks` allows it in a place. */
+/**
+ * For an open file: whether `symlinks` allows it in a place. The descriptor is checked, not the path, so
+ * swapping a link has no effect.
+ */
 export function isInPlace(place: ServedPlace): (file: OpenFile) => Promise<boolean> {
   return async file =>
     place.symlinks === 'follow' || isRealInPlace(place, file.path, await realPathOfOpen(file))

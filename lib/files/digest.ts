@@ -1,6 +1,7 @@
-// The digest of bytes: the first characters of their SHA-256 in hex.
+// The digest of bytes, which is the first characters of their SHA-256 in hex, and their integrity hashes.
 import { createHash, hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { streamOf, withOriginal, type Content } from './open-file.ts'
 
 // 128 bits.
 const LENGTH = 32
@@ -17,41 +18,46 @@ export function digestOfHash(sha256: Buffer): string {
   return sha256.toString('hex').slice(0, LENGTH)
 }
 
-/** The digest of bytes that arrive in pieces. */
-export class Digester {
-  readonly #hash = createHash('sha256')
-
-  update(piece: Uint8Array | string): this {
-    this.#hash.update(piece)
-    return this
-  }
-
-  /** May be called once. */
-  finish(): string {
-    return this.#hash.digest('hex').slice(0, LENGTH)
-  }
-}
-
-/** The digest of a set: the order in which its members are added does not matter. */
-export class SetDigester {
-  readonly #sum = Buffer.alloc(LENGTH / 2)
-
-  add(member: string): void {
-    const digest = Buffer.from(digestOf(member), 'hex')
-    for (const [at, byte] of digest.entries()) this.#sum[at] = (this.#sum[at] ?? 0) ^ byte
-  }
-
-  finish(): string {
-    return this.#sum.toString('hex')
-  }
-}
-
 export async function digestOfStream(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const digester = new Digester()
-  for await (const chunk of chunks) digester.update(chunk)
-  return digester.finish()
+  const sha256 = createHash('sha256')
+  for await (const chunk of chunks) sha256.update(chunk)
+  return digestOfHash(sha256.digest())
 }
 
 export function digestOfFile(path: string): Promise<string> {
   return digestOfStream(createReadStream(path))
+}
+
+/** The hash functions of Subresource Integrity. */
+export const INTEGRITY_ALGORITHMS = ['sha256', 'sha384', 'sha512'] as const
+export type IntegrityAlgorithm = (typeof INTEGRITY_ALGORITHMS)[number]
+
+export interface Checksums {
+  readonly digest: string
+  /** `sha384-<base64>`, one for each algorithm. */
+  readonly integrity: readonly string[]
+  /** In bytes. */
+  readonly size: number
+}
+
+type Algorithms = readonly IntegrityAlgorithm[]
+
+export function checksumsOfBytes(bytes: Uint8Array, algorithms: Algorithms): Checksums {
+  const integrity = algorithms.map(name => `${name}-${hash(name, bytes, 'base64')}`)
+  return { digest: digestOf(bytes), integrity, size: bytes.length }
+}
+
+export async function checksumsOf(content: Content, algorithms: Algorithms): Promise<Checksums> {
+  if (!('copyOf' in content)) return checksumsOfBytes(content, algorithms)
+  const sha256 = createHash('sha256')
+  const hashes = algorithms.map(name => ({ name, sum: createHash(name) }))
+  let size = 0
+  await withOriginal(content, async original => {
+    for await (const piece of streamOf(original)) {
+      for (const sum of [sha256, ...hashes.map(each => each.sum)]) sum.update(piece as Buffer)
+      size += (piece as Buffer).length
+    }
+  })
+  const integrity = hashes.map(({ name, sum }) => `${name}-${sum.digest('base64')}`)
+  return { digest: digestOfHash(sha256.digest()), integrity, size }
 }

@@ -3,7 +3,8 @@
 import { basename, dirname, join } from 'node:path'
 import { showsChangesAfter } from './clock.ts'
 import { digestOf } from './digest.ts'
-import { readSnapshot, sameStamp, stampOf, statOf, type Stamp } from './disk.ts'
+import { readSnapshot } from './open-file.ts'
+import { sameStamp, stampOf, statOf, type Stamp } from './disk.ts'
 
 export type Observation = FileObservation | DirectoryObservation
 
@@ -47,7 +48,7 @@ export function observe(
  * Where the directory does not exist either, its nearest existing ancestor is observed.
  */
 export async function observeAll(paths: Iterable<string>): Promise<Observation[]> {
-  const known = new Map<string, Promise<Looked | undefined>>()
+  const known = new Map<string, ReturnType<typeof lookAt>>()
   const look = (directory: string) => {
     const looked = known.get(directory) ?? lookAt(directory)
     known.set(directory, looked)
@@ -58,27 +59,22 @@ export async function observeAll(paths: Iterable<string>): Promise<Observation[]
       let [at, directory] = [path, await look(dirname(path))]
       for (; !directory && at !== dirname(at); directory = await look(dirname(at))) at = dirname(at)
       const stats = at === path ? await statOf(path) : undefined
-      if (!stats) directory?.absent.add(basename(at))
+      if (!stats) directory?.absent.push(basename(at))
       const readAt = Date.now()
       const read = stats?.isFile() ? await readSnapshot(path) : undefined
       return read ? [observe(path, read.stamp, () => read.bytes, readAt)] : []
     })
   )
-  const directories = (await Promise.all(known.values())).filter(each => each !== undefined)
-  const lacking = directories.filter(({ absent }) => absent.size > 0)
-  return [...files.flat(), ...lacking.map(each => ({ ...each, absent: [...each.absent] }))]
-}
-
-interface Looked extends Omit<DirectoryObservation, 'absent'> {
-  readonly absent: Set<string>
+  const directories = (await Promise.all(known.values())).flatMap(each => each ?? [])
+  return [...files.flat(), ...directories.filter(({ absent }) => absent.length > 0)]
 }
 
 /** Before its names are looked up: the next check sees whatever arrives in between. */
-async function lookAt(path: string): Promise<Looked | undefined> {
+async function lookAt(path: string) {
   const lookedAt = Date.now()
   const stats = await statOf(path)
   const stamp = stats && showsChangesAfter(stats, lookedAt) ? stampOf(stats) : undefined
-  return stats && { path, stamp, absent: new Set() }
+  return stats && { path, stamp, absent: new Array<string>() }
 }
 
 /**
@@ -89,7 +85,9 @@ export function recheck(observation: Observation): Promise<Observation | undefin
   return isFileObservation(observation) ? recheckFile(observation) : recheckDirectory(observation)
 }
 
-async function recheckFile(observation: FileObservation): Promise<FileObservation | undefined> {
+export async function recheckFile(
+  observation: FileObservation
+): Promise<FileObservation | undefined> {
   const { path, stamp, digest } = observation
   if (digest === undefined) {
     const stats = await statOf(path)

@@ -3,10 +3,19 @@ import { renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { open as openHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { OpenFile } from '../../lib/files/disk.ts'
+import type { OpenFile } from '../../lib/files/open-file.ts'
 import { settle } from '../../lib/assets/settings/settings.ts'
-import { isPathInPlace, isInDirectory, realPathByName } from '../../lib/files/containment.ts'
+import {
+  isInPlace,
+  isPathInPlace,
+  realPathByName,
+  type Symlinks
+} from '../../lib/files/containment.ts'
 import { makeProject } from '../support/site.ts'
+
+function isInDirectory(symlinks: Symlinks, dir: string, file: OpenFile): Promise<boolean> {
+  return isInPlace({ root: dir, dir, symlinks })(file)
+}
 
 function makeGround(t: ExecutionContext) {
   const root = makeProject(t, {
@@ -21,7 +30,7 @@ function makeGround(t: ExecutionContext) {
     const stats = await handle.stat({ bigint: true })
     return { path: join(root, path), fd: handle.fd, stats }
   }
-  const judge = async (path: string, symlinks: 'inside' | 'deny' | 'follow' = 'inside') =>
+  const judge = async (path: string, symlinks: Symlinks = 'inside') =>
     isInDirectory(symlinks, directory, await open(path))
   return { root, directory, open, judge }
 }

@@ -1,8 +1,8 @@
 // Names in, assets out: reads and compiles sources, and gives their references the URLs of what they lead to.
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { checksumsOf, readContent } from '../../files/content.ts'
-import { digestOf } from '../../files/digest.ts'
+import { checksumsOf, digestOf } from '../../files/digest.ts'
+import { readContent } from '../../files/open-file.ts'
 import { ifThere } from '../../files/disk.ts'
 import { isBuiltIn } from '../compilers/built-in.ts'
 import { finish, type Draft } from '../rendering/draft.ts'

@@ -1,7 +1,7 @@
 // Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so what is
 // referred to comes first.
-import { checksumsOfBytes, type Checksums } from '../../files/content.ts'
-import { Digester } from '../../files/digest.ts'
+import { createHash } from 'node:crypto'
+import { checksumsOfBytes, digestOfHash, type Checksums } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { isInModule, type Reference, type Urls } from '../rendering/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
@@ -88,14 +88,14 @@ function urlsIn(
  * fingerprint, of each.
  */
 function digestOfCycle(group: readonly Node[], urlsOf: (node: Node) => Urls): string {
-  const digester = new Digester()
+  const hash = createHash('sha256')
   for (const node of group.toSorted(byPath)) {
     const content = finish(node.draft, urlsOf(node))
-    digester.update(node.path).update('\0')
-    if (!('copyOf' in content)) digester.update(content).update('\0')
-    digester.update(node.draft.map ?? '').update('\0')
+    hash.update(node.path).update('\0')
+    if (!('copyOf' in content)) hash.update(content).update('\0')
+    hash.update(node.draft.map ?? '').update('\0')
   }
-  return digester.finish()
+  return digestOfHash(hash.digest())
 }
 
 /**

@@ -1,7 +1,7 @@
 // The assets of all apps, the URL paths under which they are published, and those that cannot be.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import type { Content } from '../../files/content.ts'
+import type { Content } from '../../files/open-file.ts'
 import { printable } from '../../printable.ts'
 import { appAt, assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'

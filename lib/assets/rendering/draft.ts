@@ -5,9 +5,9 @@ import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import { isUnchangedSince } from '../../files/clock.ts'
-import { isInDirectory } from '../../files/containment.ts'
-import type { Content } from '../../files/content.ts'
-import { readOpenFile, realpathOf, stampOf, withFile, type OpenFile } from '../../files/disk.ts'
+import { isInPlace } from '../../files/containment.ts'
+import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
+import { realpathOf, stampOf } from '../../files/disk.ts'
 import {
   isFileObservation,
   newestMtime,
@@ -67,7 +67,7 @@ export async function draft(
 ): Promise<Draft | undefined> {
   const { file, directory, compiler } = asset.source
   const isText = compiler !== undefined || textType(asset.name) !== undefined
-  const isAllowed = (opened: OpenFile) => isInDirectory(symlinks, directory, opened)
+  const isAllowed = isInPlace({ root: directory, dir: directory, symlinks })
   const readAt = Date.now()
   const read = await withFile(file, async opened => {
     if (!(await isAllowed(opened))) return undefined

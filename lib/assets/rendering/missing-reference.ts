@@ -1,7 +1,8 @@
 // The errors for references that are not found, with the place where their author wrote them.
 import { dirname, join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { readSnapshot, statOf } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { statOf } from '../../files/disk.ts'
 import { whyHidden } from '../../files/folder-entries.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'

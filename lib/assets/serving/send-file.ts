@@ -3,8 +3,7 @@ import { createReadStream, type ReadStream, type Stats } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import send from 'send'
 import type { ByteRange } from '../../http/ranges.ts'
-import { keepOpen, type OpenFile } from '../../files/disk.ts'
-import { WITHOUT_CLOSE, readUnchanged, type Read } from '../../files/file-stream.ts'
+import { readUnchanged, type OpenFile } from '../../files/open-file.ts'
 import { abort, endOnReset, isHttp2, HTTP2_PIECE_BYTES } from './connection.ts'
 import { removeContentFields, setFields } from './fields.ts'
 import type { PreparedResponse } from './write-response.ts'
@@ -51,10 +50,9 @@ export function sendFile(
 /** A file as a body, which keeps the file open until it is read or destroyed. */
 export function bodyOf(res: ServerResponse, part: FilePart): ReadStream {
   const body = createReadStream(part.file.path, { ...sourceOf(res, part), ...spanOf(part) })
-  const closed = new Promise<void>(resolve => {
+  part.file.keptOpen = new Promise(resolve => {
     body.once('close', () => resolve())
   })
-  keepOpen(part.file, closed)
   return body
 }
 
@@ -67,14 +65,8 @@ function spanOf({ size, range }: FilePart): ByteRange {
  * can detect that, whatever middleware in front does with the stream.
  */
 function sourceOf(res: ServerResponse, part: FilePart) {
-  const readNext = readUnchanged(part.file, spanOf(part))
-  const read: Read = (fd, buffer, offset, length, position, done) => {
-    readNext(fd, buffer, offset, length, position, (error, bytesRead) => {
-      if (error) abort(res)
-      done(null, error ? 0 : bytesRead, buffer)
-    })
-  }
+  const fs = readUnchanged(part.file, spanOf(part).end, () => abort(res))
   endOnReset(res)
   const pace = isHttp2(res) ? { highWaterMark: HTTP2_PIECE_BYTES } : {}
-  return { fd: part.file.fd, fs: { ...WITHOUT_CLOSE, read }, ...pace }
+  return { fd: part.file.fd, fs, ...pace }
 }

@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
-import type { IntegrityAlgorithm } from '../../files/content.ts'
+import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
 import { entriesGiven, optionError, settleTable, type SettingsOf } from '../../options.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'

@@ -1,6 +1,6 @@
 // One row for each option of koaAssets: what it must be, and its default. An option whose default depends
 // on another option or on the disk gets its default in settings.ts or app-settings.ts.
-import { INTEGRITY_ALGORITHMS } from '../../files/content.ts'
+import { INTEGRITY_ALGORITHMS } from '../../files/digest.ts'
 import {
   entriesGiven,
   flag,

@@ -1,5 +1,5 @@
 // The options of koaAssets as a person writes them. Each has a row in option-table.ts.
-import type { IntegrityAlgorithm } from '../../files/content.ts'
+import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import type { Compiler } from '../compilers/compiler.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { ByPath, HeaderValues } from './values-by-path.ts'

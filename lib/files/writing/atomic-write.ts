@@ -1,29 +1,38 @@
-// Writes a file completely or not at all: a temporary file in the same directory, then a rename. Old temporary
-// files were left by processes that were killed, and are removed.
+// Writes a file completely or not at all: a temporary file in the same directory, then a rename, at once or
+// together with others. Old temporary files were left by processes that were killed, and are removed.
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, open, readdir, realpath, rename, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  realpath,
+  rename,
+  stat,
+  writeFile
+} from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { setMtime } from '../clock.ts'
-import { withOriginal, type Content } from '../content.ts'
+import { addSeconds, secondsLater, setMtime } from '../clock.ts'
 import {
   entriesBelow,
+  errorCode,
+  EXACT,
   ifThere,
   isSameInode,
   removeFile,
   statOf,
-  type OpenFile,
   type Stamp
 } from '../disk.ts'
-import { streamOf } from '../file-stream.ts'
-
-/** A complete file under a temporary name. */
-export interface StagedFile {
-  /** Its real path. */
-  readonly temporary: string
-  readonly target: string
-  readonly stamp: Stamp
-}
+import {
+  readSnapshot,
+  sameBytes,
+  streamOf,
+  withOriginal,
+  type Content,
+  type OpenFile
+} from '../open-file.ts'
 
 /** Each rejects to keep the target as it is. */
 export interface WriteChecks {
@@ -31,6 +40,15 @@ export interface WriteChecks {
   readonly checkLocation?: ((file: OpenFile) => Promise<void>) | undefined
   /** Checks the bytes that were written. */
   readonly checkContent?: ((temporary: string) => Promise<void>) | undefined
+}
+
+/** What a target is replaced by: complete, under a temporary name. */
+export interface Replacement {
+  /** False: the target already has these bytes, and at most its mtime is set; or it is removed. */
+  readonly isNew: boolean
+  /** Returns the new stamp of the target; undefined when another process has already replaced it. */
+  commit(): Promise<Stamp | undefined>
+  discard(): Promise<void>
 }
 
 /**
@@ -43,35 +61,91 @@ export async function writeAtomically(
   mtimeNs: bigint,
   checks: WriteChecks = {}
 ): Promise<Stamp | undefined> {
-  return commitFile(await stageFile(target, content, mtimeNs, checks))
+  return (await stage(target, content, mtimeNs, checks)).commit()
+}
+
+/**
+ * Prepares nothing when the target has the same bytes already. A link counts as no target. `mtimeNs` of the
+ * result is the mtime of the target after the commit.
+ *
+ * Different bytes never get an mtime in the same second as the previous ones. An image may be replaced by
+ * an older one, and packages give their files one mtime in every version; a server that derives validators
+ * from size and mtime (nginx) would then respond 304 to a client with the previous bytes. Each replacement
+ * is a second later than the previous one instead, permanently.
+ */
+export async function prepareReplacement(
+  target: string,
+  content: Content,
+  wanted: bigint,
+  checks: WriteChecks = {}
+): Promise<Replacement & { readonly mtimeNs: bigint }> {
+  const stats = await ifThere(lstat(target, EXACT))
+  const existing = stats?.isFile() ? stats : undefined
+  const seconds = existing && secondsLater(existing, wanted)
+  if (existing && (await hasContent(target, existing, content))) {
+    const mtimeNs = addSeconds(wanted, seconds ?? 0)
+    const commit = async () =>
+      seconds === undefined ? renewMtime(target, mtimeNs, checks) : existing
+    return { isNew: false, mtimeNs, commit, discard: async () => undefined }
+  }
+  const mtimeNs = seconds === undefined ? wanted : addSeconds(wanted, seconds + 1)
+  return { ...(await stage(target, content, mtimeNs, checks)), mtimeNs }
+}
+
+async function hasContent(target: string, { size }: Stamp, content: Content): Promise<boolean> {
+  if ('copyOf' in content) return content.copyOf === target || sameBytes(content.copyOf, target)
+  if (Number(size) !== content.length) return false
+  return (await readSnapshot(target))?.bytes.equals(content) ?? false
+}
+
+async function renewMtime(
+  target: string,
+  mtimeNs: bigint,
+  { checkLocation }: WriteChecks
+): Promise<Stamp | undefined> {
+  try {
+    await setMtime(target, mtimeNs)
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') throw error
+    // Another user's file can be replaced, although its mtime cannot be set.
+    return writeAtomically(target, { copyOf: target }, mtimeNs, { checkLocation })
+  }
+  return statOf(target)
 }
 
 /** Everything up to the rename. */
-export async function stageFile(
+async function stage(
   target: string,
   content: Content,
   mtimeNs: bigint,
-  { checkLocation, checkContent }: WriteChecks = {}
-): Promise<StagedFile> {
+  { checkLocation, checkContent }: WriteChecks
+): Promise<Replacement> {
   const directory = dirname(target)
   await makeDirectory(directory)
-  await sweepOnce(directory)
-  const temporary = join(directory, temporaryName())
+  if (!swept.has(directory)) {
+    if (swept.size >= MAX_SWEPT) swept.clear()
+    swept.add(directory)
+    await sweep(directory)
+  }
+  const path = join(directory, temporaryName())
   try {
-    await writeNew(temporary, content, checkLocation)
-    await checkContent?.(temporary)
-    await chmod(temporary, 0o644)
-    await setMtime(temporary, mtimeNs)
-    const stamp = await stat(temporary, { bigint: true })
-    return { temporary: await realpath(temporary), target, stamp }
+    await writeNew(path, content, checkLocation)
+    await checkContent?.(path)
+    await chmod(path, 0o644)
+    await setMtime(path, mtimeNs)
+    const [temporary, stamp] = [await realpath(path), await stat(path, EXACT)]
+    return {
+      isNew: true,
+      commit: () => commit(temporary, target, stamp),
+      discard: () => removeFile(temporary)
+    }
   } catch (error) {
-    await removeFile(temporary)
+    await removeFile(path)
     throw error
   }
 }
 
-export async function commitFile(staged: StagedFile): Promise<Stamp | undefined> {
-  const { temporary, target, stamp } = staged
+async function commit(temporary: string, target: string, stamp: Stamp): Promise<Stamp | undefined> {
   try {
     // Into the real directory: rename() resolves its two paths one after the other, and a link above
     // them may be swapped in between.
@@ -91,20 +165,16 @@ async function writeNew(
 ): Promise<void> {
   const handle = await open(path, 'wx')
   try {
-    await checkLocation?.({ path, fd: handle.fd, stats: await handle.stat({ bigint: true }) })
+    await checkLocation?.({ path, fd: handle.fd, stats: await handle.stat(EXACT) })
     if (!('copyOf' in content)) return await handle.writeFile(content)
     await withOriginal(content, original => writeFile(handle, streamOf(original)))
   } catch (error) {
-    throw withPath(path, error)
+    const { syscall, path: named = path } = error as NodeJS.ErrnoException
+    // Errors of calls on a descriptor do not name the file.
+    throw syscall === undefined ? error : Object.assign(error as Error, { path: named })
   } finally {
     await handle.close()
   }
-}
-
-/** Errors of calls on a descriptor do not name the file. */
-function withPath(path: string, error: unknown): unknown {
-  const { syscall, path: named = path } = error as NodeJS.ErrnoException
-  return syscall === undefined ? error : Object.assign(error as Error, { path: named })
 }
 
 /** Creates directories that a front web server can read, whatever the umask. */
@@ -126,21 +196,17 @@ export function temporaryName(): string {
   return `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
 }
 
+/** Directories, once per process. */
 const swept = new Set<string>()
 const MAX_SWEPT = 10_000
 /** Longer than a precompile keeps what it has written under temporary names. */
 const HOUR_MS = 3_600_000
 const CONCURRENCY = 8
 
-/** Removes what killed processes left in a directory, once per process. */
-export async function sweepOnce(directory: string): Promise<void> {
-  if (swept.has(directory)) return
-  if (swept.size >= MAX_SWEPT) swept.clear()
-  swept.add(directory)
-  await sweep(directory)
-}
-
-/** @param maxAge in milliseconds, by change time: the mtime is set to that of a source */
+/**
+ * Removes what killed processes left in a directory.
+ * @param maxAge in milliseconds, by change time: the mtime is set to that of a source
+ */
 export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
   const names = (await ifThere(readdir(directory))) ?? []
   const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
@@ -164,7 +230,7 @@ export async function nowOnDisk(directory: string): Promise<bigint> {
   const path = join(directory, temporaryName())
   const handle = await open(path, 'wx')
   try {
-    return (await handle.stat({ bigint: true })).ctimeNs
+    return (await handle.stat(EXACT)).ctimeNs
   } finally {
     await handle.close()
     await removeFile(path)

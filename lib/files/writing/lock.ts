@@ -7,14 +7,15 @@ import { setTimeout } from 'node:timers/promises'
 import { AssetError } from '../../errors.ts'
 import {
   errorCode,
+  EXACT,
   ifThere,
+  isAt,
   isSameInode,
-  readSnapshot,
   removeFile,
   sameStamp,
-  statOf,
   type Stamp
 } from '../disk.ts'
+import { readSnapshot } from '../open-file.ts'
 import { makeDirectory, temporaryName } from './atomic-write.ts'
 
 const HEARTBEAT_MS = 1000
@@ -44,8 +45,28 @@ export async function lock(directory: string, warn: (message: string) => void): 
   const own = join(directory, temporaryName())
   const handle = await open(own, 'wx')
   try {
-    await acquire(own, handle, file, warn)
-    return hold(file, handle, await handle.stat({ bigint: true }))
+    let isTold = false
+    for (let seen: Stamp | undefined; ;) {
+      const now = await beat(handle)
+      if (await linked(own, file)) break
+      const existing = await readSnapshot(file)
+      if (!existing) continue
+      const { bytes, stamp } = existing
+      const owner = `another precompile (${bytes.toString() || 'unknown'})`
+      if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
+        const message = `${owner} is running in ${directory}: wait until it has finished`
+        throw new AssetError('precompile-busy', message)
+      }
+      const age = now - stamp.mtimeNs
+      if (age > ABANDONED_NS) await breakLock(file, stamp)
+      else if (age > SILENT_NS && !isTold) {
+        isTold = true
+        warn(`waiting some seconds: ${owner} seems to have been killed`)
+      }
+      seen = stamp
+      await setTimeout(LOOK_AGAIN_MS)
+    }
+    return hold(file, handle, await handle.stat(EXACT))
   } catch (error) {
     await handle.close()
     throw error
@@ -54,46 +75,16 @@ export async function lock(directory: string, warn: (message: string) => void): 
   }
 }
 
-async function acquire(
-  own: string,
-  handle: FileHandle,
-  file: string,
-  warn: (message: string) => void
-): Promise<void> {
-  let isTold = false
-  for (let seen: Stamp | undefined; ;) {
-    const now = await beat(handle)
-    if (await linked(own, file)) return
-    const existing = await readSnapshot(file)
-    if (!existing) continue
-    const { bytes, stamp } = existing
-    const owner = `another precompile (${bytes.toString() || 'unknown'})`
-    if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
-      const message = `${owner} is running in ${dirname(file)}: wait until it has finished`
-      throw new AssetError('precompile-busy', message)
-    }
-    const age = now - stamp.mtimeNs
-    if (age > ABANDONED_NS) await breakLock(file, stamp)
-    else if (age > SILENT_NS && !isTold) {
-      isTold = true
-      warn(`waiting some seconds: ${owner} seems to have been killed`)
-    }
-    seen = stamp
-    await setTimeout(LOOK_AGAIN_MS)
-  }
-}
-
 function hold(file: string, handle: FileHandle, own: Stamp): Lock {
-  let failure: unknown
+  let cause: unknown
   // Through the handle, so it never touches a lock that another process has put in its place.
-  const heartbeat = setInterval(() => {
-    beat(handle).catch((error: unknown) => (failure = error))
-  }, HEARTBEAT_MS).unref()
+  const renew = () => void beat(handle).catch((error: unknown) => (cause = error))
+  const heartbeat = setInterval(renew, HEARTBEAT_MS).unref()
   return {
     async check() {
       if (await isAt(file, own)) return
       const message = `another precompile took over ${dirname(file)} while this one was paused: run it again`
-      throw new AssetError('precompile-busy', message, { cause: failure })
+      throw new AssetError('precompile-busy', message, { cause })
     },
     async release() {
       clearInterval(heartbeat)
@@ -106,7 +97,7 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
 /** @returns the time by the clock of the disk, which may be that of a file server */
 async function beat(handle: FileHandle): Promise<bigint> {
   await handle.write(OWNER, 0)
-  return (await handle.stat({ bigint: true })).mtimeNs
+  return (await handle.stat(EXACT)).mtimeNs
 }
 
 /** Two processes may find the same lock abandoned: one that removed a newer lock puts it back. */
@@ -115,11 +106,6 @@ async function breakLock(file: string, abandoned: Stamp): Promise<void> {
   await ifThere(rename(file, removed))
   if (!(await isAt(removed, abandoned))) await ifThere(linked(removed, file))
   await removeFile(removed)
-}
-
-async function isAt(path: string, file: Stamp): Promise<boolean> {
-  const stats = await statOf(path)
-  return stats !== undefined && isSameInode(stats, file)
 }
 
 /** @returns false when there is something of that name */

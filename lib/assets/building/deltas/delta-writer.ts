@@ -1,8 +1,7 @@
 // Which deltas are written: by precompile from the versions of earlier deploys to an asset that changed, by
 // `compress` from the files of an earlier build.
 import { join } from 'node:path'
-import { canMakeDeltas, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
-import { splitDelta } from '../../../files/deltas/delta-file.ts'
+import { canMakeDeltas, MAX_DELTA_BYTES, splitDelta } from '../../../files/deltas.ts'
 import { removeFile, statOf } from '../../../files/disk.ts'
 import { mtimeNotBefore } from '../../../files/clock.ts'
 import { isCompressibleType } from '../../../http/fields.ts'

@@ -4,11 +4,14 @@ import {
   deltaExtension,
   dictionaryIn,
   isSealedDelta,
-  SEAL_BYTES
-} from '../../../files/deltas/delta-file.ts'
-import { isIntactDelta, makeDelta, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
+  SEAL_BYTES,
+  isIntactDelta,
+  makeDelta,
+  MAX_DELTA_BYTES
+} from '../../../files/deltas.ts'
 import { digestOf, digestOfHash } from '../../../files/digest.ts'
-import { readSnapshot, removeFile } from '../../../files/disk.ts'
+import { readSnapshot } from '../../../files/open-file.ts'
+import { removeFile } from '../../../files/disk.ts'
 import { writeAtomically } from '../../../files/writing/atomic-write.ts'
 
 export interface DeltaSavings {

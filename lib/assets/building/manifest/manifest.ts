@@ -1,6 +1,6 @@
 // Maps the names that pages ask for to the files that are served.
 import { AssetError } from '../../../errors.ts'
-import { SetDigester } from '../../../files/digest.ts'
+import { digestOf } from '../../../files/digest.ts'
 import { nearestPath } from '../../../nearest.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
 import { tailsOf } from '../../sources/catalog.ts'
@@ -38,9 +38,8 @@ export class Manifest {
   /** Changes with anything that a page may refer to; independent of the order of entries. */
   get version(): string {
     if (this.#version !== undefined) return this.#version
-    const digester = new SetDigester()
-    for (const entry of this.entries) digester.add(JSON.stringify(entry))
-    return (this.#version = digester.finish())
+    const entries = Array.from(this.entries, entry => JSON.stringify(entry))
+    return (this.#version = digestOf(entries.toSorted().join('\n')))
   }
 
   /** The same manifest with entries of an earlier one. */

@@ -3,7 +3,7 @@ import { published } from '../../../diagnostics.ts'
 import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, removeFile, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
-import { writeIfChanged } from '../../../files/writing/replacement.ts'
+import { prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
@@ -137,7 +137,7 @@ export class PlainNames implements AppFiles {
   async #write(file: string, { content, mtimeNs }: Plain) {
     try {
       const checkLocation = requireInPlace(this.#settings.place)
-      return await writeIfChanged(file, content, mtimeNs, { checkLocation })
+      return await (await prepareReplacement(file, content, mtimeNs, { checkLocation })).commit()
     } catch (error) {
       const { path } = error as NodeJS.ErrnoException
       if (isMiss(error) && 'copyOf' in content && path === content.copyOf) return 'gone'

@@ -1,16 +1,13 @@
 // Writes the files of one asset: the fingerprinted ones at once, plain names when they are committed.
+import { lstat } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { AssetError } from '../../../errors.ts'
-import { CODINGS } from '../../../files/codings.ts'
+import { CODINGS, copyFor } from '../../../files/codings.ts'
 import { isInPlace, requireInPlace } from '../../../files/containment.ts'
-import { readContent, type Content } from '../../../files/content.ts'
-import { copyFor } from '../../../files/copies.ts'
+import { readContent, type Content } from '../../../files/open-file.ts'
 import { digestOf, digestOfFile } from '../../../files/digest.ts'
-import {
-  prepareRemoval,
-  prepareReplacement,
-  type Replacement
-} from '../../../files/writing/replacement.ts'
+import { ifThere, removeFile } from '../../../files/disk.ts'
+import { prepareReplacement, type Replacement } from '../../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../../http/fields.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -83,9 +80,13 @@ async function prepare(
     if (copy) replacements.push(copy)
     // Otherwise a copy of the previous bytes could be sent for the new ones.
     const isStale = !copy || (identity.isNew && copy.isNew)
-    const removal = isStale ? await prepareRemoval(path) : undefined
-    if (removal) replacements.unshift(removal)
+    if (isStale && (await ifThere(lstat(path)))) replacements.unshift(removalOf(path))
   }
+}
+
+function removalOf(path: string): Replacement {
+  const commit = () => removeFile(path).then(() => undefined)
+  return { isNew: false, commit, discard: async () => undefined }
 }
 
 /** A source that is edited after it was read must not be published under its previous digest. */

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { relative } from 'node:path'
 import { CompileError } from '../../../errors.ts'
-import { streamOf } from '../../../files/file-stream.ts'
+import { streamOf } from '../../../files/open-file.ts'
 import { isFileObservation } from '../../../files/observation.ts'
 import { errorReport } from '../../inspecting/error-page.ts'
 import { explainBy, pathOf } from '../../inspecting/explain.ts'
@@ -104,7 +104,7 @@ const MAX_COLUMNS = 500
  */
 async function textOfFile(files: ServedFiles, wanted: Wanted, file?: string) {
   const bytes = await files.open(wanted, async (_, opened) =>
-    Buffer.concat((await streamOf(opened, { start: 0, end: MAX_BYTES }).toArray()) as Buffer[])
+    Buffer.concat((await streamOf(opened, MAX_BYTES).toArray()) as Buffer[])
   )
   return bytes && shownText(bytes, file)
 }

@@ -6,10 +6,12 @@ import {
   deltaExtension,
   dictionaryIn,
   isSealedDelta,
-  namesDelta,
-  SEAL_BYTES
-} from '../../../files/deltas/delta-file.ts'
-import { canMakeDeltas, leadsTo, MAX_DELTA_BYTES } from '../../../files/deltas/make-delta.ts'
+  splitDelta,
+  SEAL_BYTES,
+  canMakeDeltas,
+  leadsTo,
+  MAX_DELTA_BYTES
+} from '../../../files/deltas.ts'
 import { digestOf, digestOfHash } from '../../../files/digest.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { readInPlace } from '../../../files/containment.ts'
@@ -77,7 +79,10 @@ export class Deltas {
     const { folders, directory } = this.#in
     const { file, digest } = stored
     const names = folders.namesBeside(wanted.path)?.keys() ?? (await namesIn(dirname(file)))
-    const areThere = namesDelta(names, composed(basename(wanted.path)))
+    const name = composed(basename(wanted.path))
+    const areThere = Array.from(names).some(
+      each => each.startsWith(name) && splitDelta(each)?.name === name
+    )
     const plain = directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode it believes of precompile alone, which decoded it.
     const isBelieved = plain !== undefined || (await canMakeDeltas())
@@ -162,7 +167,7 @@ export class Deltas {
       )
       if (typeof old !== 'object') continue
       const isDictionary = createHash('sha256').update(old.bytes).digest().equals(dictionary)
-      if (isDictionary) return leadsTo(bytes, old.bytes, stored)
+      if (isDictionary) return leadsTo(bytes, old.bytes, stored.digest, stored.size)
     }
     return false
   }

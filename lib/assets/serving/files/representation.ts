@@ -2,7 +2,8 @@
 import { LRUCache } from 'lru-cache'
 import { formatEtag, type Validators } from '../../../http/validators.ts'
 import { digestOf } from '../../../files/digest.ts'
-import { stampOf, readOpenFile, type OpenFile, type Stamp } from '../../../files/disk.ts'
+import { stampOf, type Stamp } from '../../../files/disk.ts'
+import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'
 import { formatHttpDate } from '../../../http/dates.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
 import {

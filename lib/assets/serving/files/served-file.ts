@@ -4,21 +4,11 @@ import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { warnOnce } from '../../../printable.ts'
-import { CODINGS, type Coding } from '../../../files/codings.ts'
-import { compareCopy } from '../../../files/copies.ts'
+import { CODINGS, compareCopy, type Coding } from '../../../files/codings.ts'
 import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
-import {
-  errorCode,
-  ifThere,
-  sameStamp,
-  stampOf,
-  statOf,
-  withFile,
-  type OpenFile,
-  type Stamp
-} from '../../../files/disk.ts'
+import { errorCode, ifThere, sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { withFile, isUnmodified, streamOf, type OpenFile } from '../../../files/open-file.ts'
 import { digestOfStream } from '../../../files/digest.ts'
-import { isUnmodified, streamOf } from '../../../files/file-stream.ts'
 import {
   readStored,
   type FindDelta,

@@ -1,14 +1,8 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
-import {
-  isSameInode,
-  sameStamp,
-  statOf,
-  withFile,
-  type OpenFile,
-  type Stamp
-} from '../../../files/disk.ts'
+import { isSameInode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
+import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'

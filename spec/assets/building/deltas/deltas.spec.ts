@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import type { ListedAsset } from '../../../../lib/assets/inspecting/list-assets.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
-import { sealDelta, splitDelta } from '../../../../lib/files/deltas/delta-file.ts'
-import { canMakeDeltas } from '../../../../lib/files/deltas/make-delta.ts'
+import { sealDelta, splitDelta, canMakeDeltas } from '../../../../lib/files/deltas.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
 import {
   type KoaAssetsOptions,

@@ -1,0 +1,225 @@
+// Files that are open: read, streamed, compared, and whether they changed meanwhile. Whoever opens one closes it.
+import {
+  close,
+  closeSync,
+  constants,
+  createReadStream,
+  fstat,
+  fstatSync,
+  open,
+  read,
+  readlinkSync,
+  type BigIntStats,
+  type ReadStream
+} from 'node:fs'
+import { hasMtime } from './clock.ts'
+import {
+  called,
+  errorCode,
+  EXACT,
+  ifThere,
+  isMiss,
+  sameStamp,
+  stampOf,
+  type Stamp
+} from './disk.ts'
+
+/** A regular file that `withFile` opened, and closes. */
+export interface OpenFile {
+  /** The path that was opened. */
+  readonly path: string
+  readonly fd: number
+  /** As of when it was opened. */
+  readonly stats: BigIntStats
+  /** Lets `withFile` return while the file is still read: it is closed after that, which never rejects. */
+  keptOpen?: Promise<void>
+}
+
+// What the kernel has in its memory right after a file was opened, it is asked for synchronously. A thread of
+// the pool takes ten times as long to pass on the answer.
+
+// Opening a FIFO without a writer would block a thread of the pool forever.
+const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+/** Closing the last descriptor of a file that was replaced meanwhile frees its space on disk. */
+const SMALL_BYTES = 1024 * 1024
+// Each piece is a system call.
+const PIECE_BYTES = 1024 * 1024
+
+/** Opens a file for `use` and closes it afterwards; undefined when it is not a regular file. */
+export async function withFile<T>(
+  path: string,
+  use: (file: OpenFile) => Promise<T> | T
+): Promise<T | undefined> {
+  const fd = await ifThere(called<number>(done => open(path, READ, done)))
+  if (fd === undefined) return undefined
+  let file: OpenFile | undefined
+  try {
+    file = { path, fd, stats: fstatSync(fd, EXACT) }
+    return file.stats.isFile() ? await use(file) : undefined
+  } finally {
+    if (file?.keptOpen) void file.keptOpen.then(() => close(fd))
+    else if (file && file.stats.size > SMALL_BYTES) close(fd)
+    else closeSync(fd)
+  }
+}
+
+/** The path that Linux knows an open file by (proc_pid_fd(5)); undefined where that cannot be asked. */
+export function pathOfDescriptor(fd: number): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`)
+  } catch (error) {
+    // Some Linux systems lack /proc, and Node's permission model may deny it.
+    if (isMiss(error) || errorCode(error) === 'ERR_ACCESS_DENIED') return undefined
+    throw error
+  }
+}
+
+/** The bytes of a file and the stamp that belongs to them. */
+export interface Snapshot {
+  readonly bytes: Buffer
+  readonly stamp: Stamp
+}
+
+export function readSnapshot(path: string): Promise<Snapshot | undefined> {
+  return withFile(path, file => readOpenFile(file))
+}
+
+/** Resolves to the number of bytes read. */
+function readInto(bytes: Buffer, fd: number, position: number): Promise<number> {
+  return called(done => read(fd, bytes, 0, bytes.length, position, done))
+}
+
+const MAX_ATTEMPTS = 5
+
+/** Reads again while the file changes. */
+export async function readOpenFile(
+  { fd, stats }: Pick<OpenFile, 'fd' | 'stats'>,
+  attempt = 1
+): Promise<Snapshot> {
+  const bytes = Buffer.allocUnsafeSlow(Number(stats.size))
+  const bytesRead = await readInto(bytes, fd, 0)
+  const after = fstatSync(fd, EXACT)
+  const isComplete = sameStamp(stats, after) && bytesRead === bytes.length
+  if (!isComplete && attempt < MAX_ATTEMPTS) return readOpenFile({ fd, stats: after }, attempt + 1)
+  return { bytes: bytes.subarray(0, bytesRead), stamp: stampOf(stats) }
+}
+
+/** Whether two files have the same bytes; reads them in pieces, as they may be larger than memory. */
+export async function sameBytes(one: string, other: string): Promise<boolean> {
+  const same = withFile(one, a => withFile(other, b => sameContent(a, b)))
+  return (await same) ?? false
+}
+
+async function sameContent(a: OpenFile, b: OpenFile): Promise<boolean> {
+  if (a.stats.size !== b.stats.size) return false
+  const length = Math.min(PIECE_BYTES, Number(a.stats.size))
+  const pieces = [a, b].map(({ fd }) => ({ fd, buffer: Buffer.alloc(length) }))
+  for (let at = 0; at < a.stats.size; at += length) {
+    const [left, right] = await Promise.all(
+      pieces.map(async ({ fd, buffer }) => {
+        return buffer.subarray(0, await readInto(buffer, fd, at))
+      })
+    )
+    if (!left || !right?.equals(left)) return false
+  }
+  return true
+}
+
+export type Content = Uint8Array | Copy
+
+/** What a file is written from, where that is another file and not bytes in memory. */
+export interface Copy {
+  readonly copyOf: string
+  /** Checks the file that was opened under that name: a link may have been swapped meanwhile. */
+  readonly isAllowed?: ((file: OpenFile) => Promise<boolean>) | undefined
+}
+
+/**
+ * Opens the original of a copy for `use`.
+ * @throws ENOENT when it does not exist or may not be copied
+ */
+export async function withOriginal<T>(
+  { copyOf, isAllowed }: Copy,
+  use: (original: OpenFile) => Promise<T>
+): Promise<T> {
+  const used = await withFile(copyOf, async original =>
+    !isAllowed || (await isAllowed(original)) ? { result: await use(original) } : undefined
+  )
+  if (used) return used.result
+  const error = new Error(`ENOENT: no such file to copy, open '${copyOf}'`)
+  throw Object.assign(error, { code: 'ENOENT', syscall: 'open', path: copyOf })
+}
+
+export async function readContent(content: Content): Promise<Uint8Array> {
+  if (!('copyOf' in content)) return content
+  return withOriginal(content, async original => (await readOpenFile(original)).bytes)
+}
+
+/** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
+const WITHOUT_CLOSE = { read, close: (_fd: number, done: () => void) => done() }
+
+/** @param end the last byte; default: that of the file */
+export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
+  const span = { start: 0, ...(end !== undefined && { end }) }
+  return createReadStream(path, { fd, ...span, highWaterMark: PIECE_BYTES, fs: WITHOUT_CLOSE })
+}
+
+/** Whether an open file has not been written to since it was opened. */
+export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
+  // A network file system may ask its server again, so not synchronously.
+  const now = await called<BigIntStats>(done => fstat(fd, EXACT, done))
+  // Removing or replacing the file's name changes its ctime, but not its bytes.
+  const isTouched = now.ctimeNs !== stats.ctimeNs && now.nlink === stats.nlink
+  return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched
+}
+
+/**
+ * Whether the bytes that a file had are still there: it has grown, as logs and downloads in progress do, or
+ * was not written to. Its change time does not tell: a precompile renews that of files that it supersedes.
+ */
+function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
+  if (now.size > stats.size) return now.mtimeNs >= stats.mtimeNs
+  return now.size === stats.size && hasMtime(now, stats.mtimeNs)
+}
+
+/** The part of `fs` that `createReadStream` uses for an open file, which it leaves open. */
+interface Reading {
+  readonly read: (
+    fd: number,
+    buffer: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: NodeJS.ErrnoException | null, bytesRead: number, buffer: Buffer) => void
+  ) => void
+  readonly close: (fd: number, done: () => void) => void
+}
+
+/**
+ * Reads an open file up to and with the byte `end`. When that fails, the file was overwritten since it was
+ * opened, or it ends before that, the stream ends before its last piece, and `cut` is called first. Bytes
+ * that were only appended do no harm.
+ */
+export function readUnchanged(file: OpenFile, end: number, cut: () => void): Reading {
+  return {
+    close: WITHOUT_CLOSE.close,
+    read(fd, buffer, offset, length, position, done) {
+      const fail = () => {
+        cut()
+        done(null, 0, buffer)
+      }
+      read(fd, buffer, offset, length, position, (error, bytesRead) => {
+        const isComplete = position + bytesRead > end
+        if (error || (bytesRead === 0 && !isComplete)) fail()
+        else if (!isComplete) done(null, bytesRead, buffer)
+        else {
+          fstat(fd, EXACT, (failure, now) => {
+            if (failure || !isIntact(file, now)) fail()
+            else done(null, bytesRead, buffer)
+          })
+        }
+      })
+    }
+  }
+}
