@@ -14,7 +14,7 @@ import {
   type WithoutHash
 } from '../../urls/fingerprint.ts'
 import { fieldsFrom, type Fields } from '../fields.ts'
-import type { Wanted } from '../request-path.ts'
+import { isBelow, type Wanted } from '../request-path.ts'
 
 export interface ServedDirectory {
   readonly place: ServedPlace
@@ -22,17 +22,14 @@ export interface ServedDirectory {
   readonly urlPath: string
   /** Precedes a path in the memory that all directories share; no path contains a line break or a NUL. */
   readonly memoryKey: string
-  /** The URL path of the top folder that contains the assets of all apps; undefined in a mount. */
-  readonly publishedFolder?: string | undefined
-  /** Whether files may be published there by a request. */
-  readonly isPublishing?: boolean
   /** Seconds for which a stat result is reused. */
   readonly revalidate: (wanted: Wanted) => number
+  /** Seconds for which it is believed that there is no file; 0 where a request may publish one. */
+  readonly revalidateMiss: (wanted: Wanted) => number
   /** Seconds for which the compressed copies beside an unchanged file are not looked for again. */
   readonly revalidateCopies: number
   /**
-   * Whether a file may be published by the request itself: compressed copies beside it do not keep up, and
-   * it may appear at any time.
+   * Whether a file may be published by the request itself: compressed copies beside it do not keep up.
    */
   readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
   /** Whether a file is never served. @param file absolute, as named or real */
@@ -89,13 +86,15 @@ export function publicDirectory(
   { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
 ): ServedDirectory {
   const { apps, host, prefix, publicApp } = settings
+  const top = apps.some(({ compile }) => compile) ? /^\/[^/]*/.exec(prefix)?.[0] : undefined
   return {
     place: settings.place,
     urlPath: '',
     memoryKey: '',
-    publishedFolder: /^\/[^/]*/.exec(prefix)?.[0],
-    isPublishing: apps.some(({ compile }) => compile),
     revalidate: ({ app }) => app.revalidate,
+    // The first file that is published makes the folders above it.
+    revalidateMiss: ({ app, path }) =>
+      app.compile || (top !== undefined && isBelow(`${path}/`, top)) ? 0 : app.revalidate,
     revalidateCopies: publicApp.revalidate,
     isPublishedOnRequest: ({ app }) => app.compile,
     isHidden,
@@ -124,6 +123,7 @@ export function mountDirectory(
 ): ServedDirectory {
   const { host, publicApp } = settings
   const { urlPath, place } = mount
+  const revalidate = () => mount.revalidate ?? publicApp.revalidate
   const shells = new Set(
     settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback))
   )
@@ -131,7 +131,8 @@ export function mountDirectory(
     place,
     urlPath,
     memoryKey: `${urlPath}\n`,
-    revalidate: () => mount.revalidate ?? publicApp.revalidate,
+    revalidate,
+    revalidateMiss: revalidate,
     // Where each request looks at its file, three more stats would be most of its cost.
     revalidateCopies: publicApp.revalidate,
     isHidden,
@@ -167,6 +168,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
     memoryKey: `${root}\0`,
     // A route may just have written the file.
     revalidate: () => 0,
+    revalidateMiss: () => 0,
     revalidateCopies: publicApp.revalidate,
     fieldsOf: ({ path }) => ({
       type: contentType(path),

@@ -21,7 +21,7 @@ import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
 import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { composed, type Wanted } from '../request-path.ts'
-import { namesIn, type Folders } from './folders.ts'
+import { namesIn, type Missing } from './folders.ts'
 import {
   makeRepresentation,
   type FindDelta,
@@ -60,7 +60,7 @@ interface Delta extends Kept {
 interface Surroundings {
   readonly directory: ServedDirectory
   readonly memory: Memory
-  readonly folders: Folders
+  readonly missing: Missing
   /** Of a delta that is kept in memory. */
   readonly maxFileBytes: number
 }
@@ -76,14 +76,11 @@ export class Deltas {
   /** Undefined for a file that is no dictionary and so has no deltas. One without a digest is sent whole. */
   async of(wanted: Wanted, stored: Stored, fields: SharedFields): Promise<FileDeltas | undefined> {
     if (fields.dictionary === undefined) return undefined
-    const { folders, directory } = this.#in
     const { file, digest } = stored
-    const names = folders.namesBeside(wanted.path)?.keys() ?? (await namesIn(dirname(file)))
+    const names = await namesIn(dirname(file))
     const name = composed(basename(wanted.path))
-    const areThere = Array.from(names).some(
-      each => each.startsWith(name) && splitDelta(each)?.name === name
-    )
-    const plain = directory.fingerprintOf?.(wanted)?.name
+    const areThere = names.some(each => splitDelta(composed(each))?.name === name)
+    const plain = this.#in.directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode it believes of precompile alone, which decoded it.
     const isBelieved = plain !== undefined || (await canMakeDeltas())
     if (digest === undefined || !isBelieved) return { areThere, find: undefined }
@@ -92,26 +89,25 @@ export class Deltas {
   }
 
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
-    const { folders, directory, memory } = this.#in
+    const { directory, memory, missing } = this.#in
     const extension = deltaExtension(digestOfHash(dictionary))
     const path = target.wanted.path + extension
-    if (folders.lacksBeside(path)) return undefined
+    if (missing.has(path)) return undefined
     // No path contains a line break.
     const key = `${directory.memoryKey}${path}\n${target.stored.digest}`
     const known = memory.get(key) as Delta | undefined
     const delta = startingFrom(dictionary, known)
     if (delta?.body) return delta
-    const load = async () => {
-      const file = target.stored.file + extension
-      const loading = this.#loads.get(key) ?? this.#load(key, file, target, known)
-      this.#loads.set(key, loading)
-      return startingFrom(dictionary, await loading.finally(() => this.#loads.delete(key)))
-    }
-    const { isPublishedOnRequest, revalidate } = directory
-    const seconds = isPublishedOnRequest?.(target.wanted) ? 0 : revalidate(target.wanted)
-    if (seconds === 0) return load()
-    // Requests with hashes of no delta cost nothing once the names in the folder are known.
-    return folders.learn(path, seconds).then(() => (folders.lacksBeside(path) ? undefined : load()))
+    const file = target.stored.file + extension
+    const loading = this.#loads.get(key) ?? this.#load(key, file, target, known)
+    this.#loads.set(key, loading)
+    return loading
+      .finally(() => this.#loads.delete(key))
+      .then(loaded => {
+        const seconds = directory.revalidateMiss(target.wanted)
+        if (!loaded && seconds > 0) missing.add(path, seconds)
+        return startingFrom(dictionary, loaded)
+      })
   }
 
   async #load(

@@ -42,13 +42,10 @@ export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | 
 export type Copies = readonly (Stamp | undefined)[]
 
 /** A copy that is older than its file is one of something else. */
-export function findCopies(
-  { file, stamp }: Pick<Stored, 'file' | 'stamp'>,
-  mayHave: (coding: Coding) => boolean
-): Promise<Copies> {
+export function findCopies({ file, stamp }: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
   return Promise.all(
-    CODINGS.map(async coding => {
-      const copy = mayHave(coding) ? await statOf(file + coding.extension) : undefined
+    CODINGS.map(async ({ extension }) => {
+      const copy = await statOf(file + extension)
       if (!copy?.isFile() || copy.size === 0n || copy.mtimeNs < stamp.mtimeNs) return undefined
       return stampOf(copy)
     })

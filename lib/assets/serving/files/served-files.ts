@@ -7,7 +7,7 @@ import { fileIn, type ServedDirectory } from '../directories/served-directory.ts
 import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
 import { Deltas } from './deltas.ts'
-import { Folders } from './folders.ts'
+import { hasNames, Missing } from './folders.ts'
 import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
 import {
   areSame,
@@ -27,7 +27,7 @@ const ATTEMPTS = 3
 export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
-  readonly #folders: Folders
+  readonly #missing: Missing
   readonly #deltas: Deltas
   readonly #maxFileBytes: number
   readonly #loads = new Map<string, Promise<Found>>()
@@ -36,8 +36,8 @@ export class ServedFiles {
   constructor(directory: ServedDirectory, memory: Memory, maxFileBytes: number) {
     this.directory = directory
     this.#memory = memory
-    this.#folders = new Folders(directory)
-    this.#deltas = new Deltas({ directory, memory, folders: this.#folders, maxFileBytes })
+    this.#missing = new Missing(directory)
+    this.#deltas = new Deltas({ directory, memory, missing: this.#missing, maxFileBytes })
     this.#maxFileBytes = maxFileBytes
   }
 
@@ -45,7 +45,8 @@ export class ServedFiles {
   recall(rawPath: string): Found | 'missing' {
     const known = this.#known(rawPath)
     if (known?.isAtHand && known.trustedUntil > performance.now()) return known
-    return this.#folders.lackRaw(rawPath) ? 'missing' : undefined
+    // What is known is by decoded paths.
+    return hasOneSpelling(rawPath) && this.#missing.has(rawPath) ? 'missing' : undefined
   }
 
   /**
@@ -55,10 +56,9 @@ export class ServedFiles {
   find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found {
     const known = this.#known(wanted.path)
     if (known && !stamp && known.trustedUntil > performance.now()) return known
-    const seconds = stamp ? 0 : this.#trustOfMiss(wanted)
-    if (seconds > 0 && this.#folders.lacks(wanted.path)) return undefined
+    if (!known && !stamp && this.#missing.has(wanted.path)) return undefined
     const file = fileIn(this.directory, wanted.path)
-    return ifReadable(file, this.#look(wanted, known, seconds, stamp))
+    return ifReadable(file, this.#look(wanted, known, stamp))
   }
 
   /** Makes the next `find` read the disk. */
@@ -100,14 +100,11 @@ export class ServedFiles {
     return (await ifReadable(file, isServed)) ?? false
   }
 
-  async #look(wanted: Wanted, known: Found, seconds: number, stamp?: Stamp): Promise<Found> {
+  async #look(wanted: Wanted, known: Found, stamp?: Stamp): Promise<Found> {
     const { path } = wanted
-    if (seconds > 0) {
-      await this.#folders.learn(path, seconds)
-      if (this.#folders.lacks(path)) return this.#drop(path)
-      // Opening a file shows its stamp.
-      if (!known) return this.#loads.get(path) ?? this.#load(wanted)
-    }
+    const trust = this.directory.revalidateMiss(wanted)
+    // Opening a file shows its stamp.
+    if (!known && !stamp && trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
     const now = stamp ?? (await this.#stampOf(path))
     if (!now) return this.#drop(path)
     if (known?.hasRested && (await this.#isUnchanged(wanted, known, now))) return known
@@ -129,12 +126,14 @@ export class ServedFiles {
     return true
   }
 
-  #load(wanted: Wanted): Promise<Found> {
+  /** @param trust seconds for which it is believed that there is no file */
+  #load(wanted: Wanted, trust = 0): Promise<Found> {
     const { path } = wanted
     const isCurrent = () => this.#loads.get(path) === load
     const load = this.open(wanted, file => file)
-      .then(file => {
+      .then(async file => {
         if (file && isCurrent()) this.#memory.set(this.#key(path), file)
+        if (!file && trust > 0) await this.#missing.learn(path, trust)
         return file ?? this.#drop(path)
       })
       .finally(() => isCurrent() && this.#loads.delete(path))
@@ -178,16 +177,12 @@ export class ServedFiles {
   async #mayBeServed(path: string, opened: OpenFile): Promise<boolean> {
     const { isHidden, place } = this.directory
     if (isHidden?.(opened.path) || isHidden?.((await realPathOfOpen(opened)) ?? '')) return false
-    return (await isInPlace(place)(opened)) && this.#folders.hasNames(path)
+    return (await isInPlace(place)(opened)) && hasNames(this.directory, path)
   }
 
   async #copiesOf(wanted: Wanted, file: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
     if (this.directory.isPublishedOnRequest?.(wanted)) return []
-    const isKnown = this.#trustOfMiss(wanted) > 0
-    return findCopies(
-      file,
-      ({ extension }) => !isKnown || !this.#folders.lacksBeside(wanted.path + extension)
-    )
+    return findCopies(file)
   }
 
   async #stampOf(path: string): Promise<Stamp | undefined> {
@@ -209,10 +204,5 @@ export class ServedFiles {
 
   #trustedUntil(wanted: Wanted): number {
     return performance.now() + this.directory.revalidate(wanted) * 1000
-  }
-
-  /** In seconds. A source may appear at any time, and its target is looked up within the same request. */
-  #trustOfMiss(wanted: Wanted): number {
-    return this.directory.isPublishedOnRequest?.(wanted) ? 0 : this.directory.revalidate(wanted)
   }
 }
