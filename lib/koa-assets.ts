@@ -3,11 +3,8 @@ import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { Development } from './assets/context/development.ts'
-import {
-  provideContext,
-  type AssetContext,
-  type Preload
-} from './assets/context/provide-context.ts'
+import type { Preload } from './assets/context/preload.ts'
+import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
@@ -79,8 +76,7 @@ export type {
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { LiveTagOptions } from './assets/views/tags.ts'
 export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
-export type { SendFile } from './assets/context/send-file.ts'
-export type { SendFileOptions } from './assets/serving/send-file-options.ts'
+export type { SendFile, SendFileOptions } from './assets/context/send-file.ts'
 
 // Here, since the types of an entry point only hold what it names.
 declare module 'koa' {

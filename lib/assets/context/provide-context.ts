@@ -1,14 +1,12 @@
 // Provides the context of a request.
 import type { Context, Middleware, Next } from 'koa'
 import type { Pipeline } from '../pipeline.ts'
-import { announceLinks } from '../serving/early-hints.ts'
 import { rawPath } from '../serving/request-path.ts'
 import { appOfPage } from '../settings/app-settings.ts'
-import { splitArguments } from '../views/asset-url.ts'
-import type { NamesThenPreloadOptions } from '../views/preload.ts'
 import type { ViewHelpers } from '../views/view-helpers.ts'
 import type { Development } from './development.ts'
-import { makeSendFile, requireContext, type SendFile } from './send-file.ts'
+import { makePreload, type Preload } from './preload.ts'
+import { makeSendFile, type SendFile } from './send-file.ts'
 
 /** What koaAssets adds to Koa's context. */
 export interface AssetContext {
@@ -37,26 +35,6 @@ export interface AssetContext {
    */
   sendFile: SendFile
 }
-
-/**
- * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
- * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
- * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
- * already contains is not repeated, and nothing happens once the header has been sent.
- *
- * @example
- * ctx.preload('app.css', 'inter-400.woff2')
- * // Link: </assets/app.css>; rel=preload; as=style
- * // Link: </assets/inter-400.woff2>; rel=preload; as=font; crossorigin
- * @example
- * ctx.preload('app', { as: 'module' })
- * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
- * unchanged
- */
-export type Preload = (
-  this: Pick<Context, 'assets' | 'req' | 'res'>,
-  ...names: NamesThenPreloadOptions
-) => void
 
 export function provideContext(
   pipeline: Pipeline,
@@ -90,14 +68,4 @@ function provide(ctx: Context, helpers: ViewHelpers): void {
 async function nextAfter(work: Promise<unknown>, next: Next): Promise<void> {
   await work
   await next()
-}
-
-/** @param sendsHints whether a 103 is sent ahead of the response */
-function makePreload(sendsHints: boolean): Preload {
-  return function preload(...args) {
-    requireContext('preload', this)
-    const { names, options } = splitArguments('preload', args)
-    const links = names.map(name => this.assets.preload(name, options))
-    announceLinks(this, links, sendsHints)
-  }
 }

@@ -1,16 +1,17 @@
 // `ctx.sendFile`: one file from a route.
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
+import { types } from 'node:util'
 import type { Context } from 'koa'
+import { formatHttpDate } from '../../http/dates.ts'
+import { attachment } from '../../http/fields.ts'
+import { check, flag, isText, optionError, text, type Expectation } from '../../options.ts'
 import type { Pipeline } from '../pipeline.ts'
-import {
-  checkSendFile,
-  cacheControlOf,
-  described,
-  dispositionOf,
-  type SendFileOptions
-} from '../serving/send-file-options.ts'
-import { wantedAt } from '../serving/request-path.ts'
+import { withMore, without, type Fields } from '../serving/fields.ts'
+import type { Representation } from '../serving/files/representation.ts'
+import type { ServedFile } from '../serving/files/served-file.ts'
 import { serve, serveFound, serveWhole } from '../serving/koa/serve.ts'
+import { wantedAt } from '../serving/request-path.ts'
+import { prepareResponse } from '../serving/write-response.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 
 /**
@@ -28,10 +29,48 @@ import { isCanonicalBelow } from '../urls/canonical-path.ts'
  */
 export type SendFile = (this: Context, path: string, options: SendFileOptions) => Promise<void>
 
+/** The options of `ctx.sendFile`. `undefined` means "not set". */
+export interface SendFileOptions {
+  /** The directory at which the path starts and which it may not leave, relative to the project's `root`. */
+  readonly root: string
+  /** The value of Content-Type. Default: the one that was set before, else by the path's extension. */
+  readonly type?: string | undefined
+  /**
+   * Makes the browser save the file instead of showing it (RFC 6266): `true` under its own name, else under
+   * the name given. Default: `false`.
+   */
+  readonly download?: boolean | string | undefined
+  /** The value of Cache-Control, unless one was set before. Default: `private, no-cache`. */
+  readonly cacheControl?: string | undefined
+  /**
+   * The bytes at this URL never change (RFC 8246): the default of Cache-Control is then
+   * `private, max-age=31536000, immutable`. Default: `false`.
+   */
+  readonly immutable?: boolean | undefined
+  /** The value of Last-Modified, or `false` for none. Default: the file's mtime. */
+  readonly lastModified?: Date | false | undefined
+}
+
+const OPTIONS = {
+  root: { ...text, isRequired: true },
+  type: text,
+  download: {
+    expected: 'true, false or a file name',
+    holds: value => typeof value === 'boolean' || isText(value)
+  },
+  cacheControl: text,
+  immutable: flag,
+  lastModified: {
+    expected: 'a valid Date or false',
+    holds: value => value === false || (types.isDate(value) && !Number.isNaN(Number(value)))
+  }
+} satisfies Record<keyof SendFileOptions, Expectation>
+
 export function makeSendFile({ settings, directories }: Pipeline): SendFile {
   return async function sendFile(path, options) {
     requireContext('sendFile', this)
-    checkSendFile(path, options)
+    if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
+    check(options, OPTIONS, 'sendFile.')
     // As with koa-send, one slash in front stands for `root`.
     const below = path.replace(/^\//, '')
     if (!isCanonicalBelow(below)) this.throw(404)
@@ -43,21 +82,49 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const find = () => files.find(wanted)
     const isSent = await serveFound(this, find, (file, opened) => {
-      setOptions(this, path, options)
-      const own = described(file, { ...options, type })
+      setFields(this, path, options)
+      const own = described(file, type, options.lastModified)
       return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
     })
     if (!isSent) this.throw(404)
   }
 }
 
-/** The fields that do not describe the content. A Cache-Control that was set before stays. */
-function setOptions(ctx: Context, path: string, options: SendFileOptions): void {
-  const [disposition, cacheControl] = [dispositionOf(path, options), cacheControlOf(options)]
-  if (disposition !== undefined) ctx.set('Content-Disposition', disposition)
-  if (cacheControl !== undefined && !ctx.res.hasHeader('Cache-Control')) {
-    ctx.set('Cache-Control', cacheControl)
+/** Those that do not describe the content. A Cache-Control that was set before stays. */
+function setFields(ctx: Context, path: string, options: SendFileOptions): void {
+  const { download, immutable, cacheControl } = options
+  if (download !== undefined && download !== false) {
+    ctx.set('Content-Disposition', attachment(download === true ? basename(path) : download))
   }
+  const value = cacheControl ?? (immutable ? 'private, max-age=31536000, immutable' : undefined)
+  if (value !== undefined && !ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', value)
+}
+
+type Dated = SendFileOptions['lastModified']
+
+function described(file: ServedFile, type: string | undefined, date: Dated): ServedFile {
+  if (type === undefined && date === undefined) return file
+  const [identity, ...rest] = file.representations
+  const change = (each: Representation) => withDate(withType(each, type), date)
+  return { ...file, representations: [change(identity), ...rest.map(change)] }
+}
+
+function withType(representation: Representation, type: string | undefined): Representation {
+  const { status, fields, said } = representation.ok
+  if (type === undefined) return representation
+  const typed = withMore(fields, [['Content-Type', type]])
+  return { ...representation, ok: prepareResponse(status, typed, said) }
+}
+
+function withDate(representation: Representation, date: Dated): Representation {
+  if (date === undefined) return representation
+  const { ok, notModified } = representation
+  const lastModified = date ? Math.floor(date.getTime() / 1000) * 1000 : undefined
+  const field: Fields =
+    lastModified === undefined ? [] : [['Last-Modified', formatHttpDate(lastModified)]]
+  const dated = ({ status, fields, said }: typeof ok) =>
+    prepareResponse(status, [...field, ...without(fields, 'Last-Modified')], said)
+  return { ...representation, lastModified, ok: dated(ok), notModified: dated(notModified) }
 }
 
 /** @throws TypeError for a method that was taken off its context */

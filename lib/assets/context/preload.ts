@@ -1,0 +1,60 @@
+// `ctx.preload`: links in the `Link` header, and ahead of the response in a 103 (RFC 8297).
+import type { IncomingMessage } from 'node:http'
+import type { Context } from 'koa'
+import { splitArguments } from '../views/asset-url.ts'
+import type { NamesThenPreloadOptions } from '../views/preload.ts'
+import { requireContext } from './send-file.ts'
+
+/**
+ * Lets the browser fetch assets while the page is still being generated: adds a `Link` value
+ * (RFC 8288) for each name to the response. With the option `earlyHints`, requests that open a page
+ * are also sent the same values ahead, as `103 Early Hints` (RFC 8297). A value that the header
+ * already contains is not repeated, and nothing happens once the header has been sent.
+ *
+ * @example
+ * ctx.preload('app.css', 'inter-400.woff2')
+ * // Link: </assets/app.css>; rel=preload; as=style
+ * // Link: </assets/inter-400.woff2>; rel=preload; as=font; crossorigin
+ * @example
+ * ctx.preload('app', { as: 'module' })
+ * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
+ * unchanged
+ */
+export type Preload = (
+  this: Pick<Context, 'assets' | 'req' | 'res'>,
+  ...names: NamesThenPreloadOptions
+) => void
+
+/** @param sendsHints whether a 103 is sent ahead of the response */
+export function makePreload(sendsHints: boolean): Preload {
+  return function preload(...args) {
+    requireContext('preload', this)
+    const { assets, req, res } = this
+    const { names, options } = splitArguments('preload', args)
+    const links = new Set(names.map(name => assets.preload(name, options)))
+    if (res.headersSent) return
+    const present = new Set([res.getHeader('Link') ?? []].flat().map(String))
+    const added = [...links].filter(link => !present.has(link))
+    if (added.length === 0) return
+    res.appendHeader('Link', added)
+    const link = sendsHints && acceptsHints(req) ? added.filter(isSendable) : []
+    if (link.length > 0) res.writeEarlyHints({ link })
+  }
+}
+
+/**
+ * Only a browser that opens a page makes use of hints, and some clients mistake any 1xx for the final
+ * response (RFC 8297 section 3). HTTP/1.0 has no 1xx (RFC 9110 section 15.2).
+ */
+function acceptsHints({ method, headers, httpVersion }: IncomingMessage): boolean {
+  return method === 'GET' && httpVersion !== '1.0' && headers['sec-fetch-mode'] === 'navigate'
+}
+
+// Node rejects spaces in a quoted value, such as two integrity hashes or a media query.
+// A parameter's name ends at the first `=`, which keeps matching linear.
+const SENDABLE = /^<[^>]*>(?:\s*;\s*[^=;"\s]+(?:=(?:"[^;"\s]*"|[^;"\s]*))?)*$/
+
+/** Whether Node accepts the value of a `Link` header in a 103. */
+export function isSendable(link: string): boolean {
+  return SENDABLE.test(link)
+}
