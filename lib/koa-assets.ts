@@ -16,18 +16,17 @@ import {
   isUntouched,
   passOnUnstored,
   redirectToFolder,
+  reportErrorPage,
   respondBadRequest,
-  respondMethodNotAllowed
+  respondMethodNotAllowed,
+  setTiming
 } from './assets/serving/koa/no-file.ts'
 import {
   reportDisconnects,
   serve,
   serveFound,
-  suppressDisconnects,
-  TO_KOA,
-  TO_SOCKET
+  suppressDisconnects
 } from './assets/serving/koa/serve.ts'
-import { startTiming, reportErrorPage } from './assets/serving/koa/reports.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
@@ -165,13 +164,13 @@ class AssetServer {
   /** @returns false when there is no such file */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const isDevelopment = this.#pipeline.settings.env === 'development'
-    const published = (start: number) => this.#pipeline.publishedSince(wanted, start)
-    const setTiming = isDevelopment ? startTiming(published) : undefined
+    const startedAt = performance.now()
     // The last target, of a source that cannot be published.
     const lastGood = () => this.#pipeline.directories.public.find(wanted)
     const respondWith = (find: () => Found | Promise<Found>) =>
       serveFound(ctx, find, (file, opened) => {
-        setTiming?.(ctx)
+        const published = isDevelopment && this.#pipeline.publishedSince(wanted, startedAt)
+        if (published) setTiming(ctx, published)
         return this.#serve(ctx, file, opened)
       })
     try {
@@ -189,7 +188,7 @@ class AssetServer {
     const { middleware, compose: join = compose } = ctx.app as Koa & { compose?: unknown }
     // A request that comes here again, behind others, has the helpers already.
     const isFirst = middleware[0] === this.middleware && join === compose && !('assets' in ctx)
-    return serve(ctx, file, opened, isFirst ? TO_SOCKET : TO_KOA)
+    return serve(ctx, file, opened, isFirst ? 'socket' : 'koa')
   }
 
   /** The page about a source that cannot be published. */

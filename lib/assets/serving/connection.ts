@@ -27,11 +27,13 @@ export function isAwaited(res: ServerResponse): boolean {
 }
 
 /**
- * Waits until a response has its connection: a pipelined one gets it when those before it are sent.
+ * Waits until a response has its connection: a pipelined one gets it when those before it are sent. While
+ * more than a few of a connection wait, no more requests are read from it.
  * @returns whether it has one and is still wanted
  */
 export async function connected(res: ServerResponse): Promise<boolean> {
-  await untilAssigned(res)
+  const socket = socketOf(res)
+  if (socket && !res.socket && !streamOf(res) && isAwaited(res)) await turnOf(res, socket)
   return isAwaited(res)
 }
 
@@ -42,18 +44,11 @@ const MAX_WAITING = 20
 // connection has one listener.
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
-/**
- * Resolves once a response has its connection, or will get none; undefined for one that need not wait.
- * While more than a few of a connection wait, no more requests are read from it.
- */
-export function untilAssigned(res: ServerResponse): Promise<void> | undefined {
-  const socket = socketOf(res)
-  if (!socket || res.socket || streamOf(res) || !isAwaited(res)) return undefined
+function turnOf(res: ServerResponse, socket: Socket): Promise<void> {
   const waiters = waitersOn(socket)
   return new Promise(resolve => {
     const stop = () => {
       waiters.delete(stop)
-      res.removeListener('socket', stop)
       if (waiters.size === MAX_WAITING) socket.resume()
       resolve()
     }

@@ -1,6 +1,6 @@
-// The part of serving that knows Koa, where there is no file to send.
+// The part of serving that knows Koa, beside the files: requests that have none, and what development says.
 import type { Context, Next } from 'koa'
-import { missed, requestLine } from '../../../diagnostics.ts'
+import { missed, requestLine, served } from '../../../diagnostics.ts'
 import { errorCode } from '../../../files/disk.ts'
 import { canonicalSegments } from '../../urls/canonical-path.ts'
 import { hasOneSpelling, rawPath } from '../request-path.ts'
@@ -85,4 +85,30 @@ function forbidStoring(error: unknown): boolean {
   // A frozen error stays as it is.
   Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
   return true
+}
+
+/** For the page about a source that cannot be published. */
+export function reportErrorPage({ req, response }: Context, { message }: Error): void {
+  if (!served.hasSubscribers) return
+  const { status, length: bytes } = response
+  served.publish({ ...requestLine(req), status, reason: message, coding: 'identity', bytes })
+}
+
+interface Publication {
+  /** In milliseconds. */
+  readonly duration: number
+  readonly compileDuration?: number | undefined
+}
+
+/** Server-Timing (W3C): how long a request has waited for its asset to be published. Browsers show it. */
+export function setTiming(ctx: Context, { duration, compileDuration }: Publication): void {
+  const compile = compileDuration === undefined ? [] : [metric('compile', compileDuration)]
+  const value = [metric('publish', duration), ...compile].join(', ')
+  // A file that has to be opened comes here twice.
+  if (!String(ctx.res.getHeader('Server-Timing')).includes(value))
+    ctx.append('Server-Timing', value)
+}
+
+function metric(name: string, milliseconds: number): string {
+  return `${name};dur=${milliseconds.toFixed(1)}`
 }

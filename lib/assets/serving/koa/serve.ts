@@ -1,44 +1,28 @@
 // The part of serving that knows Koa: responds with a file.
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
+import { requestLine, served } from '../../../diagnostics.ts'
 import { chooseCoding, offeredDictionary } from '../../../http/negotiation.ts'
 import { evaluatePreconditions } from '../../../http/preconditions.ts'
 import { chooseRange, type ByteRange } from '../../../http/ranges.ts'
 import { sameStamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
-import { connected, isOfConnection, isAwaited, untilAssigned, pacedBody } from '../connection.ts'
+import { connected, isOfConnection, isAwaited, pacedBody } from '../connection.ts'
 import { removeContentFields, setFields } from '../fields.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import { privately, type Representation } from '../files/representation.ts'
 import { bodyOf, sendFile } from '../send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
-import { reporting, type Sender } from './reports.ts'
 
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
 /**
- * As any middleware responds: status, fields and `ctx.body`, which is a Buffer, a stream, or null for a
- * response without content. Middleware in front can still change all of it.
+ * How a response leaves koaAssets. `koa`, as any middleware responds: status, fields and `ctx.body`, which is
+ * a Buffer, a stream, or null for a response without content; middleware in front can still change all of
+ * it. `socket`, past Koa: for a request that no other middleware has seen.
  */
-export const TO_KOA: Sender = {
-  write: (ctx, response, body) => give(ctx, response, body),
-  stream: (ctx, response, part) => give(ctx, response, bodyOf(ctx.res, part))
-}
-
-/** Past Koa, for a request that no other middleware has seen. */
-export const TO_SOCKET: Sender = {
-  write(ctx, response, body) {
-    bypassKoa(ctx)
-    // Another listener of the server may have responded meanwhile.
-    if (!ctx.res.headersSent) writeResponse(ctx.res, response, body)
-    return true
-  },
-  stream(ctx, response, part) {
-    bypassKoa(ctx)
-    return sendFile(ctx.res, response, part)
-  }
-}
+export type Exit = 'koa' | 'socket'
 
 /**
  * Responds with a file.
@@ -49,14 +33,14 @@ export function serve(
   ctx: Context,
   { representations, findDelta }: ServedFile,
   opened?: OpenFile,
-  sender = TO_KOA
+  exit: Exit = 'koa'
 ): boolean | Promise<boolean> {
   const dictionary = findDelta && offeredDictionary(ctx.req.headers)
   const delta = dictionary && findDelta(dictionary)
-  if (!delta) return respond(ctx, sender, representations, opened)
+  if (!delta) return respond(ctx, exit, representations, opened)
   return Promise.resolve(delta).then(found => {
     const offers = found ? ([...representations, found] as const) : representations
-    return respond(ctx, sender, offers, opened)
+    return respond(ctx, exit, offers, opened)
   })
 }
 
@@ -67,14 +51,14 @@ export function serveWhole(
   status: number,
   opened?: OpenFile
 ): boolean | Promise<boolean> {
-  return respond(ctx, TO_KOA, representations, opened, status)
+  return respond(ctx, 'koa', representations, opened, status)
 }
 
 type Offers = ServedFile['representations']
 
 function respond(
   ctx: Context,
-  to: Sender,
+  exit: Exit,
   offers: Offers,
   opened: OpenFile | undefined,
   fixedStatus?: number
@@ -82,22 +66,21 @@ function respond(
   const { headers, method = 'GET' } = ctx.req
   const found = chooseCoding(headers['accept-encoding'], offers) ?? offers[0]
   const chosen = isForOneVisitor(ctx) ? privately(found) : found
-  const sender = reporting(to, chosen)
   const { size, ok, body } = chosen
   const isFixed = fixedStatus !== undefined
   const { status } = isFixed ? {} : evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  if (status === 304) return sender.write(ctx, chosen.notModified)
-  if (status === 412) return sender.write(ctx, chosen.failed)
+  if (status === 304) return write(ctx, exit, chosen, chosen.notModified)
+  if (status === 412) return write(ctx, exit, chosen, chosen.failed)
   const range = isFixed ? 'whole' : chooseRange(method, headers, chosen, size)
-  if (range === 'unsatisfiable') return sender.write(ctx, rangeNotSatisfiable(chosen))
+  if (range === 'unsatisfiable') return write(ctx, exit, chosen, rangeNotSatisfiable(chosen))
   const whole = isFixed ? prepareResponse(fixedStatus, ok.fields, ok.said) : ok
   const [response, part] = range === 'whole' ? [whole] : [partial(chosen, range), range]
-  if (method === 'HEAD') return sender.write(ctx, response)
+  if (method === 'HEAD') return write(ctx, exit, chosen, response)
   if (!body) {
-    const instead = () => respond(ctx, to, [offers[0]], opened, fixedStatus)
-    return stream(ctx, sender, response, { chosen, range: part, opened, instead })
+    const instead = () => respond(ctx, exit, [offers[0]], opened, fixedStatus)
+    return stream(ctx, exit, response, { chosen, range: part, opened, instead })
   }
-  return sender.write(ctx, response, part ? body.subarray(part.start, part.end + 1) : body)
+  return write(ctx, exit, chosen, response, part ? body.subarray(part.start, part.end + 1) : body)
 }
 
 interface OnDisk {
@@ -111,16 +94,21 @@ interface OnDisk {
 /** Streams one open file, so bytes of another that takes its name are not mixed in. */
 async function stream(
   ctx: Context,
-  sender: Sender,
+  exit: Exit,
   response: PreparedResponse,
   { chosen, range, opened, instead }: OnDisk
 ): Promise<boolean> {
   // Nobody receives it without a connection; loggers in front read it.
-  if (!opened) return !(await connected(ctx.res)) && sender.write(ctx, response)
+  if (!opened) return !(await connected(ctx.res)) && write(ctx, exit, chosen, response)
   const streamFrom = async (file: OpenFile): Promise<boolean> => {
     if (!sameStamp(file.stats, chosen.stamp)) return false
-    if (!isAwaited(ctx.res)) return sender.write(ctx, response)
-    await sender.stream(ctx, response, { file, size: chosen.size, range })
+    if (!isAwaited(ctx.res)) return write(ctx, exit, chosen, response)
+    const { size } = chosen
+    report(ctx, chosen, response.status, range ? range.end + 1 - range.start : size)
+    const part = { file, size, range }
+    if (exit === 'koa') return give(ctx, response, bodyOf(ctx.res, part))
+    bypassKoa(ctx)
+    await sendFile(ctx.res, response, part)
     return true
   }
   if (opened.path === chosen.file) return streamFrom(opened)
@@ -142,7 +130,8 @@ export async function serveFound(
   find: () => Promise<ServedFile | undefined> | ServedFile | undefined,
   respondWith: (file: ServedFile, opened?: OpenFile) => boolean | Promise<boolean>
 ): Promise<boolean> {
-  void untilAssigned(res)
+  // From here on it is one of those that wait.
+  void connected(res)
   for (let attempt = 1; attempt <= 2; attempt++) {
     const file = await find()
     if (!file) return false
@@ -160,6 +149,34 @@ function partial({ ok, size }: Representation, { start, end }: ByteRange): Prepa
   const range = ['Content-Range', `bytes ${start}-${end}/${size}`] as const
   const length = ['Content-Length', String(end - start + 1)] as const
   return prepareResponse(206, [...ok.fields.slice(0, -1), range, length], ok.said)
+}
+
+function write(
+  ctx: Context,
+  exit: Exit,
+  chosen: Representation,
+  response: PreparedResponse,
+  body?: Buffer
+): true {
+  report(ctx, chosen, response.status, body?.length ?? 0)
+  if (exit === 'koa') return give(ctx, response, body)
+  bypassKoa(ctx)
+  // Another listener of the server may have responded meanwhile.
+  if (!ctx.res.headersSent) writeResponse(ctx.res, response, body)
+  return true
+}
+
+function report(ctx: Context, chosen: Representation, status: number, bytes: number): void {
+  if (!served.hasSubscribers) return
+  const reason = reasonOf(ctx, chosen, status)
+  served.publish({ ...requestLine(ctx.req), status, reason, coding: chosen.coding, bytes })
+}
+
+function reasonOf({ method, req }: Context, chosen: Representation, status: number): string {
+  if (status === 206) return 'Range asks for a part'
+  if (status === 416) return 'Range is outside of the file'
+  if (status !== 200 && status !== 304 && status !== 412) return 'the route set the status'
+  return evaluatePreconditions(method, req.headers, chosen, PRECONDITIONS).reason
 }
 
 function give(ctx: Context, prepared: PreparedResponse, body?: Buffer | Readable): true {
