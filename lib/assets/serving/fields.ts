@@ -1,7 +1,6 @@
 // The fields of a response: ours, and those that a middleware in front has set.
 import type { ServerResponse } from 'node:http'
 import { isCacheControl, privateCacheControl } from '../../http/cache-control.ts'
-import type { HeaderValues } from '../settings/values-by-path.ts'
 import { isHttp2 } from './connection.ts'
 
 export type Field = readonly [name: string, value: string]
@@ -70,11 +69,6 @@ export function removeContentFields(res: ServerResponse): void {
   for (const name of res.getHeaderNames()) if (CONTENT_FIELD.test(name)) res.removeHeader(name)
   // HTTP/2 has no reason phrase, and Node warns about one.
   if (!isHttp2(res)) res.statusMessage = ''
-}
-
-/** Those that the application adds to the responses of files. */
-export function fieldsFrom(values: HeaderValues | undefined): Fields {
-  return Object.entries(values ?? {})
 }
 
 /** Fields with others in place of those of the same name; `Vary` has the members of both. */

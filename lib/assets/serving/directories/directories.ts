@@ -99,7 +99,7 @@ export class Directories {
   }
 
   #filesOf(directory: ServedDirectory): ServedFiles {
-    return new ServedFiles(directory, this.#memory, this.#settings.memory.maxFileBytes)
+    return new ServedFiles(directory, this.#memory, this.#settings)
   }
 
   /** Where a path may be in the mounts, and what it asks for there. */

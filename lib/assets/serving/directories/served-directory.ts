@@ -13,7 +13,7 @@ import {
   type Fingerprinted,
   type WithoutHash
 } from '../../urls/fingerprint.ts'
-import { fieldsFrom, type Fields } from '../fields.ts'
+import type { Fields } from '../fields.ts'
 import { isBelow, type Wanted } from '../request-path.ts'
 
 export interface ServedDirectory {
@@ -26,8 +26,6 @@ export interface ServedDirectory {
   readonly revalidate: (wanted: Wanted) => number
   /** Seconds for which it is believed that there is no file; 0 where a request may publish one. */
   readonly revalidateMiss: (wanted: Wanted) => number
-  /** Seconds for which the compressed copies beside an unchanged file are not looked for again. */
-  readonly revalidateCopies: number
   /**
    * Whether a file may be published by the request itself: compressed copies beside it do not keep up.
    */
@@ -95,7 +93,6 @@ export function publicDirectory(
     // The first file that is published makes the folders above it.
     revalidateMiss: ({ app, path }) =>
       app.compile || (top !== undefined && isBelow(`${path}/`, top)) ? 0 : app.revalidate,
-    revalidateCopies: publicApp.revalidate,
     isPublishedOnRequest: ({ app }) => app.compile,
     isHidden,
     fingerprintOf: ({ app, path }) => (app === publicApp ? undefined : splitFingerprint(path)),
@@ -107,7 +104,7 @@ export function publicDirectory(
       dictionary: isVerified
         ? dictionaryOf(settings, path, withoutFingerprint(encodePath(path)))
         : undefined,
-      more: fieldsFrom(settings.headers?.(path))
+      more: Object.entries(settings.headers?.(path) ?? {})
     })
   }
 }
@@ -133,8 +130,6 @@ export function mountDirectory(
     memoryKey: `${urlPath}\n`,
     revalidate,
     revalidateMiss: revalidate,
-    // Where each request looks at its file, three more stats would be most of its cost.
-    revalidateCopies: publicApp.revalidate,
     isHidden,
     fieldsOf({ path }) {
       const isPage = shells.has(fileIn(mount, path))
@@ -150,7 +145,7 @@ export function mountDirectory(
         // The page of a single-page application is sent for paths at which something else may be tomorrow,
         // an API's for example, so no cache may keep it.
         more: [settings.headers, mount.headers].flatMap(values =>
-          fieldsFrom(values?.(path)).filter(
+          Object.entries(values?.(path) ?? {}).filter(
             ([name]) => !(isPage && values?.isSameForAll && isCacheControl(name))
           )
         )
@@ -161,7 +156,7 @@ export function mountDirectory(
 
 /** A directory from which routes send single files. @param root absolute */
 export function fileRoot(settings: Settings, root: string): ServedDirectory {
-  const { root: project, symlinks, publicApp } = settings
+  const { root: project, symlinks } = settings
   return {
     place: { root: project, dir: root, symlinks },
     urlPath: '',
@@ -169,7 +164,6 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
     // A route may just have written the file.
     revalidate: () => 0,
     revalidateMiss: () => 0,
-    revalidateCopies: publicApp.revalidate,
     fieldsOf: ({ path }) => ({
       type: contentType(path),
       // The route may have sent it to one visitor only.

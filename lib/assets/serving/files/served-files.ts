@@ -3,6 +3,7 @@ import { isUnchangedSince } from '../../../files/clock.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import { isSameInode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { hasOneSpelling, type Wanted } from '../request-path.ts'
@@ -30,15 +31,18 @@ export class ServedFiles {
   readonly #missing: Missing
   readonly #deltas: Deltas
   readonly #maxFileBytes: number
+  /** In milliseconds. Where each request looks at its file, three more stats would be most of its cost. */
+  readonly #copiesTrust: number
   readonly #loads = new Map<string, Promise<Found>>()
 
-  /** @param maxFileBytes of a file that is kept in memory */
-  constructor(directory: ServedDirectory, memory: Memory, maxFileBytes: number) {
+  constructor(directory: ServedDirectory, memory: Memory, settings: Settings) {
+    const { maxFileBytes } = settings.memory
     this.directory = directory
     this.#memory = memory
     this.#missing = new Missing(directory)
     this.#deltas = new Deltas({ directory, memory, missing: this.#missing, maxFileBytes })
     this.#maxFileBytes = maxFileBytes
+    this.#copiesTrust = settings.publicApp.revalidate * 1000
   }
 
   /** What is known of a raw path without reading the disk: its file, or that there is none. */
@@ -119,7 +123,7 @@ export class ServedFiles {
     if (!sameStamp(identity.stamp, stamp)) return false
     const now = performance.now()
     if (known.copiesTrustedUntil <= now) {
-      known.copiesTrustedUntil = now + this.directory.revalidateCopies * 1000
+      known.copiesTrustedUntil = now + this.#copiesTrust
       if (!areSame(known.copies, await this.#copiesOf(wanted, identity))) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
@@ -143,7 +147,7 @@ export class ServedFiles {
 
   async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
     const [openedAt, maxBytes] = [Date.now(), this.#maxFileBytes]
-    const { fingerprintOf, isOrdinary, fieldsOf, place, revalidateCopies } = this.directory
+    const { fingerprintOf, isOrdinary, fieldsOf, place } = this.directory
     if (!(await this.#mayBeServed(wanted.path, opened))) return undefined
     const stored = await readStored('identity', opened, maxBytes)
     const fingerprint = fingerprintOf?.(wanted)
@@ -168,7 +172,7 @@ export class ServedFiles {
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, openedAt)),
       open: use => this.open(wanted, use, file),
       trustedUntil: isVerified ? Infinity : this.#trustedUntil(wanted),
-      copiesTrustedUntil: performance.now() + revalidateCopies * 1000
+      copiesTrustedUntil: performance.now() + this.#copiesTrust
     }
     return file
   }
