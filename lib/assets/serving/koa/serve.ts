@@ -11,7 +11,7 @@ import { connected, isOfConnection, isAwaited, pacedBody } from '../connection.t
 import { removeContentFields, setFields } from '../fields.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import { privately, type Representation } from '../files/representation.ts'
-import { bodyOf, sendFile } from '../send-file.ts'
+import { bodyOf, sendFile, type FilePart } from '../send-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
 
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
@@ -76,43 +76,34 @@ function respond(
   const whole = isFixed ? prepareResponse(fixedStatus, ok.fields, ok.said) : ok
   const [response, part] = range === 'whole' ? [whole] : [partial(chosen, range), range]
   if (method === 'HEAD') return write(ctx, exit, chosen, response)
-  if (!body) {
-    const instead = () => respond(ctx, exit, [offers[0]], opened, fixedStatus)
-    return stream(ctx, exit, response, { chosen, range: part, opened, instead })
+  if (body) {
+    return write(ctx, exit, chosen, response, part ? body.subarray(part.start, part.end + 1) : body)
   }
-  return write(ctx, exit, chosen, response, part ? body.subarray(part.start, part.end + 1) : body)
-}
-
-interface OnDisk {
-  readonly chosen: Representation
-  readonly range: ByteRange | undefined
-  readonly opened: OpenFile | undefined
-  /** For a compressed copy that is gone by now. */
-  readonly instead: () => boolean | Promise<boolean>
+  // Nobody receives it without a connection; loggers in front read it.
+  if (!opened) return connected(ctx.res).then(is => !is && write(ctx, exit, chosen, response))
+  const use = (file: OpenFile) => stream(ctx, exit, chosen, response, { file, size, range: part })
+  if (opened.path === chosen.file) return use(opened)
+  const instead = () => respond(ctx, exit, [offers[0]], opened, fixedStatus)
+  // A compressed copy may be gone by now.
+  return withFile(chosen.file, use).then(isSent => isSent || instead())
 }
 
 /** Streams one open file, so bytes of another that takes its name are not mixed in. */
 async function stream(
   ctx: Context,
   exit: Exit,
+  chosen: Representation,
   response: PreparedResponse,
-  { chosen, range, opened, instead }: OnDisk
+  part: FilePart
 ): Promise<boolean> {
-  // Nobody receives it without a connection; loggers in front read it.
-  if (!opened) return !(await connected(ctx.res)) && write(ctx, exit, chosen, response)
-  const streamFrom = async (file: OpenFile): Promise<boolean> => {
-    if (!sameStamp(file.stats, chosen.stamp)) return false
-    if (!isAwaited(ctx.res)) return write(ctx, exit, chosen, response)
-    const { size } = chosen
-    report(ctx, chosen, response.status, range ? range.end + 1 - range.start : size)
-    const part = { file, size, range }
-    if (exit === 'koa') return give(ctx, response, bodyOf(ctx.res, part))
-    bypassKoa(ctx)
-    await sendFile(ctx.res, response, part)
-    return true
-  }
-  if (opened.path === chosen.file) return streamFrom(opened)
-  return (await withFile(chosen.file, streamFrom)) || instead()
+  if (!sameStamp(part.file.stats, chosen.stamp)) return false
+  if (!isAwaited(ctx.res)) return write(ctx, exit, chosen, response)
+  const { size, range } = part
+  report(ctx, chosen, response.status, range ? range.end + 1 - range.start : size)
+  if (exit === 'koa') return give(ctx, response, bodyOf(ctx.res, part))
+  bypassKoa(ctx)
+  await sendFile(ctx.res, response, part)
+  return true
 }
 
 /** A guard may have decided by it; and a shared cache would give a cookie to others. */
