@@ -68,6 +68,8 @@ interface Surroundings {
 export class Deltas {
   readonly #in: Surroundings
   readonly #loads = new Map<string, Promise<Delta | undefined>>()
+  /** Of the folder that was read last: most sites have their scripts in one. */
+  #listed = { folder: '', until: 0, names: Promise.resolve<ReadonlySet<string>>(new Set()) }
 
   constructor(surroundings: Surroundings) {
     this.#in = surroundings
@@ -77,15 +79,26 @@ export class Deltas {
   async of(wanted: Wanted, stored: Stored, fields: SharedFields): Promise<FileDeltas | undefined> {
     if (fields.dictionary === undefined) return undefined
     const { file, digest } = stored
-    const names = await namesIn(dirname(file))
-    const name = composed(basename(wanted.path))
-    const areThere = names.some(each => splitDelta(composed(each))?.name === name)
+    const names = await this.#namesWithDeltas(dirname(file), wanted)
+    const areThere = names.has(composed(basename(wanted.path)))
     const plain = this.#in.directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode it believes of precompile alone, which decoded it.
     const isBelieved = plain !== undefined || (await canMakeDeltas())
     if (digest === undefined || !isBelieved) return { areThere, find: undefined }
     const target = { wanted, stored: { ...stored, digest }, fields, plain, areThere }
     return { areThere, find: dictionary => this.#find(target, dictionary) }
+  }
+
+  #namesWithDeltas(folder: string, wanted: Wanted): Promise<ReadonlySet<string>> {
+    const now = performance.now()
+    if (this.#listed.folder !== folder || this.#listed.until <= now) {
+      const until = now + this.#in.directory.revalidateMiss(wanted) * 1000
+      const names = namesIn(folder).then(
+        all => new Set(all.flatMap(each => splitDelta(composed(each))?.name ?? []))
+      )
+      this.#listed = { folder, until, names }
+    }
+    return this.#listed.names
   }
 
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
@@ -125,7 +138,10 @@ export class Deltas {
     const isSent = delta.representations.length > 0
     if (isSent || isUnchangedSince(delta.stamp, readAt)) memory.set(key, delta)
     // It came after the file was loaded, whose other representations do not vary by dictionary yet.
-    if (isSent && !target.areThere) memory.delete(directory.memoryKey + target.wanted.path)
+    if (isSent && !target.areThere) {
+      this.#listed.until = 0
+      memory.delete(directory.memoryKey + target.wanted.path)
+    }
     return delta
   }
 
