@@ -23,9 +23,9 @@ export interface ServedDirectory {
   /** Precedes a path in the memory that all directories share; no path contains a line break or a NUL. */
   readonly memoryKey: string
   /** Seconds for which a stat result is reused. */
-  readonly revalidate: (wanted: Wanted) => number
+  readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
   /** Seconds for which it is believed that there is no file; 0 where a request may publish one. */
-  readonly revalidateMiss: (wanted: Wanted) => number
+  readonly revalidateMiss: (wanted: Pick<Wanted, 'app' | 'path'>) => number
   /**
    * Whether a file may be published by the request itself: compressed copies beside it do not keep up.
    */

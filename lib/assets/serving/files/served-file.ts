@@ -42,10 +42,13 @@ export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | 
 export type Copies = readonly (Stamp | undefined)[]
 
 /** A copy that is older than its file is one of something else. */
-export function findCopies({ file, stamp }: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
+export function findCopies(
+  { file, stamp }: Pick<Stored, 'file' | 'stamp'>,
+  mayBeThere: (file: string) => boolean
+): Promise<Copies> {
   return Promise.all(
     CODINGS.map(async ({ extension }) => {
-      const copy = await statOf(file + extension)
+      const copy = mayBeThere(file + extension) ? await statOf(file + extension) : undefined
       if (!copy?.isFile() || copy.size === 0n || copy.mtimeNs < stamp.mtimeNs) return undefined
       return stampOf(copy)
     })

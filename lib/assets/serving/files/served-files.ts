@@ -1,4 +1,5 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
+import { basename, dirname } from 'node:path'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import { isSameInode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
@@ -6,9 +7,9 @@ import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
-import { hasOneSpelling, type Wanted } from '../request-path.ts'
+import { composed, hasOneSpelling, type Wanted } from '../request-path.ts'
 import { Deltas } from './deltas.ts'
-import { hasNames, Missing } from './folders.ts'
+import { hasNames, Listings, Missing } from './folders.ts'
 import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
 import {
   areSame,
@@ -29,6 +30,7 @@ export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
   readonly #missing: Missing
+  readonly #listings = new Listings()
   readonly #deltas: Deltas
   readonly #maxFileBytes: number
   /** In milliseconds. Where each request looks at its file, three more stats would be most of its cost. */
@@ -98,9 +100,9 @@ export class ServedFiles {
   }
 
   /** Whether there is a file that can be sent; it is not read. */
-  async has({ path }: Pick<Wanted, 'path'>): Promise<boolean> {
-    const file = fileIn(this.directory, path)
-    const isServed = withFile(file, opened => this.#mayBeServed(path, opened))
+  async has(wanted: Pick<Wanted, 'app' | 'path'>): Promise<boolean> {
+    const file = fileIn(this.directory, wanted.path)
+    const isServed = withFile(file, opened => this.#mayBeServed(wanted, opened))
     return (await ifReadable(file, isServed)) ?? false
   }
 
@@ -148,7 +150,7 @@ export class ServedFiles {
   async #describe(wanted: Wanted, opened: OpenFile): Promise<Found> {
     const [openedAt, maxBytes] = [Date.now(), this.#maxFileBytes]
     const { fingerprintOf, isOrdinary, fieldsOf, place } = this.directory
-    if (!(await this.#mayBeServed(wanted.path, opened))) return undefined
+    if (!(await this.#mayBeServed(wanted, opened))) return undefined
     const stored = await readStored('identity', opened, maxBytes)
     const fingerprint = fingerprintOf?.(wanted)
     const copies = await this.#copiesOf(wanted, stored)
@@ -178,15 +180,19 @@ export class ServedFiles {
   }
 
   /** Whatever links lead to it. */
-  async #mayBeServed(path: string, opened: OpenFile): Promise<boolean> {
-    const { isHidden, place } = this.directory
+  async #mayBeServed(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<boolean> {
+    const { isHidden, place, revalidateMiss } = this.directory
     if (isHidden?.(opened.path) || isHidden?.((await realPathOfOpen(opened)) ?? '')) return false
-    return (await isInPlace(place)(opened)) && hasNames(this.directory, path)
+    if (!(await isInPlace(place)(opened))) return false
+    const seconds = revalidateMiss(wanted)
+    return hasNames(this.directory, wanted.path, folder => this.#listings.of(folder, seconds))
   }
 
   async #copiesOf(wanted: Wanted, file: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
     if (this.directory.isPublishedOnRequest?.(wanted)) return []
-    return findCopies(file)
+    const seconds = this.directory.revalidateMiss(wanted)
+    const names = await this.#listings.of(dirname(file.file), seconds)
+    return findCopies(file, copy => names?.has(composed(basename(copy))) ?? true)
   }
 
   async #stampOf(path: string): Promise<Stamp | undefined> {
