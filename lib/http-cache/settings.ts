@@ -43,7 +43,7 @@ export interface HttpCacheOptions {
    * as well. The empty string and `undefined` are not mixed in. Methods other than GET, HEAD and QUERY are
    * evaluated without it: a deploy changes no state that they overwrite. Default: none.
    *
-   * Any other result is a TypeError of the request.
+   * Any other result fails the request with a TypeError.
    */
   readonly version?: ((ctx: Context) => string | undefined) | undefined
   /**

@@ -28,7 +28,7 @@ for (const [extension, code, place, reason, excerpt] of [
   const source = `code/app.${extension}`
   const url = `/assets/app.${extension.replace(/\.[a-z]+$/, '')}`
 
-  test(`CMP-09 a broken ${extension} is a page with file, line, column and excerpt; mended it is 200`, async t => {
+  test(`CMP-09 a broken ${extension} is a page with file, line, column and excerpt; once fixed it is 200`, async t => {
     const site = await makeSite(t, { [source]: code })
     const { status, text, headers } = await site.ask(url)
     t.is(status, 500)
@@ -59,7 +59,7 @@ for (const [extension, code, place, reason, excerpt] of [
   })
 }
 
-test('CMP-09 an error in an import names the import, and is mended there', async t => {
+test('CMP-09 an error in an import names the import, and is fixed there', async t => {
   const site = await makeSite(t, {
     'stylesheets/app.css.scss': "@use 'part';",
     'stylesheets/_part.scss': 'a {\n  top: $x\n}'
@@ -70,7 +70,7 @@ test('CMP-09 an error in an import names the import, and is mended there', async
   t.is((await site.ask('/assets/app.css')).status, 200)
 })
 
-test('CMP-09 an import that is nowhere is mended by adding it', async t => {
+test('CMP-09 an import that is nowhere is fixed by adding it', async t => {
   const site = await makeSite(t, { 'stylesheets/app.css.scss': "@use 'part';" })
   t.true((await site.ask('/assets/app.css')).text.includes("Can't find stylesheet to import."))
   site.write('stylesheets/_part.scss', 'a { top: 1px }')
@@ -122,8 +122,8 @@ for (const env of OUTSIDE) {
       code: 'compile-failed',
       message: `${site.at('css/app.css.scss')}:1:8: Undefined variable.`
     })
-    site.write('css/app.css.scss', 'a { b: mended }')
-    t.regex((await site.ask('/assets/app.css')).text, /mended/)
+    site.write('css/app.css.scss', 'a { b: fixed }')
+    t.regex((await site.ask('/assets/app.css')).text, /fixed/)
   })
 
   test(`CMP-10 in ${env} a broken source without a good target is a 500 that tells nothing`, async t => {
