@@ -167,7 +167,7 @@ function withResolvers(): PromiseWithResolvers {
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-test('who asks while it runs gets the next run, all together', async t => {
+test('calls during a run share the next run', async t => {
   const { runs, ask } = makeWork()
   const first = ask()
   const [second, third] = [ask(), ask()]
@@ -188,7 +188,7 @@ test('who asks while it runs gets the next run, all together', async t => {
   t.is(runs.length, 3)
 })
 
-test('who asks when nothing runs gets a run of its own', async t => {
+test('a call while nothing runs starts a run', async t => {
   const { runs, ask } = makeWork()
   for (const at of [0, 1, 2]) {
     const asked = ask()
@@ -211,7 +211,7 @@ test('a run that fails fails for those who wait for it, and the next one runs', 
   await t.notThrowsAsync(third)
 })
 
-test('whoever asks between two runs starts no third one beside them', async t => {
+test('a call between two runs starts no third run beside them', async t => {
   const { runs, ask } = makeWork()
   const asked = [ask(), ask()]
   runs[0]?.resolve()

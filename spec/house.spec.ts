@@ -221,8 +221,12 @@ test('lib stays within its lines and files', t => {
   t.true(paths.length <= MAX_FILES, `${paths.length} files`)
 })
 
-test('a folder holds a dozen files at most', t => {
+test('a folder holds a dozen files at most, and none is deeper than assets/<room>/<part>', t => {
   const folders = groupBy([...files.keys()], dirname)
+  t.deepEqual(
+    [...folders.keys()].filter(folder => folder.split('/').length > 3),
+    []
+  )
   const wide = Array.from(folders, ([folder, { length }]) => ({ folder, length }))
   t.deepEqual(
     wide.filter(({ length }) => length > 12),

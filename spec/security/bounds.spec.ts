@@ -296,7 +296,7 @@ for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
   })
 }
 
-test('S41 an edit while it compiles: who asks later gets the later bytes, after one more compile', async t => {
+test('S41 requests after an edit during a compilation get the later bytes, after one more compilation', async t => {
   const { root, port, state, close } = await makeSlowSite(t, 'development')
   close()
   const early = Array.from({ length: 20 }, () => exchange(port, request('GET', '/assets/slow.css')))

@@ -53,7 +53,7 @@ function importReference(code: string, { n: specifier, s, e, d }: ImportSpecifie
   return [{ start, end, path: specifier, suffix: '', kind }]
 }
 
-/** HTML, "resolve a module specifier": any other one is a URL with a scheme, or bare. */
+/** A specifier of another form is a URL with a scheme, or bare (HTML, "resolve a module specifier"). */
 const RELATIVE = /^(?:\.{0,2}\/)/
 
 /** Whether a reference is a bare specifier, such as `confetti`, which an import map resolves. */

@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
-import { assetLink, bytes, html, layout, table } from './pages/layout.ts'
+import { assetLink, bytes, html, layout, table } from './layout.ts'
 
 /** A message, and when it came, in ISO 8601; without bytes and coding where the route decides. */
 export type LoggedRequest = { readonly at: string } & Omit<Message, 'bytes' | 'coding'> &

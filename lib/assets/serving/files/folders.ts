@@ -10,6 +10,8 @@ import { composed } from '../request-path.ts'
 
 /** Of all missing paths of a directory together. */
 const MAX_CHARACTERS = 500_000
+/** In characters. A longer path may have thousands of folders, each of which is looked up. */
+const MAX_LENGTH = 512
 
 export class Missing {
   readonly #directory: ServedDirectory
@@ -28,6 +30,7 @@ export class Missing {
 
   /** Whether there is no file at a decoded path, as far as is known. */
   has(path: string): boolean {
+    if (path.length > MAX_LENGTH) return false
     for (let end = this.#directory.urlPath.length; end !== -1;) {
       end = path.indexOf('/', end + 1)
       const until = this.#until.get(end === -1 ? path : path.slice(0, end + 1))
@@ -85,10 +88,14 @@ export class Listings {
   }
 
   async #read(folder: string, seconds: number): Promise<Names> {
-    const names = await someNamesIn(folder)
-    this.#known.set(folder, { names, until: performance.now() + seconds * 1000 })
-    this.#reading.delete(folder)
-    return names
+    const until = performance.now() + seconds * 1000
+    try {
+      const names = await someNamesIn(folder)
+      this.#known.set(folder, { names, until })
+      return names
+    } finally {
+      this.#reading.delete(folder)
+    }
   }
 }
 

@@ -18,9 +18,9 @@ import { prepareResponse, writeResponse, type PreparedResponse } from '../write-
 const PRECONDITIONS = { ifModifiedSince: 'before' } as const
 
 /**
- * How a response leaves koaAssets. `koa`, as any middleware responds: status, fields and `ctx.body`, which is
- * a Buffer, a stream, or null for a response without content; middleware in front can still change all of
- * it. `socket`, past Koa: for a request that no other middleware has seen.
+ * How a response is sent. With `koa`, by setting the status, the fields and `ctx.body` (a Buffer, a stream, or
+ * null for no content), which middleware in front can still change. With `socket`, directly, for a request
+ * that no other middleware has seen.
  */
 export type Exit = 'koa' | 'socket'
 

@@ -26,6 +26,7 @@ import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
+import { growsInProportion } from '../../../support/cost.ts'
 import { openDescriptors } from '../../../support/descriptors.ts'
 import { publicFilesOf } from '../../../support/served.ts'
 import { makeProject, makeSite, type Site } from '../../../support/site.ts'
@@ -446,4 +447,9 @@ test('ANS-01 a fingerprinted file beyond memory has its digest as ETag, the same
     t.deepEqual([status, headers.etag], [200, `"${digestOf(bytes)}"`])
     t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
   }
+})
+
+test('S30 a path of thousands of folders takes no more time than its length asks for', t => {
+  const files = publicFilesOf(settle({ root: makeProject(t), env: 'production', apps: false }, {}))
+  t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
 })

@@ -1,5 +1,5 @@
 // The list of assets.
-import type { Overview, Question, Row } from '../overview.ts'
+import type { Overview, Question, Row } from './overview.ts'
 import {
   assetLink,
   bytes,

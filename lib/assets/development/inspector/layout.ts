@@ -1,8 +1,8 @@
 // What all pages of the inspector have in common. It works without scripts, and allows none.
-import { printableLines } from '../../../../printable.ts'
-import { escapeHtml } from '../../../views/html.ts'
-import type { State } from '../survey.ts'
-import type { ShownText } from '../asset.ts'
+import { printableLines } from '../../../printable.ts'
+import { escapeHtml } from '../../views/html.ts'
+import type { State } from './survey.ts'
+import type { ShownText } from './asset.ts'
 
 export const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -1,6 +1,6 @@
 // The page about one asset, or about a path that is none.
-import type { AssetReport } from '../asset.ts'
-import type { Row } from '../overview.ts'
+import type { AssetReport } from './asset.ts'
+import type { Row } from './overview.ts'
 import { assetLink, bytes, code, html, layout, list, state, table, type Html } from './layout.ts'
 
 export function assetPage(report: AssetReport): string {
