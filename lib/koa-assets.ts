@@ -97,6 +97,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const settings = settle(options)
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
+  if (pipeline.failure) throw pipeline.failure
   printOverview(settings, options)
   const development = settings.live && new Development(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)

@@ -11,7 +11,8 @@ import * as httpCache from '../lib/koa-http-cache.ts'
 const LOW = ['ground', 'http', 'files']
 const SETTLED = [...LOW, 'urls', 'compilers', 'settings']
 const READ = [...SETTLED, 'sources', 'rendering']
-const ALL = [...READ, 'building', 'serving', 'views', 'bundles', 'inspecting']
+const JOINED = [...READ, 'building', 'serving', 'views', 'bundles']
+const ALL = [...JOINED, 'pipeline', 'inspecting']
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ground: [],
   http: ['ground'],
@@ -25,11 +26,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   serving: [...LOW, 'urls', 'settings'],
   views: ['ground', 'http', 'urls', 'settings'],
   bundles: [...LOW, 'urls', 'settings', 'views'],
-  inspecting: ALL,
-  pipeline: ALL,
-  development: [...ALL, 'pipeline'],
-  context: [...ALL, 'pipeline', 'development'],
-  'koa-assets': [...ALL, 'pipeline', 'context'],
+  pipeline: JOINED,
+  inspecting: [...JOINED, 'pipeline'],
+  development: ALL,
+  context: [...ALL, 'development'],
+  'koa-assets': [...ALL, 'context'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
   cli: ALL,

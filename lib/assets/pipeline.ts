@@ -8,7 +8,6 @@ import type { Manifest } from './building/manifest/manifest.ts'
 import {
   asTheyAre,
   kindOf,
-  ordinaryBy,
   precompiled,
   sourcedNameIn,
   type AppFiles,
@@ -16,13 +15,13 @@ import {
 } from './building/on-request/app-files.ts'
 import { Fingerprints } from './building/on-request/fingerprints.ts'
 import { PlainNames } from './building/on-request/plain-names.ts'
-import { makeNameCheck } from './inspecting/missing-name.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
 import type { ServedFiles } from './serving/files/served-files.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
+import { makeNameCheck } from './sources/missing-name.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
@@ -42,25 +41,23 @@ export class Pipeline {
   readonly #fingerprints: Fingerprints | undefined
   readonly #precompiled: ReloadedManifest | undefined
   readonly #files: ReadonlyMap<AppSettings, AppFiles>
+  #failure: AssetError | undefined
 
-  /** @throws AssetError for a manifest that is needed and missing or broken */
-  constructor(settings: Settings) {
+  constructor(settings: Settings, warn = warnOnce()) {
     const { apps, env, publicApp } = settings
-    const warn = warnOnce()
     this.settings = settings
     this.sources = new Sources(settings, warn)
     this.directories = new Directories(settings, {
       isHashed: (mount, path) => this.#bundles.isHashed(mount, path),
-      isOrdinary: ordinaryBy({
-        manifestOf: app => this.manifestOf(app),
-        sourcedName: (app, name) => this.#sourcedName({ app, name }),
-        has: wanted => this.#publicFiles.has(wanted)
-      })
+      isOrdinary: (asked, plain) => this.#isOrdinary(asked, plain)
     })
     this.#publicFiles = this.directories.public
-    this.#bundles = new Bundles(settings, warn)
+    const noBundles = { ...settings, mounts: [] }
+    this.#bundles =
+      this.#unlessBroken(() => new Bundles(settings, warn)) ?? new Bundles(noBundles, warn)
     const has = (kind: Kind) => apps.some(app => kindOf(app) === kind)
-    if (has('precompiled')) this.#precompiled = new ReloadedManifest(settings, warn)
+    if (has('precompiled'))
+      this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
     if (has('fingerprints')) {
       const forget = (path: string) => this.#publicFiles.forget({ path })
       this.#fingerprints = new Fingerprints(settings, this.sources, warn, forget)
@@ -84,6 +81,11 @@ export class Pipeline {
       app => ({ imports: app.imports, version: () => this.#version, ...addressesOf(app) }),
       this.hasBundles ? this.#bundles.find : undefined
     )
+  }
+
+  /** A manifest that is needed and missing or broken: no server starts without it. */
+  get failure(): AssetError | undefined {
+    return this.#failure
   }
 
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
@@ -158,12 +160,36 @@ export class Pipeline {
   }
 
   /** Undefined where nothing is published on request. */
-  async #sourcedName({ app, name }: Pick<Wanted, 'app' | 'name'>): Promise<string | undefined> {
+  async #sourcedName({ app, name }: Wanted): Promise<string | undefined> {
     return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
   }
 
   #filesOf(app: AppSettings): AppFiles {
     return this.#files.get(app) ?? asTheyAre
+  }
+
+  /**
+   * Whether hex digits that are not the digest of the bytes belong to the name; `plain` is the path without
+   * them. They do when something is published under the name, or when its plain name does not exist.
+   */
+  async #isOrdinary(wanted: Wanted, plain: string): Promise<boolean> {
+    const { app, path } = wanted
+    const assets = this.manifestOf(app)?.assets
+    if (assets?.has(encodePath(path))) return true
+    if (assets?.has(encodePath(plain))) return false
+    const sourced = await this.#sourcedName(wanted)
+    if (sourced !== undefined) return sourced === wanted.name
+    return !(await this.#publicFiles.has({ app, path: plain }))
+  }
+
+  #unlessBroken<T>(make: () => T): T | undefined {
+    try {
+      return make()
+    } catch (error) {
+      if (!(error instanceof AssetError)) throw error
+      this.#failure ??= error
+      return undefined
+    }
   }
 
   get #version(): string {

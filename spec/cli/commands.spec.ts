@@ -95,13 +95,10 @@ test.serial(
           root: ${root}
           public: public
 path      /assets/app.css is canonical
-          prefix: /assets
 app       web: compiles on request, plain names
           /assets/… belongs to the app web
-name      app.css, without a fingerprint
 sources   found apps/web/assets/stylesheets/app.css
           apps/web/assets: stylesheets/app.css
-target    copied to public/assets/app.css
 helpers   emit /assets/app.css
 file      public/assets/app.css does not exist
 response  200, after publishing its source

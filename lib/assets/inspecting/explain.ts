@@ -1,30 +1,45 @@
 // Shows step by step how a URL path is resolved, by the answers of what resolves it.
-import { extname, relative } from 'node:path'
+import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import { readManifest } from '../building/manifest/read-manifest.ts'
-import { kindOf, sourcedNameIn } from '../building/on-request/app-files.ts'
-import { withDot } from '../compilers/compiler.ts'
-import { isBelow, isManifest, locate, rawPath, type Wanted } from '../serving/request-path.ts'
+import { digestOfFile } from '../../files/digest.ts'
+import { statOf } from '../../files/disk.ts'
+import { sourcedNameIn } from '../building/on-request/app-files.ts'
+import { Pipeline } from '../pipeline.ts'
+import { fallbackAt } from '../serving/directories/fallback.ts'
+import {
+  isBelow,
+  isManifest,
+  isOurs,
+  locate,
+  rawPath,
+  type Wanted
+} from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
-import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
-import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
+import { settle, type Settings } from '../settings/settings.ts'
 import type { Source } from '../sources/catalog.ts'
+import { adviseOn } from '../sources/missing-name.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import {
-  deciderFor,
-  findFile,
-  goesOn,
-  step,
-  type Decider,
-  type ExplainedRepresentation,
-  type Resolved,
-  type Step
-} from './explain-file.ts'
-import { adviseOn } from './missing-name.ts'
+
+/** One step from the path to the response. */
+export interface Step {
+  readonly subject: 'settings' | 'path' | 'mounts' | 'app' | 'sources' | 'helpers' | 'file'
+  readonly finding: string
+  /** The facts behind the finding, one per line. */
+  readonly details: readonly string[]
+}
+
+export interface ExplainedRepresentation {
+  /** `identity`, or the name of a content coding. */
+  readonly coding: string
+  /** In bytes. */
+  readonly size: number
+  /** Of a 200 response. */
+  readonly headers: Readonly<Record<string, string>>
+}
 
 export interface Explanation {
   /** The explained path, as a request would send it. */
@@ -47,29 +62,34 @@ export interface Explanation {
  * @throws TypeError for a wrong option
  */
 export async function explain(asked: string, options: KoaAssetsOptions = {}): Promise<Explanation> {
-  return explainBy(await deciderFor(settle(options)), asked)
+  return explainBy(new Pipeline(settle(options), () => undefined), asked)
 }
 
-/** The same by what decides in a running process. */
-export async function explainBy(decider: Decider, asked: string): Promise<Explanation> {
-  const { settings } = decider
+/** The same in a running process. */
+export async function explainBy(pipeline: Pipeline, asked: string): Promise<Explanation> {
+  const { settings } = pipeline
   const path = pathOf(asked, settings)
   const wanted = locate(path, settings)
-  const steps = [settingsStep(settings), pathStep(path, settings), ...mountsStep(settings, wanted)]
+  const steps = [settingsStep(pipeline), pathStep(path, settings), ...mountsStep(settings, wanted)]
   if (typeof wanted !== 'object') {
     const outcome = wanted ? '400 Bad Request: the path cannot be decoded' : goesOn(settings, path)
     return { path, steps, outcome, isFound: false, representations: [] }
   }
-  const resolved = await resolveName(decider, wanted)
-  const { source } = resolved
-  const file = await findFile(decider, wanted, resolved)
+  steps.push(...appStep(settings, wanted))
+  const { app, name } = wanted
+  const isPublic = app === settings.publicApp
+  const sourced = isPublic ? name : await sourcedNameIn(pipeline.sources, app, name)
+  const plain = sourced ?? splitFingerprint(name)?.name ?? name
+  const source = isPublic
+    ? undefined
+    : await findSource(pipeline, { ...wanted, name: plain }, steps)
+  const { outcome, ...found } = await findFile(pipeline, wanted, steps, source && plain)
   return {
     path,
-    steps: [...steps, ...appStep(settings, wanted), ...resolved.steps, file.step],
-    outcome: settings.serve ? file.outcome : `with serving on: ${file.outcome}`,
-    isFound: file.isFound,
-    source: source && relative(settings.root, source.file),
-    representations: file.representations
+    steps,
+    outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
+    ...found,
+    source: source && relative(settings.root, source.file)
   }
 }
 
@@ -80,16 +100,22 @@ export function pathOf(asked: string, { apps }: Settings): string {
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
 }
 
-function settingsStep({ env, root, serve, publicDir, servesPublic }: Settings): Step {
+function step(subject: Step['subject'], finding: string, details: readonly string[] = []): Step {
+  return { subject, finding, details }
+}
+
+function settingsStep({ settings, failure }: Pipeline): Step {
+  const { env, root, serve, publicDir, servesPublic } = settings
   const serving = serve ? 'on' : "off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
-  const places = servesPublic ? [`public: ${relative(root, publicDir)}`] : []
-  return step('settings', `${env}; serving is ${serving}`, [`root: ${root}`, ...places])
+  const details = [`root: ${root}`]
+  if (servesPublic) details.push(`public: ${relative(root, publicDir)}`)
+  if (failure) details.push(`koaAssets() throws: ${failure.message}`)
+  return step('settings', `${env}; serving is ${serving}`, details)
 }
 
 function pathStep(path: string, settings: Settings): Step {
   const reason = isManifest(path, settings) ? 'the manifest is never served' : whyNotCanonical(path)
-  const finding = reason === undefined ? 'is canonical' : `is not an asset path: ${reason}`
-  return step('path', `${path} ${finding}`, [`prefix: ${settings.prefix}`])
+  return step('path', reason ? `${path} is not an asset path: ${reason}` : `${path} is canonical`)
 }
 
 function mountsStep(settings: Settings, wanted: ReturnType<typeof locate>): Step[] {
@@ -103,11 +129,8 @@ function mountsStep(settings: Settings, wanted: ReturnType<typeof locate>): Step
     .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
   if (places.length > 0 && servesPublic) places.push('public')
   const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
-  const details = mounts.map(({ urlPath, dir, dev, index, extensions, fallback }) => {
-    const from = dev === undefined ? relative(root, dir) : "the bundler's dev server"
-    const more = { index, extensions: extensions.join(' '), fallback }
-    const given = Object.entries(more).flatMap(([name, value]) => (value ? `${name} ${value}` : []))
-    return [`${urlPath}/…: ${from}`, ...given].join(', ')
+  const details = mounts.map(({ urlPath, dir, dev }) => {
+    return `${urlPath}/…: ${dev === undefined ? relative(root, dir) : "the bundler's dev server"}`
   })
   return [step('mounts', places.join(', then ') || without, details)]
 }
@@ -122,53 +145,106 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step[]
   return [step('app', `${app.name}: ${compile}, ${fingerprint}`, details)]
 }
 
-async function resolveName(decider: Decider, { app, name }: Wanted): Promise<Resolved> {
-  const { settings, sources } = decider
-  if (app === settings.publicApp) return { source: undefined, isPlain: true, steps: [] }
-  const fingerprint = splitFingerprint(name)
-  const plain = (await sourcedNameIn(sources, app, name)) ?? fingerprint?.name ?? name
-  const { source, warning, candidates } = await sources.of(app).explain(plain)
+/** The source of a plain name, and what the helpers make of the name. */
+async function findSource(
+  pipeline: Pipeline,
+  wanted: Wanted,
+  steps: Step[]
+): Promise<Source | undefined> {
+  const { settings, sources } = pipeline
+  const { app, name } = wanted
+  const { source, warning, candidates } = await sources.of(app).explain(name)
   const shown = (path: string) => relative(settings.root, path) || '.'
   const details = candidates.map(({ directory, named, tailed }) => {
     const found = new Set([...named, ...tailed].map(({ path }) => path))
     return `${shown(directory)}: ${[...found].join(', ') || 'no match'}`
   })
-  const advice = source ? warning : (warning ?? (await adviseOn(sources, app, plain)))
-  const finding = source
-    ? `found ${shown(source.file)}`
-    : (warning ?? `no source is published as ${plain}`)
+  const missing = warning ?? `no source is published as ${name}`
+  const finding = source ? `found ${shown(source.file)}` : missing
+  const advice = warning ?? (source ? undefined : await adviseOn(sources, app, name))
   if (advice !== undefined && advice !== finding) details.push(advice)
-  const isPlain = plain === name
-  const ending = isPlain ? 'without a fingerprint' : `with the fingerprint ${fingerprint?.digest}`
-  const steps = [
-    step('name', `${plain}, ${ending}`),
-    step('sources', finding, details),
-    ...(source ? [targetStep(settings, assetPath(app, plain), source)] : []),
-    await helpersStep(decider, app, source?.name ?? plain)
-  ]
-  return { source, isPlain, steps }
+  const helpers = helpersFinding(pipeline, { ...wanted, name: source?.name ?? name })
+  steps.push(step('sources', finding, details), step('helpers', helpers))
+  return source
 }
 
-function targetStep(settings: Settings, path: string, source: Source): Step {
-  const target = relative(settings.root, publicFile(settings, path))
-  if (!source.compiler) return step('target', `copied to ${target}`)
-  const [from, to] = [extname(source.path), withDot(source.compiler.target)]
-  return step('target', `compiled from ${from} to ${to}, into ${target}`)
-}
-
-async function helpersStep(decider: Decider, app: AppSettings, name: string): Promise<Step> {
-  if (!app.fingerprint) return step('helpers', `emit ${encodePath(assetPath(app, name))}`)
+function helpersFinding(pipeline: Pipeline, { app, name }: Wanted): string {
+  const manifest = pipeline.manifestOf(app)
+  if (!app.fingerprint) return `emit ${encodePath(assetPath(app, name))}`
+  if (!manifest) return `fail: ${pipeline.failure?.message}`
+  if (app.compile && manifest.entries.size === 0)
+    return 'emit a fingerprinted URL from the manifest in memory'
   try {
-    const known = decider.manifestOf(app)
-    if (!known && kindOf(app) === 'fingerprints') {
-      return step('helpers', 'emit a fingerprinted URL from the manifest in memory')
-    }
-    const manifest = known ?? (await readManifest(manifestFile(decider.settings)))
-    const [, { target, source, size, integrity }] = manifest.entry(app, name)
-    const details = [`manifest: ${size} bytes from ${source}`, ...integrity]
-    return step('helpers', `emit ${target}`, details)
+    return `emit ${manifest.entry(app, name)[1].target}`
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
-    return step('helpers', `fail: ${error.message}`)
+    return `fail: ${error.message}`
   }
+}
+
+/** @param sourced the plain name, if it has a source */
+async function findFile(
+  { settings, directories }: Pipeline,
+  wanted: Wanted,
+  steps: Step[],
+  sourced: string | undefined
+): Promise<Pick<Explanation, 'outcome' | 'isFound' | 'representations'>> {
+  const { app, path, name } = wanted
+  const mounted = await directories.findInMounts(wanted)
+  const file =
+    mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
+  const onDisk = file?.representations[0].file ?? ''
+  const representations = (file?.representations ?? []).map(({ coding, size, ok }) => {
+    return { coding, size, headers: Object.fromEntries(ok.fields) as Record<string, string> }
+  })
+  const finding = file
+    ? `${relative(settings.root, onDisk)} exists`
+    : await whyNoFile(settings, wanted)
+  steps.push(step('file', finding, representations.flatMap(detailsOf)))
+  if (app.compile && sourced && !mounted && (sourced === name || app.fingerprint)) {
+    const isFound = sourced === name || file !== undefined
+    const unsure = '200 if the source still yields these bytes, otherwise 404'
+    return {
+      isFound,
+      outcome: isFound ? '200, after publishing its source' : unsure,
+      representations
+    }
+  }
+  if (file) {
+    const outcome = `200, the file in ${mounted ? 'a mount' : 'public'}`
+    return { isFound: true, outcome, representations }
+  }
+  const isFolder = await directories.hasIndex(wanted)
+  const storing = isOurs(path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
+  const onward = goesOn(settings, encodePath(path), storing)
+  const outcome = isFolder ? `301 to ${path}/, for its index file` : onward
+  return { isFound: false, outcome, representations }
+}
+
+const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
+
+function detailsOf({ coding, size, headers }: ExplainedRepresentation): string[] {
+  if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
+  const shown = SHOWN_HEADERS.filter(name => name in headers)
+  return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]
+}
+
+async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promise<string> {
+  if (!settings.servesPublic) return `no mount has ${path}`
+  const file = publicFile(settings, path)
+  const stats = await statOf(file)
+  const shown = relative(settings.root, file)
+  if (!stats) return `${shown} does not exist`
+  if (!stats.isFile()) return `${shown} is not a file`
+  const fingerprint = app === settings.publicApp ? undefined : splitFingerprint(name)
+  return fingerprint && (await digestOfFile(file)) !== fingerprint.digest
+    ? `${shown} does not match its fingerprint, and is not served`
+    : `${shown} is a symbolic link that may not be followed (option symlinks)`
+}
+
+/** What happens to a request for which there is no file. @param path as it is sent */
+function goesOn(settings: Settings, path: string, storing = ''): string {
+  const shell = fallbackAt(path, settings)
+  const falling = shell ? `; a navigation that remains a 404 gets ${shell.path}` : ''
+  return `passed to the next middleware${storing}${falling}`
 }

@@ -9,8 +9,8 @@ export const explain: Command = {
   argument: '<url or name>',
   about: `Follows a path from the request to the response: whether it is an asset path,
 which app it belongs to, which directories are searched and what they contain,
-how the source is published, what view helpers emit, which file is in public and
-with which headers it is sent. Use it when an asset is missing or unexpected.
+what view helpers emit, and which file is sent with which headers. Use it when an
+asset is missing or unexpected.
 
 The environment is that of NODE_ENV or --env, by default development. Nothing is
 written. The exit status is 1 when the response is not a file.`,

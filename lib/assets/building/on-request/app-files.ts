@@ -3,7 +3,6 @@ import type { AssetError } from '../../../errors.ts'
 import type { Stamp } from '../../../files/disk.ts'
 import type { AppSettings } from '../../settings/settings.ts'
 import type { Sources } from '../../sources/sources.ts'
-import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
 import type { ReloadedManifest } from '../manifest/read-manifest.ts'
 import type { Manifest } from '../manifest/manifest.ts'
@@ -70,28 +69,4 @@ export async function sourcedNameIn(all: Sources, app: AppSettings, name: string
   if (await sources.find(name)) return name
   const plain = splitFingerprint(name)?.name
   return plain !== undefined && (await sources.find(plain)) ? plain : undefined
-}
-
-/** What decides whether a name that ends like a fingerprint is an ordinary name. */
-export interface Evidence {
-  /** Undefined for an app without a manifest. */
-  readonly manifestOf: (app: AppSettings) => Manifest | undefined
-  readonly sourcedName: (app: AppSettings, name: string) => Promise<string | undefined>
-  /** Whether `public` contains such a file. */
-  readonly has: (asked: Asked) => Promise<boolean>
-}
-
-/**
- * Makes the test whether hex digits that are not the digest of the bytes belong to the name; `plain` is the
- * path without them. They do when something is published under the name, or when its plain name does not
- * exist.
- */
-export function ordinaryBy({ manifestOf, sourcedName, has }: Evidence) {
-  return async ({ app, path, name }: Asked, plain: string): Promise<boolean> => {
-    const manifest = manifestOf(app)
-    if (manifest?.assets.has(encodePath(path))) return true
-    if (manifest?.assets.has(encodePath(plain))) return false
-    const sourced = app.compile ? await sourcedName(app, name) : undefined
-    return sourced === undefined ? !(await has({ app, path: plain, name })) : sourced === name
-  }
 }

@@ -216,7 +216,7 @@ test('INS-01 the page of an asset has the steps of explain, its texts, and a rea
   const report = await json<AssetReport>(site, 'asset?path=/assets/app.css&json')
   t.deepEqual(
     report.explanation.steps.map(({ subject }) => subject),
-    ['settings', 'path', 'app', 'name', 'sources', 'target', 'helpers', 'file']
+    ['settings', 'path', 'app', 'sources', 'helpers', 'file']
   )
   t.is(report.explanation.outcome, '200, after publishing its source')
   t.deepEqual(report.dependencies, ['apps/web/assets/css/_colors.scss'])

@@ -8,7 +8,7 @@ import { nearestPath } from '../../nearest.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import type { Sources } from '../sources/sources.ts'
+import type { Sources } from './sources.ts'
 
 /** One sentence; undefined when nothing resembles the name. */
 export async function adviseOn(all: Sources, app: AppSettings, name: string) {
