@@ -53,42 +53,45 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** The part of a terminal that a progress bar uses. */
-export interface Terminal {
-  readonly columns: number
-  write(text: string): unknown
-}
-
 /** Results go to stdout, progress and errors to stderr. */
 export interface Output {
   /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
   result(value: unknown, text: string): void
   /** Progress; silent with --json or --quiet. */
-  note(text: string): void
-  warn(text: string): void
-  error(text: string): void
+  readonly note: (text: string) => void
+  readonly warn: (text: string) => void
+  readonly error: (text: string) => void
   readonly isJson: boolean
-  /** Where a progress bar may be drawn, if anywhere. */
-  readonly terminal: Terminal | undefined
+  /** Shows one line until there is another, or anything else is printed; undefined where nobody would see it. */
+  readonly status: ((line: string) => void) | undefined
 }
 
-export function makeOutput({ isJson, isQuiet }: { isJson: boolean; isQuiet: boolean }): Output {
+const CLEAR = '\r\u001B[K'
+
+export function makeOutput(
+  { isJson, isQuiet }: { isJson: boolean; isQuiet: boolean },
+  { stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process
+): Output {
   const isSilent = isJson || isQuiet
-  const { stdout, stderr } = process
+  // Logs, and people who asked for plain text, get no line that changes.
+  const isSeen = !isSilent && stderr.isTTY && !env.CI && !env.NO_COLOR && env.TERM !== 'dumb'
+  const print = (stream: NodeJS.WriteStream, text: string) => {
+    if (isSeen) stderr.write(CLEAR)
+    stream.write(`${text}\n`)
+  }
+  const say = (text: string) => print(stderr, printableLines(text))
   return {
     result(value, text) {
-      if (isJson) stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
-      else if (!isQuiet) stdout.write(`${printableLines(text)}\n`)
+      if (isJson) print(stdout, JSON.stringify(value, undefined, 2))
+      else if (!isQuiet) print(stdout, printableLines(text))
     },
-    note: text => void (isSilent || stderr.write(`${printableLines(text)}\n`)),
-    warn: text => void (isQuiet || stderr.write(`warning: ${printableLines(text)}\n`)),
-    error: text => void stderr.write(`${printableLines(text)}\n`),
+    note: text => void (isSilent || say(text)),
+    warn: text => void (isQuiet || say(`warning: ${text}`)),
+    error: say,
     isJson,
-    terminal: !isSilent && stderr.isTTY && canDraw(process.env) ? stderr : undefined
+    // A line that wraps could not be cleared.
+    status: isSeen
+      ? line => void stderr.write(CLEAR + line.slice(0, Math.max(0, (stderr.columns || 80) - 1)))
+      : undefined
   }
-}
-
-/** Logs, and people who asked for plain text, get lines instead of a bar. */
-function canDraw({ CI, NO_COLOR, TERM }: NodeJS.ProcessEnv): boolean {
-  return !CI && !NO_COLOR && TERM !== 'dumb'
 }

@@ -11,13 +11,7 @@ export interface Progress {
   readonly path: string
 }
 
-export interface LongRun {
-  readonly signal: AbortSignal
-  readonly update: (progress: Progress) => void
-  /** Prints something above the bar. */
-  readonly interrupt: (print: () => void) => void
-  readonly end: () => void
-}
+export type ShowProgress = (progress: Progress) => void
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
@@ -29,22 +23,21 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 export async function longRun(
   { output, values }: Call,
   state: string,
-  work: (run: LongRun) => Promise<number>
+  work: (signal: AbortSignal, show: ShowProgress) => Promise<number>
 ): Promise<number> {
   const controller = new AbortController()
   const stop = (name: NodeJS.Signals) => controller.abort(name)
   for (const name of SIGNALS) process.once(name, stop)
-  const progress = makeProgress(output, values.flag('verbose'))
   try {
-    return await work({ signal: controller.signal, ...progress })
+    return await work(controller.signal, progressOn(output, values.flag('verbose')))
   } catch (error) {
-    progress.end()
     const { reason } = controller.signal as { reason?: NodeJS.Signals }
     if (reason === undefined || error !== reason) throw error
     output.error(`Stopped by ${reason}; ${state}.`)
     // The convention of shells.
     return 128 + constants.signals[reason]
   } finally {
+    output.status?.('')
     for (const name of SIGNALS) process.off(name, stop)
   }
 }
@@ -54,47 +47,28 @@ const NOUNS = { compile: 'asset', write: 'asset', compress: 'file' } as const
 const REDRAW_MS = 40
 // Long enough to keep a log short, short enough to distinguish a slow run from a hung one.
 const NOTE_MS = 10_000
-const CLEAR = '\r\u001B[K'
 const WIDTH = 24
 
 /** @param everyAsset print a line for each asset or file, even on a terminal */
-export function makeProgress(output: Output, everyAsset: boolean): Omit<LongRun, 'signal'> {
-  const terminal = everyAsset ? undefined : output.terminal
-  let last: Progress | undefined
+export function progressOn(output: Output, everyAsset: boolean): ShowProgress {
+  let shown: Progress['stage'] | undefined
   let shownAt = 0
-  const draw = () => {
-    if (last) terminal?.write(CLEAR + barOf(last, terminal.columns))
-  }
-  return {
-    update(progress) {
-      const { stage, done, total, path } = progress
-      const isNew = stage !== last?.stage
-      last = progress
-      if (everyAsset) return output.note(`${VERBS[stage]} ${printable(path)}`)
-      const isDue = Date.now() - shownAt >= (terminal ? REDRAW_MS : NOTE_MS)
-      if (!isDue && !isNew && !(terminal && done === total)) return
-      shownAt = Date.now()
-      const all = count(total, NOUNS[stage])
-      if (terminal) draw()
-      else
-        output.note(isNew ? `${VERBS[stage]} ${all}` : `  ${done.toLocaleString('en')} of ${all}`)
-    },
-    interrupt(print) {
-      terminal?.write(CLEAR)
-      print()
-      draw()
-    },
-    end() {
-      if (last) terminal?.write(CLEAR)
-      last = undefined
-    }
+  return progress => {
+    const { stage, done, total, path } = progress
+    if (everyAsset) return output.note(`${VERBS[stage]} ${printable(path)}`)
+    const isNew = stage !== shown
+    const isDue = Date.now() - shownAt >= (output.status ? REDRAW_MS : NOTE_MS)
+    if (!isDue && !isNew && !(output.status && done === total)) return
+    shown = stage
+    shownAt = Date.now()
+    const all = count(total, NOUNS[stage])
+    if (output.status) output.status(barOf(progress))
+    else output.note(isNew ? `${VERBS[stage]} ${all}` : `  ${done.toLocaleString('en')} of ${all}`)
   }
 }
 
-/** Never wider than the terminal: a line that wraps cannot be overwritten. */
-function barOf({ stage, done, total, path }: Progress, columns: number): string {
+function barOf({ stage, done, total, path }: Progress): string {
   const filled = Math.round((WIDTH * done) / Math.max(1, total))
   const drawn = '█'.repeat(filled) + '░'.repeat(WIDTH - filled)
-  const text = `${VERBS[stage].padEnd(8)} ${drawn} ${done}/${total}  ${printable(path)}`
-  return text.slice(0, Math.max(0, (columns || 80) - 1))
+  return `${VERBS[stage].padEnd(8)} ${drawn} ${done}/${total}  ${printable(path)}`
 }

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { COMMANDS, parseCommandLine } from '../../lib/cli/arguments.ts'
-import { UsageError } from '../../lib/cli/command.ts'
+import { makeOutput, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
 import { helpFor, overview } from '../../lib/cli/help.ts'
-import { makeProgress } from '../../lib/cli/long-run.ts'
-import type { Output } from '../../lib/cli/command.ts'
+import { progressOn } from '../../lib/cli/long-run.ts'
 import type { Progress } from '../../lib/index.ts'
 import { makeProject } from '../support/site.ts'
 import { run } from './run.ts'
@@ -139,17 +138,13 @@ test('columns are as wide as their widest cell, and numbers are right-aligned', 
 
 function makeLog(columns?: number) {
   const written: string[] = []
-  const note = (text: string) => written.push(`${text}\n`)
-  const ignore = () => undefined
-  const output: Output = {
-    result: ignore,
-    warn: ignore,
-    error: ignore,
-    isJson: false,
-    note,
-    terminal: columns === undefined ? undefined : { columns, write: text => written.push(text) }
+  const stream = {
+    write: (text: string) => written.push(text),
+    isTTY: columns !== undefined,
+    columns
   }
-  return { output, written }
+  const streams = { stdout: stream, stderr: stream, env: {} } as unknown as NodeJS.Process
+  return { output: makeOutput({ isJson: false, isQuiet: false }, streams), written }
 }
 
 const at = (stage: Progress['stage'], done: number, total: number): Progress => ({
@@ -161,40 +156,31 @@ const at = (stage: Progress['stage'], done: number, total: number): Progress => 
 
 const CLEAR = '\r\u001B[K'
 
-test('on a terminal a bar fills up, and is cleared at the end', t => {
+test('on a terminal a bar fills up, and what is printed takes its place', t => {
   const { output, written } = makeLog(80)
-  const progress = makeProgress(output, false)
-  progress.update(at('compile', 2, 2))
-  progress.update(at('write', 2, 2))
-  progress.end()
+  const show = progressOn(output, false)
+  show(at('compile', 2, 2))
+  output.warn('look')
+  show(at('write', 2, 2))
   t.deepEqual(written, [
     `${CLEAR}Building ${'█'.repeat(24)} 2/2  /assets/2.css`,
-    `${CLEAR}Writing  ${'█'.repeat(24)} 2/2  /assets/2.css`,
-    CLEAR
+    CLEAR,
+    'warning: look\n',
+    `${CLEAR}Writing  ${'█'.repeat(24)} 2/2  /assets/2.css`
   ])
 })
 
 test('the bar is never wider than the terminal', t => {
   const { output, written } = makeLog(20)
-  makeProgress(output, false).update(at('compile', 1, 4))
+  progressOn(output, false)(at('compile', 1, 4))
   t.deepEqual(written, [`${CLEAR}Building ${'█'.repeat(6)}${'░'.repeat(4)}`])
-})
-
-test('what is printed meanwhile appears above the bar', t => {
-  const { output, written } = makeLog(80)
-  const progress = makeProgress(output, false)
-  progress.update(at('compile', 1, 1))
-  progress.interrupt(() => output.note('look'))
-  t.deepEqual(written.slice(1, 3), [CLEAR, 'look\n'])
-  t.is(written[3], written[0])
 })
 
 test('in a log there is a line for each stage', t => {
   const { output, written } = makeLog()
-  const progress = makeProgress(output, false)
+  const show = progressOn(output, false)
   for (const stage of ['compile', 'write'] as const) {
-    for (let done = 1; done <= 1000; done++) progress.update(at(stage, done, 1000))
+    for (let done = 1; done <= 1000; done++) show(at(stage, done, 1000))
   }
-  progress.end()
   t.deepEqual(written, ['Building 1,000 assets\n', 'Writing 1,000 assets\n'])
 })

@@ -7,7 +7,7 @@ import {
 import { CODINGS } from '../../files/codings.ts'
 import { OK, type Call, type Command } from '../command.ts'
 import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'
-import { longRun, type LongRun } from '../long-run.ts'
+import { longRun, type ShowProgress } from '../long-run.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -39,18 +39,21 @@ What 'precompile' publishes is compressed already.`,
     ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the build before:'],
     ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
   ],
-  run: call => longRun(call, 'the copies that were finished stay', context => run(call, context))
+  run: call => longRun(call, 'the copies that were finished stay', (...run) => write(call, ...run))
 }
 
-async function run({ output, values, argument = '' }: Call, progress: LongRun): Promise<number> {
+async function write(
+  { output, values, argument = '' }: Call,
+  signal: AbortSignal,
+  show: ShowProgress
+): Promise<number> {
   const root = values.text('root') ?? '.'
   const older = values.text('against')
   const report = await compressDirectory(resolve(root, argument), {
-    onProgress: step => progress.update({ stage: 'compress', ...step }),
-    signal: progress.signal,
+    onProgress: step => show({ stage: 'compress', ...step }),
+    signal,
     against: older === undefined ? undefined : resolve(root, older)
   })
-  progress.end()
   for (const path of report.tooLarge) {
     output.warn(`${path} is larger than 128 MiB and was not compressed`)
   }

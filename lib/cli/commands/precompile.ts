@@ -13,7 +13,7 @@ import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import { count, deltasText, formatBytes, formatSeconds, indent, table } from '../format.ts'
-import { longRun, type LongRun } from '../long-run.ts'
+import { longRun, type ShowProgress } from '../long-run.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -51,21 +51,21 @@ The environment is production, unless NODE_ENV or --env names another.`,
     ['koa-fresh-assets precompile --minify', 'Minify stylesheets and scripts as well:'],
     ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
   ],
-  run: call => longRun(call, 'nothing was published', context => run(call, context))
+  run: call => longRun(call, 'nothing was published', (...run) => publish(call, ...run))
 }
 
-async function run({ output, loadOptions, values }: Call, progress: LongRun): Promise<number> {
+async function publish(
+  { output, loadOptions, values }: Call,
+  signal: AbortSignal,
+  onProgress: ShowProgress
+): Promise<number> {
   const options = await loadOptions()
-  const { signal } = progress
-  const warn = (text: string) => progress.interrupt(() => output.warn(text))
+  const minify = values.flag('minify') || undefined
   try {
-    const minify = values.flag('minify') || undefined
-    const report = await build(options, { onProgress: progress.update, minify, signal, warn })
-    progress.end()
+    const report = await build(options, { onProgress, minify, signal, warn: output.warn })
     output.result(report, summary(report))
     return OK
   } catch (error) {
-    progress.end()
     if (!(error instanceof PrecompileError)) throw error
     output.error(await format(error, options))
     return FAILED
