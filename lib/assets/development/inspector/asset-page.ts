@@ -1,7 +1,126 @@
 // The page about one asset, or about a path that is none.
-import type { AssetReport } from './asset.ts'
-import type { Row } from './overview.ts'
+import { isUtf8 } from 'node:buffer'
+import { relative } from 'node:path'
+import { CompileError } from '../../../errors.ts'
+import { streamOf } from '../../../files/open-file.ts'
+import { isFileObservation } from '../../../files/observation.ts'
+import { errorReport } from '../../inspecting/error-page.ts'
+import { explainBy, pathOf } from '../../inspecting/explain.ts'
+import { sourcedNameIn } from '../../building/on-request/app-files.ts'
+import type { Place } from '../../building/places.ts'
+import type { Pipeline } from '../../pipeline.ts'
+import type { ServedFiles } from '../../serving/files/served-files.ts'
+import { locate, wantedAt, type Wanted } from '../../serving/request-path.ts'
+import { assetPath } from '../../settings/app-settings.ts'
+import { reasonForHeader } from './header-reasons.ts'
 import { assetLink, bytes, code, html, layout, list, state, table, type Html } from './layout.ts'
+import { rowMaker, type Row } from './list-page.ts'
+import { readSource, type Survey } from './survey.ts'
+
+export type AssetReport = Awaited<ReturnType<ReturnType<typeof assetReporter>>>
+
+export function assetReporter(pipeline: Pipeline, survey: Survey) {
+  const { settings, directories } = pipeline
+  const rowOf = rowMaker(pipeline, survey)
+  const shown = (file: string) => relative(settings.root, file)
+  const textAt = (files: ServedFiles, path: string, file?: string) =>
+    textOfFile(files, wantedAt(path, settings), file)
+  /** @param asked a path, a URL, or a name as a view writes it */
+  return async (asked: string) => {
+    const place = await placeOf(pipeline, survey, asked)
+    const asset = place && (await rowOf(place))
+    const read = place && (await readSource(pipeline, place))
+    const error = read?.reading.error
+    const explained = await explainBy(pipeline, asset?.url ?? asked)
+    const { representations, ...explanation } = explained
+    const inputs = read?.reading.inputs.filter(isFileObservation).map(({ path }) => path) ?? []
+    if (error instanceof CompileError) inputs.push(error.location.file)
+    const publication = place && pipeline.publishedSince(place, 0)
+    return {
+      asked,
+      /** Undefined for a path that is no asset's. */
+      asset,
+      /** Of the URL that pages ask for; it compiles nothing. */
+      explanation: error ? { ...explanation, ...FAILED } : explanation,
+      representations: representations.map(({ headers, ...rest }) => {
+        const reasoned = Object.entries(headers).map(([name, value]) => {
+          return { name, value, reason: reasonForHeader(name, value) }
+        })
+        return { ...rest, headers: reasoned }
+      }),
+      /** Files that were compiled into it, relative to the project root. */
+      dependencies: inputs.filter(file => file !== place?.source.file).map(shown),
+      /** Undefined unless it cannot be published. */
+      failure: error && (await errorReport(error, settings)),
+      /** How long it took to publish it last, in this process. */
+      took: publication && { publish: publication.duration, compile: publication.compileDuration },
+      /** Undefined for what is not text. */
+      texts: {
+        source:
+          place &&
+          (await textAt(
+            directories.rootAt(place.source.directory),
+            `/${place.source.path}`,
+            shown(place.source.file)
+          )),
+        compiled: read?.compiled && shownText(read.compiled),
+        published:
+          asset && (await textAt(directories.public, decodeURIComponent(asset.url), asset.target))
+      }
+    }
+  }
+}
+
+const FAILED = { outcome: '500, as its source cannot be published', isFound: false }
+
+/** The asset of a name or a tail, with a fingerprint or without. */
+async function placeOf(
+  { settings, sources }: Pipeline,
+  survey: Survey,
+  asked: string
+): Promise<Place | undefined> {
+  const wanted = locate(pathOf(asked, settings), settings)
+  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
+  const { app, name } = wanted
+  const sourced = await sourcedNameIn(sources, app, name)
+  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
+  return source && survey.places.get(assetPath(app, source.name))
+}
+
+const MAX_BYTES = 64 * 1024
+/** An inline source map is one line. */
+const MAX_COLUMNS = 500
+
+/**
+ * The beginning of a file; undefined for one that is not served, and for one that is not text.
+ * @param file as it is shown
+ */
+async function textOfFile(files: ServedFiles, wanted: Wanted, file?: string) {
+  const content = await files.open(wanted, async (_, opened) =>
+    Buffer.concat((await streamOf(opened, MAX_BYTES).toArray()) as Buffer[])
+  )
+  return content && shownText(content, file)
+}
+
+/** Undefined for bytes that are not text. @param file relative to the root */
+function shownText(content: Buffer, file?: string) {
+  const isCut = content.length > MAX_BYTES
+  // A character may be cut in two.
+  const start = content.subarray(0, MAX_BYTES)
+  const whole = isCut ? start.subarray(0, start.lastIndexOf(0x0a) + 1 || MAX_BYTES - 4) : start
+  if (!isUtf8(whole) || whole.includes(0)) return undefined
+  const lines = whole.toString().split('\n')
+  const long = lines.filter(line => line.length > MAX_COLUMNS).length
+  const omitted = [
+    ...(isCut ? [`only the first ${MAX_BYTES / 1024} KiB are shown`] : []),
+    ...(long > 0 ? [`${long} long ${long === 1 ? 'line is' : 'lines are'} cut`] : [])
+  ]
+  const cut = (line: string) => {
+    const rest = line.length - MAX_COLUMNS
+    return rest > 0 ? `${line.slice(0, MAX_COLUMNS)}… ${rest} more characters` : line
+  }
+  return { file, text: lines.map(cut).join('\n'), omitted: omitted.join(', ') || undefined }
+}
 
 export function assetPage(report: AssetReport): string {
   const { asset, asked, explanation } = report
@@ -47,9 +166,9 @@ function summary({ took, dependencies, failure }: AssetReport, asset: Row): Html
     'Refers to': links(asset.refersTo),
     'Referred to by': links(asset.referredBy)
   }
-  const others = problems.filter(({ message }) => !failure || !message.includes(failure.reason))
+  const others = problems.filter(problem => !failure || !problem.includes(failure.reason))
   return html`${asset.isImage && html`<p class="picture"><img src="image?path=${encodeURIComponent(path)}" alt="the image itself" /></p>`}
-    ${others.map(({ message }) => html`<p class="problem">${message}</p>`)}
+    ${others.map(problem => html`<p class="problem">${problem}</p>`)}
     <dl class="facts">
       ${Object.entries(facts).map(
         ([name, value]) =>

@@ -2,7 +2,6 @@
 import { printableLines } from '../../../printable.ts'
 import { escapeHtml } from '../../views/html.ts'
 import type { State } from './survey.ts'
-import type { ShownText } from './asset.ts'
 
 export const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -49,6 +48,14 @@ export function state(name: State | undefined): Html {
   return html`<span class="state ${name}" title="${STATES[name]}">${name}</span>`
 }
 
+export interface ShownText {
+  /** Relative to the project root; undefined for what is in no file. */
+  readonly file: string | undefined
+  readonly text: string
+  /** What was left out, in words. */
+  readonly omitted: string | undefined
+}
+
 /** Numbered lines; the numbers are not part of the text. */
 export function code(label: string, { file, text, omitted }: ShownText): Html {
   const lines = text.replace(/\n$/, '').split('\n')
@@ -68,7 +75,7 @@ export function list(items: readonly Value[]): Html | undefined {
   </ul>`
 }
 
-/** @param columns their names, which narrow screens do not show */
+/** @param columns their names, which narrow screens show in every cell */
 export function table(
   kind: 'list' | 'headers',
   caption: Html,
@@ -76,7 +83,9 @@ export function table(
   rows: readonly (readonly Value[])[]
 ): Html {
   const cell = (value: Value, at: number) =>
-    kind === 'headers' && at === 0 ? html`<th scope="row">${value}</th>` : html`<td>${value}</td>`
+    kind === 'headers' && at === 0
+      ? html`<th scope="row">${value}</th>`
+      : html`<td data-column="${columns[at]}">${value}</td>`
   return html`<table class="${kind}">
     ${caption}
     <thead>

@@ -96,6 +96,7 @@ caption { padding: .4rem 0; text-align: left; font-weight: 600 }
   tbody tr:first-child, td, tbody th { border: 0 }
   .list td, .headers td, .headers tbody th { width: auto; padding: .1rem 0 }
   td:empty { display: none }
+  td + td::before, th + td::before { content: attr(data-column) ': '; color: var(--muted) }
   .facts { grid-template-columns: 1fr; gap: 0 }
   dd { margin-bottom: .6rem }
 }

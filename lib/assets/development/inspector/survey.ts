@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
-import { errorCode, statOf } from '../../../files/disk.ts'
+import { statOf } from '../../../files/disk.ts'
 import { secondsLater } from '../../../files/clock.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
 import { kindOf } from '../../building/on-request/app-files.ts'
@@ -22,15 +22,10 @@ import { encodePath } from '../../urls/encode.ts'
  */
 export type State = 'broken' | 'outdated' | 'unpublished' | 'published'
 
-export interface Problem {
-  /** Of an AssetError; undefined for any other failure. */
-  readonly code: string | undefined
-  readonly message: string
-}
-
 /** What was read of one source. */
 export interface Reading extends Pick<Entry, 'source' | 'generation' | 'inputs'> {
-  readonly problems: readonly Problem[]
+  /** In words. */
+  readonly problems: readonly string[]
   /** Plain URL paths, decoded. */
   readonly refersTo: readonly string[]
   /** The mtime that the target gets; undefined for a source that cannot be published. */
@@ -124,22 +119,21 @@ export async function readSource(
 ): Promise<{ readonly reading: Reading; readonly compiled?: Buffer | undefined }> {
   const { path, source } = place
   const { generation } = sources
-  const problems: Problem[] = findFailures(settings, [place]).map(({ error }) => asProblem(error))
+  const problems = findFailures(settings, [place]).map(({ error }) => error.message)
   const broken = { source: source.file, problems, generation: NEVER, refersTo: [], inputs: [] }
   try {
     const renderer = new Renderer(settings, sources)
     const draft = await renderer.draft(place)
     if (!draft) {
-      const message = `${source.file} was removed after it was listed, or is no regular file: reload the page`
-      problems.push({ code: undefined, message })
+      problems.push(`${source.file} was removed, or is no regular file: reload the page`)
       return { reading: broken }
     }
     let error: AssetError | undefined
     const found = await renderer.resolveAll(place, draft, {
-      warn: message => void problems.push({ code: 'reference-missing', message }),
+      warn: message => void problems.push(message),
       fail: failure => {
         error ??= failure
-        problems.push(asProblem(failure))
+        problems.push(failure.message)
       }
     })
     const paths = found.flatMap(to => (to ? assetPath(to.app, to.source.name) : []))
@@ -156,15 +150,11 @@ export async function readSource(
   } catch (caught) {
     const error = asPublishError(settings, path, caught)
     if (!(error instanceof AssetError)) {
-      problems.push(asProblem(error))
+      problems.push(reasonOf(error))
       return { reading: broken }
     }
     const { location, reason } = await errorReport(error, settings)
-    problems.push({ code: error.code, message: location ? `${location}: ${reason}` : reason })
+    problems.push(location ? `${location}: ${reason}` : reason)
     return { reading: { ...broken, error } }
   }
-}
-
-function asProblem(error: unknown): Problem {
-  return { code: errorCode(error), message: reasonOf(error) }
 }
