@@ -17,7 +17,6 @@ import { Fingerprints } from './building/on-request/fingerprints.ts'
 import { PlainNames } from './building/on-request/plain-names.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
-import type { ServedFiles } from './serving/files/served-files.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
@@ -34,14 +33,14 @@ export class Pipeline {
   readonly settings: Settings
   readonly sources: Sources
   readonly directories: Directories
+  /** A manifest that is needed and missing or broken: no server starts without it. */
+  failure: AssetError | undefined
   /** By the name of an app. */
   readonly viewHelpers: (app: string, isLive?: boolean) => ViewHelpers
-  readonly #publicFiles: ServedFiles
   readonly #bundles: Bundles
   readonly #fingerprints: Fingerprints | undefined
   readonly #precompiled: ReloadedManifest | undefined
   readonly #files: ReadonlyMap<AppSettings, AppFiles>
-  #failure: AssetError | undefined
 
   constructor(settings: Settings, warn = warnOnce()) {
     const { apps, env, publicApp } = settings
@@ -51,7 +50,6 @@ export class Pipeline {
       isHashed: (mount, path) => this.#bundles.isHashed(mount, path),
       isOrdinary: (asked, plain) => this.#isOrdinary(asked, plain)
     })
-    this.#publicFiles = this.directories.public
     const noBundles = { ...settings, mounts: [] }
     this.#bundles =
       this.#unlessBroken(() => new Bundles(settings, warn)) ?? new Bundles(noBundles, warn)
@@ -59,7 +57,7 @@ export class Pipeline {
     if (has('precompiled'))
       this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
     if (has('fingerprints')) {
-      const forget = (path: string) => this.#publicFiles.forget({ path })
+      const forget = (path: string) => this.directories.public.forget({ path })
       this.#fingerprints = new Fingerprints(settings, this.sources, warn, forget)
     }
     const kinds = {
@@ -83,11 +81,6 @@ export class Pipeline {
     )
   }
 
-  /** A manifest that is needed and missing or broken: no server starts without it. */
-  get failure(): AssetError | undefined {
-    return this.#failure
-  }
-
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
   recall(rawPath: string): Found | 'missing' {
     const known = this.directories.recall(rawPath)
@@ -109,7 +102,7 @@ export class Pipeline {
   #currentInPublic(wanted: Wanted): Promise<Found> | Found {
     if (wanted.isFolder || !this.settings.servesPublic) return undefined
     const files = this.#filesOf(wanted.app)
-    return files.current<ServedFile>(wanted, stamp => this.#publicFiles.find(wanted, stamp))
+    return files.current<ServedFile>(wanted, stamp => this.directories.public.find(wanted, stamp))
   }
 
   /** What was published since then for a path, fingerprinted or not. @param start by `performance.now()` */
@@ -130,7 +123,7 @@ export class Pipeline {
     if (await this.directories.isInMounts(wanted)) return true
     if (wanted.isFolder || !this.settings.servesPublic) return false
     if ((await this.#sourcedName(wanted)) === wanted.name) return true
-    return this.#publicFiles.has(wanted)
+    return this.directories.public.has(wanted)
   }
 
   /** What has the same source, under its name without a fingerprint. */
@@ -179,7 +172,7 @@ export class Pipeline {
     if (assets?.has(encodePath(plain))) return false
     const sourced = await this.#sourcedName(wanted)
     if (sourced !== undefined) return sourced === wanted.name
-    return !(await this.#publicFiles.has({ app, path: plain }))
+    return !(await this.directories.public.has({ app, path: plain }))
   }
 
   #unlessBroken<T>(make: () => T): T | undefined {
@@ -187,7 +180,7 @@ export class Pipeline {
       return make()
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
-      this.#failure ??= error
+      this.failure ??= error
       return undefined
     }
   }

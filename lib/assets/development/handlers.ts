@@ -1,7 +1,7 @@
 // What is under `<prefix>/-/` in development. This room is loaded with the first request for it.
 import { readFile } from 'node:fs/promises'
 import type { Pipeline } from '../pipeline.ts'
-import type { Handler, Inspector } from './inspector/handlers.ts'
+import { makeInspector, type Handler, type Inspector } from './inspector/handlers.ts'
 import { Channel } from './live/channel.ts'
 
 /** For browsers; they refer to each other by relative URLs. */
@@ -12,14 +12,12 @@ const SCRIPTS = ['live', 'live-channel', 'live-images', 'live-overlay', 'live-st
 /** By the name below `-/`: `live`, or the empty string for `-/` itself. */
 export function makeHandlers(pipeline: Pipeline): ReadonlyMap<string, Handler> {
   const channel = new Channel(pipeline)
-  let inspector: Promise<Inspector> | undefined
-  // Loaded with the first page: the live channel does not need it.
+  // Made with the first page: from then on it records requests.
+  let inspector: Inspector | undefined
   const page =
     (name: keyof Inspector): Handler =>
-    async ctx => {
-      inspector ??= import('./inspector/handlers.ts').then(room => room.makeInspector(pipeline))
-      await (await inspector)[name](ctx)
-    }
+    ctx =>
+      (inspector ??= makeInspector(pipeline))[name](ctx)
   return new Map<string, Handler>([
     ...SCRIPTS.map(name => [name, sendScript(name)] as const),
     ['live', ctx => channel.connect(ctx)],
