@@ -79,6 +79,18 @@ test('every page fits 390 and 1280 pixels, and is readable in light and dark', a
   }
 })
 
+test('on a narrow page a cell has the name of its column', async t => {
+  const site = await makeSite(t, FILES)
+  const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/?q=logo`)
+  const labels = () =>
+    page.evaluate<string[]>(`Array.from(document.querySelectorAll('td:not(:empty)'), cell =>
+      getComputedStyle(cell, '::before').content)`)
+  await show(page, 390, 'light')
+  t.deepEqual(await labels(), ['none', '"State: "', '"References: "'])
+  await show(page, 1280, 'light')
+  t.deepEqual(await labels(), ['none', 'none', 'none'])
+})
+
 test('a thumbnail is shown, with the styles that an SVG has in itself', async t => {
   const site = await makeSite(t, FILES)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/?q=logo`)
