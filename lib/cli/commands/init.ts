@@ -1,11 +1,11 @@
 // The `init` command.
 import {
+  appendFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
-  realpathSync,
-  writeFileSync
+  realpathSync
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { futureRealpath, isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
@@ -47,44 +47,33 @@ async function run({ output, values }: Call): Promise<number> {
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const dryRun = values.flag('dry-run')
-  const write = dryRun ? () => {} : writeInto(root)
   const config = CONFIG_NAMES.find(name => existsSync(join(root, name))) ?? newConfig(root)
   const files = { ...(hasAssets(root) ? {} : ASSETS), ...configFile(config) }
-  const steps = [...create(root, files, write), ...add(root, write)]
-  const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
-  const next = dryRun ? '\nNothing was written.' : nextSteps(config)
-  output.result({ root, dryRun, steps }, `${done}\n${next}`)
-  return OK
-}
-
-type Write = (path: string, content: string | Buffer, flag: 'wx' | 'a') => void
-
-function writeInto(root: string): Write {
-  return (path, content, flag) => {
+  // Nothing is overwritten, also what was written meanwhile.
+  const append = (path: string, content: string | Buffer) => {
+    if (dryRun) return
     mkdirSync(dirname(join(root, path)), { recursive: true })
-    writeFileSync(join(root, path), content, { flag })
+    appendFileSync(join(root, path), content)
   }
-}
-
-function create(root: string, files: StarterFiles, write: Write): Step[] {
-  return Object.entries(files).map(([path, content]) => {
+  const created = Object.entries(files).map(([path, content]): Step => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
     if (leadsOut(root, path)) return { path, action: 'skip' }
-    write(path, content, 'wx')
+    append(path, content)
     return { path, action: 'create' }
   })
-}
-
-function add(root: string, write: Write): Step[] {
-  return Object.entries(LINES).map(([path, wanted]) => {
+  const added = Object.entries(LINES).map(([path, wanted]): Step => {
     const text = readIfThere(join(root, path))?.toString()
     const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
     if (lines.length === 0) return { path, action: 'keep' }
     if (leadsOut(root, path)) return { path, action: 'skip', lines }
-    const start = !text || text.endsWith('\n') ? '' : '\n'
-    write(path, `${start}${lines.join('\n')}\n`, 'a')
+    append(path, `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`)
     return { path, action: text === undefined ? 'create' : 'add', lines }
   })
+  const steps = [...created, ...added]
+  const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
+  const next = dryRun ? '\nNothing was written.' : nextSteps(config)
+  output.result({ root, dryRun, steps }, `${done}\n${next}`)
+  return OK
 }
 
 /** Whether a symbolic link leads out of the project, or to nothing. */
