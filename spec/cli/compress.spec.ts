@@ -112,7 +112,7 @@ test.serial('two runs of compress at once do no harm', async t => {
   t.is(readdirSync(root).length, 31 * (1 + WRITABLE_CODINGS.length))
 })
 
-test.serial(`compress stops cleanly on SIGTERM, and the next run completes it`, async t => {
+test.serial(`compress stops cleanly on SIGTERM`, async t => {
   const root = makeProject(t)
   for (let at = 0; at < 40; at++) {
     writeFileSync(join(root, `${at}.js`), Buffer.concat([Buffer.from(`${at}`), JS]))
@@ -132,10 +132,4 @@ test.serial(`compress stops cleanly on SIGTERM, and the next run completes it`, 
     []
   )
   t.is((await run(root, 'verify . -q')).status, 0)
-  // All but one of those that have no copy yet take long, and prove no more.
-  const names = readdirSync(root)
-  const [, ...bare] = names.filter(name => name.endsWith('.js') && !names.includes(`${name}.gz`))
-  for (const name of bare) rmSync(join(root, name))
-  t.is((await run(root, 'compress . -q')).status, 0)
-  t.is(copies(), 40 - bare.length)
 })

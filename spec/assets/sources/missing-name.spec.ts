@@ -48,17 +48,6 @@ test('REN-14 a name that finds a source, a tail or a file in public is not logge
   t.is(warningsAbout('known').length, 1)
 })
 
-test('REN-14 with tails: false the log suggests the full name for a tail', async t => {
-  const site = await makePages(t, { 'css/menus/top.css': 'a{}' }, { tails: false })
-  await site.ask('/?top.css')
-  await until(() => warningsAbout('/assets/top.css').length > 0, 'the tail is logged')
-  t.true(
-    warningsAbout('/assets/top.css')[0]?.includes(
-      '; css/menus/top.css is published as menus/top.css'
-    )
-  )
-})
-
 test('REN-14 for an ambiguous tail the log only lists the possible names', async t => {
   const site = await makePages(t, { 'css/one/twice.css': 'a{}', 'css/two/twice.css': 'b{}' })
   await site.ask('/?twice.css')
