@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { parseCommandLine } from './cli/arguments.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import { loadOptions } from './cli/config.ts'
-import { helpFor, overview } from './cli/help.ts'
+import { generalHelp, helpFor } from './cli/help.ts'
 import { reasonOf } from './errors.ts'
 import { errorCode } from './files/disk.ts'
 import { printableLines } from './printable.ts'
@@ -30,9 +30,9 @@ async function main(words: readonly string[]): Promise<number> {
 async function run(words: readonly string[]): Promise<number> {
   const { command, argument, values } = parseCommandLine(words)
   if (values.flag('version')) return print(await version())
-  if (values.flag('help')) return print(command ? helpFor(command) : overview())
+  if (values.flag('help')) return print(command ? helpFor(command) : generalHelp())
   if (!command) {
-    process.stderr.write(`${overview()}\n`)
+    process.stderr.write(`${generalHelp()}\n`)
     return USAGE_ERROR
   }
   const output = makeOutput({ isJson: values.flag('json'), isQuiet: values.flag('quiet') })

@@ -178,7 +178,7 @@ class AssetServer {
       return await respondWith(() => this.#pipeline.current(wanted))
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
-      if (isDevelopment) await this.#explain(ctx, error)
+      if (isDevelopment) await this.#showError(ctx, error)
       else if (!(await respondWith(lastGood))) throw error
       ctx.app.emit('error', error, ctx)
       return true
@@ -193,7 +193,7 @@ class AssetServer {
   }
 
   /** The page about a source that cannot be published. */
-  async #explain(ctx: Context, error: AssetError): Promise<void> {
+  async #showError(ctx: Context, error: AssetError): Promise<void> {
     const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
     ctx.status = error.status
     ctx.type = type

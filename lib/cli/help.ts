@@ -5,7 +5,7 @@ import { indent, table } from './format.ts'
 
 const NAME = 'koa-fresh-assets'
 
-export function overview(): string {
+export function generalHelp(): string {
   return sections([
     ['', `Usage: ${NAME} <command> [options]`],
     ['', INTRODUCTION],

@@ -3,7 +3,7 @@ import test from 'ava'
 import { COMMANDS, parseCommandLine } from '../../lib/cli/arguments.ts'
 import { makeOutput, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
-import { helpFor, overview } from '../../lib/cli/help.ts'
+import { generalHelp, helpFor } from '../../lib/cli/help.ts'
 import { progressOn } from '../../lib/cli/long-run.ts'
 import type { Progress } from '../../lib/index.ts'
 import { makeProject } from '../support/site.ts'
@@ -60,7 +60,7 @@ test('options may come before the command', t => {
 
 for (const command of COMMANDS) {
   test(`${command.name} --help shows what it does, with an example, and --help lists it`, t => {
-    const [help, all] = [helpFor(command), overview()]
+    const [help, all] = [helpFor(command), generalHelp()]
     t.true(help.startsWith(`Usage: koa-fresh-assets ${command.name}`))
     t.regex(help, /^Examples?$/m)
     t.true(all.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
@@ -91,7 +91,7 @@ test.serial('a usage error is one line on stderr, nothing on stdout, exit status
 })
 
 test.serial('without a command it prints the help, with exit status 2', async t => {
-  const stderr = `${overview()}\n`
+  const stderr = `${generalHelp()}\n`
   t.deepEqual(await run(makeProject(t), ''), { status: 2, stdout: '', stderr })
 })
 
@@ -99,7 +99,7 @@ test.serial('--help and --version print to stdout, exit status 0', async t => {
   const root = makeProject(t)
   const manifest = readFileSync('package.json', 'utf8')
   const { version } = JSON.parse(manifest) as { version: string }
-  const stdout = `${overview()}\n`
+  const stdout = `${generalHelp()}\n`
   t.deepEqual(await run(root, '--help'), { status: 0, stdout, stderr: '' })
   t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
 })

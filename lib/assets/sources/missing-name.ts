@@ -27,7 +27,7 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   return near === undefined ? undefined : `did you mean '${near}'?`
 }
 
-const MAX_REMEMBERED = 1000
+const MAX_REMEMBERED = 10_000
 
 /** Looks up each name once and later: a helper never waits for the disk, and never fails. */
 export function makeNameCheck(
@@ -36,20 +36,17 @@ export function makeNameCheck(
   warn: (message: string) => void
 ): (app: AppSettings, name: string) => void {
   const seen = new Set<string>()
-  let waiting = 0
   let last: Promise<unknown> = Promise.resolve()
   return (app, name) => {
     const path = assetPath(app, name)
-    if (seen.has(path) || waiting >= MAX_REMEMBERED) return
-    if (seen.size >= MAX_REMEMBERED) seen.clear()
+    if (seen.has(path) || seen.size >= MAX_REMEMBERED) return
     seen.add(path)
-    waiting++
     // One name per turn of the event loop, because a search among many names takes a while.
     last = last
       .then(() => setImmediate())
       .then(() => problemOf(settings, sources, app, name))
       .catch((error: unknown) => `cannot look up ${path}: ${reasonOf(error)}`)
-      .then(problem => (waiting--, problem === undefined || warn(problem)))
+      .then(problem => problem === undefined || warn(problem))
   }
 }
 

@@ -68,7 +68,7 @@ function disconnect() {
   events = undefined
 }
 
-/** @param {{ parts: Part[], problems: import('./live-overlay.js').Problem[] }} state */
+/** @param {{ parts: Part[], problems: import('./live-overlay.js').LinkedReport[] }} state */
 function receive({ parts, problems }) {
   showProblems(problems)
   // Not some(): each one that can be replaced is.

@@ -1,6 +1,6 @@
 // Shows what is broken above the page, in a shadow root, which styles of the page do not reach.
 
-/** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} Problem */
+/** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} LinkedReport */
 
 const STYLE = `
   :host { all: initial; color-scheme: light dark }
@@ -30,7 +30,7 @@ const STYLE = `
 let host
 let shown = '[]'
 
-/** An empty list removes it. One that was closed stays closed until something changes. @param {Problem[]} problems */
+/** An empty list removes it. One that was closed stays closed until something changes. @param {LinkedReport[]} problems */
 export function showProblems(problems) {
   const text = JSON.stringify(problems)
   if (text === shown) return
@@ -39,7 +39,7 @@ export function showProblems(problems) {
   if (problems.length > 0) open(problems)
 }
 
-/** @param {Problem[]} problems */
+/** @param {LinkedReport[]} problems */
 function open(problems) {
   host = document.createElement('koa-fresh-assets-problems')
   const root = host.attachShadow({ mode: 'open' })
@@ -70,7 +70,7 @@ function closeOnEscape(event) {
   close()
 }
 
-/** @param {Problem} problem */
+/** @param {LinkedReport} problem */
 function sectionOf({ title, location, reason, excerpt, link }) {
   const place = element(link ? 'a' : 'span', '', location)
   if (link) place.setAttribute('href', link)

@@ -8,65 +8,62 @@ import { errorReport } from '../../inspecting/error-page.ts'
 import { explainBy, pathOf } from '../../inspecting/explain.ts'
 import { sourcedNameIn } from '../../building/on-request/app-files.ts'
 import type { Place } from '../../building/places.ts'
-import type { Pipeline } from '../../pipeline.ts'
 import type { ServedFiles } from '../../serving/files/served-files.ts'
 import { locate, wantedAt, type Wanted } from '../../serving/request-path.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { reasonForHeader } from './header-reasons.ts'
 import { assetLink, bytes, code, html, layout, list, state, table, type Html } from './layout.ts'
-import { rowMaker, type Row } from './list-page.ts'
+import { rowOf, type Row } from './list-page.ts'
 import { readSource, type Survey } from './survey.ts'
 
-export type AssetReport = Awaited<ReturnType<ReturnType<typeof assetReporter>>>
+export type AssetReport = Awaited<ReturnType<typeof reportOn>>
 
-export function assetReporter(pipeline: Pipeline, survey: Survey) {
+/** @param asked a path, a URL, or a name as a view writes it */
+export async function reportOn(survey: Survey, asked: string) {
+  const { pipeline } = survey
   const { settings, directories } = pipeline
-  const rowOf = rowMaker(pipeline, survey)
   const shown = (file: string) => relative(settings.root, file)
   const textAt = (files: ServedFiles, path: string, file?: string) =>
     textOfFile(files, wantedAt(path, settings), file)
-  /** @param asked a path, a URL, or a name as a view writes it */
-  return async (asked: string) => {
-    const place = await placeOf(pipeline, survey, asked)
-    const asset = place && (await rowOf(place))
-    const read = place && (await readSource(pipeline, place))
-    const error = read?.reading.error
-    const explained = await explainBy(pipeline, asset?.url ?? asked)
-    const { representations, ...explanation } = explained
-    const inputs = read?.reading.inputs.filter(isFileObservation).map(({ path }) => path) ?? []
-    if (error instanceof CompileError) inputs.push(error.location.file)
-    const publication = place && pipeline.publishedSince(place, 0)
-    return {
-      asked,
-      /** Undefined for a path that is no asset's. */
-      asset,
-      /** Of the URL that pages ask for; it compiles nothing. */
-      explanation: error ? { ...explanation, ...FAILED } : explanation,
-      representations: representations.map(({ headers, ...rest }) => {
-        const reasoned = Object.entries(headers).map(([name, value]) => {
-          return { name, value, reason: reasonForHeader(name, value) }
-        })
-        return { ...rest, headers: reasoned }
-      }),
-      /** Files that were compiled into it, relative to the project root. */
-      dependencies: inputs.filter(file => file !== place?.source.file).map(shown),
-      /** Undefined unless it cannot be published. */
-      failure: error && (await errorReport(error, settings)),
-      /** How long it took to publish it last, in this process. */
-      took: publication && { publish: publication.duration, compile: publication.compileDuration },
-      /** Undefined for what is not text. */
-      texts: {
-        source:
-          place &&
-          (await textAt(
-            directories.rootAt(place.source.directory),
-            `/${place.source.path}`,
-            shown(place.source.file)
-          )),
-        compiled: read?.compiled && shownText(read.compiled),
-        published:
-          asset && (await textAt(directories.public, decodeURIComponent(asset.url), asset.target))
-      }
+  const place = await placeOf(survey, asked)
+  const asset = place && (await rowOf(survey, place))
+  const read = place && (await readSource(pipeline, place))
+  const error = read?.reading.error
+  const explained = await explainBy(pipeline, asset?.url ?? asked)
+  const { representations, ...explanation } = explained
+  const inputs = read?.reading.inputs.filter(isFileObservation).map(({ path }) => path) ?? []
+  if (error instanceof CompileError) inputs.push(error.location.file)
+  const publication = place && pipeline.publishedSince(place, 0)
+  return {
+    asked,
+    /** Undefined for a path that is no asset's. */
+    asset,
+    /** Of the URL that pages ask for; it compiles nothing. */
+    explanation: error ? { ...explanation, ...FAILED } : explanation,
+    representations: representations.map(({ headers, ...rest }) => {
+      const reasoned = Object.entries(headers).map(([name, value]) => {
+        return { name, value, reason: reasonForHeader(name, value) }
+      })
+      return { ...rest, headers: reasoned }
+    }),
+    /** Files that were compiled into it, relative to the project root. */
+    dependencies: inputs.filter(file => file !== place?.source.file).map(shown),
+    /** Undefined unless it cannot be published. */
+    failure: error && (await errorReport(error, settings)),
+    /** How long it took to publish it last, in this process. */
+    took: publication && { publish: publication.duration, compile: publication.compileDuration },
+    /** Undefined for what is not text. */
+    texts: {
+      source:
+        place &&
+        (await textAt(
+          directories.rootAt(place.source.directory),
+          `/${place.source.path}`,
+          shown(place.source.file)
+        )),
+      compiled: read?.compiled && shownText(read.compiled),
+      published:
+        asset && (await textAt(directories.public, decodeURIComponent(asset.url), asset.target))
     }
   }
 }
@@ -74,11 +71,8 @@ export function assetReporter(pipeline: Pipeline, survey: Survey) {
 const FAILED = { outcome: '500, as its source cannot be published', isFound: false }
 
 /** The asset of a name or a tail, with a fingerprint or without. */
-async function placeOf(
-  { settings, sources }: Pipeline,
-  survey: Survey,
-  asked: string
-): Promise<Place | undefined> {
+async function placeOf(survey: Survey, asked: string): Promise<Place | undefined> {
+  const { settings, sources } = survey.pipeline
   const wanted = locate(pathOf(asked, settings), settings)
   if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
   const { app, name } = wanted

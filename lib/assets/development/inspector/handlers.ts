@@ -5,9 +5,9 @@ import type { Pipeline } from '../../pipeline.ts'
 import { serve, serveFound } from '../../serving/koa/serve.ts'
 import { locate, wantedAt } from '../../serving/request-path.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { assetPage, assetReporter } from './asset-page.ts'
+import { assetPage, reportOn } from './asset-page.ts'
 import { POLICY } from './layout.ts'
-import { isImage, listPage, overviewOf, type Question } from './list-page.ts'
+import { isImage, pageOfAssets, listPage, type Question } from './list-page.ts'
 import { STYLE } from './style.ts'
 import { logRequests, requestsPage } from './requests.ts'
 import { soon, Survey } from './survey.ts'
@@ -27,19 +27,17 @@ export type Inspector = Readonly<Record<'list' | 'asset' | 'requests' | 'style' 
 export function makeInspector(pipeline: Pipeline): Inspector {
   const { settings } = pipeline
   const survey = new Survey(pipeline)
-  const overview = overviewOf(pipeline, survey)
-  const report = assetReporter(pipeline, survey)
   const requests = logRequests(`${encodePath(settings.prefix)}/-/`, settings.root)
   return {
     async list(ctx) {
-      await lookAround(ctx, pipeline, survey)
-      const model = await overview(questionOf(ctx))
+      await lookAround(ctx, survey)
+      const model = await pageOfAssets(survey, questionOf(ctx))
       if (model.surveyed < model.total) ctx.set('Refresh', String(RELOAD_SECONDS))
       respond(ctx, model, listPage)
     },
     async asset(ctx) {
-      await lookAround(ctx, pipeline, survey)
-      const model = await report(parameters(ctx).get('path') ?? '')
+      await lookAround(ctx, survey)
+      const model = await reportOn(survey, parameters(ctx).get('path') ?? '')
       ctx.status = model.asset || model.explanation.isFound ? 200 : 404
       respond(ctx, model, assetPage)
     },
@@ -69,8 +67,8 @@ async function sendSource(ctx: Context, pipeline: Pipeline, { source }: Place): 
 }
 
 /** Waits for what is known soon. */
-async function lookAround(ctx: Context, pipeline: Pipeline, survey: Survey): Promise<void> {
-  await pipeline.beforePage()
+async function lookAround(ctx: Context, survey: Survey): Promise<void> {
+  await survey.pipeline.beforePage()
   await survey.list()
   await soon(survey.refresh().catch((error: Error) => ctx.app.emit('error', error, ctx)))
 }

@@ -3,7 +3,6 @@ import { relative } from 'node:path'
 import { DIGEST_PATTERN } from '../../../files/digest.ts'
 import { mediaTypeOf } from '../../../http/fields.ts'
 import type { Place } from '../../building/places.ts'
-import type { Pipeline } from '../../pipeline.ts'
 import { wantedAt } from '../../serving/request-path.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { splitFingerprint } from '../../urls/fingerprint.ts'
@@ -32,38 +31,36 @@ export interface Question {
 const ROWS = 100
 const DIGEST = new RegExp(DIGEST_PATTERN)
 
-export type Overview = Awaited<ReturnType<ReturnType<typeof overviewOf>>>
+export type PageOfAssets = Awaited<ReturnType<typeof pageOfAssets>>
 
-export function overviewOf(pipeline: Pipeline, survey: Survey) {
-  const rowOf = rowMaker(pipeline, survey)
-  return async (question: Question) => {
-    const { root, env } = pipeline.settings
-    const all = Array.from(survey.places, ([path, place]) => {
-      const { state, problems = [] } = survey.get(path) ?? {}
-      const isTroubled = problems.length > 0
-      return { place, isTroubled, states: [state ?? [], isTroubled ? 'problems' : []].flat() }
-    })
-    const states = all.flatMap(each => each.states)
-    const counts: Record<string, number> = {}
-    for (const name of states) counts[name] = (counts[name] ?? 0) + 1
-    const found = all
-      .filter(({ states }) => question.state === '' || states.includes(question.state))
-      .filter(({ place }) => matches(place, question, root))
-      .toSorted((a, b) => Number(b.isTroubled) - Number(a.isTroubled))
-    const pages = Math.max(1, Math.ceil(found.length / ROWS))
-    const page = Math.min(question.page, pages)
-    const shown = found.slice((page - 1) * ROWS, page * ROWS)
-    return {
-      root,
-      env,
-      surveyed: states.filter(name => name !== 'problems').length,
-      total: survey.places.size,
-      counts,
-      question: { ...question, page },
-      found: found.length,
-      pages,
-      assets: await Promise.all(shown.map(({ place }) => rowOf(place)))
-    }
+/** Of all assets, those with problems first. */
+export async function pageOfAssets(survey: Survey, question: Question) {
+  const { root, env } = survey.pipeline.settings
+  const all = Array.from(survey.places, ([path, place]) => {
+    const { state, problems = [] } = survey.get(path) ?? {}
+    const isTroubled = problems.length > 0
+    return { place, isTroubled, states: [state ?? [], isTroubled ? 'problems' : []].flat() }
+  })
+  const states = all.flatMap(each => each.states)
+  const counts: Record<string, number> = {}
+  for (const name of states) counts[name] = (counts[name] ?? 0) + 1
+  const found = all
+    .filter(({ states }) => question.state === '' || states.includes(question.state))
+    .filter(({ place }) => matches(place, question, root))
+    .toSorted((a, b) => Number(b.isTroubled) - Number(a.isTroubled))
+  const pages = Math.max(1, Math.ceil(found.length / ROWS))
+  const page = Math.min(question.page, pages)
+  const shown = found.slice((page - 1) * ROWS, page * ROWS)
+  return {
+    root,
+    env,
+    surveyed: states.filter(name => name !== 'problems').length,
+    total: survey.places.size,
+    counts,
+    question: { ...question, page },
+    found: found.length,
+    pages,
+    assets: await Promise.all(shown.map(({ place }) => rowOf(survey, place)))
   }
 }
 
@@ -75,46 +72,43 @@ function matches({ path, source }: Place, { text }: Question, root: string): boo
   return path.toLowerCase().includes(wanted) || file.toLowerCase().includes(wanted)
 }
 
-export type Row = Awaited<ReturnType<ReturnType<typeof rowMaker>>>
+export type Row = Awaited<ReturnType<typeof rowOf>>
 
 /** Paths are plain URL paths, encoded; files are relative to the project root. */
-export function rowMaker(pipeline: Pipeline, survey: Survey) {
+export async function rowOf(survey: Survey, place: Place) {
+  const { pipeline } = survey
   const { settings, sources } = pipeline
   const shown = (file: string) => relative(settings.root, file)
-  return async (place: Place) => {
-    const { app, name, path, source } = place
-    const url = pipeline.addressOf(wantedAt(path, settings))
-    const served = await pipeline.directories.public.find(
-      wantedAt(decodeURIComponent(url), settings)
-    )
-    const representations = served?.representations ?? []
-    const tails = app.tails ? sources.of(app).tailsOf(source) : undefined
-    const seen = await survey.current(place)
-    return {
-      path: encodePath(path),
-      name,
-      app: app.name,
-      source: shown(source.file),
-      /** Undefined until the asset has been looked at. */
-      state: seen?.state,
-      problems: seen?.problems ?? [],
-      /** What pages ask for. */
-      url,
-      target: served && shown(served.representations[0].file),
-      /** Undefined for a file that is too large for memory. */
-      digest: DIGEST.exec(
-        splitFingerprint(url)?.digest ?? served?.representations[0].etag ?? ''
-      )?.[0],
-      sizes: Object.fromEntries(representations.map(({ coding, size }) => [coding, size])),
-      refersTo: seen?.refersTo.map(encodePath) ?? [],
-      referredBy: survey.referredBy(path).map(encodePath),
-      /** Sources of the same name that are not used. */
-      shadowed: [...place.rivals, ...place.shadowed].map(other => shown(other.file)),
-      /** Shorter names that find this asset, and those that find nothing, as several sources have them. */
-      tails: tails?.own ?? [],
-      ambiguous: tails?.ambiguous ?? [],
-      isImage: isImage(place)
-    }
+  const { app, name, path, source } = place
+  const url = pipeline.addressOf(wantedAt(path, settings))
+  const served = await pipeline.directories.public.find(wantedAt(decodeURIComponent(url), settings))
+  const representations = served?.representations ?? []
+  const tails = app.tails ? sources.of(app).tailsOf(source) : undefined
+  const seen = await survey.current(place)
+  return {
+    path: encodePath(path),
+    name,
+    app: app.name,
+    source: shown(source.file),
+    /** Undefined until the asset has been looked at. */
+    state: seen?.state,
+    problems: seen?.problems ?? [],
+    /** What pages ask for. */
+    url,
+    target: served && shown(served.representations[0].file),
+    /** Undefined for a file that is too large for memory. */
+    digest: DIGEST.exec(
+      splitFingerprint(url)?.digest ?? served?.representations[0].etag ?? ''
+    )?.[0],
+    sizes: Object.fromEntries(representations.map(({ coding, size }) => [coding, size])),
+    refersTo: seen?.refersTo.map(encodePath) ?? [],
+    referredBy: survey.referredBy(path).map(encodePath),
+    /** Sources of the same name that are not used. */
+    shadowed: [...place.rivals, ...place.shadowed].map(other => shown(other.file)),
+    /** Shorter names that find this asset, and those that find nothing, as several sources have them. */
+    tails: tails?.own ?? [],
+    ambiguous: tails?.ambiguous ?? [],
+    isImage: isImage(place)
   }
 }
 
@@ -132,8 +126,8 @@ const CAPTION = html`<caption class="hidden">
   Assets, those with problems first
 </caption>`
 
-export function listPage(overview: Overview): string {
-  const { root, env, total, surveyed, found, question, assets } = overview
+export function listPage(shown: PageOfAssets): string {
+  const { root, env, total, surveyed, found, question, assets } = shown
   return layout(
     'Assets',
     'list',
@@ -142,13 +136,13 @@ export function listPage(overview: Overview): string {
         ${root} · ${env} · <a href="${address({ ...question, page: 1 })}&amp;json">JSON</a>
       </p>
       ${surveyed < total && html`<p role="status">Looked at ${surveyed} of ${total} assets so far; this page reloads itself.</p>`}
-      ${filters(overview)}
+      ${filters(shown)}
       <p role="status">${found === total ? `${total} assets` : `${found} of ${total} assets`}</p>
-      ${assets.length > 0 && table('list', CAPTION, COLUMNS, assets.map(cells))} ${pager(overview)} `
+      ${assets.length > 0 && table('list', CAPTION, COLUMNS, assets.map(cells))} ${pager(shown)} `
   )
 }
 
-function filters({ question, counts }: Overview): Html {
+function filters({ question, counts }: PageOfAssets): Html {
   const shown = STATES.filter(name => (counts[name] ?? 0) > 0 || name === question.state)
   const link = (name: string, text: string) =>
     html`<li>
@@ -212,7 +206,7 @@ function references(direction: 'to' | 'from', paths: readonly string[]): Html | 
   </details>`
 }
 
-function pager({ question, pages }: Overview): Html | false {
+function pager({ question, pages }: PageOfAssets): Html | false {
   if (pages === 1) return false
   const { page } = question
   const link = (to: number, text: string, rel: string) =>

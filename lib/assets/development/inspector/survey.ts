@@ -40,18 +40,18 @@ const PATIENCE_MS = 500
 const CONCURRENCY = 2
 
 export class Survey {
+  readonly pipeline: Pipeline
   /** By plain URL path, decoded and in their order. */
   places: ReadonlyMap<string, Place> = new Map()
   /** Looks at every asset again; resolves when all have been looked at. */
   readonly refresh = oneAtATime(async () => {
     await inParallel([...this.places.values()], CONCURRENCY, place => this.#look(place))
   })
-  readonly #pipeline: Pipeline
   /** By plain URL path. */
   readonly #surveyed = new Map<string, Reading & { readonly state: State }>()
 
   constructor(pipeline: Pipeline) {
-    this.#pipeline = pipeline
+    this.pipeline = pipeline
   }
 
   get(path: string) {
@@ -65,7 +65,7 @@ export class Survey {
 
   /** Brings the list of places up to date. */
   async list(): Promise<void> {
-    const { settings, sources } = this.#pipeline
+    const { settings, sources } = this.pipeline
     const places = await listPlaces(settings, sources)
     this.places = new Map(places.map(place => [place.path, place]))
     for (const path of this.#surveyed.keys()) {
@@ -83,21 +83,21 @@ export class Survey {
     const { path, source } = place
     const known = this.#surveyed.get(path)
     const isSame =
-      known?.source === source.file && known.generation === this.#pipeline.sources.generation
+      known?.source === source.file && known.generation === this.pipeline.sources.generation
     const reading =
       isSame && (await hasSameInputs(known))
         ? known
-        : (await readSource(this.#pipeline, place)).reading
+        : (await readSource(this.pipeline, place)).reading
     const surveyed = { ...reading, state: await this.#stateOf(place, reading) }
     if (this.places.has(path)) this.#surveyed.set(path, surveyed)
     return surveyed
   }
 
   async #stateOf({ app, path }: Place, { mtimeNs }: Reading): Promise<State> {
-    const { settings } = this.#pipeline
+    const { settings } = this.pipeline
     if (kindOf(app) !== 'precompiled' && mtimeNs === undefined) return 'broken'
     if (app.fingerprint) {
-      return this.#pipeline.manifestOf(app)?.entries.get(encodePath(path))
+      return this.pipeline.manifestOf(app)?.entries.get(encodePath(path))
         ? 'published'
         : 'unpublished'
     }

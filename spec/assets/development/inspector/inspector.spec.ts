@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { AssetReport } from '../../../../lib/assets/development/inspector/asset-page.ts'
-import type { Overview } from '../../../../lib/assets/development/inspector/list-page.ts'
+import type { PageOfAssets } from '../../../../lib/assets/development/inspector/list-page.ts'
 import { reasonForHeader } from '../../../../lib/assets/development/inspector/header-reasons.ts'
 import { digestOf } from '../../../../lib/files/digest.ts'
 import type { LoggedRequest } from '../../../../lib/assets/development/inspector/requests.ts'
@@ -37,13 +37,13 @@ async function json<T>(site: Site, path: string): Promise<T> {
 }
 
 /** The list once every asset has been looked at. */
-async function overviewOf(site: Site, query = ''): Promise<Overview> {
-  let overview = await json<Overview>(site, `?json${query}`)
+async function listOf(site: Site, query = ''): Promise<PageOfAssets> {
+  let list = await json<PageOfAssets>(site, `?json${query}`)
   await until(async () => {
-    overview = await json<Overview>(site, `?json${query}`)
-    return overview.surveyed === overview.total
+    list = await json<PageOfAssets>(site, `?json${query}`)
+    return list.surveyed === list.total
   }, 'the survey is complete')
-  return overview
+  return list
 }
 
 test('INS-01 every asset is listed with its state, sizes, digest and references, problems first', async t => {
@@ -52,7 +52,7 @@ test('INS-01 every asset is listed with its state, sizes, digest and references,
   await site.ask('/assets/admin/menu.css')
   await site.ask('/assets/user/menu.css')
   site.write('css/user/menu.css', 'a { b: c }')
-  const { assets, total, counts, found } = await overviewOf(site)
+  const { assets, total, counts, found } = await listOf(site)
   t.deepEqual([total, found], [6, 6])
   t.deepEqual(counts, { broken: 1, published: 2, outdated: 1, unpublished: 2, problems: 3 })
   t.deepEqual(
@@ -82,14 +82,14 @@ test('INS-01 every asset is listed with its state, sizes, digest and references,
 
 test('INS-01 what is fixed, added or removed is so on the next page', async t => {
   const site = await makeInspected(t, { 'css/a.css.scss': 'a {', 'css/b.css': 'b {}' })
-  t.is((await overviewOf(site)).counts['broken'], 1)
+  t.is((await listOf(site)).counts['broken'], 1)
   site.write('css/a.css.scss', 'a { b: c }')
   site.write('css/c.css', '@import "b.css";')
-  const { assets, counts } = await overviewOf(site)
+  const { assets, counts } = await listOf(site)
   t.deepEqual(counts, { unpublished: 3 })
   t.deepEqual(assets.find(({ name }) => name === 'b.css')?.referredBy, ['/assets/c.css'])
   rmSync(site.at('css/b.css'))
-  const later = await overviewOf(site)
+  const later = await listOf(site)
   t.deepEqual(
     later.assets.map(({ name, problems }) => [name, problems.length]),
     [
@@ -101,7 +101,7 @@ test('INS-01 what is fixed, added or removed is so on the next page', async t =>
 
 test('INS-01 a plain file hides a compiled source of its name', async t => {
   const site = await makeSite(t, { 'css/app.css': 'a {}', 'css/app.css.scss': 'b { c: d }' })
-  const { assets } = await overviewOf(site)
+  const { assets } = await listOf(site)
   t.is(assets.length, 1)
   t.deepEqual(assets[0]?.shadowed, ['apps/web/assets/css/app.css.scss'])
 })
@@ -109,7 +109,7 @@ test('INS-01 a plain file hides a compiled source of its name', async t => {
 test('INS-01 the copies that are sent have sizes of their own', async t => {
   const files = { 'css/app.css': 'a {}', '/public/assets/app.css': 'a {}' }
   const site = await makeSite(t, files, { compile: false, revalidate: 0 })
-  const sizes = async () => (await overviewOf(site)).assets[0]?.sizes
+  const sizes = async () => (await listOf(site)).assets[0]?.sizes
   const copy = gzipSync('a {}')
   site.write('/public/assets/app.css.gz', copy)
   t.deepEqual(await sizes(), { identity: 4, gzip: copy.length })
@@ -120,7 +120,7 @@ test('INS-01 the copies that are sent have sizes of their own', async t => {
 test("INS-01 a reference to nothing breaks its asset with missing: 'error'", async t => {
   const files = { 'css/app.css': "a { background: url('none.png') }" }
   const site = await makeSite(t, files, { missing: 'error' })
-  const { assets } = await overviewOf(site)
+  const { assets } = await listOf(site)
   t.is(assets[0]?.state, 'broken')
   t.is((await site.ask('/assets/app.css')).status, 500)
 })
@@ -132,7 +132,7 @@ test('INS-01 a slow compiler delays no page: its asset is listed as not looked a
   const compilers = [{ extensions: '.x', target: '.css', compile }]
   const site = await makeSite(t, files, { compilers })
   await until(
-    async () => (await json<Overview>(site, '?json')).surveyed === 1,
+    async () => (await json<PageOfAssets>(site, '?json')).surveyed === 1,
     'the other asset has been looked at'
   )
   const { headers, text } = await site.ask('/assets/-/')
@@ -140,7 +140,7 @@ test('INS-01 a slow compiler delays no page: its asset is listed as not looked a
   t.true(text.includes('Looked at 1 of 2 assets'))
   t.true(text.includes('not looked at yet'))
   for (const finish of compiled) finish({ code: 'a {}' })
-  const { assets } = await overviewOf(site)
+  const { assets } = await listOf(site)
   t.deepEqual(
     assets.map(({ state }) => state),
     ['unpublished', 'unpublished']
@@ -169,7 +169,7 @@ test('INS-01 names of all characters are linked to their page', async t => {
 test('INS-01 with fingerprints an asset is listed with the URL that pages ask for', async t => {
   const files = { 'css/app.css': 'a{}', 'css/broken.css.scss': 'a {' }
   const site = await makeSite(t, files, { fingerprint: true })
-  const { assets } = await overviewOf(site)
+  const { assets } = await listOf(site)
   const [broken, app] = assets
   t.is(broken?.state, 'broken')
   t.is(app?.state, 'published')
@@ -183,7 +183,7 @@ test('INS-01 with fingerprints an asset is listed with the URL that pages ask fo
 test('INS-01 the list is filtered by text and state, and paged', async t => {
   const many = Array.from({ length: 230 }, (_, at) => [`css/many/${at}.css`, 'a{}'])
   const site = await makeInspected(t, { ...FILES, ...Object.fromEntries(many) })
-  const first = await overviewOf(site)
+  const first = await listOf(site)
   t.deepEqual([first.total, first.found, first.pages, first.assets.length], [236, 236, 3, 100])
   const second = await site.ask('/assets/-/?q=css&page=2')
   for (const [rel, page] of [
@@ -196,18 +196,18 @@ test('INS-01 the list is filtered by text and state, and paged', async t => {
     )
   }
   t.false(second.text.includes('page=4'))
-  const last = await overviewOf(site, '&page=3')
+  const last = await listOf(site, '&page=3')
   t.is(last.assets.length, 36)
-  t.is((await overviewOf(site, '&page=99')).question.page, 3)
-  t.is((await overviewOf(site, '&page=-1')).question.page, 1)
-  const troubled = await overviewOf(site, '&state=problems')
+  t.is((await listOf(site, '&page=99')).question.page, 3)
+  t.is((await listOf(site, '&page=-1')).question.page, 1)
+  const troubled = await listOf(site, '&state=problems')
   t.deepEqual(
     troubled.assets.map(({ name }) => name),
     ['app.css', 'broken.css', 'twice.js']
   )
-  t.is((await overviewOf(site, '&q=MANY/22')).found, 11)
-  t.is((await overviewOf(site, '&q=app.css.scss&state=unpublished')).found, 1)
-  t.is((await overviewOf(site, '&q=nothing')).found, 0)
+  t.is((await listOf(site, '&q=MANY/22')).found, 11)
+  t.is((await listOf(site, '&q=app.css.scss&state=unpublished')).found, 1)
+  t.is((await listOf(site, '&q=nothing')).found, 0)
 })
 
 test('INS-01 the page of an asset has the steps of explain, its texts, and a reason for each header', async t => {
@@ -245,7 +245,7 @@ test('INS-01 a source that does not compile is shown with the place and its text
   t.true(failure?.excerpt.includes('color: ;;{'))
   t.deepEqual(Object.keys(texts), ['source'])
   t.is(explanation.outcome, '500, as its source cannot be published')
-  const { assets } = await overviewOf(site, '&state=broken')
+  const { assets } = await listOf(site, '&state=broken')
   t.regex(assets[0]?.problems[0] ?? '', /^apps\/web\/assets\/css\/broken\.css\.scss:2:/)
   const page = await site.ask('/assets/-/asset?path=broken.css')
   t.is(page.text.split(escaped(failure?.reason ?? '')).length, 2)
@@ -312,12 +312,12 @@ const PAGES = ['', 'asset?path=/assets/app.css', 'asset?path=broken.css', 'reque
 test('INS-01 the page says what its JSON says', async t => {
   const site = await makeInspected(t)
   await site.ask('/assets/app.css')
-  const { assets } = await overviewOf(site)
-  const list = await site.ask('/assets/-/')
+  const { assets } = await listOf(site)
+  const page = await site.ask('/assets/-/')
   for (const { path, source, state, problems, digest, sizes } of assets) {
     const said = [path, source, state, digest?.slice(0, 8), sizes['identity']?.toLocaleString('en')]
-    for (const each of said) t.true(each === undefined || list.text.includes(each), each)
-    for (const each of problems) t.true(list.text.includes(escaped(each)), each)
+    for (const each of said) t.true(each === undefined || page.text.includes(each), each)
+    for (const each of problems) t.true(page.text.includes(escaped(each)), each)
   }
   const { explanation, texts, representations } = await json<AssetReport>(
     site,
@@ -400,7 +400,7 @@ test('an image is shown by its source, which is not published by that', async t 
 
 test('the inspector publishes nothing', async t => {
   const site = await makeInspected(t)
-  await overviewOf(site)
+  await listOf(site)
   await site.ask('/assets/-/asset?path=/assets/app.css')
   t.is(site.read('/public/assets/app.css'), undefined)
 })
