@@ -37,13 +37,12 @@ export type PageOfAssets = Awaited<ReturnType<typeof pageOfAssets>>
 export async function pageOfAssets(survey: Survey, question: Question) {
   const { root, env } = survey.pipeline.settings
   const all = Array.from(survey.places, ([path, place]) => {
-    const { state, problems = [] } = survey.get(path) ?? {}
+    const { state = [], problems = [] } = survey.surveyed.get(path) ?? {}
     const isTroubled = problems.length > 0
-    return { place, isTroubled, states: [state ?? [], isTroubled ? 'problems' : []].flat() }
+    return { place, isTroubled, states: [state, isTroubled ? 'problems' : []].flat() }
   })
-  const states = all.flatMap(each => each.states)
   const counts: Record<string, number> = {}
-  for (const name of states) counts[name] = (counts[name] ?? 0) + 1
+  for (const name of all.flatMap(({ states }) => states)) counts[name] = (counts[name] ?? 0) + 1
   const found = all
     .filter(({ states }) => question.state === '' || states.includes(question.state))
     .filter(({ place }) => matches(place, question, root))
@@ -54,7 +53,7 @@ export async function pageOfAssets(survey: Survey, question: Question) {
   return {
     root,
     env,
-    surveyed: states.filter(name => name !== 'problems').length,
+    surveyed: survey.surveyed.size,
     total: survey.places.size,
     counts,
     question: { ...question, page },

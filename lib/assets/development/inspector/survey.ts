@@ -47,20 +47,16 @@ export class Survey {
   readonly refresh = oneAtATime(async () => {
     await inParallel([...this.places.values()], CONCURRENCY, place => this.#look(place))
   })
-  /** By plain URL path. */
-  readonly #surveyed = new Map<string, Reading & { readonly state: State }>()
+  /** What has been looked at, by plain URL path. */
+  readonly surveyed = new Map<string, Reading & { readonly state: State }>()
 
   constructor(pipeline: Pipeline) {
     this.pipeline = pipeline
   }
 
-  get(path: string) {
-    return this.#surveyed.get(path)
-  }
-
   /** The assets that refer to this one. */
   referredBy(path: string): string[] {
-    return [...this.#surveyed].flatMap(([by, { refersTo }]) => (refersTo.includes(path) ? by : []))
+    return [...this.surveyed].flatMap(([by, { refersTo }]) => (refersTo.includes(path) ? by : []))
   }
 
   /** Brings the list of places up to date. */
@@ -68,20 +64,20 @@ export class Survey {
     const { settings, sources } = this.pipeline
     const places = await listPlaces(settings, sources)
     this.places = new Map(places.map(place => [place.path, place]))
-    for (const path of this.#surveyed.keys()) {
-      if (!this.places.has(path)) this.#surveyed.delete(path)
+    for (const path of this.surveyed.keys()) {
+      if (!this.places.has(path)) this.surveyed.delete(path)
     }
   }
 
   /** Looks again at what has been looked at before, and does not wait for a slow compiler. */
   async current(place: Place) {
-    const known = this.#surveyed.get(place.path)
+    const known = this.surveyed.get(place.path)
     return known && ((await soon(this.#look(place))) ?? known)
   }
 
   async #look(place: Place) {
     const { path, source } = place
-    const known = this.#surveyed.get(path)
+    const known = this.surveyed.get(path)
     const isSame =
       known?.source === source.file && known.generation === this.pipeline.sources.generation
     const reading =
@@ -89,7 +85,7 @@ export class Survey {
         ? known
         : (await readSource(this.pipeline, place)).reading
     const surveyed = { ...reading, state: await this.#stateOf(place, reading) }
-    if (this.places.has(path)) this.#surveyed.set(path, surveyed)
+    if (this.places.has(path)) this.surveyed.set(path, surveyed)
     return surveyed
   }
 
