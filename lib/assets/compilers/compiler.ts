@@ -93,7 +93,8 @@ export async function searchedPaths(searches: Iterable<Search>): Promise<string[
 }
 
 async function upToFirstFile(search: Search): Promise<readonly string[]> {
-  for (const [at, path] of search.entries()) {
+  // The last is one of them in either case.
+  for (const [at, path] of search.slice(0, -1).entries()) {
     if ((await statOf(path))?.isFile()) return search.slice(0, at + 1)
   }
   return search

@@ -39,10 +39,10 @@ async function compile(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syn
     })
     const read = result.loadedUrls.flatMap(filePath)
     const imported = read.filter(file => file !== path)
-    const searched = await searchedPaths([...searches, ...imported.flatMap(rivalsOf)])
+    const searched = await searchedPaths(searches)
     return {
       code: result.css + inlineMap(result.sourceMap, path),
-      dependencies: [...read, ...searched]
+      dependencies: [...read, ...searched, ...imported.flatMap(rivalsOf)]
     }
   } catch (error) {
     if (error instanceof sass.Exception) throw sassError(error, path)
@@ -99,10 +99,10 @@ function variants(path: string, extensions: readonly string[], fromImport: boole
 }
 
 /**
- * The paths that would take precedence over an imported file or be ambiguous with it, each a search of its
- * own. Sass does not report whether `@import` found the file.
+ * The paths that would take precedence over an imported file or be ambiguous with it. Sass does not report
+ * whether `@import` found the file.
  */
-function rivalsOf(file: string): Search[] {
+function rivalsOf(file: string): string[] {
   const extension = extname(file)
   const extensions = extension === '.css' ? EXTENSIONS : ['.sass', '.scss']
   const stem = basename(file, extension)
@@ -111,10 +111,7 @@ function rivalsOf(file: string): Search[] {
   const folder = dirname(file)
   // `theme/_index.scss` may have been found as `theme`.
   const stems = stem === 'index' ? [join(folder, stem), folder] : [join(folder, stem)]
-  return stems
-    .flatMap(path => variants(path, extensions, true))
-    .filter(rival => rival !== file)
-    .map(rival => [rival])
+  return stems.flatMap(path => variants(path, extensions, true)).filter(rival => rival !== file)
 }
 
 function sassError(error: Sass.Exception, path: string): CompileError {

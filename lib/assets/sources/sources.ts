@@ -91,6 +91,8 @@ export class AppSources {
   readonly #app: AppSettings
   readonly #treeOf: (directory: string) => Tree
   readonly #warn: (message: string) => void
+  /** Asked for by every request; the list of third-party directories only grows. */
+  #searched: { readonly trees: readonly Tree[]; readonly count: number } | undefined
   readonly #catalogs = new Map<Tree, { readonly version: number; readonly catalog: Catalog }>()
 
   constructor(
@@ -201,7 +203,11 @@ export class AppSources {
   }
 
   get #trees(): readonly Tree[] {
-    return Array.from(new Set([...this.#app.sources, ...thirdParty]), this.#treeOf)
+    const count = thirdParty.length
+    if (this.#searched?.count === count) return this.#searched.trees
+    const trees = Array.from(new Set([...this.#app.sources, ...thirdParty]), this.#treeOf)
+    this.#searched = { trees, count }
+    return trees
   }
 
   #catalogOf(tree: Tree): Catalog {
