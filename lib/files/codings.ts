@@ -174,5 +174,7 @@ export async function compareCopy(
 
 /** The same for a copy on disk; undefined when it is gone. */
 export function compareFile(original: Original, path: string, coding: Coding) {
-  return ifThere(compareCopy(original, () => createReadStream(path), coding))
+  // Thousands of small copies would otherwise cost 64 KiB each.
+  const highWaterMark = Math.min(original.size + 1, 64 * 1024)
+  return ifThere(compareCopy(original, () => createReadStream(path, { highWaterMark }), coding))
 }

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
 import { isUnchangedSince } from '../../files/clock.ts'
-import { isInPlace } from '../../files/containment.ts'
+import { isInPlace, type ServedPlace } from '../../files/containment.ts'
 import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
 import { realpathOf, stampOf } from '../../files/disk.ts'
 import {
@@ -17,7 +17,6 @@ import {
   type Observation
 } from '../../files/observation.ts'
 import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
-import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import { loadModuleLexer } from './module-references.ts'
 import {
@@ -55,19 +54,17 @@ export interface Text extends Referring {
 /** In bytes. A larger file that needs no processing is never held in memory as a whole. */
 const COPY_FROM = 1024 * 1024
 
-/**
- * Undefined when the source is gone, is not a regular file, or is a link out of its directory.
- * @param sourceMap asks the compiler for an inline map, whatever the environment
- */
+type Options = Omit<CompilerInput, 'code' | 'path'>
+
+/** @param place the source directory */
 export async function draft(
-  { symlinks, env }: Settings,
   asset: Asset,
-  loadPaths: readonly string[],
-  sourceMap = false
+  place: ServedPlace,
+  options: Options
 ): Promise<Draft | undefined> {
-  const { file, directory, compiler } = asset.source
+  const { file, compiler } = asset.source
   const isText = compiler !== undefined || textType(asset.name) !== undefined
-  const isAllowed = isInPlace({ root: directory, dir: directory, symlinks })
+  const isAllowed = isInPlace(place)
   const readAt = Date.now()
   const read = await withFile(file, async opened => {
     if (!(await isAllowed(opened))) return undefined
@@ -86,7 +83,6 @@ export async function draft(
   if (!isText || (!compiler && !isUtf8(bytes))) {
     return { content: bytes, inputs: [input], mtimeNs, isSettled: true }
   }
-  const options = { loadPaths, env, sourceMap: sourceMap || env === 'development' }
   return draftText(asset, bytes, input, options)
 }
 
@@ -94,7 +90,7 @@ async function draftText(
   asset: Asset,
   bytes: Buffer,
   input: FileObservation,
-  options: Omit<CompilerInput, 'code' | 'path'>
+  options: Options
 ): Promise<Draft> {
   const { file, compiler } = asset.source
   const startedAt = Date.now()

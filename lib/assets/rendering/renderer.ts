@@ -1,12 +1,13 @@
 // Renders sources: drafts them, and finds the assets that their references point to.
 import { dirname, join, posix } from 'node:path'
 import type { AssetError } from '../../errors.ts'
+import type { ServedPlace } from '../../files/containment.ts'
 import { statOf } from '../../files/disk.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import { appAt, type AppSettings } from '../settings/app-settings.ts'
 import { isAbsoluteUrl } from '../settings/option-table.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Asset, Sources } from '../sources/sources.ts'
+import { memoized, type Asset, type Sources } from '../sources/sources.ts'
 import { decodeIfValid } from '../urls/encode.ts'
 import { draft, type Draft, type Text } from './draft.ts'
 import { referenceErrors } from './missing-reference.ts'
@@ -25,15 +26,28 @@ type Resolution = Referenced | 'elsewhere' | undefined
 export class Renderer {
   readonly #settings: Settings
   readonly #sources: Sources
+  /** One for each source directory, whose real path is looked up once. */
+  readonly #placeOf: (directory: string) => ServedPlace
 
   constructor(settings: Settings, sources: Sources) {
+    const { symlinks } = settings
     this.#settings = settings
     this.#sources = sources
+    this.#placeOf = memoized(directory => ({ root: directory, dir: directory, symlinks }))
   }
 
-  /** See draft.ts. */
+  /**
+   * Undefined when the source is gone, is not a regular file, or is a link out of its directory.
+   * @param sourceMap asks the compiler for an inline map, whatever the environment
+   */
   draft(asset: Asset, sourceMap?: boolean): Promise<Draft | undefined> {
-    return draft(this.#settings, asset, this.#sources.of(asset.app).loadPaths, sourceMap)
+    const { env } = this.#settings
+    const { compiler, directory } = asset.source
+    return draft(asset, this.#placeOf(directory), {
+      loadPaths: compiler ? this.#sources.of(asset.app).loadPaths : [],
+      env,
+      sourceMap: sourceMap || env === 'development'
+    })
   }
 
   /**

@@ -75,7 +75,7 @@ export class Sources {
   }
 }
 
-function memoized<K, V>(make: (key: K) => V): (key: K) => V {
+export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return key => {
     const value = known.get(key) ?? make(key)
@@ -91,7 +91,6 @@ export class AppSources {
   readonly #app: AppSettings
   readonly #treeOf: (directory: string) => Tree
   readonly #warn: (message: string) => void
-  /** Asked for by every request; the list of third-party directories only grows. */
   #searched: { readonly trees: readonly Tree[]; readonly count: number } | undefined
   readonly #catalogs = new Map<Tree, { readonly version: number; readonly catalog: Catalog }>()
 
@@ -102,9 +101,9 @@ export class AppSources {
     warn: (message: string) => void
   ) {
     this.#app = app
-    this.packages = nodeModulesFrom(root)
     this.#treeOf = treeOf
     this.#warn = warn
+    this.packages = nodeModulesFrom(root)
   }
 
   /**
@@ -203,11 +202,11 @@ export class AppSources {
   }
 
   get #trees(): readonly Tree[] {
-    const count = thirdParty.length
-    if (this.#searched?.count === count) return this.#searched.trees
-    const trees = Array.from(new Set([...this.#app.sources, ...thirdParty]), this.#treeOf)
-    this.#searched = { trees, count }
-    return trees
+    if (this.#searched?.count !== thirdParty.length) {
+      const trees = Array.from(new Set([...this.#app.sources, ...thirdParty]), this.#treeOf)
+      this.#searched = { trees, count: thirdParty.length }
+    }
+    return this.#searched.trees
   }
 
   #catalogOf(tree: Tree): Catalog {
