@@ -45,7 +45,7 @@ export {
   type PrecompileReport,
   type Progress
 } from './assets/building/precompile.ts'
-export type { DeltaReport, DeltaSavings } from './assets/building/deltas/deltas.ts'
+export type { DeltaReport, DeltaSavings } from './assets/building/deltas.ts'
 export {
   verify,
   verifyCopies,

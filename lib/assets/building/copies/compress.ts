@@ -1,15 +1,26 @@
 // Compresses the files of a directory that a bundler, or anybody else, built.
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
-import { CODINGS } from '../../../files/codings.ts'
-import { isCompressibleType } from '../../../http/fields.ts'
-import { errorCode } from '../../../files/disk.ts'
-import { sweepTree } from '../../../files/writing/atomic-write.ts'
-import { abortSignal, callback, check, text, type Expectation } from '../../../options.ts'
-import { compressFile, type CopyResult } from './compress-file.ts'
+import { mtimeNotBefore, setMtime } from '../../../files/clock.ts'
+import { CODINGS, compareFile, copyFor, type Coding } from '../../../files/codings.ts'
+import { readInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { canMakeDeltas } from '../../../files/deltas.ts'
-import { savingsOf, type DeltaReport, type DeltaSizes } from '../deltas/deltas.ts'
-import { writerAgainst } from '../deltas/delta-writer.ts'
+import { digestOf } from '../../../files/digest.ts'
+import {
+  errorCode,
+  EXACT,
+  ifThere,
+  removeFile,
+  sameStamp,
+  statOf,
+  type Stamp
+} from '../../../files/disk.ts'
+import { sweepTree, writeAtomically } from '../../../files/writing/atomic-write.ts'
+import { isCompressibleType } from '../../../http/fields.ts'
+import { abortSignal, callback, check, text, type Expectation } from '../../../options.ts'
+import { savingsOf, writerAgainst, type DeltaReport, type DeltaSizes } from '../deltas.ts'
 import { openDirectory } from './directory.ts'
 
 export interface CompressProgress {
@@ -78,6 +89,8 @@ const OPTIONS = {
 
 // Node compresses four buffers at once by default (UV_THREADPOOL_SIZE).
 const CONCURRENCY = 4
+// zlib compresses a buffer at its best level, and a few files are compressed at once.
+const MAX_BYTES = 128 * 1024 * 1024
 
 /**
  * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
@@ -115,7 +128,7 @@ export async function compress(
       const original = result.bytes.length
       originals.push(original)
       copies.push(...result.copies.map(copy => ({ ...copy, original })))
-      deltas.push(...((await writeAgainst?.(path, result, result.smallest)) ?? []))
+      deltas.push(...((await writeAgainst?.(path, result)) ?? []))
     }
     onProgress?.({ done: ++done, total: candidates.length, path })
   }
@@ -153,7 +166,79 @@ function sum(numbers: readonly number[]): number {
 function rethrowAsCompressError(path: string) {
   return (error: unknown): never => {
     if (errorCode(error) === undefined || error instanceof AssetError) throw error
-    const message = `cannot compress ${path}: ${reasonOf(error)}`
-    throw new AssetError('compress-failed', message, { cause: error })
+    throw failed(`cannot compress ${path}: ${reasonOf(error)}`, error)
   }
+}
+
+/** What there is now in one coding. */
+interface CopyResult {
+  readonly coding: Coding
+  /** In bytes; undefined when there is no copy that this Node can read. */
+  readonly size: number | undefined
+  readonly change?: 'written' | 'removed' | undefined
+}
+
+/** Brings the copies of a file up to date; undefined for a file that is gone. */
+async function compressFile(place: ServedPlace, path: string) {
+  const file = join(place.dir, path)
+  const read = await readInPlace(place, file, MAX_BYTES)
+  if (!read || read === 'too-large') return read
+  const original = { ...read, file, size: read.bytes.length, digest: digestOf(read.bytes) }
+  // Unlike Promise.all, a failure waits for the other copies.
+  const update = (coding: Coding) => updateCopy(place, original, coding)
+  const copies = await inParallel(CODINGS, CODINGS.length, update)
+  const smallest = Math.min(original.size, ...copies.map(({ size = Infinity }) => size))
+  return { ...original, copies, smallest }
+}
+
+interface ReadFile {
+  readonly file: string
+  readonly bytes: Buffer
+  readonly stamp: Stamp
+  readonly size: number
+  readonly digest: string
+}
+
+async function updateCopy(
+  place: ServedPlace,
+  original: ReadFile,
+  coding: Coding
+): Promise<CopyResult> {
+  const { file, bytes, stamp } = original
+  const path = file + coding.extension
+  const mtimeNs = mtimeNotBefore(stamp.mtimeNs)
+  const stats = await ifThere(lstat(path, EXACT))
+  // A link is replaced or left alone.
+  const isThere = stats?.isFile() === true
+  const isOlder = isThere && stats.mtimeNs < stamp.mtimeNs
+  const copy = await copyFor(file, original, coding, async () => bytes)
+  if (!copy) {
+    // What this Node cannot read may be right, unless it is older.
+    const isRemoved = coding.compress ? isThere : isOlder
+    if (isRemoved) await removeFile(path)
+    return { coding, size: undefined, change: isRemoved ? 'removed' : undefined }
+  }
+  const { content, size } = copy
+  if ('copyOf' in content) {
+    if (isOlder) await setMtime(path, mtimeNs)
+    return { coding, size }
+  }
+  // As it is on disk, before it gets its name.
+  const checkContent = async (temporary: string): Promise<void> => {
+    const now = await statOf(file)
+    if (!now || !sameStamp(now, stamp)) {
+      throw failed(`${file} was edited while it was compressed: run again`)
+    }
+    if ((await compareFile(original, temporary, coding)) === 'equal') return
+    throw failed(
+      `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
+    )
+  }
+  const checks = { checkLocation: requireInPlace(place), checkContent }
+  await writeAtomically(path, content, mtimeNs, checks)
+  return { coding, size, change: 'written' }
+}
+
+function failed(message: string, cause?: unknown): AssetError {
+  return new AssetError('compress-failed', message, { cause })
 }

@@ -3,28 +3,15 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import type { ListedAsset } from '../../../../lib/assets/inspecting/list-assets.ts'
-import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
-import { sealDelta, splitDelta, canMakeDeltas } from '../../../../lib/files/deltas.ts'
-import { digestOf } from '../../../../lib/files/digest.ts'
-import {
-  type KoaAssetsOptions,
-  clean,
-  compress,
-  verify,
-  verifyCopies
-} from '../../../../lib/index.ts'
-import { run as runCommand } from '../../../cli/run.ts'
-import {
-  decode,
-  deltaFile,
-  deltaName,
-  deltaSent,
-  offering,
-  sha256
-} from '../../../support/deltas.ts'
-import { filesBelow, run, snapshot } from '../../../support/fingerprinted.ts'
-import { type Files, makeProject, makeSite, writeFiles } from '../../../support/site.ts'
+import type { ListedAsset } from '../../../lib/assets/inspecting/list-assets.ts'
+import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
+import { sealDelta, splitDelta, canMakeDeltas } from '../../../lib/files/deltas.ts'
+import { digestOf } from '../../../lib/files/digest.ts'
+import { type KoaAssetsOptions, clean, compress, verify, verifyCopies } from '../../../lib/index.ts'
+import { run as runCommand } from '../../cli/run.ts'
+import { decode, deltaFile, deltaName, deltaSent, offering, sha256 } from '../../support/deltas.ts'
+import { filesBelow, run, snapshot } from '../../support/fingerprinted.ts'
+import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
 
 const isAble = await canMakeDeltas()
 
