@@ -2,9 +2,8 @@
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
 import { Bundles } from './bundles/bundles.ts'
-import type { ManifestEntry } from './building/manifest/entries.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
-import type { Manifest } from './building/manifest/manifest.ts'
+import type { Manifest, ManifestEntry } from './building/manifest/manifest.ts'
 import {
   asTheyAre,
   kindOf,

@@ -24,7 +24,7 @@ import type { Settings } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withoutHash } from '../urls/fingerprint.ts'
 import { openDirectory, type BuiltDirectory } from './copies/directory.ts'
-import type { ManifestEntries } from './manifest/entries.ts'
+import type { ManifestEntries } from './manifest/manifest.ts'
 import { publishedPath, publishedUrl, type Built } from './places.ts'
 import { groupBy, listPublished, type Published, type PublishedFile } from './published-files.ts'
 

@@ -15,7 +15,7 @@ import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { openDirectory } from './copies/directory.ts'
 import { faultOfDelta } from './deltas.ts'
-import type { ManifestEntry } from './manifest/entries.ts'
+import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest } from './manifest/read-manifest.ts'
 import { listPublished } from './published-files.ts'
 

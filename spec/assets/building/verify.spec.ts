@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test from 'ava'
-import { type ManifestEntry, serialize } from '../../../lib/assets/building/manifest/entries.ts'
+import { type ManifestEntry, serialize } from '../../../lib/assets/building/manifest/manifest.ts'
 import { WRITABLE_CODINGS } from '../../../lib/files/codings.ts'
 import { clean, compress, precompile, verify, verifyCopies } from '../../../lib/index.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'

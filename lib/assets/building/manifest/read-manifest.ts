@@ -10,8 +10,7 @@ import { manifestFile, readApps } from '../../settings/manifest-file.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
-import type { ManifestEntries, ManifestEntry } from './entries.ts'
-import { Manifest } from './manifest.ts'
+import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
 
 const REMEDY = 'run koa-fresh-assets precompile'
 

@@ -10,7 +10,7 @@ import { publicFile } from '../../settings/public-directory.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Assets, Built } from '../places.ts'
 import { deltaWriter } from '../deltas.ts'
-import { entriesOf, serialize, type ManifestEntries } from '../manifest/entries.ts'
+import { entriesOf, serialize, type ManifestEntries } from '../manifest/manifest.ts'
 import { readEntries } from '../manifest/read-manifest.ts'
 import { writeAsset } from './write-asset.ts'
 
