@@ -2,7 +2,6 @@
 // read is served as little as what does not exist.
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Readable } from 'node:stream'
 import { warnOnce } from '../../../printable.ts'
 import { CODINGS, compareCopy, type Coding } from '../../../files/codings.ts'
 import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
@@ -85,7 +84,7 @@ async function readCopy(
   return withFile(file + coding.extension, async opened => {
     if (!(await isInPlace(place)(opened))) return undefined
     const copy = await readStored(coding.name, opened, maxBytes)
-    const bytes = () => (copy.body ? Readable.from([copy.body]) : streamOf(opened))
+    const bytes = copy.body ?? (() => streamOf(opened))
     return (await compareCopy({ size, digest }, bytes, coding)) === 'equal' ? copy : undefined
   })
 }
