@@ -2,10 +2,8 @@ import { createHook } from 'node:async_hooks'
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { array, assert, constantFrom, property } from 'fast-check'
 import { builtInCompilers } from '../../../lib/assets/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
 import { makeCatalog } from '../../../lib/assets/sources/catalog.ts'
 import { Tree } from '../../../lib/assets/sources/tree.ts'
 import { makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
@@ -213,14 +211,6 @@ for (const [symlinks, expected] of [
   })
 }
 
-test('concurrent refreshes share one read', async t => {
-  const { tree, directory } = await makeTree(t, FILES)
-  const { version } = tree
-  writeFiles(directory, { 'css/new.css': '' })
-  await Promise.all(Array.from({ length: 50 }, () => tree.verify()))
-  t.is(tree.version, version + 1)
-})
-
 // A tree of many files costs as many looks at the disk as it has folders, whatever the number of files.
 
 const FOLDERS = 20
@@ -273,8 +263,6 @@ test.serial(`${MANY} sources cost no more looks at the disk than ${FOLDERS}`, as
 const compilers = new Map<string, Compiler>(
   builtInCompilers.map(compiler => [String(compiler.extensions), compiler])
 )
-const read = (...paths: string[]) => makeCatalog('/src', paths, compilers)
-const pathsOf = (list: readonly { path: string }[] | undefined) => list?.map(({ path }) => path)
 
 for (const [path, name, compiled] of [
   ['stylesheets/app.css', 'app.css', false],
@@ -291,67 +279,9 @@ for (const [path, name, compiled] of [
   ['css/APP.CSS.SCSS', 'APP.CSS', true]
 ] as const) {
   test(`${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
-    const [source, ...others] = read(path).byName.get(name) ?? []
+    const [source, ...others] = makeCatalog('/src', [path], compilers).byName.get(name) ?? []
     t.deepEqual(others, [])
     t.like(source, { name, path, file: `/src/${path}`, directory: '/src' })
     t.is(source?.compiler !== undefined, compiled)
   })
 }
-
-test('a source is found by every tail of its path, and by nothing else', t => {
-  const { byTail } = read('a/b/c.css.scss')
-  t.deepEqual([...byTail.keys()].toSorted(), ['a/b/c.css', 'b/c.css', 'c.css'])
-})
-
-test('sources with the same name or tail are in byte order', t => {
-  const { byName, byTail } = read('z/a.css', 'b/a.css', 'B/a.css', 'b/c/a.css')
-  t.deepEqual(pathsOf(byName.get('a.css')), ['B/a.css', 'b/a.css', 'z/a.css'])
-  t.deepEqual(pathsOf(byTail.get('a.css')), ['B/a.css', 'b/a.css', 'b/c/a.css', 'z/a.css'])
-})
-
-test('a plain file hides the preprocessor source next to it', t => {
-  const { byName } = read('a/x.css.scss', 'a/x.css', 'a/x.css.less', 'b/x.css.scss')
-  t.deepEqual(pathsOf(byName.get('x.css')), ['a/x.css', 'b/x.css.scss'])
-})
-
-test('names of object properties are ordinary names', t => {
-  const { byName } = read('a/__proto__', 'a/constructor')
-  t.deepEqual(pathsOf(byName.get('__proto__')), ['a/__proto__'])
-  t.is(byName.get('toString'), undefined)
-})
-
-test("the settings' table knows every built-in extension", t => {
-  const [app] = settle({ root: makeProject(t) }, {}).apps
-  t.deepEqual(
-    [...(app?.compilers.keys() ?? [])],
-    ['.scss', '.sass', '.less', '.ts', '.tsx', '.jsx']
-  )
-})
-
-test('the order in which a folder is read makes no difference', t => {
-  const names = constantFrom(
-    'a/x.css',
-    'b/x.css',
-    'a/x.css.scss',
-    'b/y/x.css',
-    'x.css',
-    'a/x.css.less'
-  )
-  const keys = (paths: string[]) => {
-    const { byName, byTail } = read(...paths)
-    return JSON.stringify(
-      [[...byName], [...byTail]].map(rows =>
-        rows
-          .map(([k, v]) => [k, pathsOf(v)])
-          .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))
-      )
-    )
-  }
-  assert(
-    property(array(names), paths => {
-      const once = [...new Set(paths)]
-      return keys(once) === keys(once.toReversed())
-    })
-  )
-  t.pass()
-})

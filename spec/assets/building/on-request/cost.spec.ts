@@ -112,7 +112,7 @@ test.serial('a stale stylesheet costs few looks at the disk', async t => {
   t.regex((await site.ask('/assets/app.css')).text, /b: d/)
   // Beside those for the compiler's package.
   const looks = stats.filter(path => !path.endsWith('package.json'))
-  t.true(looks.length <= 27, looks.join('\n'))
+  t.true(looks.length <= 20, looks.join('\n'))
 })
 
 const REMEMBERING = { compile: false, fingerprint: false, revalidate: 3600 }
