@@ -2,7 +2,7 @@
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
 import { isMiss, removeFile, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
-import { asPublishError } from '../../../files/writing/publish-error.ts'
+import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 import { prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
@@ -46,25 +46,19 @@ export class PlainNames implements AppFiles {
    * @returns the stamp of the target, which saves the caller a stat; undefined for a name without a source
    * @throws CompileError for a broken source; AssetError when a file cannot be read or written
    */
-  async publish(app: AppSettings, name: string): Publishing {
+  publish(app: AppSettings, name: string): Publishing {
     const path = assetPath(app, name)
-    await this.#kept.restored()
-    try {
-      return await this.#publish(path, app, name)
-    } catch (error) {
-      throw asPublishError(this.#settings, path, error)
-    }
+    return this.#publish(path, app, name).catch(rethrowAsPublishError(this.#settings, path))
   }
 
   async #publish(path: string, app: AppSettings, name: string): Publishing {
+    const sources = this.#sources.of(app)
+    await this.#kept.restored()
     for (let hasWaited = false; ;) {
       const entry = this.index.get(path)
-      if (
-        entry &&
-        (await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])).every(Boolean)
-      ) {
+      const looks = entry ? [hasSameTargets(entry), hasSameInputs(entry)] : []
+      if (entry && (await Promise.all(looks)).every(Boolean)) {
         // After the stats: an event that arrives during them counts.
-        const sources = this.#sources.of(app)
         await sources.refresh()
         if (sources.generation === entry.generation) return entry.targets[0]?.stamp
       }

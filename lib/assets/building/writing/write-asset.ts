@@ -16,8 +16,8 @@ import { publishedPath, type Assets, type Built } from '../places.ts'
 /** Content up to this size is held in memory while it is written. */
 const MAX_BYTES_IN_MEMORY = 1024 * 1024
 
-/** By extension, what is to be beside a file; undefined: nothing, and what is there is removed. */
-type Copies = ReadonlyMap<string, Content | undefined>
+/** By extension, the file itself first, and its copies; undefined: none, and what is there is removed. */
+type Contents = ReadonlyMap<string, Content | undefined>
 
 /**
  * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by
@@ -34,16 +34,15 @@ export async function writeAsset(
   assets?: Assets
 ): Promise<number> {
   const built = await inMemory(settings, original)
-  const { content, app, path } = built
   const file = publicFile(settings, publishedPath(built))
-  const { copies, smallest } = await makeCopies(file, built, assets)
-  if (!app.fingerprint) {
-    await prepare(settings, built, file, content, copies, replacements)
+  const { contents, smallest } = await withCopies(file, built, assets)
+  if (!built.app.fingerprint) {
+    await prepare(settings, built, file, contents, replacements)
     return smallest
   }
   const now: Replacement[] = []
   try {
-    await prepare(settings, built, file, content, copies, now)
+    await prepare(settings, built, file, contents, now)
     for (const replacement of now) await replacement.commit()
   } catch (error) {
     for (const replacement of now) await replacement.discard()
@@ -51,13 +50,10 @@ export async function writeAsset(
   }
   // From the fingerprinted files: the source may have been edited meanwhile.
   const isAllowed = isInPlace(settings.place)
-  const written = (from: Content | undefined, extension = '') =>
-    from && 'copyOf' in from ? { copyOf: file + extension, isAllowed } : from
-  const copiesOfThese = new Map(
-    Array.from(copies, ([extension, copy]) => [extension, written(copy, extension)])
-  )
-  const plain = written(content) ?? content
-  await prepare(settings, built, publicFile(settings, path), plain, copiesOfThese, replacements)
+  const written = Array.from(contents, ([extension, from]): [string, Content | undefined] => {
+    return [extension, from && 'copyOf' in from ? { copyOf: file + extension, isAllowed } : from]
+  })
+  await prepare(settings, built, publicFile(settings, built.path), new Map(written), replacements)
   return smallest
 }
 
@@ -65,21 +61,20 @@ async function prepare(
   settings: Settings,
   built: Built,
   file: string,
-  content: Content,
-  copies: Copies,
+  contents: Contents,
   replacements: Replacement[]
 ): Promise<void> {
   const checkLocation = requireInPlace(settings.place)
-  const checks = { checkLocation, checkContent: unlessEdited(settings, built) }
-  const identity = await prepareReplacement(file, content, built.mtimeNs, checks)
-  replacements.push(identity)
-  for (const [extension, wanted] of copies) {
-    const path = file + extension
-    const copy =
-      wanted && (await prepareReplacement(path, wanted, identity.mtimeNs, { checkLocation }))
-    if (copy) replacements.push(copy)
+  const checkContent = unlessEdited(settings, built)
+  let [isNew, { mtimeNs }] = [false, built]
+  for (const [extension, content] of contents) {
+    const [path, isCopy] = [file + extension, extension !== '']
+    const checks = { checkLocation, ...(!isCopy && { checkContent }) }
+    const made = content && (await prepareReplacement(path, content, mtimeNs, checks))
+    if (made) replacements.push(made)
+    if (made && !isCopy) ({ isNew, mtimeNs } = made)
     // Otherwise a copy of the previous bytes could be sent for the new ones.
-    const isStale = !copy || (identity.isNew && copy.isNew)
+    const isStale = isCopy && (!made || (isNew && made.isNew))
     if (isStale && (await ifThere(lstat(path)))) replacements.unshift(removalOf(path))
   }
 }
@@ -98,18 +93,18 @@ function unlessEdited(settings: Settings, built: Built) {
 }
 
 /** Types that are not compressible have no copies, and files with such names next to them are left alone. */
-async function makeCopies(file: string, built: Built, assets: Assets | undefined) {
-  const copies = new Map<string, Content | undefined>()
+async function withCopies(file: string, built: Built, assets: Assets | undefined) {
+  const contents = new Map<string, Content | undefined>([['', built.content]])
   let smallest = built.size
-  if (!assets || !isCompressibleType(file)) return { copies, smallest }
+  if (!assets || !isCompressibleType(file)) return { contents, smallest }
   const codings = CODINGS.filter(({ extension }) => !assets.has(built.path + extension))
   const read = () => readContent(built.content)
   const made = await Promise.all(codings.map(coding => copyFor(file, built, coding, read)))
   for (const [at, { extension }] of codings.entries()) {
-    copies.set(extension, made[at]?.content)
+    contents.set(extension, made[at]?.content)
     smallest = Math.min(smallest, made[at]?.size ?? Infinity)
   }
-  return { copies, smallest }
+  return { contents, smallest }
 }
 
 /** Reads and verifies a small file once for everything that is written from it. */
