@@ -1,7 +1,6 @@
 // The deltas beside a file: what they are made from, whether they are right, and what they save. Precompile
 // makes them from the versions of earlier deploys of an asset that changed, `compress` from an earlier build.
 import { join } from 'node:path'
-import { mtimeNotBefore } from '../../files/clock.ts'
 import { readInPlace, requireInPlace, type ServedPlace } from '../../files/containment.ts'
 import {
   canMakeDeltas,
@@ -15,7 +14,7 @@ import {
   splitDelta
 } from '../../files/deltas.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
-import { removeFile, statOf, type Stamp } from '../../files/disk.ts'
+import { removeFile, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../http/fields.ts'
@@ -108,14 +107,6 @@ async function newestFirst(versions: readonly PublishedFile[], current: string |
   return (await Promise.all(dated)).toSorted((a, b) => b.rank - a.rank)
 }
 
-interface Compressed {
-  readonly file: string
-  readonly bytes: Buffer
-  readonly stamp: Stamp
-  /** The size of its smallest representation, in bytes. */
-  readonly smallest: number
-}
-
 /**
  * Brings the deltas of files up to date with those of an earlier build.
  * @throws as `openDirectory` does
@@ -125,8 +116,8 @@ export async function writerAgainst(directory: string, served: BuiltDirectory) {
   const isAble = await canMakeDeltas()
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
   const versions = groupBy(older.files.filter(isCompressibleType), keyOf)
-  return async (path: string, compressed: Compressed): Promise<readonly DeltaSizes[]> => {
-    const { file, bytes, stamp, smallest } = compressed
+  return async (path: string, target: DeltaTarget): Promise<readonly DeltaSizes[]> => {
+    const { file, bytes } = target
     // A file that was built anew under its name may have other bytes than the deltas beside it lead to.
     for (const delta of deltas.get(path) ?? []) {
       const [deltaFile, from] = [join(served.path, delta), splitDelta(delta)?.digest ?? '']
@@ -134,7 +125,6 @@ export async function writerAgainst(directory: string, served: BuiltDirectory) {
     }
     const earlier = versions.get(keyOf(path) ?? '')
     if (!earlier || !isAble || bytes.length > MAX_DELTA_BYTES) return []
-    const target = { file, bytes, smallest, mtimeNs: mtimeNotBefore(stamp.mtimeNs) }
     const files = earlier.map(each => join(older.path, each))
     const nearest = await nearestInSize(files, bytes.length)
     return [...(await updateDeltas(target, served.place, nearest, older.place)).values()]
@@ -166,20 +156,15 @@ interface DeltaTarget {
   readonly mtimeNs: bigint
 }
 
-/** A file that a browser may have; one without the digest is not the version that its name says. */
-interface EarlierFile {
-  readonly file: string
-  readonly digest?: string
-}
-
 /**
  * Writes deltas from the first three of these files, and removes those that no longer pay.
+ * @param earlier files that a browser may have: one without the digest is not the version that its name says
  * @returns the sizes of the deltas that there are now, as they are sent, by their files
  */
 async function updateDeltas(
   { file, bytes, smallest, mtimeNs }: DeltaTarget,
   place: ServedPlace,
-  earlier: readonly EarlierFile[],
+  earlier: readonly { readonly file: string; readonly digest?: string }[],
   earlierPlace = place
 ): Promise<ReadonlyMap<string, DeltaSizes>> {
   const maxBytes = Math.floor(smallest * MAX_RATIO) + SEAL_BYTES

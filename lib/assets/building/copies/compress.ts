@@ -183,7 +183,9 @@ async function compressFile(place: ServedPlace, path: string) {
   const file = join(place.dir, path)
   const read = await readInPlace(place, file, MAX_BYTES)
   if (!read || read === 'too-large') return read
-  const original = { ...read, file, size: read.bytes.length, digest: digestOf(read.bytes) }
+  const { bytes, stamp } = read
+  const mtimeNs = mtimeNotBefore(stamp.mtimeNs)
+  const original = { file, bytes, stamp, mtimeNs, size: bytes.length, digest: digestOf(bytes) }
   // Unlike Promise.all, a failure waits for the other copies.
   const update = (coding: Coding) => updateCopy(place, original, coding)
   const copies = await inParallel(CODINGS, CODINGS.length, update)
@@ -195,6 +197,8 @@ interface ReadFile {
   readonly file: string
   readonly bytes: Buffer
   readonly stamp: Stamp
+  /** For its copies. */
+  readonly mtimeNs: bigint
   readonly size: number
   readonly digest: string
 }
@@ -204,9 +208,8 @@ async function updateCopy(
   original: ReadFile,
   coding: Coding
 ): Promise<CopyResult> {
-  const { file, bytes, stamp } = original
+  const { file, bytes, stamp, mtimeNs } = original
   const path = file + coding.extension
-  const mtimeNs = mtimeNotBefore(stamp.mtimeNs)
   const stats = await ifThere(lstat(path, EXACT))
   // A link is replaced or left alone.
   const isThere = stats?.isFile() === true
