@@ -82,14 +82,9 @@ export class Tree {
   }
 
   /** Paths relative to the directory, with `/`, in no particular order. */
-  *files(): Generator<string> {
-    for (const [at, { files }] of this.#folders) for (const file of files) yield below(at, file)
-  }
-
-  /** The same of files that are not published by themselves. */
-  *partials(): Generator<string> {
+  *files(kind: 'files' | 'partials' = 'files'): Generator<string> {
     for (const [at, folder] of this.#folders) {
-      for (const file of folder.partials) yield below(at, file)
+      for (const file of folder[kind]) yield below(at, file)
     }
   }
 

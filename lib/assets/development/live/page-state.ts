@@ -81,7 +81,7 @@ export function watchedFiles(
   return async () => {
     await Promise.all(trees.map(tree => tree.refresh()))
     const files = trees.flatMap(tree =>
-      [...tree.files(), ...tree.partials()].map(path => join(tree.directory, path))
+      [...tree.files(), ...tree.files('partials')].map(path => join(tree.directory, path))
     )
     let changedAt = 0
     const all = await inParallel(files.toSorted(), CONCURRENCY, async file => {
