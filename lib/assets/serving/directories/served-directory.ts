@@ -20,6 +20,10 @@ export interface ServedDirectory {
   readonly place: ServedPlace
   /** Decoded: `/static`; the empty string for `/`. */
   readonly urlPath: string
+  /** The folder that publishing an asset may make: `assets`. */
+  readonly top?: string | undefined
+  /** The file that stands for a folder. */
+  readonly index?: string | undefined
   /** Precedes a path in the memory that all directories share; no path contains a line break or a NUL. */
   readonly memoryKey: string
   /** Seconds for which a stat result is reused. */
@@ -84,15 +88,15 @@ export function publicDirectory(
   { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
 ): ServedDirectory {
   const { apps, host, prefix, publicApp } = settings
-  const top = apps.some(({ compile }) => compile) ? /^\/[^/]*/.exec(prefix)?.[0] : undefined
+  const top = apps.some(({ compile }) => compile) ? prefix.split('/')[1] : undefined
   return {
     place: settings.place,
     urlPath: '',
+    top,
     memoryKey: '',
     revalidate: ({ app }) => app.revalidate,
-    // The first file that is published makes the folders above it.
     revalidateMiss: ({ app, path }) =>
-      app.compile || (top !== undefined && isBelow(`${path}/`, top)) ? 0 : app.revalidate,
+      app.compile || (top !== undefined && isBelow(path, `/${top}`)) ? 0 : app.revalidate,
     isPublishedOnRequest: ({ app }) => app.compile,
     isHidden,
     fingerprintOf: ({ app, path }) => (app === publicApp ? undefined : splitFingerprint(path)),
@@ -119,7 +123,7 @@ export function mountDirectory(
   { isHidden, isHashed }: Pick<ServedDirectory, 'isHidden'> & { readonly isHashed: IsHashed }
 ): ServedDirectory {
   const { host, publicApp } = settings
-  const { urlPath, place } = mount
+  const { urlPath, place, index } = mount
   const revalidate = () => mount.revalidate ?? publicApp.revalidate
   const shells = new Set(
     settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback))
@@ -127,6 +131,7 @@ export function mountDirectory(
   return {
     place,
     urlPath,
+    index,
     memoryKey: `${urlPath}\n`,
     revalidate,
     revalidateMiss: revalidate,

@@ -21,7 +21,7 @@ import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
 import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { composed, type Wanted } from '../request-path.ts'
-import { namesIn, type Missing } from './folders.ts'
+import { folderOf, namesIn, type Folders } from './folders.ts'
 import {
   makeRepresentation,
   type FindDelta,
@@ -60,7 +60,7 @@ interface Delta extends Kept {
 interface Surroundings {
   readonly directory: ServedDirectory
   readonly memory: Memory
-  readonly missing: Missing
+  readonly folders: Folders
   /** Of a delta that is kept in memory. */
   readonly maxFileBytes: number
 }
@@ -68,8 +68,6 @@ interface Surroundings {
 export class Deltas {
   readonly #in: Surroundings
   readonly #loads = new Map<string, Promise<Delta | undefined>>()
-  /** Of the folder that was read last: most sites have their scripts in one. */
-  #listed = { folder: '', until: 0, names: Promise.resolve<ReadonlySet<string>>(new Set()) }
 
   constructor(surroundings: Surroundings) {
     this.#in = surroundings
@@ -79,9 +77,13 @@ export class Deltas {
   async of(wanted: Wanted, stored: Stored, fields: SharedFields): Promise<FileDeltas | undefined> {
     if (fields.dictionary === undefined) return undefined
     const { file, digest } = stored
-    const names = await this.#namesWithDeltas(dirname(file), wanted)
-    const areThere = names.has(composed(basename(wanted.path)))
-    const plain = this.#in.directory.fingerprintOf?.(wanted)?.name
+    const { directory, folders } = this.#in
+    const name = composed(basename(wanted.path))
+    const folder = await folders.read(folderOf(wanted.path), directory.revalidateMiss(wanted))
+    const areThere = folder
+      ? folder.withDeltas.has(name)
+      : (await namesIn(dirname(file))).some(each => splitDelta(composed(each))?.name === name)
+    const plain = directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode it believes of precompile alone, which decoded it.
     const isBelieved = plain !== undefined || (await canMakeDeltas())
     if (digest === undefined || !isBelieved) return { areThere, find: undefined }
@@ -89,23 +91,12 @@ export class Deltas {
     return { areThere, find: dictionary => this.#find(target, dictionary) }
   }
 
-  #namesWithDeltas(folder: string, wanted: Wanted): Promise<ReadonlySet<string>> {
-    const now = performance.now()
-    if (this.#listed.folder !== folder || this.#listed.until <= now) {
-      const until = now + this.#in.directory.revalidateMiss(wanted) * 1000
-      const names = namesIn(folder).then(
-        all => new Set(all.flatMap(each => splitDelta(composed(each))?.name ?? []))
-      )
-      this.#listed = { folder, until, names }
-    }
-    return this.#listed.names
-  }
-
   #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
-    const { directory, memory, missing } = this.#in
+    const { directory, memory, folders } = this.#in
     const extension = deltaExtension(digestOfHash(dictionary))
     const path = target.wanted.path + extension
-    if (missing.has(path)) return undefined
+    const folder = folders.peek(folderOf(path))
+    if (folder && !folder.kinds.has(composed(basename(path)))) return undefined
     // No path contains a line break.
     const key = `${directory.memoryKey}${path}\n${target.stored.digest}`
     const known = memory.get(key) as Delta | undefined
@@ -116,11 +107,7 @@ export class Deltas {
     this.#loads.set(key, loading)
     return loading
       .finally(() => this.#loads.delete(key))
-      .then(loaded => {
-        const seconds = directory.revalidateMiss(target.wanted)
-        if (!loaded && seconds > 0) missing.add(path, seconds)
-        return startingFrom(dictionary, loaded)
-      })
+      .then(loaded => startingFrom(dictionary, loaded))
   }
 
   async #load(
@@ -129,7 +116,10 @@ export class Deltas {
     target: Target,
     known: Delta | undefined
   ): Promise<Delta | undefined> {
-    const { directory, memory } = this.#in
+    const { directory, folders, memory } = this.#in
+    const { wanted, areThere } = target
+    // The next client with this dictionary need not look.
+    await folders.read(folderOf(wanted.path), directory.revalidateMiss(wanted))
     const now = known && (await statOf(file))
     if (known && now && sameStamp(known.stamp, now)) return known
     const readAt = Date.now()
@@ -138,10 +128,7 @@ export class Deltas {
     const isSent = delta.representations.length > 0
     if (isSent || isUnchangedSince(delta.stamp, readAt)) memory.set(key, delta)
     // It came after the file was loaded, whose other representations do not vary by dictionary yet.
-    if (isSent && !target.areThere) {
-      this.#listed.until = 0
-      memory.delete(directory.memoryKey + target.wanted.path)
-    }
+    if (isSent && !areThere) memory.delete(directory.memoryKey + wanted.path)
     return delta
   }
 

@@ -1,5 +1,5 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import { isSameInode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
@@ -9,7 +9,7 @@ import { fileIn, type ServedDirectory } from '../directories/served-directory.ts
 import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { composed, hasOneSpelling, type Wanted } from '../request-path.ts'
 import { Deltas } from './deltas.ts'
-import { hasNames, Listings, Missing } from './folders.ts'
+import { folderOf, Folders } from './folders.ts'
 import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
 import {
   areSame,
@@ -29,8 +29,7 @@ const ATTEMPTS = 3
 export class ServedFiles {
   readonly directory: ServedDirectory
   readonly #memory: Memory
-  readonly #missing: Missing
-  readonly #listings = new Listings()
+  readonly #folders: Folders
   readonly #deltas: Deltas
   readonly #maxFileBytes: number
   /** In milliseconds. Where each request looks at its file, three more stats would be most of its cost. */
@@ -41,8 +40,8 @@ export class ServedFiles {
     const { maxFileBytes } = settings.memory
     this.directory = directory
     this.#memory = memory
-    this.#missing = new Missing(directory)
-    this.#deltas = new Deltas({ directory, memory, missing: this.#missing, maxFileBytes })
+    this.#folders = new Folders(directory)
+    this.#deltas = new Deltas({ directory, memory, folders: this.#folders, maxFileBytes })
     this.#maxFileBytes = maxFileBytes
     this.#copiesTrust = settings.publicApp.revalidate * 1000
   }
@@ -52,7 +51,7 @@ export class ServedFiles {
     const known = this.#known(rawPath)
     if (known?.isAtHand && known.trustedUntil > performance.now()) return known
     // What is known is by decoded paths.
-    return hasOneSpelling(rawPath) && this.#missing.has(rawPath) ? 'missing' : undefined
+    return hasOneSpelling(rawPath) && this.#folders.lack(rawPath) ? 'missing' : undefined
   }
 
   /**
@@ -62,7 +61,7 @@ export class ServedFiles {
   find(wanted: Wanted, stamp?: Stamp): Promise<Found> | Found {
     const known = this.#known(wanted.path)
     if (known && !stamp && known.trustedUntil > performance.now()) return known
-    if (!known && !stamp && this.#missing.has(wanted.path)) return undefined
+    if (!known && !stamp && this.#folders.lack(wanted.path)) return undefined
     const file = fileIn(this.directory, wanted.path)
     return ifReadable(file, this.#look(wanted, known, stamp))
   }
@@ -139,7 +138,7 @@ export class ServedFiles {
     const load = this.open(wanted, file => file)
       .then(async file => {
         if (file && isCurrent()) this.#memory.set(this.#key(path), file)
-        if (!file && trust > 0) await this.#missing.learn(path, trust)
+        if (!file && trust > 0) await this.#folders.learn(path, trust)
         return file ?? this.#drop(path)
       })
       .finally(() => isCurrent() && this.#loads.delete(path))
@@ -184,15 +183,14 @@ export class ServedFiles {
     const { isHidden, place, revalidateMiss } = this.directory
     if (isHidden?.(opened.path) || isHidden?.((await realPathOfOpen(opened)) ?? '')) return false
     if (!(await isInPlace(place)(opened))) return false
-    const seconds = revalidateMiss(wanted)
-    return hasNames(this.directory, wanted.path, folder => this.#listings.of(folder, seconds))
+    return this.#folders.haveNames(wanted.path, revalidateMiss(wanted))
   }
 
   async #copiesOf(wanted: Wanted, file: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
     if (this.directory.isPublishedOnRequest?.(wanted)) return []
     const seconds = this.directory.revalidateMiss(wanted)
-    const names = await this.#listings.of(dirname(file.file), seconds)
-    return findCopies(file, copy => names?.has(composed(basename(copy))) ?? true)
+    const folder = await this.#folders.read(folderOf(wanted.path), seconds)
+    return findCopies(file, copy => folder?.kinds.has(composed(basename(copy))) ?? true)
   }
 
   async #stampOf(path: string): Promise<Stamp | undefined> {

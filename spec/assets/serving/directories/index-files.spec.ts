@@ -111,7 +111,7 @@ test('MNT-05 of two mounts the longer one that has the index file responds', asy
 })
 
 test('MNT-05 folders are redirected where misses are remembered as well, that of the mount itself too', async t => {
-  const mounts = { '/site': { dir: 'html', index: 'index.html' } }
+  const mounts = { '/site': { dir: 'html', index: 'index.html', revalidate: 3600 } }
   const site = await makeSite(t, FILES, {
     mounts,
     env: 'production',
