@@ -4,7 +4,7 @@ const GRADED = [
   'assets/building/rolling',
   'assets/building/on-request/edits',
   'assets/rendering/references',
-  'assets/serving/differential',
+  'assets/serving/every-way',
   'assets/sources/naming',
   'assets/sources/tree',
   'assets/views/view-helpers',

@@ -53,15 +53,6 @@ for (const [way, options] of Object.entries(ABORTED_WAYS)) {
   }
 }
 
-test('ANS-12 the spec sees a descriptor that is open', async t => {
-  const site = await makeSite(t, { '/public/a.txt': 'a' })
-  t.is(openDescriptors(site.root), 0)
-  const { open } = await import('node:fs/promises')
-  const handle = await open(site.at('/public/a.txt'))
-  t.is(openDescriptors(site.root), 1)
-  await handle.close()
-})
-
 test('an error that no client caused reaches the application after an asset was sent', async t => {
   const mine = new Error('mine')
   const front: Middleware = async (ctx, next) => {

@@ -8,12 +8,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
 import Koa2 from 'koa2'
+import { inParallel } from '../../../lib/concurrency.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { askSession, type Answer, type Question } from '../../support/ask.ts'
 import { deltaFile, deltaName, offering } from '../../support/deltas.ts'
 import { makeProject, makeSite, writeFiles, type SiteOptions } from '../../support/site.ts'
+import { cases } from '../../support/soak.ts'
 import { ENVIRONMENTS, passOn, WAYS } from '../../support/ways.ts'
 
 interface Way extends SiteOptions {
@@ -177,6 +180,32 @@ const REQUESTS: readonly Request[] = [
   [PRINTED, { method: 'HEAD', headers: offering(OLD) }]
 ]
 
+const maybe = (...values: readonly string[]) =>
+  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 })
+const DRAWN = fc.record({
+  method: fc.constantFrom('GET', 'GET', 'HEAD'),
+  path: fc.constantFrom('/empty.txt', '/logo.png', '/a.css', PRINTED, '/none.txt'),
+  headers: fc.record({
+    range: maybe(...RANGES, 'bytes=0-299', 'bytes=a-b', 'BYTES=0-1', 'bytes= 0-1'),
+    'if-range': maybe(...TAGS, ...DATES),
+    'if-match': maybe(...TAGS),
+    'if-none-match': maybe(...TAGS),
+    'if-modified-since': maybe(...DATES),
+    'if-unmodified-since': maybe(...DATES),
+    'x-set-before': maybe('yes'),
+    'accept-encoding': maybe(...CODINGS)
+  })
+})
+
+/** Conditions, ranges and codings in any combination. */
+function drawn(seed: number): Request[] {
+  const numRuns = cases(400, 20_000)
+  return fc.sample(DRAWN, { numRuns, seed }).map(({ path, method, headers }) => {
+    const given = Object.entries(headers).filter(([, value]) => value !== undefined)
+    return [path, { method, headers: Object.fromEntries(given) }]
+  })
+}
+
 const STATUSES = [200, 204, 206, 301, 304, 400, 404, 405, 410, 412, 416, 500]
 
 const EDITED = ['/a.css', '/static/app.js', '/static/new.js', '/build/v.txt'].concat(
@@ -238,6 +267,8 @@ for (const [where, environment] of ENVIRONMENTS) {
       )
     }
     for (const asked of REQUESTS) await check(asked)
+    const seed = Date.now()
+    await inParallel(drawn(seed), 8, asked => check(asked, `seed ${seed}`))
     for (const [when, edit] of Object.entries(EDITS)) {
       edit(root)
       const headers = { 'accept-encoding': 'br, gzip' }

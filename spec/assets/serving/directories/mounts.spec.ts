@@ -274,24 +274,6 @@ test('UPL-01 a file of a mount that was overwritten is the new one at once, by d
   }
 })
 
-test('UPL-01 with `revalidate: 1` an overwritten file of a mount is the new one within a second', async t => {
-  const site = await makeSite(
-    t,
-    { '/data/a.txt': 'old' },
-    {
-      mounts: { '/up': { dir: 'data', revalidate: 1 } },
-      env: 'production',
-      fingerprint: false,
-      revalidate: 3600
-    }
-  )
-  t.is((await site.ask('/up/a.txt')).text, 'old')
-  site.write('/data/a.txt', 'new')
-  const since = performance.now()
-  await until(async () => (await site.ask('/up/a.txt')).text === 'new', 'it is seen', 5000)
-  t.true(performance.now() - since < 2000)
-})
-
 test('a copy that appears beside a file of a mount is sent within the `revalidate` of koaAssets', async t => {
   const text = 'a { color: red }\n'.repeat(100)
   const site = await makeSite(

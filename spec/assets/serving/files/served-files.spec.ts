@@ -19,7 +19,6 @@ import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import compress from 'koa-compress'
 import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
@@ -205,28 +204,6 @@ for (const [way, appear] of Object.entries<(site: Site) => void>({
     t.is((await site.ask('/page')).status, 404)
   })
 }
-
-test('a compressed copy is sent once it is beside its file, and no longer', async t => {
-  const site = await makeRemembering(t, SOON)
-  const headers = { 'accept-encoding': 'gzip' }
-  const coded = (coding: string | undefined) =>
-    until(
-      async () => {
-        const response = await site.ask('/assets/there.css', { headers })
-        return response.headers['content-encoding'] === coding
-      },
-      `it is sent ${coding ?? 'as it is'}`
-    )
-  site.write('/public/assets/there.css', 'there { color: red }\n'.repeat(100))
-  for (let times = 0; times < 2; times++) {
-    await coded(undefined)
-    const bytes = gzipSync(site.read('/public/assets/there.css') ?? '')
-    site.write('/public/assets/there.css.gz', bytes)
-    await coded('gzip')
-    unlinkSync(site.at('/public/assets/there.css.gz'))
-  }
-  t.pass()
-})
 
 test('a path with a slash too many, and a folder, are not found, however often', async t => {
   const site = await makeRemembering(t)
