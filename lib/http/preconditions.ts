@@ -66,14 +66,13 @@ export function evaluatePreconditions(
 
   // Steps 3 and 4: If-Modified-Since applies only without If-None-Match, and to GET and HEAD. A conditional
   // QUERY is evaluated like GET (RFC 10008).
-  const reads = isRetrieval(method)
   if (noneMatch !== undefined) {
     return etagMatches(noneMatch, validators, 'weak')
-      ? judge(reads ? 304 : 412, 'If-None-Match names the ETag')
+      ? judge(isRetrieval(method) ? 304 : 412, 'If-None-Match names the ETag')
       : judge(undefined, 'If-None-Match does not name the ETag')
   }
   if (modifiedSince !== undefined) {
-    return reads && isCurrent(modifiedSince, validators, options)
+    return isRetrieval(method) && isCurrent(modifiedSince, validators, options)
       ? judge(304, 'not modified since If-Modified-Since')
       : judge(undefined, 'If-Modified-Since is invalid or differs from Last-Modified')
   }

@@ -2,16 +2,13 @@
 import { basename, resolve } from 'node:path'
 import { types } from 'node:util'
 import type { Context } from 'koa'
-import { formatHttpDate } from '../../http/dates.ts'
 import { attachment } from '../../http/fields.ts'
 import { check, flag, isText, optionError, text, type Expectation } from '../../options.ts'
 import type { Pipeline } from '../pipeline.ts'
-import { withMore, without, type Fields } from '../serving/fields.ts'
-import type { Representation } from '../serving/files/representation.ts'
+import { withShared, type Representation } from '../serving/files/representation.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
 import { serve, serveFound, serveWhole } from '../serving/koa/serve.ts'
 import { wantedAt } from '../serving/request-path.ts'
-import { prepareResponse } from '../serving/write-response.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 
 /**
@@ -100,31 +97,17 @@ function setFields(ctx: Context, path: string, options: SendFileOptions): void {
   if (value !== undefined && !ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', value)
 }
 
-type Dated = SendFileOptions['lastModified']
-
-function described(file: ServedFile, type: string | undefined, date: Dated): ServedFile {
+function described(
+  file: ServedFile,
+  type: string | undefined,
+  date: SendFileOptions['lastModified']
+): ServedFile {
   if (type === undefined && date === undefined) return file
+  const lastModified = date && Math.floor(date.getTime() / 1000) * 1000
+  const change = { ...(type !== undefined && { type }), lastModified }
   const [identity, ...rest] = file.representations
-  const change = (each: Representation) => withDate(withType(each, type), date)
-  return { ...file, representations: [change(identity), ...rest.map(change)] }
-}
-
-function withType(representation: Representation, type: string | undefined): Representation {
-  const { status, fields, said } = representation.ok
-  if (type === undefined) return representation
-  const typed = withMore(fields, [['Content-Type', type]])
-  return { ...representation, ok: prepareResponse(status, typed, said) }
-}
-
-function withDate(representation: Representation, date: Dated): Representation {
-  if (date === undefined) return representation
-  const { ok, notModified } = representation
-  const lastModified = date ? Math.floor(date.getTime() / 1000) * 1000 : undefined
-  const field: Fields =
-    lastModified === undefined ? [] : [['Last-Modified', formatHttpDate(lastModified)]]
-  const dated = ({ status, fields, said }: typeof ok) =>
-    prepareResponse(status, [...field, ...without(fields, 'Last-Modified')], said)
-  return { ...representation, lastModified, ok: dated(ok), notModified: dated(notModified) }
+  const changed = (each: Representation) => withShared(each, change)
+  return { ...file, representations: [changed(identity), ...rest.map(changed)] }
 }
 
 /** @throws TypeError for a method that was taken off its context */

@@ -56,6 +56,8 @@ export interface SharedFields {
   readonly dictionary: string | undefined
   /** Those that the application adds; they replace ours. */
   readonly more: Fields
+  /** In milliseconds, whole seconds; `false` for none. Undefined: by the file's mtime. */
+  readonly lastModified?: number | false | undefined
 }
 
 /** The file for a decoded URL path under the directory's; absolute. */

@@ -4,6 +4,7 @@ import { formatEtag, type Validators } from '../../../http/validators.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { stampOf, type Stamp } from '../../../files/disk.ts'
 import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'
+import { privateCacheControl } from '../../../http/cache-control.ts'
 import { formatHttpDate } from '../../../http/dates.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
 import {
@@ -32,8 +33,10 @@ export interface Stored {
   readonly body: Buffer | undefined
 }
 
-export interface Representation extends Omit<Stored, 'digest'>, Validators {
+export interface Representation extends Stored, Validators {
   readonly etag: string
+  readonly shared: SharedFields
+  readonly vary: Fields
   /** Content-Length comes last, so that a range can replace it. */
   readonly ok: PreparedResponse
   readonly notModified: PreparedResponse
@@ -71,45 +74,55 @@ function lastModifiedOf({ mtimeNs }: Stamp): number | undefined {
 
 /** @param vary the field of that name, which 412 and 416 have as well; none for a file without choice */
 export function makeRepresentation(
-  { digest, ...stored }: Stored,
-  { type, cacheControl, crossOrigin, dictionary, more }: SharedFields,
+  stored: Stored,
+  shared: SharedFields,
   vary: Fields
 ): Representation {
-  const { coding, stamp, size } = stored
-  const version = digest ?? versionOf(stamp)
-  const etag = formatEtag(coding === 'identity' ? version : `${version}-${coding}`)
-  const lastModified = lastModifiedOf(stamp)
+  const { coding, stamp, size, digest = versionOf(stamp) } = stored
+  const { type, cacheControl, crossOrigin, dictionary, more } = shared
+  const etag = formatEtag(coding === 'identity' ? digest : `${digest}-${coding}`)
+  const lastModified = (shared.lastModified ?? lastModifiedOf(stamp)) || undefined
   const said = namesSaid(more)
-  const shared: Fields = crossOrigin ? [...vary, ['Access-Control-Allow-Origin', '*']] : vary
+  const always: Fields = crossOrigin ? [...vary, ['Access-Control-Allow-Origin', '*']] : vary
   const validators: [string, string][] = [['ETag', etag]]
   if (lastModified !== undefined) validators.push(['Last-Modified', formatHttpDate(lastModified)])
   validators.push(['Cache-Control', cacheControl], ['X-Content-Type-Options', 'nosniff'])
   if (dictionary !== undefined) validators.push(['Use-As-Dictionary', dictionary])
   // What 200, 206 and 304 have in common (RFC 9110 section 15.4.5).
-  const common = withMore([...validators, ...shared], without(more, 'Content-Type'))
+  const common = withMore([...validators, ...always], without(more, 'Content-Type'))
   const content: [string, string][] = [['Content-Type', valueOf(more, 'Content-Type') ?? type]]
   content.push(['Accept-Ranges', 'bytes'])
   if (coding !== 'identity') content.push(['Content-Encoding', coding])
   content.push(['Content-Length', String(size)])
-  const failed = [...withMore(shared, withoutContent(more)), ['Content-Length', '0']] as const
+  const failed = [...withMore(always, withoutContent(more)), ['Content-Length', '0']] as const
   return {
     ...stored,
     etag,
     lastModified,
+    shared,
+    vary,
     ok: prepareResponse(200, [...common, ...content], said),
     notModified: prepareResponse(304, common, said),
     failed: prepareResponse(412, failed, said)
   }
 }
 
+/** The same representation with other fields. */
+export function withShared(
+  representation: Representation,
+  change: Partial<SharedFields>
+): Representation {
+  const { shared, vary } = representation
+  return makeRepresentation(representation, { ...shared, ...change }, vary)
+}
+
 /** The same representation in responses that no shared cache may store. */
 export function privately(representation: Representation): Representation {
-  const { ok, notModified } = representation
-  return {
-    ...representation,
-    ok: prepareResponse(ok.status, privateFields(ok.fields), ok.said),
-    notModified: prepareResponse(notModified.status, privateFields(notModified.fields), ok.said)
-  }
+  const { cacheControl, more } = representation.shared
+  return withShared(representation, {
+    cacheControl: privateCacheControl(cacheControl),
+    more: privateFields(more)
+  })
 }
 
 /** The delta from a dictionary; undefined when there is none. @param dictionary its SHA-256 */

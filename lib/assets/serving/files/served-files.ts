@@ -203,7 +203,7 @@ export class ServedFiles {
   }
 
   #known(path: string): Found {
-    return this.#memory.get(this.#key(path)) as Found
+    return this.#memory.get(this.directory.memoryKey + path) as Found
   }
 
   #key(path: string): string {

@@ -56,6 +56,17 @@ export function serveWhole(
 
 type Offers = ServedFile['representations']
 
+/** What is the same of a response in whatever way it is sent. */
+interface Answer {
+  readonly ctx: Context
+  readonly exit: Exit
+  /** Why the status is what it is, unless a range was asked for. */
+  readonly reason: string
+  readonly coding: string
+}
+
+const UNCONDITIONAL = { status: undefined, reason: 'the route set the status' }
+
 function respond(
   ctx: Context,
   exit: Exit,
@@ -64,24 +75,30 @@ function respond(
   fixedStatus?: number
 ): boolean | Promise<boolean> {
   const { headers, method = 'GET' } = ctx.req
-  const found = chooseCoding(headers['accept-encoding'], offers) ?? offers[0]
+  const isChoice = offers.length > 1
+  const found = (isChoice && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
   const chosen = isForOneVisitor(ctx) ? privately(found) : found
   const { size, ok, body } = chosen
   const isFixed = fixedStatus !== undefined
-  const { status } = isFixed ? {} : evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
-  if (status === 304) return write(ctx, exit, chosen, chosen.notModified)
-  if (status === 412) return write(ctx, exit, chosen, chosen.failed)
-  const range = isFixed ? 'whole' : chooseRange(method, headers, chosen, size)
-  if (range === 'unsatisfiable') return write(ctx, exit, chosen, rangeNotSatisfiable(chosen))
+  const { status, reason } = isFixed
+    ? UNCONDITIONAL
+    : evaluatePreconditions(method, headers, chosen, PRECONDITIONS)
+  const answer = { ctx, exit, reason, coding: chosen.coding }
+  if (status === 304) return write(answer, chosen.notModified)
+  if (status === 412) return write(answer, chosen.failed)
+  const isWhole = isFixed || headers.range === undefined
+  const range = isWhole ? 'whole' : chooseRange(method, headers, chosen, size)
+  if (range === 'unsatisfiable') return write(answer, rangeNotSatisfiable(chosen))
   const whole = isFixed ? prepareResponse(fixedStatus, ok.fields, ok.said) : ok
   const [response, part] = range === 'whole' ? [whole] : [partial(chosen, range), range]
-  if (method === 'HEAD') return write(ctx, exit, chosen, response)
+  if (method === 'HEAD') return write(answer, response)
   if (body) {
-    return write(ctx, exit, chosen, response, part ? body.subarray(part.start, part.end + 1) : body)
+    return write(answer, response, part ? body.subarray(part.start, part.end + 1) : body)
   }
   // Nobody receives it without a connection; loggers in front read it.
-  if (!opened) return connected(ctx.res).then(is => !is && write(ctx, exit, chosen, response))
-  const use = (file: OpenFile) => stream(ctx, exit, chosen, response, { file, size, range: part })
+  if (!opened) return connected(ctx.res).then(is => !is && write(answer, response))
+  const use = (file: OpenFile) =>
+    sameStamp(file.stats, chosen.stamp) && stream(answer, response, { file, size, range: part })
   if (opened.path === chosen.file) return use(opened)
   const instead = () => respond(ctx, exit, [offers[0]], opened, fixedStatus)
   // A compressed copy may be gone by now.
@@ -90,16 +107,14 @@ function respond(
 
 /** Streams one open file, so bytes of another that takes its name are not mixed in. */
 async function stream(
-  ctx: Context,
-  exit: Exit,
-  chosen: Representation,
+  answer: Answer,
   response: PreparedResponse,
   part: FilePart
 ): Promise<boolean> {
-  if (!sameStamp(part.file.stats, chosen.stamp)) return false
-  if (!isAwaited(ctx.res)) return write(ctx, exit, chosen, response)
+  const { ctx, exit } = answer
+  if (!isAwaited(ctx.res)) return write(answer, response)
   const { size, range } = part
-  report(ctx, chosen, response.status, range ? range.end + 1 - range.start : size)
+  report(answer, response.status, range ? range.end + 1 - range.start : size)
   if (exit === 'koa') return give(ctx, response, bodyOf(ctx.res, part))
   bypassKoa(ctx)
   await sendFile(ctx.res, response, part)
@@ -142,14 +157,9 @@ function partial({ ok, size }: Representation, { start, end }: ByteRange): Prepa
   return prepareResponse(206, [...ok.fields.slice(0, -1), range, length], ok.said)
 }
 
-function write(
-  ctx: Context,
-  exit: Exit,
-  chosen: Representation,
-  response: PreparedResponse,
-  body?: Buffer
-): true {
-  report(ctx, chosen, response.status, body?.length ?? 0)
+function write(answer: Answer, response: PreparedResponse, body?: Buffer): true {
+  const { ctx, exit } = answer
+  report(answer, response.status, body?.length ?? 0)
   if (exit === 'koa') return give(ctx, response, body)
   bypassKoa(ctx)
   // Another listener of the server may have responded meanwhile.
@@ -157,17 +167,15 @@ function write(
   return true
 }
 
-function report(ctx: Context, chosen: Representation, status: number, bytes: number): void {
-  if (!served.hasSubscribers) return
-  const reason = reasonOf(ctx, chosen, status)
-  served.publish({ ...requestLine(ctx.req), status, reason, coding: chosen.coding, bytes })
+const REASONS: Readonly<Record<number, string>> = {
+  206: 'Range asks for a part',
+  416: 'Range is outside of the file'
 }
 
-function reasonOf({ method, req }: Context, chosen: Representation, status: number): string {
-  if (status === 206) return 'Range asks for a part'
-  if (status === 416) return 'Range is outside of the file'
-  if (status !== 200 && status !== 304 && status !== 412) return 'the route set the status'
-  return evaluatePreconditions(method, req.headers, chosen, PRECONDITIONS).reason
+function report({ ctx, coding, reason }: Answer, status: number, bytes: number): void {
+  if (!served.hasSubscribers) return
+  const why = REASONS[status] ?? reason
+  served.publish({ ...requestLine(ctx.req), status, reason: why, coding, bytes })
 }
 
 function give(ctx: Context, prepared: PreparedResponse, body?: Buffer | Readable): true {
@@ -201,6 +209,8 @@ export function reportDisconnects(ctx: Context): void {
   if (ctx.onerror === handleError) Reflect.deleteProperty(ctx, 'onerror')
 }
 
-function handleError(this: Context, error: Error): void {
-  if (!isOfConnection(this.res, error)) this.app.context.onerror.call(this, error)
+function handleError(this: Context, error: Error | null): void {
+  // Koa reports the end of every response, with null where nothing failed.
+  if (error && isOfConnection(this.res, error)) return
+  this.app.context.onerror.call(this, error as Error)
 }
