@@ -166,10 +166,12 @@ const STREAMED = [Blob, ReadableStream, Response]
 
 function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
   const { response } = ctx
-  cancelWebStream(ctx)
   for (const name of CONTENT_FIELDS) response.remove(name)
-  // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.
-  if (response.body != null) response.body = undefined
+  if (response.body != null) {
+    cancelWebStream(ctx)
+    // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.
+    response.body = undefined
+  }
   response.status = status
   state.setValidators(validators)
   if (status === 412) forbidStoring(ctx, state)

@@ -141,13 +141,9 @@ export class RequestState {
   }
 
   setValidators({ etag, lastModified }: Validators): void {
-    if (etag !== undefined) this.setField('ETag', etag)
-    if (lastModified !== undefined) this.setField('Last-Modified', formatHttpDate(lastModified))
-  }
-
-  private setField(name: string, value: string): void {
-    const { res, response } = this.ctx
-    if (res.getHeader(name) !== value) response.set(name, value)
+    const { ctx } = this
+    if (etag !== undefined && ctx.res.getHeader('ETag') !== etag) ctx.set('ETag', etag)
+    if (lastModified !== undefined) ctx.set('Last-Modified', formatHttpDate(lastModified))
   }
 
   private callFresh(given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> {
@@ -192,7 +188,7 @@ export class RequestState {
     halt: boolean,
     settings: HttpCacheSettings
   ): Verdict['status'] | undefined {
-    const version = settings.version(this.ctx)
+    const version = settings.version?.(this.ctx)
     const validators = identify(state, version)
     const status = this.evaluate(validators, settings, version !== undefined)
     this.hasValidators ||= (validators.etag ?? validators.lastModified) !== undefined

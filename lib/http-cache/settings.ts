@@ -149,9 +149,9 @@ function personalField(field: HeaderField | undefined): HeaderField {
   return { name: 'Cache-Control', value }
 }
 
-function settleVersion(version: HttpCacheOptions['version']): (ctx: Context) => string | undefined {
-  if (version === undefined) return () => undefined
-  return ctx => {
+function settleVersion(version: HttpCacheOptions['version']) {
+  if (version === undefined) return undefined
+  return (ctx: Context): string | undefined => {
     const given: unknown = version(ctx)
     if (given === undefined || given === '') return undefined
     if (typeof given === 'string') return given

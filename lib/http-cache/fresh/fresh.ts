@@ -116,15 +116,15 @@ export function isHalt(error: unknown): boolean {
  * (@koa/cors does). It need not be awaited: the verdict is recorded.
  */
 export function halted(status: 304 | 412): Promise<never> {
-  let reject: (halt: Halt) => void = ignore
-  const promise = new Promise<never>((_, rejectIt) => {
-    reject = rejectIt
-  })
   // Handled before it is rejected: Node tracks unhandled rejections, which costs as much as the rest
   // (measured: 0.9 us instead of 1.6).
+  const promise = BEFORE.then((): never => {
+    throw new Halt(status)
+  })
   promise.catch(ignore)
-  reject(new Halt(status))
   return promise
 }
+
+const BEFORE = Promise.resolve()
 
 function ignore(): void {}

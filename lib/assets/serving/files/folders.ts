@@ -56,10 +56,8 @@ export class Folders {
   /** Reads the folders by which a path at which no file was found is missing. */
   async learn(path: string, seconds: number): Promise<void> {
     for (const [folder, name] of partsOf(this.#directory, path)) {
-      if (!isRemembered(name)) return
-      const listing = await this.read(folder, seconds)
-      const key = composed(name)
-      if (!listing?.kinds.has(key) || listing.kinds.get(key) === false) return
+      if (!isRemembered(name) || this.lack(path)) return
+      await this.read(folder, seconds)
     }
   }
 
