@@ -10,10 +10,11 @@ import { isHalt } from './http-cache/fresh/fresh.ts'
 import type { RequestState, Verdict } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
-  applyDefaults,
   forbidStoringError,
+  mayHaveDefaults,
   replaceWritten,
-  sharedCookieProblem
+  sharedCookieProblem,
+  writeDefaults
 } from './http-cache/shared-caches.ts'
 import { refreshVersions } from './http-cache/version-of.ts'
 
@@ -105,7 +106,12 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
   if (ctx.status >= 500) replaceWritten(ctx, state)
   const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
   if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
-  applyDefaults(ctx, state, settings.defaults)
+  if (mayHaveDefaults(ctx)) {
+    state.defaults ??= settings.defaults
+    // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
+    const isOutermost = state.settings === undefined
+    if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
+  }
   if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 

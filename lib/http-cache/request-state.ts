@@ -24,11 +24,6 @@ export interface Verdict {
   readonly validators: Validators
 }
 
-export interface AppliedDefaults {
-  readonly defaults: Defaults
-  readonly fields: readonly HeaderField[]
-}
-
 // Most outcomes share it.
 const PROCEED = Promise.resolve(false as const)
 
@@ -50,8 +45,8 @@ export class RequestState {
   hasValidators = false
   /** Whether the directives allow shared caches to store the response's cookies. */
   sharesCookies = false
-  /** What the innermost koaHttpCache wrote in place of a route that wrote nothing. */
-  appliedDefaults: AppliedDefaults | undefined = undefined
+  /** Those of the innermost koaHttpCache that has any, behind which nothing was written about caching. */
+  defaults: Defaults | undefined = undefined
   /** The cache groups of the response, and those that it invalidates (RFC 9875). */
   groups: readonly string[] = NONE
   invalidated: readonly string[] = NONE
@@ -109,18 +104,12 @@ export class RequestState {
     this.sharesCookies = sharesCookies
   }
 
-  /** Removes what `write` set; returns whether there was anything. */
+  /** Removes what `write` set, unless it was replaced; returns whether there was anything, or would have been. */
   removeWritten(): boolean {
-    const { written = [] } = this
-    this.written = undefined
-    this.remove(written)
-    return written.length > 0
-  }
-
-  /** Removes those fields that still have these values. */
-  remove(fields: readonly HeaderField[]): void {
-    const { ctx } = this
-    for (const { name, value } of fields) if (ctx.res.getHeader(name) === value) ctx.remove(name)
+    const { ctx, defaults, written = [] } = this
+    this.written = this.defaults = undefined
+    for (const { name, value } of written) if (ctx.res.getHeader(name) === value) ctx.remove(name)
+    return written.length > 0 || defaults !== undefined
   }
 
   /** Sets the validators, unless the method forbids it. Returns the status that the preconditions require. */

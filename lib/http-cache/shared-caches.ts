@@ -3,40 +3,26 @@
 import type { Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
 import { hasReadCookies } from './cookie-reads.ts'
-import type { AppliedDefaults, RequestState } from './request-state.ts'
+import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
 // Not 404 and 410, although caches may store them: what is missing now may exist in a moment.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
 
-/** Writes the default fields if the route wrote nothing about caching. */
-export function applyDefaults(ctx: Context, state: RequestState, defaults?: Defaults): void {
-  if (state.appliedDefaults !== undefined) personalize(ctx, state, state.appliedDefaults)
-  else if (defaults !== undefined && mayHaveDefaults(ctx)) writeDefaults(ctx, state, defaults)
-}
-
-function mayHaveDefaults({ method, res, status }: Context): boolean {
+/** Whether the route, or whoever responded, wrote nothing about caching where there are defaults for that. */
+export function mayHaveDefaults({ method, res, status }: Context): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   if (res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return false
   return STATUSES_WITH_DEFAULTS.has(status)
 }
 
-function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
+export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
   const visitor = visitorReason(ctx, defaults)
   const fields = visitor === undefined ? defaults.fields(Date.now()) : defaults.personal
   // The route may have written a targeted field only (RFC 9213).
   if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
   state.write(fields, defaults.sharesCookies)
-  state.appliedDefaults = { defaults, fields }
   if (visitor !== undefined) state.reason += `; the default is for one visitor: ${visitor}`
-}
-
-// A middleware between two koaHttpCache, such as a session, may have set or read a cookie since.
-function personalize(ctx: Context, state: RequestState, applied: AppliedDefaults): void {
-  const { defaults, fields } = applied
-  if (fields === defaults.personal || visitorReason(ctx, defaults) === undefined) return
-  state.remove(fields)
-  if (!ctx.res.hasHeader('Cache-Control')) writeDefaults(ctx, state, defaults)
 }
 
 // Why a response is for one visitor; undefined if it may be for everybody.
@@ -77,7 +63,7 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
 
 /** The problem of a response that has to do with a cookie and that shared caches may store; else undefined. */
 export function sharedCookieProblem(ctx: Context, state: RequestState): string | undefined {
-  if (state.sharesCookies || state.appliedDefaults !== undefined) return undefined
+  if (state.sharesCookies) return undefined
   const use = cookieUse(ctx)
   if (use === undefined) return undefined
   const name = ctx.res.getHeaderNames().find(name => isShared(name, ctx.response.get(name)))
