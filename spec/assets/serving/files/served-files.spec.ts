@@ -5,8 +5,6 @@ import { once } from 'node:events'
 import {
   appendFileSync,
   closeSync,
-  linkSync,
-  mkdirSync,
   openSync,
   renameSync,
   symlinkSync,
@@ -70,25 +68,68 @@ const PATHS = [
   '/fresh/folder/new.css'
 ]
 
-const WAYS: Readonly<Record<string, (site: Site, path: string) => void>> = {
-  written: (site, path) => site.write(`/public${path}`, 'new'),
-  'moved there': (site, path) => renameSync(site.at('/elsewhere/new.css'), place(site, path)),
-  'linked there': (site, path) => linkSync(site.at('/elsewhere/new.css'), place(site, path))
-}
+const moved = (from: string, to: string) => (site: Site) =>
+  renameSync(site.at(from), site.at(`/public${to}`))
 
-function place(site: Site, path: string): string {
-  mkdirSync(site.at(`/public${path}`).replace(/\/[^/]+$/, ''), { recursive: true })
-  return site.at(`/public${path}`)
-}
+const withoutPublic = (site: Site) => renameSync(site.at('/public'), site.at('/gone'))
 
-for (const [way, put] of Object.entries(WAYS)) {
-  test(`a file that is ${way} is served after \`revalidate\`, however often it was missing before`, async t => {
-    for (const path of PATHS) {
-      const site = await makeRemembering(t, SOON)
-      t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
-      put(site, path)
-      await served(site, path, 'new')
+/** How a file appears, and what was there before. */
+const APPEARING: Readonly<
+  Record<string, { path: string; before?: (site: Site) => void; appear: (site: Site) => void }>
+> = {
+  ...Object.fromEntries(
+    PATHS.map(path => [
+      `written to ${path}`,
+      { path, appear: (site: Site) => site.write(`/public${path}`, 'new') }
+    ])
+  ),
+  'moved with its folder': { path: '/fresh/new.css', appear: moved('/elsewhere/folder', '/fresh') },
+  'moved with its folder, in place of another': {
+    path: '/images/new.css',
+    appear(site) {
+      renameSync(site.at('/public/images'), site.at('/public/old'))
+      moved('/elsewhere/folder', '/images')(site)
     }
+  },
+  'moved in place of a folder': {
+    path: '/assets/vendor',
+    appear(site) {
+      renameSync(site.at('/public/assets/vendor'), site.at('/public/old'))
+      moved('/elsewhere/new.css', '/assets/vendor')(site)
+    }
+  },
+  'behind a link to its folder': {
+    path: '/assets/pictures/new.png',
+    before: site => symlinkSync(site.at('/public/images'), site.at('/public/assets/pictures')),
+    appear: site => site.write('/public/images/new.png', 'new')
+  },
+  'in a public that is made': {
+    path: '/new.css',
+    before: withoutPublic,
+    appear: site => site.write('/public/new.css', 'new')
+  },
+  'in a public that is moved there': {
+    path: '/new.css',
+    before: withoutPublic,
+    appear: moved('/elsewhere', '')
+  },
+  'in a public that is a link': {
+    path: '/new.css',
+    before: withoutPublic,
+    appear: site => symlinkSync('elsewhere', site.at('/public'))
+  }
+}
+
+for (const [how, { path, before, appear }] of Object.entries(APPEARING)) {
+  test(`a file that is ${how} is served after \`revalidate\`, however often it was missing before`, async t => {
+    const site = await makeRemembering(t, SOON)
+    before?.(site)
+    for (const missing of [path, '/page', '/deep/page']) {
+      t.deepEqual([missing, ...(await miss(site, missing))], [missing, 404, 404, 404, 404])
+    }
+    appear(site)
+    await served(site, path, 'new')
+    t.is((await site.ask('/page')).status, 404)
   })
 }
 
@@ -104,27 +145,6 @@ test('a new file is served at once where its folder is there, and a page or a ne
     site.write(`/public${path}`, 'new')
     t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
   }
-})
-
-test('a folder that is moved into public brings its files, in place of another as well', async t => {
-  for (const folder of ['/assets/fresh', '/fresh', '/images/fresh', '/images']) {
-    const site = await makeRemembering(t, SOON)
-    t.is((await miss(site, `${folder}/new.css`)).at(-1), 404)
-    if (folder === '/images') renameSync(site.at('/public/images'), site.at('/public/old'))
-    renameSync(site.at('/elsewhere/folder'), site.at(`/public${folder}`))
-    await served(site, `${folder}/new.css`, 'new')
-    t.is((await miss(site, `${folder}/newer.css`)).at(-1), 404)
-    site.write(`/public${folder}/newer.css`, 'newer')
-    await served(site, `${folder}/newer.css`, 'newer')
-  }
-})
-
-test('a new file behind a link to a folder is noticed', async t => {
-  const site = await makeRemembering(t, SOON)
-  symlinkSync(site.at('/public/images'), site.at('/public/assets/pictures'))
-  t.is((await miss(site, '/assets/pictures/new.png')).at(-1), 404)
-  site.write('/public/images/new.png', 'new')
-  await served(site, '/assets/pictures/new.png', 'new')
 })
 
 test('a remembered miss under the prefix gets the same response as the first', async t => {
@@ -185,42 +205,12 @@ test('a fingerprint that was requested too early is served as soon as its bytes 
   t.is((await site.ask(early)).text, 'new')
 })
 
-for (const [way, appear] of Object.entries<(site: Site) => void>({
-  'is written': site => site.write('/public/new.css', 'new'),
-  'is moved there': site => renameSync(site.at('/elsewhere'), site.at('/public')),
-  'is a link': site => symlinkSync('elsewhere', site.at('/public'))
-})) {
-  test(`a public directory that ${way} while the server runs is served, and before it a miss is remembered`, async t => {
-    const site = await makeSite(
-      t,
-      { '/elsewhere/new.css': 'new' },
-      { compile: false, fingerprint: false, revalidate: SOON }
-    )
-    for (const path of ['/new.css', '/page', '/deep/page']) {
-      t.is((await miss(site, path)).at(-1), 404)
-    }
-    appear(site)
-    await served(site, '/new.css', 'new')
-    t.is((await site.ask('/page')).status, 404)
-  })
-}
-
 test('a path with a slash too many, and a folder, are not found, however often', async t => {
   const site = await makeRemembering(t)
   for (const path of ['/assets/there.css/', '/assets/there.css/x', '/assets', '/assets/', '/']) {
     t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
   }
   t.is((await site.ask('/assets/there.css')).text, 'there')
-})
-
-test('a file that takes the place of a folder is served, and the other way round', async t => {
-  const site = await makeRemembering(t, SOON)
-  t.is((await miss(site, '/assets/vendor')).at(-1), 404)
-  t.is((await site.ask('/assets/vendor/there.css')).text, 'there')
-  renameSync(site.at('/public/assets/vendor'), site.at('/public/assets/moved'))
-  site.write('/public/assets/vendor', 'file')
-  await served(site, '/assets/vendor', 'file')
-  await served(site, '/assets/moved/there.css', 'there')
 })
 
 test('a file that is forgotten while it is read is not kept: its source may be gone by then', async t => {
