@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import Koa from 'koa'
 import { DIGEST_PATTERN } from '../lib/files/digest.ts'
-import { koaAssets, koaHttpCache, versionOf } from '../lib/index.ts'
+import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { open, openRoute } from './support/cached-site.ts'
 import { type Files, makeProject, writeFiles } from './support/site.ts'
 import { readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
@@ -99,16 +99,6 @@ test('HLT-12 an empty version is like none, and a date alone then has no ETag', 
     t.is(headers['last-modified'], HTTP_DATE)
     t.deepEqual(site.errors, [])
   }
-})
-
-test('HLT-12 README’s own version works in development, where it is empty', async t => {
-  const app = new Koa()
-  app.use(koaAssets({ root: makeProject(t), env: 'development', serve: false }))
-  app.use(koaHttpCache({ version: ctx => ctx.assets.version }))
-  app.use(ctx => ctx.fresh('x'))
-  const site = await open(t, app)
-  t.is((await site.get()).headers.etag, '"x"')
-  t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
 })
 
 test('HLT-12 a version that is not a string is an error of the route', async t => {

@@ -35,20 +35,6 @@ function makeGround(t: ExecutionContext) {
   return { root, directory, open, judge }
 }
 
-test('S52 an open file is inside when it lies there, by segments', async t => {
-  const { root, judge } = makeGround(t)
-  symlinkSync('../public-x/c.txt', join(root, 'public/out.txt'))
-  symlinkSync('sub/b.txt', join(root, 'public/in.txt'))
-  t.true(await judge('public/a.txt'))
-  t.true(await judge('public/sub/b.txt'))
-  t.true(await judge('public/in.txt'))
-  t.false(await judge('public/out.txt'))
-  t.false(await judge('public-x/c.txt'))
-  t.true(await judge('public/out.txt', 'follow'))
-  t.true(await judge('public/sub/b.txt', 'deny'))
-  t.false(await judge('public/in.txt', 'deny'))
-})
-
 test('S52 a link that is swapped after the opening changes no judgement', async t => {
   const { root, directory, open } = makeGround(t)
   const link = join(root, 'public/link.txt')
@@ -81,36 +67,10 @@ test('a file that was replaced or removed since it was opened lies where it lay'
   }
 })
 
-test('without the kernel’s word the name is looked at again', async t => {
-  const { root, open } = makeGround(t)
-  symlinkSync('sub/b.txt', join(root, 'public/in.txt'))
-  t.is(await realPathByName(await open('public/in.txt')), join(root, 'public/sub/b.txt'))
-  const replaced = await open('public/a.txt')
-  writeFileSync(join(root, 'public/new'), 'new')
-  renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
-  t.is(await realPathByName(replaced), undefined)
-  const removed = await open('public/a.txt')
-  unlinkSync(join(root, 'public/a.txt'))
-  t.is(await realPathByName(removed), undefined)
-})
-
 function pointAt(place: string, link: string): void {
   symlinkSync(place, `${link}.new`)
   renameSync(`${link}.new`, link)
 }
-
-test('S52 public is where it was when it was first seen', async t => {
-  const root = makeProject(t, { 'one/a.txt': 'a', 'other/a.txt': 'a' })
-  const settings = settle({ root })
-  const file = join(root, 'public/a.txt')
-  t.false(await isPathInPlace(settings.place, file))
-  pointAt('one', join(root, 'public'))
-  t.true(await isPathInPlace(settings.place, file))
-  pointAt('other', join(root, 'public'))
-  t.false(await isPathInPlace(settings.place, file))
-  pointAt('one', join(root, 'public'))
-  t.true(await isPathInPlace(settings.place, file))
-})
 
 test('a deploy that leads a link to another release takes public along', async t => {
   const above = makeProject(t, {

@@ -68,13 +68,6 @@ async function sent(t: ExecutionContext, write: Write, one: Case): Promise<strin
   return conversations.map(bytes => bytes.replaceAll(/^Date: .*GMT/gm, 'Date: now'))
 }
 
-test('a head is kept for the responses that follow, with a small body behind it', async t => {
-  const { port, responses } = await open(t, writeResponse)
-  while (responses.GET.head?.withBody === undefined) await converse(port)
-  t.is(responses.GET.head.withBody, `${responses.GET.head.text}body`)
-  t.regex(responses.PUT.head?.text ?? '', /^HTTP\/1\.1 304 Not Modified\r\nETag: "x"\r\n/)
-})
-
 test('the Date field advances', async t => {
   const { port } = await open(t, writeResponse)
   const dates = new Set<string>()

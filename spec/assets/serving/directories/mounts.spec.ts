@@ -323,15 +323,6 @@ test('a mount that is a link is served from outside the root only with `follow`'
   t.deepEqual(running.errors, [])
 })
 
-test('two processes over one mount have the same ETag, whatever order they were asked in', async t => {
-  const one = await makeSite(t, FILES, MOUNTS)
-  const other = await makeSite(t, {}, { ...MOUNTS, root: one.root, env: 'test' })
-  const etag = async (site: typeof one) => (await site.ask('/static/logo.png')).headers.etag
-  t.is(await etag(one), await etag(other))
-  one.write('/build/app/logo.png', 'another')
-  t.is(await etag(other), await etag(one))
-})
-
 test('links in a mount are judged by its own `symlinks`, else by that of the top', async t => {
   const site = await makeSite(t, FILES, { serve: false })
   symlinkSync('logo.png', site.at('/build/app/inside.png'))
