@@ -80,7 +80,7 @@ export class Deltas {
     const { directory, folders } = this.#in
     const name = composed(basename(wanted.path))
     const folder = await folders.read(folderOf(wanted.path), directory.revalidateMiss(wanted))
-    const areThere = folder
+    const areThere = folder?.isFolder
       ? folder.withDeltas.has(name)
       : (await namesIn(dirname(file))).some(each => splitDelta(composed(each))?.name === name)
     const plain = directory.fingerprintOf?.(wanted)?.name
@@ -96,7 +96,7 @@ export class Deltas {
     const extension = deltaExtension(digestOfHash(dictionary))
     const path = target.wanted.path + extension
     const folder = folders.peek(folderOf(path))
-    if (folder && !folder.kinds.has(composed(basename(path)))) return undefined
+    if (folder?.isFolder && !folder.isFolder.has(composed(basename(path)))) return undefined
     // No path contains a line break.
     const key = `${directory.memoryKey}${path}\n${target.stored.digest}`
     const known = memory.get(key) as Delta | undefined

@@ -190,7 +190,7 @@ export class ServedFiles {
     if (this.directory.isPublishedOnRequest?.(wanted)) return []
     const seconds = this.directory.revalidateMiss(wanted)
     const folder = await this.#folders.read(folderOf(wanted.path), seconds)
-    return findCopies(file, copy => folder?.kinds.has(composed(basename(copy))) ?? true)
+    return findCopies(file, copy => folder?.isFolder?.has(composed(basename(copy))) ?? true)
   }
 
   async #stampOf(path: string): Promise<Stamp | undefined> {
