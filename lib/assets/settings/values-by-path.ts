@@ -10,7 +10,8 @@ export type ByPath<Value> = Value | ((path: string) => Value | undefined)
 
 /** By decoded URL path; undefined: the default. */
 export type ValueByPath<Value> =
-  (((path: string) => Value | undefined) & { readonly isSameForAll?: true }) | undefined
+  | (((path: string) => Value | undefined) & { readonly isSameForAll?: true })
+  | undefined
 
 /**
  * @param check returns the value, or throws a TypeError: at start, or for a function when it is called

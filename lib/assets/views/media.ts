@@ -15,7 +15,8 @@ import {
 
 /** Other sizes of an image, by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
 export type Srcset =
-  Readonly<Record<string, string>> | readonly (readonly [name: string, size: string])[]
+  | Readonly<Record<string, string>>
+  | readonly (readonly [name: string, size: string])[]
 
 export interface ImageAttributes {
   /** Assets with their sizes, or the value of the attribute as text. */
