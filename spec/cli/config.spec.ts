@@ -12,8 +12,8 @@ import { makeShop, run, runBuilt } from './run.ts'
 const MODULES = resolve('node_modules')
 
 /** What `list` finds, which shows the options that it was given. */
-async function listed(root: string, line = 'list --json', env?: NodeJS.ProcessEnv) {
-  const { status, stdout, stderr } = await run(root, line, env)
+async function listed(root: string, line = 'list --json', runs = run) {
+  const { status, stdout, stderr } = await runs(root, line)
   if (status !== 0) return stderr
   return (JSON.parse(stdout) as ListedAsset[]).map(({ path }) => path)
 }
@@ -39,7 +39,8 @@ for (const [name, text] of [
   test.serial(`the options come from ${name}`, async t => {
     const root = makeConfigured(t, { [`/${name}`]: text })
     if (name.endsWith('ts')) install(root, 'tsx')
-    t.deepEqual(await listed(root), ['/static/a.txt'])
+    const runs = name.endsWith('ts') ? runBuilt : run
+    t.deepEqual(await listed(root, 'list --json', runs), ['/static/a.txt'])
   })
 }
 
@@ -97,7 +98,8 @@ test.serial('a package that the file imports adds its assets', async t => {
     '/node_modules/a-package/assets/javascripts/theirs.js': ''
   })
   symlinkSync(process.cwd(), join(root, 'node_modules/koa-fresh-assets'))
-  t.deepEqual(await listed(root), ['/assets/a.txt', '/assets/theirs.js'])
+  const paths = await listed(root, 'list --json', runBuilt)
+  t.deepEqual(paths, ['/assets/a.txt', '/assets/theirs.js'])
 })
 
 test.serial("where Node cannot import TypeScript, the project's tsx does", async t => {
@@ -159,7 +161,7 @@ test.serial('the other commands, which are for production, read .env.production'
   const root = makeConfigured(t, {
     '/.env.development': 'PREFIX=/dev',
     '/.env.production': 'PREFIX=/static',
-    '/assets.config.mjs': 'export default { prefix: process.env.PREFIX }'
+    '/assets.config.mjs': 'export default () => ({ prefix: process.env.PREFIX })'
   })
   t.deepEqual(await listed(root), ['/static/a.txt'])
   t.deepEqual(await listed(root, 'list --json --env development'), ['/dev/a.txt'])

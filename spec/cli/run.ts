@@ -1,6 +1,7 @@
-// The command as a process of its own, in a directory of its own.
+// The command in a directory of its own: in this process, or where it matters in one of its own.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import { makeProject, type Files } from '../support/site.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
@@ -50,14 +51,57 @@ function startNode(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv
   return { child, heard: () => stderr, outcome }
 }
 
+let count = 0
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs the command in this process, whose directory and streams it has meanwhile: one run after the other. */
 export function run(cwd: string, line: string, env?: NodeJS.ProcessEnv): Promise<Outcome> {
-  return start(cwd, line.split(' ').filter(Boolean), env).outcome
+  const outcome = last.then(() => runHere(cwd, wordsOf(line), env))
+  last = outcome.catch(() => undefined)
+  return outcome
 }
 
-/** As it is installed: without tsx, which would read TypeScript of the project, too. */
-export function runBuilt(cwd: string, line: string): Promise<Outcome> {
-  return startNode(cwd, [BUILT, ...line.split(' ')], {}).outcome
+async function runHere(
+  cwd: string,
+  words: readonly string[],
+  env: NodeJS.ProcessEnv = {}
+): Promise<Outcome> {
+  const { argv, stdout, stderr } = process
+  const envBefore = { ...process.env }
+  const [cwdBefore, listeners] = [process.cwd(), stdout.listeners('error')]
+  const written = { stdout: '', stderr: '' }
+  setEnvironment({ ...envBefore, ...UNSET, ...env })
+  process.argv = [process.execPath, CLI, ...words]
+  stdout.write = text => Boolean((written.stdout += String(text)))
+  stderr.write = text => Boolean((written.stderr += String(text)))
+  process.chdir(cwd)
+  try {
+    await import(`${pathToFileURL(CLI).href}?run=${(count += 1)}`)
+    return { status: Number(process.exitCode), ...written }
+  } finally {
+    process.chdir(cwdBefore)
+    setEnvironment(envBefore)
+    Object.assign(process, { argv, exitCode: undefined })
+    for (const stream of [stdout, stderr]) Reflect.deleteProperty(stream, 'write')
+    for (const listener of stdout.listeners('error').slice(listeners.length)) {
+      stdout.off('error', listener as () => void)
+    }
+  }
 }
+
+/** In place: Node reads a .env file into the environment of the process, not into an object. */
+function setEnvironment(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name]
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined) process.env[name] = value
+}
+
+/** As it is installed, in a process of its own: without tsx, which would read TypeScript of the project, too. */
+export function runBuilt(cwd: string, line: string): Promise<Outcome> {
+  return startNode(cwd, [BUILT, ...wordsOf(line)], {}).outcome
+}
+
+const wordsOf = (line: string) => line.split(' ').filter(Boolean)
 
 /** A project of one app, `web`. Paths are relative to `apps/web/assets`, or with a leading `/` to the root. */
 export function makeShop(t: ExecutionContext, files: Files): string {

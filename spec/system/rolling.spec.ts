@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { clean } from '../../lib/assets/building/clean.ts'
 import { canMakeDeltas } from '../../lib/files/deltas.ts'
 import { ask } from '../support/ask.ts'
-import { run as runCommand } from '../cli/run.ts'
+import { start } from '../cli/run.ts'
 import {
   digestIn,
   digestOf,
@@ -172,7 +172,7 @@ test.serial('FPR-09 an image has the files of its release and of the last one', 
       }
     }
     for (const command of commands) {
-      const { status, stderr } = await runCommand(root, command)
+      const { status, stderr } = await start(root, command.split(' ')).outcome
       t.is(status, 0, stderr)
     }
   }
