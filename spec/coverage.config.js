@@ -1,0 +1,10 @@
+// npm run coverage: the specs of npm test, and which lines of lib they run.
+import { rmSync } from 'node:fs'
+import config from './ava.config.js'
+
+rmSync('coverage', { recursive: true, force: true })
+
+export default {
+  ...config,
+  nodeArguments: [`--import=${new URL('../.ci/record-coverage.js', import.meta.url).href}`]
+}
