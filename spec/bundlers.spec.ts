@@ -14,6 +14,7 @@ import { ask } from './support/ask.ts'
 import { blocksLeft, makeExample, readPage } from './support/examples.ts'
 import { makeProject, makeSite, writeFiles, type Files, type SiteOptions } from './support/site.ts'
 import { moduleFile } from './support/typescript.ts'
+import { soakTest } from './support/soak.ts'
 
 const page = readPage('docs/bundlers.md')
 const shown = page.take('Vite', 'html')
@@ -190,7 +191,7 @@ test.serial('BND-06 Vite as middleware: its modules, and for the rest the applic
   t.is((await ask(port, '/other')).status, 404)
 })
 
-test.serial('the same server in production does without Vite', async t => {
+soakTest('the same server in production does without Vite', async t => {
   const root = makeApp(t)
   await buildWithVite(root)
   const port = await start(t, root, 'server-with-vite.js', 'production')
@@ -241,7 +242,8 @@ for (const [bundler, load] of Object.entries({
   webpack: "import bundle from 'webpack'",
   Rspack: "import { rspack as bundle } from '@rspack/core'"
 })) {
-  test.serial(`BND-07 ${bundler}: the tags of an entrypoint`, async t => {
+  const declare = bundler === 'webpack' ? soakTest : test.serial
+  declare(`BND-07 ${bundler}: the tags of an entrypoint`, async (t: ExecutionContext) => {
     const root = makeApp(t)
     writeFiles(root, {
       'run.js': `${load}
@@ -261,7 +263,7 @@ for (const [bundler, load] of Object.entries({
   })
 }
 
-test.serial('BND-03 several entries: what both import is written once', async t => {
+soakTest('BND-03 several entries: what both import is written once', async t => {
   const root = makeApp(t)
   configure(
     root,
@@ -286,7 +288,7 @@ test.serial('BND-03 several entries: what both import is written once', async t 
   t.deepEqual((await tagsOf(t, { root, mounts }, 'src/main.css')).tags, [STYLESHEET])
 })
 
-test.serial(
+soakTest(
   'BND-07 a legacy build: a module for new browsers, polyfills and a script for old ones',
   async t => {
     const root = makeApp(t)
@@ -323,7 +325,7 @@ test.serial(
   }
 )
 
-test.serial('a CDN: the tags and the files that scripts refer to are there', async t => {
+soakTest('a CDN: the tags and the files that scripts refer to are there', async t => {
   const root = makeApp(t)
   const host = 'https://cdn.example.com'
   configure(root, "'/static/'", `'${host}/static/'`)
@@ -368,7 +370,7 @@ test.serial(
   }
 )
 
-test.serial('a build is compressed, and its copies are verified', async t => {
+soakTest('a build is compressed, and its copies are verified', async t => {
   const site = makeExample(t, SOURCES)
   const config = programs.get('vite.config.js') ?? ''
   site.write({ 'vite.config.js': config, 'src/main.css': 'p { color: green }\n'.repeat(200) })

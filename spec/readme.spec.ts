@@ -15,6 +15,7 @@ import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { withDigest } from './support/digest.ts'
+import { soakTest } from './support/soak.ts'
 
 const page = readPage('README.md')
 const readme = page.text
@@ -70,7 +71,7 @@ test('the first example serves its stylesheet, and its page with a 304 for what 
   t.regex((await site.ask('/books/1')).text, withDigest(/\/assets\/app-DIGEST\.css/))
 })
 
-test('the command and the application share a configuration', async t => {
+soakTest('the command and the application share a configuration', async t => {
   const folder = 'node_modules/a-package-that-adds-assets'
   const site = makeExample(t, { 'assets/app.css': 'p {}' })
   site.write({

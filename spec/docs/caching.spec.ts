@@ -10,6 +10,7 @@ import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeSite } from '../support/site.ts'
+import { soakTest } from '../support/soak.ts'
 
 const httpCachingPage = readPage('docs/http-caching.md')
 const [server] = httpCachingPage.take('')
@@ -58,7 +59,7 @@ test('each example responds on the wire as the page shows', async t => {
   t.is((await site.ask('/books/7', edit)).status, 428)
 })
 
-test('the default of the page is private once a cookie was read', async t => {
+soakTest('the default of the page is private once a cookie was read', async t => {
   const site = makeExample(t, {
     'server.js': `import Koa from 'koa'
       import { defaultCache } from './default-cache.js'
@@ -154,7 +155,7 @@ test('in the order of the page, files and pages have what each middleware adds',
 const securityPage = readPage('docs/security.md')
 const uploads = securityPage.take('Serving what others upload')
 
-test('an uploaded page is a download, and runs nothing', async t => {
+soakTest('an uploaded page is a download, and runs nothing', async t => {
   const site = makeExample(t, { 'data/uploads/page.html': '<script>go()</script>' })
   await site.follow(uploads)
   const { root } = site

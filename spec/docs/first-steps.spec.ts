@@ -6,6 +6,7 @@ import { COMMANDS } from '../../lib/cli/arguments.ts'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { until } from '../support/until.ts'
 import { withDigest } from '../support/digest.ts'
+import { soakTest } from '../support/soak.ts'
 
 const gettingStartedPage = readPage('docs/getting-started.md')
 const one = gettingStartedPage.take('One app')
@@ -57,22 +58,25 @@ test('with TypeScript: the options and the context are typed, and the page is an
   await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
 })
 
-test('with TypeScript in a package of CommonJS modules the same is typed, and runs', async t => {
-  const stylesheet = { 'apps/web/assets/stylesheets/books.css': 'p {}' }
-  const site = makeExample(t, { 'package.json': '{}', ...stylesheet })
-  const files = typescript.filter(({ file }) => file !== undefined)
-  await site.follow(files)
-  const server = site.read('server.ts').replace('import.meta.dirname', '__dirname')
-  site.write({ 'server.ts': server })
-  await site.run('npx tsc')
-  await site.run('npx tsx server.ts')
-  t.true((await site.ask('/')).text.includes('/assets/books.css'))
-  const older = site.read('tsconfig.json').replace('nodenext', 'node16')
-  site.write({ 'tsconfig.json': older })
-  await t.throwsAsync(site.run('npx tsc'), { message: /TS1479/ })
-})
+soakTest(
+  'with TypeScript in a package of CommonJS modules the same is typed, and runs',
+  async t => {
+    const stylesheet = { 'apps/web/assets/stylesheets/books.css': 'p {}' }
+    const site = makeExample(t, { 'package.json': '{}', ...stylesheet })
+    const files = typescript.filter(({ file }) => file !== undefined)
+    await site.follow(files)
+    const server = site.read('server.ts').replace('import.meta.dirname', '__dirname')
+    site.write({ 'server.ts': server })
+    await site.run('npx tsc')
+    await site.run('npx tsx server.ts')
+    t.true((await site.ask('/')).text.includes('/assets/books.css'))
+    const older = site.read('tsconfig.json').replace('nodenext', 'node16')
+    site.write({ 'tsconfig.json': older })
+    await t.throwsAsync(site.run('npx tsc'), { message: /TS1479/ })
+  }
+)
 
-test('with CommonJS: require loads the package, and the configuration', async t => {
+soakTest('with CommonJS: require loads the package, and the configuration', async t => {
   const site = makeExample(t, { 'package.json': '{}' })
   await site.run('npx koa-fresh-assets init')
   site.write({ 'apps/web/assets/stylesheets/books.css': 'p {}' })
@@ -141,7 +145,7 @@ test('the next release keeps the files of the last one, and a running server tak
   for (const path of [before, after]) t.is((await site.ask(path)).status, 200)
 })
 
-test('the same in code: built, verified, minified', async t => {
+soakTest('the same in code: built, verified, minified', async t => {
   const site = makeShop(t)
   await site.follow(inCode)
   await site.run('node release.js')
@@ -154,7 +158,7 @@ test('the same in code: built, verified, minified', async t => {
 const deployPage = readPage('docs/deploy.md')
 const server = deployPage.take('What these files expect')
 
-test('the server answers /health, and believes who a proxy says that asks', async t => {
+soakTest('the server answers /health, and believes who a proxy says that asks', async t => {
   const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
   await site.run('npx koa-fresh-assets init')
   await site.follow(server)
@@ -171,7 +175,7 @@ test('the server answers /health, and believes who a proxy says that asks', asyn
 const comingFromPage = readPage('docs/coming-from.md')
 const program = comingFromPage.take('')
 
-test('the example responds with its assets, and with 304', async t => {
+soakTest('the example responds with its assets, and with 304', async t => {
   const book =
     "{ id: 7, revision: 1, title: 'Walden', updatedAt: new Date('2024-05-01T10:00:00Z') }"
   const site = makeExample(t, {

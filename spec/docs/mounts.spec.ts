@@ -11,6 +11,7 @@ import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 import { makeProject } from '../support/site.ts'
+import { soakTest } from '../support/soak.ts'
 
 const isAble = await canMakeDeltas()
 
@@ -78,29 +79,32 @@ test('PRV-02 the example without assets serves a folder of that name, and nothin
 const deltasPage = readPage('docs/deltas.md')
 const mount = deltasPage.take('How deltas are made')
 
-test(`a build of Vite ${isAble ? 'gets deltas from' : 'is compressed beside'} the build before`, async t => {
-  const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)
-  const site = makeExample(t, {
-    'vite.config.js':
-      "export default { build: { minify: false, rolldownOptions: { input: 'app.js' } } }",
-    'app.js': lines.join('\n')
-  })
-  await site.run('npx vite build')
-  site.write({ 'app.js': `console.log('new')\n${lines.join('\n')}` })
-  await site.follow(mount)
-  const files = filesBelow(join(site.root, 'dist'))
-  t.true(files.some(path => path.endsWith('.br')))
-  t.is(files.filter(path => path.endsWith('.dcz')).length, isAble ? 1 : 0)
-  t.is(files.filter(path => path.endsWith('.js')).length, 2, 'open pages request the old one')
-  // Once more, over a directory with both: the third build has deltas from the two before.
-  site.write({ 'app.js': `console.log('newer')\n${lines.join('\n')}` })
-  await site.follow(mount)
-  const third = filesBelow(join(site.root, 'dist'))
-  t.is(third.filter(path => path.endsWith('.js')).length, 3)
-  const added = third.find(path => path.endsWith('.js') && !files.includes(path)) ?? ''
-  const deltas = third.filter(path => path.startsWith(added) && path.endsWith('.dcz'))
-  t.is(deltas.length, isAble ? 2 : 0)
-})
+soakTest(
+  `a build of Vite ${isAble ? 'gets deltas from' : 'is compressed beside'} the build before`,
+  async t => {
+    const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)
+    const site = makeExample(t, {
+      'vite.config.js':
+        "export default { build: { minify: false, rolldownOptions: { input: 'app.js' } } }",
+      'app.js': lines.join('\n')
+    })
+    await site.run('npx vite build')
+    site.write({ 'app.js': `console.log('new')\n${lines.join('\n')}` })
+    await site.follow(mount)
+    const files = filesBelow(join(site.root, 'dist'))
+    t.true(files.some(path => path.endsWith('.br')))
+    t.is(files.filter(path => path.endsWith('.dcz')).length, isAble ? 1 : 0)
+    t.is(files.filter(path => path.endsWith('.js')).length, 2, 'open pages request the old one')
+    // Once more, over a directory with both: the third build has deltas from the two before.
+    site.write({ 'app.js': `console.log('newer')\n${lines.join('\n')}` })
+    await site.follow(mount)
+    const third = filesBelow(join(site.root, 'dist'))
+    t.is(third.filter(path => path.endsWith('.js')).length, 3)
+    const added = third.find(path => path.endsWith('.js') && !files.includes(path)) ?? ''
+    const deltas = third.filter(path => path.startsWith(added) && path.endsWith('.dcz'))
+    t.is(deltas.length, isAble ? 2 : 0)
+  }
+)
 
 test('every block of these pages is run here', t => {
   t.deepEqual(blocksLeft(), [])

@@ -4,44 +4,55 @@ import { join } from 'node:path'
 import test from 'ava'
 import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
 import { withDigest } from '../support/digest.ts'
+import { soakTest } from '../support/soak.ts'
 
 const npmAssetsPage = readPage('docs/npm-assets.md')
 const preprocessed = npmAssetsPage.take('Sass and Less from a package')
 const files = npmAssetsPage.take('Files of a package')
 
-test('Bootstrap is compiled, and fonts, icons and scripts of packages are served by name', async t => {
-  const site = makeExample(t)
-  await site.follow(preprocessed)
-  await site.follow(files)
-  await site.run('SERVE_STATIC_ASSETS=true node server.js')
-  t.regex((await site.ask('/')).text, /"leaflet": ?"\/assets\/leaflet-src\.esm\.js"/)
-  t.is((await site.ask('/assets/leaflet-src.esm.js')).status, 200)
-  const bootstrap = (await site.ask('/assets/app.css')).text
-  t.regex(bootstrap, /--bs-primary: #1f7a5c/)
-  const { text, headers } = await site.ask('/')
-  t.is(headers.link, '</assets/inter-latin-400-normal.woff2>; rel=preload; as=font; crossorigin')
-  for (const [, url = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
-    t.is((await site.ask(url)).status, 200, url)
+soakTest(
+  'Bootstrap is compiled, and fonts, icons and scripts of packages are served by name',
+  async t => {
+    const site = makeExample(t)
+    await site.follow(preprocessed)
+    await site.follow(files)
+    await site.run('SERVE_STATIC_ASSETS=true node server.js')
+    t.regex((await site.ask('/')).text, /"leaflet": ?"\/assets\/leaflet-src\.esm\.js"/)
+    t.is((await site.ask('/assets/leaflet-src.esm.js')).status, 200)
+    const bootstrap = (await site.ask('/assets/app.css')).text
+    t.regex(bootstrap, /--bs-primary: #1f7a5c/)
+    const { text, headers } = await site.ask('/')
+    t.is(headers.link, '</assets/inter-latin-400-normal.woff2>; rel=preload; as=font; crossorigin')
+    for (const [, url = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
+      t.is((await site.ask(url)).status, 200, url)
+    }
+    for (const [sheet, image] of [
+      ['leaflet.css', /url\((.*layers\.png)\)/],
+      ['solid.css', /url\("([^)"]*fa-solid-900\.woff2)"\)/]
+    ] as const) {
+      const [, url = ''] = image.exec((await site.ask(`/assets/${sheet}`)).text) ?? []
+      const { pathname } = new URL(url, `http://x/assets/${sheet}`)
+      t.regex(
+        (await site.ask(pathname)).headers['content-type'] ?? '',
+        /^(?:image|font)\//,
+        pathname
+      )
+    }
+    t.is((await site.ask('/assets/inter-latin-400-normal.woff2')).status, 200)
+    t.regex(
+      text,
+      /<script src="\/assets\/bootstrap\.bundle\.min\.js" type="text\/javascript" defer/
+    )
+    t.regex((await site.ask('/assets/bootstrap.esm.js')).text, /^import .* from '@popperjs\/core'/m)
+    const layers = await Promise.all(
+      ['layers.png', 'images/layers.png'].map(path => site.ask(`/assets/${path}`))
+    )
+    t.deepEqual(
+      layers.map(({ status }) => status),
+      [200, 200]
+    )
   }
-  for (const [sheet, image] of [
-    ['leaflet.css', /url\((.*layers\.png)\)/],
-    ['solid.css', /url\("([^)"]*fa-solid-900\.woff2)"\)/]
-  ] as const) {
-    const [, url = ''] = image.exec((await site.ask(`/assets/${sheet}`)).text) ?? []
-    const { pathname } = new URL(url, `http://x/assets/${sheet}`)
-    t.regex((await site.ask(pathname)).headers['content-type'] ?? '', /^(?:image|font)\//, pathname)
-  }
-  t.is((await site.ask('/assets/inter-latin-400-normal.woff2')).status, 200)
-  t.regex(text, /<script src="\/assets\/bootstrap\.bundle\.min\.js" type="text\/javascript" defer/)
-  t.regex((await site.ask('/assets/bootstrap.esm.js')).text, /^import .* from '@popperjs\/core'/m)
-  const layers = await Promise.all(
-    ['layers.png', 'images/layers.png'].map(path => site.ask(`/assets/${path}`))
-  )
-  t.deepEqual(
-    layers.map(({ status }) => status),
-    [200, 200]
-  )
-})
+)
 
 // docs/asset-packages.md
 
@@ -170,7 +181,7 @@ test('the sprite is compiled, follows its icons, and names the line of a mistake
   await t.throwsAsync(site.run('npx koa-fresh-assets precompile'), failure)
 })
 
-test('PostCSS runs its plugins, and reports the place of a mistake', async t => {
+soakTest('PostCSS runs its plugins, and reports the place of a mistake', async t => {
   const site = makeExample(t, {
     'server.js': SERVER,
     'assets.config.js': `import { pcss } from './compilers/pcss.js'
@@ -185,7 +196,7 @@ test('PostCSS runs its plugins, and reports the place of a mistake', async t => 
   t.regex((await site.ask('/assets/app.css')).text, /assets\/app\.pcss:2:\d/)
 })
 
-test('the tests of the page pass', async t => {
+soakTest('the tests of the page pass', async t => {
   const site = makeExample(t)
   await site.follow(sprite)
   await t.notThrowsAsync(site.follow(tests))

@@ -129,7 +129,7 @@ test('S30 a sample of it over the wire', async t => {
   const root = makeStronghold(t)
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   const files = contentsOf(join(root, 'public'))
-  for (let at = 0; at < cases(50, 200); at++) {
+  for (let at = 0; at < cases(20, 200); at++) {
     t.is((await ask(port, 'GET', `/assets/missing-${at}.css`)).status, 404)
     t.is((await ask(port, 'GET', `/assets/app.css?v=${at}`)).status, 200)
   }
@@ -225,7 +225,7 @@ test('S40 with compile off, and with serving off, nothing is written at all', as
 
 const SOURCE = 'apps/web/assets/stylesheets/slow.css.slow'
 const CROWD = 200
-const EDITS = cases(20, 60)
+const EDITS = cases(8, 60)
 
 /** A site whose compiler waits until it is let go, and that tells how many requests have come. */
 async function makeSlowSite(t: ExecutionContext, env: string) {

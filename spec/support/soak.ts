@@ -1,7 +1,15 @@
 // Some specs run in both lanes: with few cases in `npm test`, with all of them in `npm run test:soak`,
 // whose configuration sets SOAK.
+import test, { type Implementation } from 'ava'
+
+const isSoak = process.env['SOAK'] !== undefined
 
 /** The number of cases, rounds or requests of this lane. */
 export function cases(quick: number, soak: number): number {
-  return process.env['SOAK'] === undefined ? quick : soak
+  return isSoak ? soak : quick
+}
+
+/** A spec of `npm run test:soak` alone; others of its file show in `npm test` that what it is about works. */
+export function soakTest(title: string, implementation: Implementation<[]>): void {
+  if (isSoak) test.serial(title, implementation)
 }

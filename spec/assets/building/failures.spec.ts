@@ -15,6 +15,7 @@ import {
   snapshot
 } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
+import { soakTest } from '../../support/soak.ts'
 
 /** Every file of the manifest is there with its bytes, and nothing temporary is. */
 function checkUsable(t: Parameters<typeof makeProject>[0], root: string): void {
@@ -149,17 +150,20 @@ test('a source that is taken away while it is published is an error that names i
   )
 })
 
-test('ten concurrent precompiles leave one intact deploy, and each succeeds or fails as busy', async t => {
-  const program = await bundle(t)
-  const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
-  const root = makeProject(t, placed(Object.fromEntries(files)))
-  const ends = await Promise.all(Array.from({ length: 10 }, () => runInChild(program, root)))
-  for (const { status, said } of ends) {
-    if (status !== 0) t.regex(said, /^another precompile \(process \d+ on .*\) is running in /)
+soakTest(
+  'ten concurrent precompiles leave one intact deploy, and each succeeds or fails as busy',
+  async t => {
+    const program = await bundle(t)
+    const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
+    const root = makeProject(t, placed(Object.fromEntries(files)))
+    const ends = await Promise.all(Array.from({ length: 10 }, () => runInChild(program, root)))
+    for (const { status, said } of ends) {
+      if (status !== 0) t.regex(said, /^another precompile \(process \d+ on .*\) is running in /)
+    }
+    t.true(ends.some(({ status }) => status === 0))
+    checkUsable(t, root)
   }
-  t.true(ends.some(({ status }) => status === 0))
-  checkUsable(t, root)
-})
+)
 
 test('a precompile that lost its lock while it was paused replaces nothing', async t => {
   const root = makeProject(t, placed({ 'a.js': 'a()', 'b.js': 'b()' }))

@@ -93,7 +93,7 @@ test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the ne
   t.true(interrupted > 0)
 })
 
-const MOMENTS = ['compile 25', 'write 13', 'write 25', 'compile 1', 'write 1'].slice(0, cases(3, 5))
+const MOMENTS = ['write 13', 'compile 25', 'write 25', 'compile 1', 'write 1'].slice(0, cases(1, 5))
 
 for (const [signal, moments] of [
   ['SIGINT', MOMENTS],
@@ -124,7 +124,7 @@ test('FPR-17 a signal that comes while plain names are replaced waits until all 
   const program = await bundle(t)
   const root = makeProject(t, deploy(0))
   await run({ root })
-  for (const [number, moment] of ['commit 1', 'commit 10'].entries()) {
+  for (const [number, moment] of ['commit 10', 'commit 1'].slice(0, cases(1, 2)).entries()) {
     writeFiles(root, deploy(number + 1))
     const manifest = readManifest(root)
     const { signal } = await runInChild(program, root, ':', [...moment.split(' '), 'SIGINT'])

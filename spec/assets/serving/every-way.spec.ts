@@ -247,7 +247,7 @@ for (const [where, environment] of ENVIRONMENTS) {
     leadTo(root, 'builds/1')
     for (const path of Object.keys(FILES)) utimesSync(join(root, path), THEN, THEN)
     const sites = await Promise.all(
-      ALL.map(async ([way, options]) => ({
+      ALL.filter((_, at) => at % cases(2, 1) === 0).map(async ([way, options]) => ({
         way,
         ...(await makeAsked(t, { ...environment, ...OPTIONS, ...options, root }))
       }))

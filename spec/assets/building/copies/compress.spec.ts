@@ -211,7 +211,7 @@ test('S55 a copy that is cut short, empty, of other bytes, or larger than its or
     () => Buffer.from('no such coding'),
     () => zlib.gzipSync(OTHER),
     () => zlib.brotliCompressSync(OTHER),
-    () => zlib.gzipSync(TEXT.repeat(100_000)),
+    () => zlib.gzipSync(TEXT.repeat(5_000)),
     () => zlib.gzipSync(TEXT, { level: 0 })
   ]
   const names = faults.map((_, at) => `${at}.css`)
