@@ -7,6 +7,7 @@ const GRADED = [
   'assets/building/on-request/kept-index',
   'assets/rendering/references',
   'assets/serving/every-way',
+  'assets/serving/files/served-files',
   'assets/sources/naming',
   'assets/sources/tree',
   'assets/views/view-helpers',
