@@ -130,20 +130,23 @@ test('built, verified and started: files for a year, compressed, without sources
   await t.throwsAsync(site.run('npx koa-fresh-assets verify'), { message: /verify: 1\n/ })
 })
 
-test('the next release keeps the files of the last one, and a running server takes it over', async t => {
-  const site = makeShop(t)
-  await site.follow(build)
-  await site.follow(serving ? [serving] : [])
-  const { text: before } = await site.ask('/')
-  site.write({ 'assets/stylesheets/app.css.scss': 'p { color: red }' })
-  await site.follow(release)
-  let after = before
-  await until(async () => {
-    after = (await site.ask('/')).text
-    return after !== before
-  }, 'the new manifest is taken over')
-  for (const path of [before, after]) t.is((await site.ask(path)).status, 200)
-})
+soakTest(
+  'the next release keeps the files of the last one, and a running server takes it over',
+  async t => {
+    const site = makeShop(t)
+    await site.follow(build)
+    await site.follow(serving ? [serving] : [])
+    const { text: before } = await site.ask('/')
+    site.write({ 'assets/stylesheets/app.css.scss': 'p { color: red }' })
+    await site.follow(release)
+    let after = before
+    await until(async () => {
+      after = (await site.ask('/')).text
+      return after !== before
+    }, 'the new manifest is taken over')
+    for (const path of [before, after]) t.is((await site.ask(path)).status, 200)
+  }
+)
 
 soakTest('the same in code: built, verified, minified', async t => {
   const site = makeShop(t)

@@ -31,9 +31,9 @@ function contentsOf(directory: string): Record<string, string> {
   return Object.fromEntries(files.map(path => [path, readFileSync(join(directory, path), 'utf8')]))
 }
 
-const FLOOD = cases(2500, 100_000)
-const SMALL_FLOOD = cases(2500, 20_000)
-const WARM_UP = cases(500, 5000)
+const FLOOD = cases(1500, 100_000)
+const SMALL_FLOOD = cases(1500, 20_000)
+const WARM_UP = cases(300, 5000)
 
 const ways: Readonly<Record<string, readonly [count: number, url: (at: number) => string]>> = {
   'missing names': [FLOOD, at => `/assets/${PADDING}/${at}-${PADDING}.css`],

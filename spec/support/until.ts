@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 
 const LIMIT_MS = 30_000
+// What comes soon is seen soon; what takes longer is not asked for all the time.
+const [SOON_MS, LATER_MS, SOON_TIMES] = [2, 10, 10]
 
 /** Asks again and again until the answer is yes, for what comes when the system pleases. */
 export async function until(
@@ -9,9 +11,9 @@ export async function until(
   limit = LIMIT_MS
 ): Promise<void> {
   const end = Date.now() + limit
-  while (!(await holds())) {
+  for (let times = 0; !(await holds()); times++) {
     if (Date.now() > end) throw new Error(`still not after ${limit} ms: ${what}`)
-    await setTimeout(2)
+    await setTimeout(times < SOON_TIMES ? SOON_MS : LATER_MS)
   }
 }
 

@@ -1,5 +1,5 @@
 // FPR-17: whatever moment a deploy is killed at, what was published before stays usable.
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import {
 } from '../../support/fingerprinted.ts'
 import { begin, bundle, runInChild } from '../../support/precompile-in-child.ts'
 import { makeProject, writeFiles, type Files } from '../../support/site.ts'
-import { cases } from '../../support/soak.ts'
+import { cases, soakTest } from '../../support/soak.ts'
 
 const KILLS = cases(2, 50)
 const CONCURRENCY = 2
@@ -99,24 +99,28 @@ for (const [signal, moments] of [
   ['SIGINT', MOMENTS],
   ['SIGKILL', [...MOMENTS, 'commit 1']]
 ] as const) {
-  test(`FPR-17 until everything is written, ${signal} leaves manifest, files and plain names as they were`, async t => {
-    t.timeout(300_000)
-    const program = await bundle(t)
-    const root = makeProject(t, deploy(0))
-    const directory = join(root, 'public')
-    await run({ root })
-    writeFiles(root, deploy(1))
-    const before = snapshot(directory)
-    for (const moment of moments) {
-      const ended = await runInChild(program, root, ':', [...moment.split(' '), signal])
-      t.is(ended.signal, signal, `${moment} ${ended.said}`)
-      const after = snapshot(directory)
-      for (const [path, digest] of before) t.is(after.get(path), digest, `${path} at ${moment}`)
+  const declare = signal === 'SIGINT' ? soakTest : test
+  declare(
+    `FPR-17 until everything is written, ${signal} leaves manifest, files and plain names as they were`,
+    async (t: ExecutionContext) => {
+      t.timeout(300_000)
+      const program = await bundle(t)
+      const root = makeProject(t, deploy(0))
+      const directory = join(root, 'public')
+      await run({ root })
+      writeFiles(root, deploy(1))
+      const before = snapshot(directory)
+      for (const moment of moments) {
+        const ended = await runInChild(program, root, ':', [...moment.split(' '), signal])
+        t.is(ended.signal, signal, `${moment} ${ended.said}`)
+        const after = snapshot(directory)
+        for (const [path, digest] of before) t.is(after.get(path), digest, `${path} at ${moment}`)
+      }
+      await run({ root })
+      checkManifest(t, root)
+      checkPlain(t, root)
     }
-    await run({ root })
-    checkManifest(t, root)
-    checkPlain(t, root)
-  })
+  )
 }
 
 test('FPR-17 a signal that comes while plain names are replaced waits until all of them are', async t => {

@@ -311,7 +311,11 @@ for (const [sender, options] of SENDERS) {
 test('ANS-11 a file that is overwritten while koa-compress compresses it does not arrive to its end', async t => {
   const site = await makeSite(
     t,
-    { '/public/big.txt': Buffer.concat(Array.from({ length: OLD.length / MIB }, () => randomBytes(MIB))) },
+    {
+      '/public/big.txt': Buffer.concat(
+        Array.from({ length: OLD.length / MIB }, () => randomBytes(MIB))
+      )
+    },
     { ...PRODUCTION, front: compress() }
   )
   const socket = connect(site.port, '127.0.0.1')
