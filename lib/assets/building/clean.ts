@@ -94,16 +94,14 @@ export async function clean(
     const limits = { keep, ageMs: (asSeconds(age) ?? 0) * 1000 }
     const old = outdated(versions, limits, await clockOf(directory))
     const left = new Set(versions.filter(one => !old.includes(one)).map(({ path }) => path))
-    const deltas = deltasWithoutEnd(published, left).map(({ file }) => file)
-    const sizes = await inParallel(deltas, CONCURRENCY, sizeOf)
+    const deltas = deltasWithoutEnd(published, left)
+    const gone = [...deltas.map(({ file }) => [file]), ...old.map(withCopies)]
+    const sizes = await inParallel(gone.flat(), CONCURRENCY, sizeOf)
     await held?.check()
-    if (!dryRun) {
-      await inParallel(deltas, CONCURRENCY, removeFile)
-      await inParallel(old, CONCURRENCY, remove)
-    }
+    if (!dryRun) await inParallel(gone, CONCURRENCY, remove)
     return {
       removed: old.map(({ path }) => encodePath(path)).toSorted(),
-      bytes: [...old.map(({ bytes }) => bytes), ...sizes].reduce((sum, size) => sum + size, 0),
+      bytes: sizes.reduce((sum, size) => sum + size, 0),
       kept: left.size,
       dryRun
     }
@@ -116,8 +114,6 @@ export async function clean(
 interface Version extends PublishedFile {
   /** Its change time: when it was written, or dropped from the manifest. */
   readonly changedMs: number
-  /** Its size with its compressed copies. */
-  readonly bytes: number
   readonly isCurrent: boolean
 }
 
@@ -129,10 +125,7 @@ async function readVersions(settings: Settings, { versions }: Published): Promis
     const isCurrent = current.has(encodePath(path))
     if (!isCurrent && (await digestOfFile(file)) !== digest) return []
     const stats = await statOf(file)
-    if (!stats) return []
-    const copies = await Promise.all(CODINGS.map(({ extension }) => sizeOf(file + extension)))
-    const bytes = copies.reduce((sum, size) => sum + size, Number(stats.size))
-    return [{ ...version, changedMs: Number(stats.ctimeNs / 1_000_000n), bytes, isCurrent }]
+    return stats ? [{ ...version, changedMs: Number(stats.ctimeNs / 1_000_000n), isCurrent }] : []
   })
   return read.flat()
 }
@@ -186,8 +179,11 @@ async function clockOf(directory: string): Promise<number> {
   }
 }
 
-/** Removes the copies first: as long as the file is there, an interrupted run can be repeated. */
-async function remove({ file }: Version): Promise<void> {
-  for (const { extension } of CODINGS) await removeFile(file + extension)
-  await removeFile(file)
+/** The copies first: as long as the file is there, an interrupted run can be repeated. */
+function withCopies({ file }: Version): string[] {
+  return [...CODINGS.map(({ extension }) => file + extension), file]
+}
+
+async function remove(files: readonly string[]): Promise<void> {
+  for (const file of files) await removeFile(file)
 }

@@ -70,11 +70,9 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
     const segments = canonicalSegments(path)
     return Array.isArray(segments) ? join(settings.publicDir, ...segments) : undefined
   }
-  const checkCopiesOf = (path: string, file: string) => {
-    // `data.json.gz` may be an asset of its own.
-    const codings = CODINGS.filter(({ extension }) => !assets.has(path + extension))
-    return checkCopies(path, file, codings)
-  }
+  // `data.json.gz` may be an asset of its own.
+  const checkCopiesOf = (path: string, file: string) =>
+    checkCopies(path, file, extension => !assets.has(path + extension))
   const checkDeltasOf = (target: string, file: string) => {
     const path = decodeURIComponent(target)
     const plain = splitFingerprint(path)?.name ?? path
@@ -128,8 +126,7 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
       if (!(await statOf(original))) return [{ path, fault: NO_ORIGINAL }]
       return [{ path, fault: await faultOfDelta(file, delta.digest, original) }]
     }
-    const codings = CODINGS.filter(({ extension }) => known.has(path + extension))
-    const copies = await checkCopies(path, file, codings)
+    const copies = await checkCopies(path, file, extension => known.has(path + extension))
     // The original may be a link.
     const isOrphan =
       mayBeOrphan(path, known) && !(await statOf(join(top, withoutCodingExtension(path))))
@@ -162,7 +159,7 @@ function problemsIn(checked: readonly Checked[]): VerifyProblem[] {
 async function checkCopies(
   path: string,
   file: string,
-  codings: readonly Coding[]
+  isCopy: (extension: string) => boolean
 ): Promise<Checked[]> {
   const original = await statOf(file)
   if (!original) return []
@@ -184,6 +181,7 @@ async function checkCopies(
   }
   let known: Promise<string> | undefined
   const digest = () => (known ??= digestOfFile(file))
+  const codings = CODINGS.filter(({ extension }) => isCopy(extension))
   return (await Promise.all(codings.map(check))).flat()
 }
 

@@ -22,13 +22,9 @@ const OWN_FILE = import.meta.filename as string | undefined
 
 type Kept = readonly [path: string, entry: Pick<Entry, 'source' | 'inputs' | 'targets'>]
 
-export interface KeptIndex {
-  /** Reads what an earlier process kept, the first time that it is called. */
-  restored(): Promise<void>
-  saveSoon(): void
-}
+export type KeptIndex = ReturnType<typeof keepIndex>
 
-export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex): KeptIndex {
+export function keepIndex(settings: Settings, sources: Sources, index: MtimeIndex) {
   let reading: Promise<void> | undefined
   /** As it was when this process began: a compiler stays loaded when it is replaced. */
   let code: Promise<readonly string[]> | undefined
@@ -69,8 +65,9 @@ export function keepIndex(settings: Settings, sources: Sources, index: MtimeInde
     await writeAtomically(file, Buffer.from(sealed(known, text)), now)
   }
   return {
-    restored: () => (reading ??= restore().catch(unlessDisk)),
-    saveSoon() {
+    /** Reads what an earlier process kept, the first time that it is called. */
+    restored: (): Promise<void> => (reading ??= restore().catch(unlessDisk)),
+    saveSoon(): void {
       if (isDue) return
       isDue = true
       setTimeout(() => {

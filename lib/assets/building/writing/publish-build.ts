@@ -57,10 +57,8 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
     signal?.throwIfAborted()
     const entries = entriesOf(assets.values())
     const plain = [...prepared]
-    const manifest = {
-      path,
-      replacements: [await prepareManifest(settings, entries).catch(failed)]
-    }
+    const replacements = [await prepareManifest(settings, entries).catch(failed)]
+    const manifest = { path, replacements }
     prepared.push(manifest)
     const kept = await touchSuperseded(settings, before, entries)
     signal?.throwIfAborted()
