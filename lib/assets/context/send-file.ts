@@ -7,7 +7,7 @@ import { check, flag, isText, optionError, text, type Expectation } from '../../
 import type { Pipeline } from '../pipeline.ts'
 import { withShared, type Representation } from '../serving/files/representation.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
-import { serve, serveFound, serveWhole } from '../serving/koa/serve.ts'
+import { serve, serveFound } from '../serving/koa/serve.ts'
 import { wantedAt } from '../serving/request-path.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 
@@ -75,13 +75,13 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const wanted = wantedAt(`/${below}`, settings)
     // Koa starts at 404, and has no other sign of whether the route has set a status.
     const isSet = Reflect.get(this.response, '_explicitStatus') === true
-    const status = isSet ? this.status : 200
+    const status = isSet && this.status !== 200 ? this.status : undefined
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
     const find = () => files.find(wanted)
     const isSent = await serveFound(this, find, (file, opened) => {
       setFields(this, path, options)
       const own = described(file, type, options.lastModified)
-      return status === 200 ? serve(this, own, opened) : serveWhole(this, own, status, opened)
+      return serve(this, own, opened, 'koa', status)
     })
     if (!isSent) this.throw(404)
   }

@@ -27,31 +27,23 @@ export type Exit = 'koa' | 'socket'
 /**
  * Responds with a file.
  * @param opened the file itself, which was described while it was open
+ * @param status instead of 200, for the whole file: preconditions and ranges do not apply then
  * @returns false for one that has to be opened, as its bytes are not in memory
  */
 export function serve(
   ctx: Context,
   { representations, findDelta }: ServedFile,
   opened?: OpenFile,
-  exit: Exit = 'koa'
+  exit: Exit = 'koa',
+  status?: number
 ): boolean | Promise<boolean> {
   const dictionary = findDelta && offeredDictionary(ctx.req.headers)
   const delta = dictionary && findDelta(dictionary)
-  if (!delta) return respond(ctx, exit, representations, opened)
+  if (!delta) return respond(ctx, exit, representations, opened, status)
   return Promise.resolve(delta).then(found => {
     const offers = found ? ([...representations, found] as const) : representations
-    return respond(ctx, exit, offers, opened)
+    return respond(ctx, exit, offers, opened, status)
   })
-}
-
-/** Responds with a whole file under another status than 200: preconditions and ranges do not apply then. */
-export function serveWhole(
-  ctx: Context,
-  { representations }: ServedFile,
-  status: number,
-  opened?: OpenFile
-): boolean | Promise<boolean> {
-  return respond(ctx, 'koa', representations, opened, status)
 }
 
 type Offers = ServedFile['representations']
