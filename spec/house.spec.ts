@@ -208,8 +208,8 @@ test('a failure is recognised by its code, in whichever realm it was made', t =>
 })
 
 // A change that needs more raises these, and says in docs/decisions.md what for.
-const MAX_LINES = 19_000
-const MAX_FILES = 168
+const MAX_LINES = 18_760
+const MAX_FILES = 161
 
 test('lib stays within its lines and files', t => {
   const all = readdirSync('lib', { recursive: true, withFileTypes: true })
