@@ -16,6 +16,9 @@ import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
 import { canMakeDeltas } from '../../lib/files/deltas.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 
+// Before the first spec is declared: AVA takes none after a wait.
+const isAble = await canMakeDeltas()
+
 const httpCachingPage = readPage('docs/http-caching.md')
 const [server] = httpCachingPage.take('')
 const sections = [
@@ -213,8 +216,6 @@ test('the tags of the page lead to the script', async t => {
 })
 
 // docs/mounts.md
-
-const isAble = await canMakeDeltas()
 
 const mountsPage = readPage('docs/mounts.md')
 const [example = ''] = mountsPage.take('').map(asBody)
