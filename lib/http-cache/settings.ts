@@ -21,7 +21,7 @@ import {
   parseDirectives,
   readSeconds,
   sharesCookies
-} from './directives.ts'
+} from './cache-fields.ts'
 
 /** The options of `koaHttpCache`. `undefined` means "not set". */
 export interface HttpCacheOptions {

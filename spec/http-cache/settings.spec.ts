@@ -4,7 +4,7 @@ import test from 'ava'
 import { settle } from '../../lib/http-cache/settings.ts'
 import { koaHttpCache } from '../../lib/index.ts'
 import type { Lifetime } from '../../lib/http-cache/cache-directive.ts'
-import { cacheControlField, expiryFields } from '../../lib/http-cache/directives.ts'
+import { cacheControlField, expiryFields } from '../../lib/http-cache/cache-fields.ts'
 import { versionOf } from '../../lib/http-cache/version-of.ts'
 
 test('nothing is written by default', t => {

@@ -1,4 +1,4 @@
-// Turns directives, as a route writes them, into header fields.
+// The fields Cache-Control and Expires, made from directives as a route writes them.
 import { types } from 'node:util'
 
 import {
