@@ -5,6 +5,7 @@ import test from 'ava'
 import ejs from 'ejs'
 import Koa from 'koa'
 import supertest from 'supertest'
+import { builtInCompilers } from '../../lib/assets/compilers/built-in.ts'
 import { LIVE } from '../../lib/assets/settings/option-table.ts'
 import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
@@ -231,6 +232,9 @@ test('MNT-06 the page lists every extension that gets no fallback, and no other'
     /## Fallbacks\n[^]*?\n\|[^]*?\n\|[ -|]*\n([^]*?)\n\n/.exec(mountsPage.text) ?? []
   const named = Array.from(list.matchAll(/`\.(\w+)`/g), ([, extension]) => extension)
   t.deepEqual(named, [...FILE_EXTENSIONS])
+  const sources = builtInCompilers.flatMap(({ extensions }) => extensions)
+  const forgotten = sources.filter(extension => !FILE_EXTENSIONS.has(extension.slice(1)))
+  t.deepEqual(forgotten, [], 'sources are no pages either')
 })
 
 test('the example serves four directories, each under its path', async t => {

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { ExecutionContext } from 'ava'
 import { build } from 'esbuild'
+import { PEERS } from '../../lib/assets/compilers/built-in.ts'
 import { makeProject } from './site.ts'
 import { moduleFile } from './typescript.ts'
 
 const PROGRAM = moduleFile('spec/support/precompile-child.ts')
-const PEERS = ['sass', 'sass-embedded', 'less', 'esbuild']
 
 /** The path of a program that precompiles the project that it is given. */
 export async function bundle(t: ExecutionContext): Promise<string> {
@@ -24,7 +24,7 @@ export async function bundle(t: ExecutionContext): Promise<string> {
     bundle: true,
     platform: 'node',
     format: 'cjs',
-    external: PEERS,
+    external: [...PEERS],
     // CommonJS has names of its own for these.
     define: { 'import.meta.dirname': '__dirname', 'import.meta.url': '__url' },
     banner: { js: "const __url = require('node:url').pathToFileURL(__filename).href" },
