@@ -1,4 +1,4 @@
-// The contract of a command: how its arguments are parsed, what its help shows, how it is run, and where it writes.
+// The contract of a command (arguments.ts lists them): how it is parsed and run, its help, and where it writes.
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { printableLines } from '../printable.ts'
 
