@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
-const TYPED = ['index', 'koa-assets', 'koa-http-cache']
+const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite']
 const isPackage = id => !/^[./]/.test(id)
 
 const entries = (names, folder, extension) =>

@@ -4,11 +4,12 @@ import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { Development } from './assets/context/development.ts'
 import type { Preload } from './assets/context/preload.ts'
+import { respondByVite, respondWithPage, viteAt } from './assets/context/pages.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { errorPage } from './assets/inspecting/error-page.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
-import { fallbackFor } from './assets/serving/directories/fallback.ts'
+import { fallbackFor, type Fallback } from './assets/serving/directories/fallback.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
 import {
@@ -28,6 +29,7 @@ import {
   suppressDisconnects
 } from './assets/serving/koa/serve.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
+import type { ViteServer } from './assets/settings/mount-options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
@@ -150,16 +152,26 @@ class AssetServer {
   #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
     const { settings } = this.#pipeline
     const fallback = fallbackFor(ctx.req, settings)
-    const rest = fallback ? () => this.#nextOrFallback(ctx, next, fallback) : next
+    const vite = viteAt(path, settings)
+    const rest = fallback || vite ? () => this.#nextOr(ctx, next, fallback, vite) : next
     if (!isOurs(path, settings)) return rest()
     const unstored = () => passOnUnstored(ctx, rest)
     return this.#development?.respond(ctx, unstored) ?? unstored()
   }
 
-  /** A navigation that the rest of the stack leaves as 404 gets the page of a single-page application. */
-  async #nextOrFallback(ctx: Context, next: Next, fallback: Wanted): Promise<void> {
+  /** What the rest of the stack leaves as 404: a navigation gets the page of a single-page application. */
+  async #nextOr(
+    ctx: Context,
+    next: Next,
+    fallback: Fallback | undefined,
+    vite: ViteServer | undefined
+  ): Promise<void> {
     await next()
-    if (isUntouched(ctx)) await this.#respondWithFile(ctx, fallback)
+    if (!isUntouched(ctx)) return
+    const { wanted, mount } = fallback ?? {}
+    if (mount && (await respondWithPage(ctx, mount))) return
+    if (wanted && (await this.#respondWithFile(ctx, wanted))) return
+    if (vite && isRead(ctx.req)) await respondByVite(ctx, vite)
   }
 
   /** @returns false when there is no such file */

@@ -1,6 +1,6 @@
 // What a bundler's manifest says, whichever bundler wrote it. Files are paths below the mount's directory.
 import { isRecord } from '../../options.ts'
-import type { ScriptKind } from '../views/entry.ts'
+import type { EntryUrls, ScriptKind } from '../views/entry.ts'
 import { importOrder } from '../views/module-graph.ts'
 
 export interface Bundle {
@@ -14,6 +14,23 @@ export interface Bundle {
   readonly files: ReadonlySet<string>
   /** Those whose names contain a hash of what is in them. */
   readonly hashed: ReadonlySet<string>
+}
+
+/** A mount that has entries: those of a build, or of Vite's dev server. */
+export interface EntrySource {
+  readonly urlPath: string
+  /** As a message calls it: a manifest, or the dev server. */
+  readonly label: string
+  /** The entries, as far as they are known. */
+  readonly names: readonly string[]
+  /** Changes with the tags of any entry. */
+  readonly version: string
+  /** Undefined for an unknown name. */
+  entry(name: string): EntryUrls | undefined
+  /** @param file decoded path below the mount's directory */
+  isHashed(file: string): boolean
+  /** Undefined when there is nothing to wait for. */
+  refresh(seconds: number): Promise<void> | undefined
 }
 
 /** The static import graph of an entry, in the order in which a page names the files. */

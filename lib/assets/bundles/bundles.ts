@@ -3,17 +3,10 @@ import { inspect } from 'node:util'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
-import { encodeAsImported } from '../urls/encode.ts'
-import type { EntryUrls, EntryScript, FindEntry } from '../views/entry.ts'
+import type { EntryUrls, FindEntry } from '../views/entry.ts'
+import type { EntrySource } from './bundle.ts'
+import { AnnouncedDevServer, devServerOf, inDevelopment, type DevServer } from './dev-server.ts'
 import { MountedBundle } from './mounted-bundle.ts'
-import { LEGACY } from './vite.ts'
-
-/** A mount that has entries: those of a bundle, or of Vite's dev server. */
-interface EntrySource {
-  readonly urlPath: string
-  readonly bundle?: MountedBundle
-  readonly find: (name: string) => EntryUrls | undefined
-}
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 10_000
@@ -23,14 +16,14 @@ export class Bundles {
   readonly #sources: readonly EntrySource[]
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
-  constructor({ publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
-    const options = { host, algorithms: publicApp.integrity, warn }
+  constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
+    const options = { env, host, algorithms: publicApp.integrity, warn }
     this.#sources = mounts.flatMap((mount): EntrySource[] => {
-      const { urlPath, manifest, dev } = mount
-      if (dev !== undefined) return [{ urlPath, find: name => inDevelopment(urlPath, dev, name) }]
+      const { manifest, dev } = mount
+      if (dev !== undefined) return [new DevServerEntries(mount, () => devServerOf(dev))]
       if (manifest === undefined) return []
       const bundle = new MountedBundle({ ...mount, manifest }, options)
-      return [{ urlPath, bundle, find: name => bundle.entry(name) }]
+      return [env === 'development' ? new BundleInDevelopment(bundle, warn) : bundle]
     })
   }
 
@@ -41,7 +34,7 @@ export class Bundles {
 
   /** Changes with the tags of any entry. */
   get version(): string {
-    return this.#sources.flatMap(({ bundle }) => bundle?.version ?? []).join('-')
+    return this.#sources.map(({ version }) => version).join('-')
   }
 
   /**
@@ -50,20 +43,20 @@ export class Bundles {
    */
   isHashed({ urlPath }: Pick<MountSettings, 'urlPath'>, path: string): boolean {
     const file = path.slice(urlPath.length + 1)
-    return this.#sources.some(each => each.urlPath === urlPath && each.bundle?.isHashed(file))
+    return this.#sources.some(each => each.urlPath === urlPath && each.isHashed(file))
   }
 
   /** Costs one stat for each manifest that was not looked at for `seconds`, or for the mount's own `revalidate`. */
   refresh(seconds: number): Promise<void>[] {
-    return this.#sources.flatMap(({ bundle }) => bundle?.refresh(seconds) ?? [])
+    return this.#sources.flatMap(source => source.refresh(seconds) ?? [])
   }
 
   readonly find: FindEntry = (given, mount) => {
     const name = given.replace(/^(?:\.?\/)+/, '')
     const sources = this.#sourcesAt(mount)
-    const found = sources.flatMap(({ find, urlPath }) => {
-      const entry = find(name)
-      return entry ? [{ entry, urlPath }] : []
+    const found = sources.flatMap(source => {
+      const entry = source.entry(name)
+      return entry ? [{ entry, urlPath: source.urlPath }] : []
     })
     const [only, ...others] = found
     if (!only) throw unknownEntry(name, sources)
@@ -87,41 +80,90 @@ export class Bundles {
 }
 
 function unknownEntry(name: string, sources: readonly EntrySource[]): AssetError {
-  const names = sources.flatMap(({ bundle }) => bundle?.names ?? [])
+  const names = sources.flatMap(source => source.names)
   const near = nearestPath(name, names.slice(0, MAX_COMPARED))
   const listed = names.slice(0, MAX_LISTED).join(', ')
   const hint =
     near === undefined
       ? `its entries: ${listed}${names.length > MAX_LISTED ? ', …' : ''}`
       : `did you mean '${near}'?`
-  const manifests = sources.map(({ bundle }) => bundle?.mount.manifest).join(' or ')
-  return new AssetError('asset-unknown', `'${name}' is not an entry of ${manifests}; ${hint}`)
+  const places = sources.map(({ label }) => label).join(' or ')
+  return new AssetError('asset-unknown', `'${name}' is not an entry of ${places}; ${hint}`)
 }
 
-/** What Vite takes for a stylesheet. A link to one gets CSS, and is swapped by HMR. */
-const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
+type Mounted = Pick<MountSettings, 'urlPath' | 'dir'>
 
-/**
- * What a page loads while Vite's dev server, whose `base` is the mount's URL path, compiles the sources.
- * @param urlPath decoded, without a trailing slash
- * @param dev an origin, or `true` for the one of the page
- * @param name the path of a source below Vite's `root`; an HTML file is none that a tag can load
- */
-function inDevelopment(urlPath: string, dev: string | true, name: string): EntryUrls {
-  if (/\.html?$/.test(name)) {
-    throw new TypeError(
-      `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
-    )
+class DevServerEntries implements EntrySource {
+  readonly urlPath: string
+  readonly label = "Vite's dev server"
+  readonly #look: () => DevServer
+
+  constructor({ urlPath }: Mounted, look: () => DevServer) {
+    this.urlPath = urlPath
+    this.#look = look
   }
-  // The plugin only takes part in builds.
-  if (LEGACY.test(name)) return { stylesheets: [], scripts: [], preloads: [] }
-  const urlOf = (path: string) => (dev === true ? '' : dev) + encodeAsImported(`${urlPath}/${path}`)
-  const module = (path: string): EntryScript => ({ url: urlOf(path), kind: 'module' })
-  const isStylesheet = STYLESHEET.test(name)
-  return {
-    stylesheets: isStylesheet ? [{ url: urlOf(name) }] : [],
-    scripts: [module('@vite/client'), ...(isStylesheet ? [] : [module(name)])],
-    preloads: [],
-    reactRefresh: urlOf('@react-refresh')
+
+  get names(): readonly string[] {
+    return [...(this.#look().inputs?.keys() ?? [])]
+  }
+
+  get version(): string {
+    const { origin, inputs = [] } = this.#look()
+    return [origin, ...inputs].join(' ')
+  }
+
+  entry(name: string): EntryUrls | undefined {
+    return inDevelopment(this.urlPath, this.#look(), name)
+  }
+
+  isHashed(): boolean {
+    return false
+  }
+
+  refresh(): undefined {
+    return undefined
+  }
+}
+
+/** A dev server that has announced itself, as long as it runs; else the build. */
+class BundleInDevelopment implements EntrySource {
+  readonly urlPath: string
+  readonly #bundle: MountedBundle
+  readonly #announced: AnnouncedDevServer
+
+  constructor(bundle: MountedBundle, warn: (message: string) => void) {
+    const { urlPath, dir } = bundle.mount
+    this.urlPath = urlPath
+    this.#bundle = bundle
+    this.#announced = new AnnouncedDevServer(dir, urlPath, warn)
+  }
+
+  get #source(): EntrySource {
+    const { current } = this.#announced
+    return current ? new DevServerEntries(this.#bundle.mount, () => current) : this.#bundle
+  }
+
+  get label(): string {
+    return this.#source.label
+  }
+
+  get names(): readonly string[] {
+    return this.#source.names
+  }
+
+  get version(): string {
+    return this.#source.version
+  }
+
+  entry(name: string): EntryUrls | undefined {
+    return this.#source.entry(name)
+  }
+
+  isHashed(file: string): boolean {
+    return this.#bundle.isHashed(file)
+  }
+
+  async refresh(seconds: number): Promise<void> {
+    await Promise.all([this.#announced.refresh(), this.#bundle.refresh(seconds)])
   }
 }

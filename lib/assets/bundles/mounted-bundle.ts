@@ -11,7 +11,8 @@ import type { MountSettings } from '../settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
 import type { AssetUrl } from '../views/asset-url.ts'
 import type { EntryUrls } from '../views/entry.ts'
-import type { Bundle } from './bundle.ts'
+import type { Bundle, EntrySource } from './bundle.ts'
+import { sourceUrls } from './dev-server.ts'
 import { readEsbuild } from './esbuild.ts'
 import { readVite } from './vite.ts'
 import { readWebpack } from './webpack.ts'
@@ -27,26 +28,32 @@ type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & {
 type Hashes = ReadonlyMap<string, readonly string[]>
 
 interface BundleOptions {
+  /** In development and in tests, an application starts without a build. */
+  readonly env: string
   /** Without a trailing slash; empty for none. */
   readonly host: string
   readonly algorithms: readonly IntegrityAlgorithm[]
   readonly warn: (message: string) => void
 }
 
-export class MountedBundle {
+export class MountedBundle implements EntrySource {
   readonly mount: BundleMount
-  /** Changes with the tags of any entry. */
-  version: string
+  readonly urlPath: string
+  readonly label: string
+  version = ''
   readonly #options: BundleOptions
   readonly #file: ReloadedFile
-  #bundle: Bundle
+  /** Undefined until there is a build. */
+  #bundle: Bundle | undefined
   /** By file, of those in tags: computed before the first page, and after each build. */
   #hashes: Hashes | undefined
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor(mount: BundleMount, options: BundleOptions) {
-    const { manifest } = mount
+    const { manifest, urlPath } = mount
     this.mount = mount
+    this.urlPath = urlPath
+    this.label = manifest
     this.#options = options
     this.#file = new ReloadedFile(manifest, {
       failure: 'keeping the last build',
@@ -56,7 +63,8 @@ export class MountedBundle {
     this.#file.distrust()
     const bytes = statIfThere(manifest)?.isFile() ? readIfThere(manifest) : undefined
     if (!bytes) {
-      throw new AssetError('manifest-missing', `there is no manifest ${manifest}: ${REMEDY}`)
+      if (options.env === 'development' || options.env === 'test') return
+      throw this.#unbuilt(`there is no manifest ${manifest}`)
     }
     this.version = digestOf(bytes)
     this.#bundle = readBundle(bytes, mount)
@@ -66,11 +74,17 @@ export class MountedBundle {
   }
 
   get names(): readonly string[] {
-    return this.#bundle.names
+    return this.#bundle?.names ?? []
   }
 
-  /** Undefined for an unknown name. */
   entry(name: string): EntryUrls | undefined {
+    const { host, env } = this.#options
+    if (!this.#bundle) {
+      // Tests are about the application.
+      if (env === 'test') return sourceUrls(host, this.urlPath, name)
+      const missing = `neither a manifest ${this.mount.manifest} nor a dev server of Vite with the plugin freshAssets`
+      throw this.#unbuilt(`the mount ${this.urlPath || '/'} has ${missing}`)
+    }
     const found = this.#bundle.entry(name)
     if (!found) return undefined
     const assetOf = (file: string): AssetUrl => this.#assetOf(file)
@@ -81,9 +95,8 @@ export class MountedBundle {
     }
   }
 
-  /** @param file decoded path below the mount's directory */
   isHashed(file: string): boolean {
-    return this.#bundle.hashed.has(file)
+    return this.#bundle?.hashed.has(file) ?? false
   }
 
   refresh(seconds: number): Promise<void> | undefined {
@@ -142,6 +155,10 @@ export class MountedBundle {
 
   #pathOf(file: string): string {
     return join(this.mount.dir, withoutQuery(file))
+  }
+
+  #unbuilt(fault: string): AssetError {
+    return new AssetError('manifest-missing', `${fault}: ${REMEDY}`)
   }
 
   #incomplete(file: string): AssetError {

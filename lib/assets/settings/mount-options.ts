@@ -1,7 +1,44 @@
 // The options of a mount as a person writes them, and what each one must be.
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
+import type { Context } from 'koa'
 import { isRecord, isText, listOf, oneOf, seconds, text, type Expectation } from '../../options.ts'
 import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
+
+/** What is used of Vite's settled configuration. */
+export interface ViteConfig {
+  readonly root: string
+  readonly base: string
+  readonly plugins: readonly { readonly name: string }[]
+  readonly build: {
+    readonly rollupOptions?: { readonly input?: unknown }
+    readonly rolldownOptions?: { readonly input?: unknown }
+  }
+}
+
+/** What is used of Vite's dev server. */
+export interface ViteServer {
+  readonly config: ViteConfig
+  readonly middlewares: (
+    req: IncomingMessage,
+    res: ServerResponse,
+    next: (error?: unknown) => void
+  ) => void
+  readonly transformIndexHtml: (url: string, html: string) => Promise<string>
+  readonly environments: {
+    readonly client: {
+      readonly moduleGraph: {
+        readonly urlToModuleMap: ReadonlyMap<string, { readonly lastHMRTimestamp: number }>
+      }
+    }
+  }
+}
+
+/**
+ * Returns the page of a navigation, as HTML; undefined leaves the response as it is. `ctx.assets` is there;
+ * koaHttpCache is further in, so `ctx.fresh` is not for it.
+ */
+export type FallbackPage = (ctx: Context) => string | undefined | Promise<string | undefined>
 
 /** A directory that something else filled, served under a URL path. */
 export interface MountOptions {
@@ -22,12 +59,16 @@ export interface MountOptions {
    */
   manifest?: string | undefined
   /**
-   * The origin of the bundler's dev server, such as `http://localhost:5173`, or `true` if its middleware
-   * runs in this process. While `env` is `development`, `ctx.assets.entry` emits URLs of that server, the
-   * manifest is not read and the directory is not served. `false` and the empty string mean
-   * none, as in `dev: isHot && 'http://localhost:5173'`. Default: none.
+   * Vite's dev server, while `env` is `development`: `ctx.assets.entry` emits its URLs, the manifest is not
+   * read and the directory is not served.
+   *
+   * Not needed with our plugin, `freshAssets` of `koa-fresh-assets/vite`: a mount with a `manifest` then
+   * finds the dev server while it runs. Else the server itself, made with `server: { middlewareMode: true }`:
+   * it gets the requests below the mount that routes leave as 404. Or its origin, such as
+   * `http://localhost:5173`, or `true` if the application has made its middleware a part of itself.
+   * `false` and the empty string mean none, as in `dev: isHot && 'http://localhost:5173'`. Default: none.
    */
-  dev?: string | boolean | undefined
+  dev?: string | boolean | ViteServer | undefined
   /**
    * Which files never change at their URL, and are sent as `public, max-age=31536000, immutable`
    * (RFC 8246): all, those whose decoded URL path matches, or none.
@@ -60,22 +101,19 @@ export interface MountOptions {
    */
   extensions?: readonly string[] | undefined
   /**
-   * The page of a single-page application, relative to `dir`. It is the response to a navigation that would
-   * otherwise end as 404: GET or HEAD with `Sec-Fetch-Mode: navigate`, else with an `Accept` that names
-   * `text/html`; with `Accept` of any type, as curl sends it, for a path whose last segment has no dot. A path
-   * with the extension of a script, stylesheet, source map, image, font, media, archive or data file remains a
-   * 404, and so do those that `except` names: a RegExp, or a function of the decoded URL path. Default: none.
+   * The page of a single-page application: a file, relative to `dir`, or a function that returns its HTML.
+   * It is the response to a navigation that would otherwise end as 404: GET or HEAD with
+   * `Sec-Fetch-Mode: navigate`, else with an `Accept` that names `text/html`; with `Accept` of any type, as
+   * curl sends it, for a path whose last segment has no dot. A path with the extension of a script,
+   * stylesheet, source map, image, font, media, archive or data file remains a 404, and so do those that
+   * `except` names: a RegExp, or a function of the decoded URL path. Default: none.
    *
    * @example
    * { file: 'index.html', except: /^\/api\// }
+   * @example
+   * async ctx => `<!doctype html><title>Shop</title>${ctx.assets.entry('src/main.tsx')}<div id="root"></div>`
    */
-  fallback?:
-    | string
-    | {
-        readonly file: string
-        readonly except?: RegExp | ((path: string) => boolean) | undefined
-      }
-    | undefined
+  fallback?: string | FallbackPage | FallbackOptions | undefined
   /**
    * Seconds for which a stat result, including "not found", is reused. Default: 0, so a file that was
    * overwritten is sent at once; with a `manifest` the value of `koaAssets`.
@@ -83,6 +121,12 @@ export interface MountOptions {
   revalidate?: number | undefined
   /** As the option `symlinks` of `koaAssets`. Default: the value of that. */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
+}
+
+export interface FallbackOptions {
+  readonly file: string | FallbackPage
+  /** Which paths remain a 404. Default: none. */
+  readonly except?: RegExp | ((path: string) => boolean) | undefined
 }
 
 const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>
@@ -99,7 +143,12 @@ function fileBelow(isName: boolean): Expectation {
   }
 }
 
-const page = fileBelow(false)
+const file = fileBelow(false)
+const page = { expected: `${file.expected} or a function`, holds: byPath(file.holds) }
+
+function isViteServer(value: unknown): value is ViteServer {
+  return isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function'
+}
 
 /** With or without its dot, and without an inner one. */
 export function isExtension(value: unknown): boolean {
@@ -118,9 +167,10 @@ export const MOUNT = {
   dir: { ...text, isRequired: true },
   manifest: text,
   dev: {
-    expected: "an origin such as 'http://localhost:5173', true or false",
+    expected: "Vite's dev server, its origin such as 'http://localhost:5173', true or false",
     holds: value =>
       typeof value === 'boolean' ||
+      isViteServer(value) ||
       value === '' ||
       (isText(value) && /^https?:\/\/[^/?#\s"'<>\\]+\/?$/.test(value))
   },

@@ -6,8 +6,9 @@ import { entriesGiven, flag, optionError } from '../../options.ts'
 import { AssetError } from '../../errors.ts'
 import { withDot } from '../compilers/compiler.ts'
 import { settlePath } from './app-settings.ts'
+import { encodeAsImported } from '../urls/encode.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import type { MountOptions } from './mount-options.ts'
+import type { FallbackOptions, MountOptions } from './mount-options.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import type { Situation } from './option-table.ts'
 import { mayBeServed, whyPrivate, type Project } from './public-directory.ts'
@@ -46,10 +47,11 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   const { root, env, isPrecompile } = project
   const dir = resolve(root, options.dir)
   const urlPath = settlePath(path, 'mounts', "an object with URL paths such as '/static'")
-  const dev = env === 'development' ? devServer(options.dev) : undefined
-  const { manifest, symlinks = project.symlinks, fallback } = options
-  const { file, except } = typeof fallback === 'object' ? fallback : { file: fallback }
   const place = `mounts.${path}.`
+  const dev = env === 'development' ? devServer(options.dev, urlPath, place) : undefined
+  const { manifest, symlinks = project.symlinks, fallback } = options
+  const { file, except }: Partial<FallbackOptions> =
+    typeof fallback === 'object' ? fallback : (fallback && { file: fallback }) || {}
   // A directory may be made after precompile.
   if (dev === undefined && !isPrecompile) checkDirectory(project, urlPath || '/', options, dir)
   const served: ServedPlace = {
@@ -71,7 +73,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     place: Object.freeze(served),
     /** Absolute; undefined when there is none, and while `dev` is in force. */
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
-    /** Without a trailing slash; undefined unless it is in force. */
+    /** An origin without a trailing slash, `true` for that of the page; undefined unless it is in force. */
     dev,
     /** Undefined: by the manifest. */
     isImmutable,
@@ -80,7 +82,10 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     index: options.index,
     /** Each with its dot. */
     extensions: Object.freeze(options.extensions?.map(withDot) ?? []),
-    fallback: file,
+    /** Below the directory; undefined for none. */
+    fallback: typeof file === 'string' ? file : undefined,
+    /** In place of that file. */
+    fallbackPage: typeof file === 'function' ? file : undefined,
     /** Whether a path never gets the fallback. */
     isExcepted: matchedBy(except, 'except', `${place}fallback.`),
     /** In seconds; undefined: that of `public`. */
@@ -88,8 +93,12 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
   })
 }
 
-function devServer(dev: MountOptions['dev']): string | true | undefined {
-  return typeof dev === 'string' ? dev.replace(/\/$/, '') || undefined : dev || undefined
+function devServer(dev: MountOptions['dev'], urlPath: string, place: string) {
+  if (typeof dev === 'string') return dev.replace(/\/$/, '') || undefined
+  if (typeof dev !== 'object') return dev || undefined
+  const base = encodeAsImported(`${urlPath}/`)
+  if (dev.config.base === base) return dev
+  throw optionError('dev', `a dev server with the base '${base}'`, dev.config.base, place)
 }
 
 function checkDirectory(
@@ -99,13 +108,15 @@ function checkDirectory(
   dir: string
 ): void {
   const stats = statIfThere(dir)
-  const isThere = stats?.isDirectory() ?? (options.manifest === undefined && !stats)
+  const { env } = project
+  // While a front end is worked on, and in tests of what is behind it, there may be no build.
+  const mayBeMissing = options.manifest === undefined || env === 'development' || env === 'test'
+  const isThere = stats?.isDirectory() ?? mayBeMissing
   const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
   if (reason === undefined) return
-  const hasBundler = project.env === 'development' && options.manifest !== undefined
   const advice = isThere
     ? 'everything in a mount is served: mount a directory of its own'
-    : `build it first, ${hasBundler ? "set dev to use the bundler's dev server, " : ''}or correct the path`
+    : 'build it first, or correct the path'
   throw new AssetError('mount-unusable', `the mount ${path} is ${dir}, which ${reason}: ${advice}`)
 }
 

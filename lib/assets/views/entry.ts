@@ -13,7 +13,7 @@ export interface EntryOptions {
   readonly nonce?: string | undefined
   /**
    * In development, writes the script that `@vitejs/plugin-react` requires before the entry, once in a page.
-   * Default: `false`.
+   * Needed only where the mount's `dev` is an origin or `true`: else koaAssets knows. Default: `false` there.
    */
   readonly reactRefresh?: boolean | undefined
   /**
@@ -41,6 +41,8 @@ export interface EntryUrls {
   readonly preloads: readonly AssetUrl[]
   /** In development, the URL of React's refresh runtime. */
   readonly reactRefresh?: string | undefined
+  /** Whether it is needed unless the option `reactRefresh` says otherwise. */
+  readonly isReact?: boolean | undefined
 }
 
 export interface EntryScript extends AssetUrl {
@@ -141,10 +143,11 @@ export type TagsOf = (name: string, options: EntryOptions) => readonly Tag[]
 /** Finds the tags of an entry, and remembers them for all pages. */
 export function makeTagsOf(find: FindEntry, version: () => string): TagsOf {
   const remembered = makePageMemory<readonly Tag[]>(version)
-  return (name, { mount, type, reactRefresh = false }) =>
+  return (name, { mount, type, reactRefresh }) =>
     remembered(JSON.stringify([name, mount, type, reactRefresh]), () => {
-      const { reactRefresh: runtime, ...entry } = find(name, mount)
-      const preamble = reactRefresh && runtime !== undefined ? [preambleOf(runtime)] : []
+      const { reactRefresh: runtime, isReact = false, ...entry } = find(name, mount)
+      const isWanted = (reactRefresh ?? isReact) && runtime !== undefined
+      const preamble = isWanted ? [preambleOf(runtime)] : []
       const stylesheets = entry.stylesheets.map((css): Tag => {
         return { rank: 'stylesheet', url: css.url, html: stylesheetTag(css, {}) }
       })

@@ -299,8 +299,8 @@ const HOSTS = "a list of host names without port, such as 'my-machine.local'"
 const HEADERS = "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path"
 const FIELD = 'text without line breaks'
 const NAME = "a file name such as 'index.html'"
-const PAGE = "a path such as 'index.html'"
-const ORIGIN = "an origin such as 'http://localhost:5173', true or false"
+const PAGE = "a path such as 'index.html' or a function"
+const ORIGIN = "Vite's dev server, its origin such as 'http://localhost:5173', true or false"
 const ABSENT = undefined
 
 /** By path; a mount has the directory `.` unless that is the option. */
@@ -388,7 +388,7 @@ test('SET-11 a table of options that is none is rejected, and a field that is co
     t.throws(start({ headers: { [name]: '1' } }), { instanceOf: TypeError, message })
   }
   const message =
-    "file must be a path such as 'index.html', got undefined (mounts./a.fallback.file)"
+    "file must be a path such as 'index.html' or a function, got undefined (mounts./a.fallback.file)"
   const fallback = { except: /x/ }
   t.throws(start({ mounts: { '/a': { dir: '.', fallback } } }), { instanceOf: TypeError, message })
 })

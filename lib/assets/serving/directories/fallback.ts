@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { extname } from 'node:path'
 import { isNavigation } from '../../../http/requests.ts'
-import type { Settings } from '../../settings/settings.ts'
+import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { pageSegments } from '../../urls/canonical-path.ts'
 import { isBelow, rawPath, wantedAt, type Wanted } from '../request-path.ts'
 
@@ -23,24 +23,34 @@ export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
   ].flatMap(list => list.split(' '))
 )
 
-export function fallbackFor(req: IncomingMessage, settings: Settings): Wanted | undefined {
-  if (!settings.mounts.some(({ fallback }) => fallback !== undefined)) return undefined
+/** What a navigation gets that would end as 404: a file or a page of the mount. */
+export interface Fallback {
+  readonly mount: MountSettings
+  /** The mount's file; undefined for a page. */
+  readonly wanted: Wanted | undefined
+}
+
+export function fallbackFor(req: IncomingMessage, settings: Settings): Fallback | undefined {
+  if (!settings.mounts.some(hasFallback)) return undefined
   const path = rawPath(req.url ?? '')
   return isNavigation(req, path) ? fallbackAt(path, settings) : undefined
 }
 
 /** @param raw as it was sent, with or without a slash at its end */
-export function fallbackAt(raw: string, settings: Settings): Wanted | undefined {
+export function fallbackAt(raw: string, settings: Settings): Fallback | undefined {
   const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
   if (!Array.isArray(segments)) return undefined
   const extension = extname(segments.at(-1) ?? '').slice(1)
   if (FILE_EXTENSIONS.has(extension.toLowerCase())) return undefined
   const path = ['', ...segments, ...(raw.endsWith('/') ? [''] : [])].join('/')
-  const mount = settings.mounts.find(
-    // The dev server has its own.
-    each =>
-      each.fallback !== undefined && each.dev === undefined && isBelow(`${path}/`, each.urlPath)
-  )
+  const mount = settings.mounts.find(each => hasFallback(each) && isBelow(`${path}/`, each.urlPath))
   if (!mount || mount.isExcepted?.(path)) return undefined
-  return wantedAt(`${mount.urlPath}/${mount.fallback}`, settings)
+  const { urlPath, fallback } = mount
+  return { mount, wanted: fallback ? wantedAt(`${urlPath}/${fallback}`, settings) : undefined }
+}
+
+/** A dev server that is not in this process has its own page. */
+function hasFallback({ fallback, fallbackPage, dev }: MountSettings): boolean {
+  if (fallbackPage) return true
+  return fallback !== undefined && (dev === undefined || typeof dev === 'object')
 }

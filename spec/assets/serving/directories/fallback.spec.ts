@@ -325,3 +325,54 @@ test('MNT-06 a visitor who leaves while the stack works is no error', async t =>
   await closed
   t.deepEqual(site.errors, [])
 })
+
+test('BND-14 a fallback may be a function: it makes the page of navigations, and of nothing else', async t => {
+  let calls = 0
+  const site = await makeSite(
+    t,
+    {},
+    {
+      env: 'test',
+      mounts: {
+        '/admin': {
+          dir: 'dist',
+          manifest: 'dist/manifest.json',
+          async fallback(ctx) {
+            calls++
+            if (ctx.path.endsWith('/nothing')) return undefined
+            if (ctx.path.endsWith('/broken')) throw new Error('of the application')
+            return `<p>${ctx.path}</p>${ctx.assets.entry('src/main.ts')}`
+          }
+        }
+      },
+      routes(ctx) {
+        if (ctx.path === '/admin/api') ctx.body = 'the API'
+      }
+    }
+  )
+  const ask = (path: string) => site.ask(path, { headers: NAVIGATION })
+  const page = await ask('/admin/orders/7')
+  t.is(page.status, 200)
+  t.is(page.headers['content-type'], 'text/html; charset=utf-8')
+  t.is(page.headers['cache-control'], 'no-cache')
+  t.regex(page.text, /^<p>\/admin\/orders\/7<\/p><script src="\/admin\/src\/main\.ts"/)
+  t.is((await site.ask('/admin/orders/7', { method: 'HEAD', headers: NAVIGATION })).status, 200)
+  t.is(calls, 2)
+
+  t.is((await ask('/admin/api')).text, 'the API')
+  t.is((await ask('/elsewhere')).status, 404)
+  for (const [path, question] of [
+    ['/admin/assets/chunk-B1a2C3d4.js', { headers: NAVIGATION }],
+    ['/admin/orders/7', { headers: { 'sec-fetch-mode': 'cors', accept: 'text/html' } }],
+    ['/admin/orders/7', { method: 'POST', headers: NAVIGATION }]
+  ] as const) {
+    t.is((await site.ask(path, question)).status, 404, path)
+  }
+  t.is(calls, 2)
+  t.is((await ask('/admin/nothing')).status, 404)
+  t.is((await ask('/admin/broken')).status, 500)
+  t.deepEqual(
+    site.errors.map(({ message }) => message),
+    ['of the application']
+  )
+})

@@ -1,0 +1,59 @@
+// Responses that are made when the rest of the stack has left a 404: the pages of `fallback`, and Vite in this
+// process.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Context } from 'koa'
+import { ifThere } from '../../files/disk.ts'
+import { isBelow } from '../serving/request-path.ts'
+import type { ViteServer } from '../settings/mount-options.ts'
+import type { MountSettings, Settings } from '../settings/settings.ts'
+
+/** @returns false for a mount without such a page, and where its function returns none */
+export async function respondWithPage(
+  ctx: Context,
+  { fallbackPage, fallback, dev }: MountSettings
+): Promise<boolean> {
+  const vite = typeof dev === 'object' ? dev : undefined
+  const html = fallbackPage
+    ? await fallbackPage(ctx)
+    : vite && (await viteHtml(ctx, vite, fallback))
+  if (html === undefined) return false
+  ctx.status = 200
+  ctx.type = 'html'
+  // As the file of `fallback`: something else may be at this URL tomorrow.
+  if (!ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-cache')
+  ctx.body = html
+  return true
+}
+
+async function viteHtml(ctx: Context, vite: ViteServer, name = ''): Promise<string | undefined> {
+  const html = await ifThere(readFile(join(vite.config.root, name), 'utf8'))
+  return html === undefined
+    ? undefined
+    : vite.transformIndexHtml(`${vite.config.base}${name}`, html)
+}
+
+/** The dev server in this process of the mount that a path is below. */
+export function viteAt(path: string, { mounts }: Settings): ViteServer | undefined {
+  const mount = mounts.find(({ dev, urlPath }) => typeof dev === 'object' && isBelow(path, urlPath))
+  return typeof mount?.dev === 'object' ? mount.dev : undefined
+}
+
+/** Resolves when Vite has responded, or has nothing to say. */
+export function respondByVite(ctx: Context, { middlewares }: ViteServer): Promise<void> {
+  const { req, res } = ctx
+  const { url } = req
+  return new Promise((resolve, reject) => {
+    // Vite has responded, or the client has gone away.
+    res.once('close', () => {
+      ctx.respond = false
+      resolve()
+    })
+    middlewares(req, res, (error?: unknown) => {
+      // Without Vite's base until now.
+      req.url = url
+      if (error) reject(error)
+      else resolve()
+    })
+  })
+}
