@@ -66,7 +66,7 @@ export { clean, type CleanOptions, type CleanReport } from './assets/building/cl
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
-export type { MountOptions } from './assets/settings/mount-options.ts'
+export type { FallbackPage, MountOptions } from './assets/settings/mount-options.ts'
 export type {
   AppOptions,
   Configure,
@@ -76,7 +76,13 @@ export type {
 } from './assets/settings/options.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { LiveTagOptions } from './assets/views/tags.ts'
-export type { EntryOptions, ViewHelpers } from './assets/views/view-helpers.ts'
+export type {
+  EntryFile,
+  EntryFiles,
+  EntryOptions,
+  EntryScriptFile,
+  ViewHelpers
+} from './assets/views/view-helpers.ts'
 export type { SendFile, SendFileOptions } from './assets/context/send-file.ts'
 
 // Here, since the types of an entry point only hold what it names.

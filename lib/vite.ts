@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { dirname, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
 import {
   announcementIn,
@@ -117,7 +117,13 @@ function announce(server: ViteDevServer): void {
     const origin = config.server.origin ?? originOf(config, httpServer.address() as AddressInfo)
     // Pages have another origin than the images that their scripts and stylesheets name.
     config.server.origin = origin
-    const announcement: Announcement = { origin, base: config.base, inputs, token }
+    const announcement: Announcement = {
+      origin,
+      base: config.base,
+      inputs,
+      root: relative(resolve(config.root, config.build.outDir), config.root),
+      token
+    }
     write(file, JSON.stringify(announcement))
     const remove = () => rmSync(file, { force: true })
     httpServer.once('close', remove)

@@ -1,7 +1,7 @@
 // Connects the rooms: everything that one koaAssets() holds.
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
-import { Bundles } from './bundles/bundles.ts'
+import { Bundles, withBundles } from './bundles/bundles.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import type { Manifest, ManifestEntry } from './building/manifest/manifest.ts'
 import {
@@ -17,13 +17,14 @@ import { PlainNames } from './building/on-request/plain-names.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
-import { assetPath } from './settings/app-settings.ts'
+import { appOfPage, assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { makeNameCheck } from './sources/missing-name.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
 import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-url.ts'
+import type { EntryUrls } from './views/entry.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = ServedFile | undefined
@@ -67,11 +68,15 @@ export class Pipeline {
     }
     this.#files = new Map(apps.map(app => [app, kinds[kindOf(app)] ?? asTheyAre]))
     const checkName = makeNameCheck(settings, this.sources, warn)
-    const addressesOf = (app: AppSettings): Addresses => {
+    const ownAddressesOf = (app: AppSettings): Addresses => {
       if (app === publicApp) return plainNames(app, throwUnknown)
       if (app.fingerprint) return inManifest(app, this.#filesOf(app))
       return plainNames(app, app.compile && env === 'development' ? checkName : undefined)
     }
+    const addressesOf = (app: AppSettings): Addresses =>
+      this.hasBundles
+        ? withBundles(ownAddressesOf(app), name => this.#isOwn(app, name), this.#bundles)
+        : ownAddressesOf(app)
     const liveScript = `${encodePath(settings.prefix)}/-/live.js`
     this.viewHelpers = makeViewHelpers(
       { ...settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
@@ -117,6 +122,15 @@ export class Pipeline {
     return !this.#bundles.isEmpty
   }
 
+  /** What a page loads for an entry of a bundle; undefined for any other name, and for that of an own asset. */
+  entryAt(path: string, name: string, mount: string | undefined): EntryUrls | undefined {
+    if (!this.#bundles.hasEntry(name, mount)) return undefined
+    const app = appOfPage(this.settings, path) ?? this.settings.publicApp
+    return mount === undefined && this.#isOwn(app, name)
+      ? undefined
+      : this.#bundles.find(name, mount)
+  }
+
   /** Whether the path is an asset, published or not; nothing is written. */
   async has(wanted: Wanted): Promise<boolean> {
     if (await this.directories.isInMounts(wanted)) return true
@@ -142,7 +156,9 @@ export class Pipeline {
     const { env, publicApp } = this.settings
     const seconds = env === 'development' ? 0 : publicApp.revalidate
     const own = [this.#fingerprints?.refresh(), this.#precompiled?.refresh(seconds)]
-    const all = [...own, ...this.#bundles.refresh(seconds)].filter(each => each !== undefined)
+    const all = [...own, ...this.#listings(), ...this.#bundles.refresh(seconds)].filter(
+      each => each !== undefined
+    )
     return all.length > 0 ? Promise.all(all) : undefined
   }
 
@@ -154,6 +170,20 @@ export class Pipeline {
   /** Undefined where nothing is published on request. */
   async #sourcedName({ app, name }: Wanted): Promise<string | undefined> {
     return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
+  }
+
+  /** Which names are the app's own, where a bundle may have them too. */
+  #listings(): Promise<void>[] {
+    if (!this.hasBundles) return []
+    const listed = this.settings.apps.filter(app => kindOf(app) === 'plain')
+    return listed.map(app => this.sources.of(app).refresh())
+  }
+
+  #isOwn(app: AppSettings, name: string): boolean {
+    if (kindOf(app) === 'plain') return this.sources.of(app).has(name)
+    const files = this.#filesOf(app)
+    const isBroken = files.failureOf(assetPath(app, name)) !== undefined
+    return isBroken || files.manifest?.find(app, name) !== undefined
   }
 
   #filesOf(app: AppSettings): AppFiles {

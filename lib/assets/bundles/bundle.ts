@@ -1,5 +1,6 @@
 // What a bundler's manifest says, whichever bundler wrote it. Files are paths below the mount's directory.
 import { isRecord } from '../../options.ts'
+import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrls, ScriptKind } from '../views/entry.ts'
 import { importOrder } from '../views/module-graph.ts'
 
@@ -10,6 +11,8 @@ export interface Bundle {
   readonly entry: (name: string) => BundleEntry | undefined
   /** Files that the tags of some entry name. */
   readonly tagged: ReadonlySet<string>
+  /** Files by the names of their sources, as far as the manifest tells. */
+  readonly sources: ReadonlyMap<string, string>
   /** All files that the manifest names. */
   readonly files: ReadonlySet<string>
   /** Those whose names contain a hash of what is in them. */
@@ -27,6 +30,11 @@ export interface EntrySource {
   readonly version: string
   /** Undefined for an unknown name. */
   entry(name: string): EntryUrls | undefined
+  /**
+   * Any of its files by the name of the source; undefined for an unknown name.
+   * @param isChosen whether the page names the mount, so that what cannot be known is taken for its file
+   */
+  file(name: string, isChosen: boolean): AssetAddress | undefined
   /** @param file decoded path below the mount's directory */
   isHashed(file: string): boolean
   /** Undefined when there is nothing to wait for. */

@@ -3,9 +3,11 @@ import { inspect } from 'node:util'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
-import type { EntryUrls, FindEntry } from '../views/entry.ts'
+import type { AppAssets, AssetAddress } from '../views/asset-url.ts'
+import type { FindEntry } from '../views/entry.ts'
 import type { EntrySource } from './bundle.ts'
-import { AnnouncedDevServer, devServerOf, inDevelopment, type DevServer } from './dev-server.ts'
+import { devServerOf } from './dev-server.ts'
+import { BundleInDevelopment, DevServerEntries, ViteInProcess } from './dev-sources.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
 /** A page waits while the nearest name is searched for. */
@@ -13,13 +15,16 @@ const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 
 export class Bundles {
+  readonly #env: string
   readonly #sources: readonly EntrySource[]
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
+    this.#env = env
     const options = { env, host, algorithms: publicApp.integrity, warn }
     this.#sources = mounts.flatMap((mount): EntrySource[] => {
       const { manifest, dev } = mount
+      if (typeof dev === 'object') return [new ViteInProcess(mount, dev)]
       if (dev !== undefined) return [new DevServerEntries(mount, () => devServerOf(dev))]
       if (manifest === undefined) return []
       const bundle = new MountedBundle({ ...mount, manifest }, options)
@@ -53,17 +58,45 @@ export class Bundles {
 
   readonly find: FindEntry = (given, mount) => {
     const name = given.replace(/^(?:\.?\/)+/, '')
-    const sources = this.#sourcesAt(mount)
-    const found = sources.flatMap(source => {
-      const entry = source.entry(name)
-      return entry ? [{ entry, urlPath: source.urlPath }] : []
+    const found = this.#pick(`entry '${name}'`, mount, source => source.entry(name))
+    if (found) return found
+    throw unknownEntry(name, this.#sourcesAt(mount))
+  }
+
+  /** Whether it is an entry that a page may name without a word about the mount, or with it. */
+  hasEntry(name: string, mount: string | undefined): boolean {
+    return this.#sourcesAt(mount).some(({ names }) => names.includes(name))
+  }
+
+  /** The file of a source in some mount; undefined for a name that none has. */
+  file(name: string, mount: string | undefined): AssetAddress | undefined {
+    const isChosen = mount !== undefined
+    return this.#pick(`'${name}'`, mount, source => source.file(name, isChosen))
+  }
+
+  /** As a message calls the places that were searched. */
+  labelsAt(mount: string | undefined): string {
+    return this.#sourcesAt(mount)
+      .map(({ label }) => label)
+      .join(' or ')
+  }
+
+  /** @throws TypeError where several mounts have it */
+  #pick<Found>(
+    what: string,
+    mount: string | undefined,
+    look: (source: EntrySource) => Found | undefined
+  ): Found | undefined {
+    const found = this.#sourcesAt(mount).flatMap(source => {
+      const one = look(source)
+      return one === undefined ? [] : [{ one, urlPath: source.urlPath }]
     })
-    const [only, ...others] = found
-    if (!only) throw unknownEntry(name, sources)
-    if (others.length === 0) return only.entry
+    const [first, ...others] = found
+    // Without a build, each mount of a test may have anything.
+    if (others.length === 0 || this.#env === 'test') return first?.one
     const [path, ...more] = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
     throw new TypeError(
-      `entry '${name}' may be of the mounts ${[path, ...more].join(' and ')}: name one, as in { mount: ${path} }`
+      `${what} may be of the mounts ${[path, ...more].join(' and ')}: name one, as in { mount: ${path} }`
     )
   }
 
@@ -91,79 +124,28 @@ function unknownEntry(name: string, sources: readonly EntrySource[]): AssetError
   return new AssetError('asset-unknown', `'${name}' is not an entry of ${places}; ${hint}`)
 }
 
-type Mounted = Pick<MountSettings, 'urlPath' | 'dir'>
-
-class DevServerEntries implements EntrySource {
-  readonly urlPath: string
-  readonly label = "Vite's dev server"
-  readonly #look: () => DevServer
-
-  constructor({ urlPath }: Mounted, look: () => DevServer) {
-    this.urlPath = urlPath
-    this.#look = look
-  }
-
-  get names(): readonly string[] {
-    return [...(this.#look().inputs?.keys() ?? [])]
-  }
-
-  get version(): string {
-    const { origin, inputs = [] } = this.#look()
-    return [origin, ...inputs].join(' ')
-  }
-
-  entry(name: string): EntryUrls | undefined {
-    return inDevelopment(this.urlPath, this.#look(), name)
-  }
-
-  isHashed(): boolean {
-    return false
-  }
-
-  refresh(): undefined {
-    return undefined
-  }
-}
-
-/** A dev server that has announced itself, as long as it runs; else the build. */
-class BundleInDevelopment implements EntrySource {
-  readonly urlPath: string
-  readonly #bundle: MountedBundle
-  readonly #announced: AnnouncedDevServer
-
-  constructor(bundle: MountedBundle, warn: (message: string) => void) {
-    const { urlPath, dir } = bundle.mount
-    this.urlPath = urlPath
-    this.#bundle = bundle
-    this.#announced = new AnnouncedDevServer(dir, urlPath, warn)
-  }
-
-  get #source(): EntrySource {
-    const { current } = this.#announced
-    return current ? new DevServerEntries(this.#bundle.mount, () => current) : this.#bundle
-  }
-
-  get label(): string {
-    return this.#source.label
-  }
-
-  get names(): readonly string[] {
-    return this.#source.names
-  }
-
-  get version(): string {
-    return this.#source.version
-  }
-
-  entry(name: string): EntryUrls | undefined {
-    return this.#source.entry(name)
-  }
-
-  isHashed(file: string): boolean {
-    return this.#bundle.isHashed(file)
-  }
-
-  async refresh(seconds: number): Promise<void> {
-    await Promise.all([this.#announced.refresh(), this.#bundle.refresh(seconds)])
+/** Own assets come first; a name that is none is looked for in the bundles. */
+export function withBundles<Addresses extends Pick<AppAssets, 'resolve'>>(
+  own: Addresses,
+  isOwn: (name: string) => boolean,
+  bundles: Bundles
+): Addresses {
+  return {
+    ...own,
+    resolve(name, mount) {
+      if (mount === undefined && isOwn(name)) return own.resolve(name)
+      const file = bundles.file(name, mount)
+      if (file) return file
+      const places = bundles.labelsAt(mount)
+      if (mount !== undefined) {
+        throw new AssetError('asset-unknown', `'${name}' is not a source in ${places}`)
+      }
+      try {
+        return own.resolve(name)
+      } catch (error) {
+        if (!(error instanceof AssetError) || error.code !== 'asset-unknown') throw error
+        throw new AssetError('asset-unknown', `${error.message}; nor is it a source in ${places}`)
+      }
+    }
   }
 }

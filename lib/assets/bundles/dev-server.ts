@@ -1,5 +1,5 @@
 // What pages load while Vite's dev server compiles the sources, and how a dev server that runs is found.
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { get as getOverHttp } from 'node:http'
 import { get as getOverHttps } from 'node:https'
 import { join, relative, resolve } from 'node:path'
@@ -22,6 +22,8 @@ export interface Announcement {
   readonly base: string
   /** The entries, relative to Vite's root. */
   readonly inputs: readonly string[]
+  /** Vite's, relative to the directory of the build. */
+  readonly root: string
   /** Other for each dev server. */
   readonly token: string
 }
@@ -62,6 +64,13 @@ export interface DevServer {
   readonly inputs?: ReadonlyMap<string, number>
   /** Whether a page needs React's preamble, unless `entry` is told. */
   readonly isReact?: boolean
+  /** The names in Vite's root; undefined when not known. */
+  readonly top?: ReadonlySet<string> | undefined
+}
+
+/** A name below one of those is taken for a source of the front end. */
+export async function namesIn(directory: string): Promise<ReadonlySet<string>> {
+  return new Set(await ifThere(readdir(directory)))
 }
 
 export function devServerOf(dev: string | true | ViteServer): DevServer {
@@ -79,12 +88,12 @@ export function devServerOf(dev: string | true | ViteServer): DevServer {
 /** Looks for the dev server whose announcement is beside the build, each time that it is asked. */
 export class AnnouncedDevServer {
   current: DevServer | undefined
-  readonly #file: string
+  readonly #dir: string
   readonly #base: string
   readonly #warn: (message: string) => void
 
   constructor(dir: string, urlPath: string, warn: (message: string) => void) {
-    this.#file = announcementIn(dir)
+    this.#dir = dir
     this.#base = encodeAsImported(`${urlPath}/`)
     this.#warn = warn
   }
@@ -94,14 +103,15 @@ export class AnnouncedDevServer {
   })
 
   async #look(): Promise<DevServer | undefined> {
-    const text = await ifThere(readFile(this.#file, 'utf8'))
+    const text = await ifThere(readFile(announcementIn(this.#dir), 'utf8'))
     const announced = text === undefined ? undefined : (parse(text) as Announcement | undefined)
     if (!announced) return undefined
-    const { origin, base, inputs, token } = announced
+    const { origin, base, inputs, root, token } = announced
     if (base === this.#base) {
       const life = parse(await responseOf(`${origin}${base}${LIFE}`)) as Life | undefined
       if (life?.token !== token) return undefined
-      return { origin, inputs: new Map(inputs.map(name => [name, life.changed[name] ?? 0])) }
+      const changed = inputs.map(name => [name, life.changed[name] ?? 0] as const)
+      return { origin, inputs: new Map(changed), top: await namesIn(resolve(this.#dir, root)) }
     }
     const advice = `it must be the mount's URL path, '${this.#base}'`
     this.#warn(`Vite's dev server has the base '${base}': ${advice}`)

@@ -41,6 +41,14 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
       const scripts = [{ file, kind: 'module' as const }]
       return { stylesheets, scripts, preloads: graph.map(each => each.file) }
     },
+    // What a loader copies is made of one source, and a script or a stylesheet is an entry or nobody's.
+    sources: new Map(
+      Array.from(outputs.values()).flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
+        const isCopied = !/\.(?:m?js|css)(?:\.map)?$/.test(file) && others.length === 0
+        const name = entryPoint ?? (isCopied ? source : undefined)
+        return name === undefined ? [] : [[name, file] as const]
+      })
+    ),
     tagged: new Set(reached.flatMap(({ file, stylesheets }) => [file, ...stylesheets])),
     files: new Set(Array.from(outputs.values(), ({ file }) => file)),
     hashed: hashedIn(outputs)

@@ -9,7 +9,7 @@ import { ifThere, statOf } from '../../files/disk.ts'
 import { isRecord } from '../../options.ts'
 import type { MountSettings } from '../settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
-import type { AssetUrl } from '../views/asset-url.ts'
+import type { AssetAddress, AssetUrl } from '../views/asset-url.ts'
 import type { EntryUrls } from '../views/entry.ts'
 import type { Bundle, EntrySource } from './bundle.ts'
 import { sourceUrls } from './dev-server.ts'
@@ -95,6 +95,13 @@ export class MountedBundle implements EntrySource {
     }
   }
 
+  file(name: string): AssetAddress | undefined {
+    if (!this.#bundle && this.#options.env === 'test') return addressAt(this.urlPath, name)
+    const file = this.#bundle?.sources.get(name)
+    if (file === undefined) return undefined
+    return { ...addressAt(this.urlPath, file), integrity: this.#hashes?.get(file) }
+  }
+
   isHashed(file: string): boolean {
     return this.#bundle?.hashed.has(file) ?? false
   }
@@ -104,9 +111,8 @@ export class MountedBundle implements EntrySource {
   }
 
   #assetOf(file: string): AssetUrl {
-    const path = encodeAsImported(`${this.mount.urlPath}/${withoutQuery(file)}`)
-    const query = encodeUrl(file.slice(withoutQuery(file).length))
-    return { url: this.#options.host + path + query, integrity: this.#hashes?.get(file) }
+    const { path } = addressAt(this.urlPath, file)
+    return { url: this.#options.host + path, integrity: this.#hashes?.get(file) }
   }
 
   /** Takes over a build as a whole, once all its files are written. */
@@ -168,6 +174,11 @@ export class MountedBundle implements EntrySource {
       `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
     )
   }
+}
+
+function addressAt(urlPath: string, file: string): AssetAddress {
+  const path = withoutQuery(file)
+  return { path: encodeAsImported(`${urlPath}/${path}`) + encodeUrl(file.slice(path.length)) }
 }
 
 /** webpack may put a hash there: `app.js?0fc1a5ed`. */

@@ -48,6 +48,7 @@ export function readVite(manifest: Json): Bundle | undefined {
   return {
     names,
     entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),
+    sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
     tagged: new Set(reached.flatMap(chunk => [chunk.file, ...chunk.stylesheets]).concat(common)),
     files: new Set(
       all.flatMap(({ file, stylesheets, assets }) => [file, ...stylesheets, ...assets])

@@ -7,6 +7,8 @@ import { HASHES, hashedAmong } from './hashed-names.ts'
 
 /** What stats say of a file. */
 interface Asset {
+  /** Relative to the compiler's context, of what a loader copies. */
+  readonly source: string | undefined
   readonly isModule: boolean
   readonly isHashed: boolean
 }
@@ -44,6 +46,11 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
         preloads: []
       }
     },
+    sources: new Map(
+      [...(assets ?? [])].flatMap(([file, { source }]) =>
+        source === undefined ? [] : [[source, file] as const]
+      )
+    ),
     tagged,
     files,
     hashed: assets
@@ -84,5 +91,10 @@ function readInfo(file: string, info: Json): Asset {
   )
   // A hash in the query is not part of the path that is requested.
   const isHashed = info['immutable'] === true && isInName && !file.includes('?')
-  return { isModule: info['javascriptModule'] === true, isHashed: isHashed && !hasFixedUrl(file) }
+  const { sourceFilename: source, javascriptModule } = info
+  return {
+    source: typeof source === 'string' ? source : undefined,
+    isModule: javascriptModule === true,
+    isHashed: isHashed && !hasFixedUrl(file)
+  }
 }

@@ -1,8 +1,10 @@
 // `ctx.preload`: links in the `Link` header, and ahead of the response in a 103 (RFC 8297).
 import type { IncomingMessage } from 'node:http'
 import type { Context } from 'koa'
+import type { Pipeline } from '../pipeline.ts'
+import { rawPath } from '../serving/request-path.ts'
 import { splitArguments } from '../views/asset-url.ts'
-import type { NamesThenPreloadOptions } from '../views/preload.ts'
+import { entryLinks, type NamesThenPreloadOptions } from '../views/preload.ts'
 import { requireContext } from './send-file.ts'
 
 /**
@@ -17,6 +19,8 @@ import { requireContext } from './send-file.ts'
  * // Link: </assets/inter-400.woff2>; rel=preload; as=font; crossorigin
  * @example
  * ctx.preload('app', { as: 'module' })
+ * @example
+ * ctx.preload('src/main.tsx') // an entry of a bundle: all that its tags load
  * @throws {TypeError} in the cases of `ctx.assets.preload`, and without a name; the header is then
  * unchanged
  */
@@ -25,19 +29,24 @@ export type Preload = (
   ...names: NamesThenPreloadOptions
 ) => void
 
-/** @param sendsHints whether a 103 is sent ahead of the response */
-export function makePreload(sendsHints: boolean): Preload {
+export function makePreload(pipeline: Pipeline): Preload {
+  const { earlyHints } = pipeline.settings
   return function preload(...args) {
     requireContext('preload', this)
     const { assets, req, res } = this
     const { names, options } = splitArguments('preload', args)
-    const links = new Set(names.map(name => assets.preload(name, options)))
+    const path = rawPath(req.url ?? '')
+    const linksOf = (name: string): readonly string[] => {
+      const entry = pipeline.hasBundles ? pipeline.entryAt(path, name, options?.mount) : undefined
+      return entry ? entryLinks(entry, options) : [assets.preload(name, options)]
+    }
+    const links = new Set(names.flatMap(linksOf))
     if (res.headersSent) return
     const present = new Set([res.getHeader('Link') ?? []].flat().map(String))
     const added = [...links].filter(link => !present.has(link))
     if (added.length === 0) return
     res.appendHeader('Link', added)
-    const link = sendsHints && acceptsHints(req) ? added.filter(isSendable) : []
+    const link = earlyHints && acceptsHints(req) ? added.filter(isSendable) : []
     if (link.length > 0) res.writeEarlyHints({ link })
   }
 }

@@ -41,7 +41,7 @@ export function provideContext(
   development: Development | undefined
 ): Middleware {
   const { settings } = pipeline
-  const preload = makePreload(settings.earlyHints)
+  const preload = makePreload(pipeline)
   const sendFile = makeSendFile(pipeline)
   return function assetContext(ctx, next) {
     const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''

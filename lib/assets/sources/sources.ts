@@ -138,6 +138,11 @@ export class AppSources {
     return { ...choose(name, candidates), candidates }
   }
 
+  /** Whether there is a source of the name, by the listing as it is now. */
+  has(name: string): boolean {
+    return choose(name, this.#candidates(name)).source !== undefined
+  }
+
   /** Every name that can be published. */
   async list(): Promise<readonly Listed[]> {
     await this.verify()

@@ -10,6 +10,8 @@ export interface AssetAddress {
   readonly path: string
   /** Subresource Integrity, one hash per algorithm: `['sha384-…']`. */
   readonly integrity?: readonly string[] | undefined
+  /** In place of the host: that of a dev server. */
+  readonly origin?: string | undefined
   /** With fingerprints, the URL path without one, percent-encoded: `/assets/app.css`. */
   readonly plainPath?: string | undefined
   /** The plain URL paths of what it imports by literals; undefined where that is not known. */
@@ -25,8 +27,11 @@ export type Module = readonly [plainPath: string, address: AssetAddress]
 export interface AppAssets {
   /** The option `imports`: names or absolute URLs, by bare module specifier. */
   readonly imports: ReadonlyMap<string, string>
-  /** @throws AssetError for a name that the manifest does not contain */
-  resolve(name: string): AssetAddress
+  /**
+   * @param mount the URL path of the mount that has the name; undefined: own assets, then those of all mounts
+   * @throws AssetError for a name that no manifest contains
+   */
+  resolve(name: string, mount?: string): AssetAddress
   /** Every file in the app's manifest; those that are not JavaScript are skipped. */
   modules(): Iterable<Module>
   /** Undefined for a plain URL path that is not in the manifest, and without fingerprints. */
@@ -41,8 +46,18 @@ export interface AssetUrl {
   readonly integrity?: readonly string[] | undefined
 }
 
-/** `extension` (`.js`) is appended to a name without a known extension. */
-export type UrlOf = (name: string, extension?: string) => AssetUrl
+/** Whose file is meant. */
+export interface MountChoice {
+  /** The URL path of the mount, as in the option `mounts`. Default: an own asset, then any mount's. */
+  readonly mount?: string | undefined
+}
+
+export interface UrlOptions extends MountChoice {
+  /** `.js`: appended to a name without a known extension. */
+  readonly extension?: string
+}
+
+export type UrlOf = (name: string, options?: UrlOptions) => AssetUrl
 
 // An allowlist, because `javascript:` also begins an absolute URL.
 const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
@@ -52,11 +67,11 @@ const FORBIDDEN_IN_NAME = /[\\:\p{Cc}\p{Cs}]/u
 const FORBIDDEN_SEGMENTS = new Set(['', '.', '..'])
 
 export function makeUrlOf(host: string, assets: AppAssets): UrlOf {
-  return (given, extension = '') => {
+  return (given, { extension = '', mount } = {}) => {
     const name = assetName(given, extension)
     if (name === undefined) return { url: given }
-    const { path, integrity } = assets.resolve(name)
-    return { url: host + path + encodeUrl(given.slice(withoutQuery(given).length)), integrity }
+    const { path, integrity, origin = host } = assets.resolve(name, mount)
+    return { url: origin + path + encodeUrl(given.slice(withoutQuery(given).length)), integrity }
   }
 }
 
@@ -80,12 +95,14 @@ export function assetName(given: string, extension: string): string | undefined 
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   return {
     /**
-     * The URL path, without host; not escaped for HTML.
+     * The URL path, without host; not escaped for HTML. Of a bundle's file too, by the name of its source.
      *
      * @example
      * path('application.js') // /assets/application.js
+     * @example
+     * path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
      */
-    path: (name: string): string => pathOf(name).url,
+    path: (name: string, options?: MountChoice): string => pathOf(name, options).url,
 
     /**
      * The URL, with `host` where that option is set; not escaped for HTML.
@@ -93,7 +110,7 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
      * @example
      * url('application.js') // https://cdn.example/assets/application.js
      */
-    url: (name: string): string => urlOf(name).url
+    url: (name: string, options?: MountChoice): string => urlOf(name, options).url
   } as const
 }
 

@@ -1,7 +1,7 @@
 /** `entry`: the tags of a bundler's entry point. */
 
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
-import { splitArguments, type AssetUrl, type NamesThen } from './asset-url.ts'
+import { checkString, splitArguments, type AssetUrl, type NamesThen } from './asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute, type Attributes } from './html.ts'
 import { makePageMemory } from './module-graph.ts'
 import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
@@ -31,6 +31,32 @@ type Spread = readonly string[] | readonly [...names: string[], options: EntryOp
 interface WriteEntry {
   (...args: NamesThenEntryOptions): string
   <Args extends Spread>(...args: number extends Args['length'] ? Args : never): string
+}
+
+export type EntryFilesOptions = Pick<EntryOptions, 'mount'>
+
+/** What the tags of an entry load, in document order. */
+export interface EntryFiles {
+  readonly scripts: readonly EntryScriptFile[]
+  readonly stylesheets: readonly EntryFile[]
+  /** Modules that the scripts import: `rel="modulepreload"`. */
+  readonly preloads: readonly EntryFile[]
+}
+
+/** One file, with the attributes of its tag. */
+export interface EntryFile {
+  readonly href: string
+  /** Undefined where the option `integrity` is empty, and in development. */
+  readonly integrity: string | undefined
+  /** Set where `integrity` is: it is not checked without. */
+  readonly crossorigin: 'anonymous' | undefined
+}
+
+export interface EntryScriptFile extends EntryFile {
+  /** `module` or `text/javascript`. */
+  readonly type: string
+  /** Whether it is for browsers without modules alone. */
+  readonly nomodule: boolean
 }
 
 /** What a page loads for an entry, in document order. */
@@ -65,6 +91,25 @@ const OPTIONS = {
   type: oneOf('module', 'classic')
 } satisfies Record<keyof EntryOptions, Expectation>
 
+const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, Expectation>
+
+function filesOf({ scripts, stylesheets, preloads }: EntryUrls): EntryFiles {
+  return {
+    scripts: scripts.map(script => {
+      const { type, nomodule = false } = KINDS[script.kind]
+      return { ...fileOf(script), type: String(type), nomodule: nomodule === true }
+    }),
+    stylesheets: stylesheets.map(fileOf),
+    preloads: preloads.map(fileOf)
+  }
+}
+
+function fileOf({ url, integrity }: AssetUrl): EntryFile {
+  const isGuarded = integrity !== undefined && integrity.length > 0
+  if (!isGuarded) return { href: url, integrity: undefined, crossorigin: undefined }
+  return { href: url, integrity: integrity.join(' '), crossorigin: 'anonymous' }
+}
+
 const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
   module: { type: 'module' },
   classic: { type: 'text/javascript', defer: true },
@@ -75,7 +120,7 @@ const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
 /** What the tags of a page load already. */
 export type Page = Set<string>
 
-export function entryHelpers(tagsOf: TagsOf, page: Page) {
+export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
   const write: WriteEntry = (...args: NamesThenEntryOptions): string => {
     const { names, options = {} } = splitArguments('entry', args)
     check(withoutKeywords(options), OPTIONS, 'entry.')
@@ -110,7 +155,22 @@ export function entryHelpers(tagsOf: TagsOf, page: Page) {
      * `dev`, and for an entry that several mounts have
      * @throws {AssetError} for an entry that the manifest does not contain
      */
-    entry: write
+    entry: write,
+
+    /**
+     * The same as data, for what writes tags itself: React's `bootstrapModules`, other template engines, tests.
+     *
+     * @example
+     * const { scripts, stylesheets } = entryFiles('src/main.tsx')
+     * renderToPipeableStream(<App />, {
+     *   bootstrapModules: scripts.map(({ href, integrity }) => ({ src: href, integrity }))
+     * })
+     * @throws as `entry` does
+     */
+    entryFiles: (name: string, options: EntryFilesOptions = {}): EntryFiles => {
+      check(withoutKeywords(options), FILES_OPTIONS, 'entryFiles.')
+      return filesOf(find(checkString(name), options.mount))
+    }
   } as const
 }
 

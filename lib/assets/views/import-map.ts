@@ -24,7 +24,7 @@ type MapEntry = readonly [specifier: string, asset: AssetUrl]
 export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
   const named = ([specifier, name]: readonly [string, string]): MapEntry => [
     specifier,
-    urlOf(name, '.js')
+    urlOf(name, { extension: '.js' })
   ]
   /** The specifier includes the host: a relative import is resolved against the URL of its module. */
   const published = (entry: ImportMapOptions['entry']): MapEntry[] => {

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { encodeUrl } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { mediaType, withoutQuery, type UrlOf } from './asset-url.ts'
+import { mediaType, withoutQuery, type MountChoice, type UrlOf } from './asset-url.ts'
 import {
   escapeHtml,
   openTag,
@@ -18,7 +18,7 @@ export type Srcset =
   | Readonly<Record<string, string>>
   | readonly (readonly [name: string, size: string])[]
 
-export interface ImageAttributes {
+export interface ImageAttributes extends MountChoice {
   /** Assets with their sizes, or the value of the attribute as text. */
   readonly srcset?: Srcset | string | false | null | undefined
   readonly [attribute: string]: AttributeValue | Srcset
@@ -58,10 +58,12 @@ export function mediaHelpers(urlOf: UrlOf) {
      * @throws {TypeError} for a size in `srcset` that is not written like `2x` or `640w`
      */
     image: (name: string, attributes: ImageAttributes = {}): string => {
-      const { srcset } = attributes
+      const { mount, ...given } = attributes
+      const { srcset } = given
+      const from: UrlOf = each => urlOf(each, { mount })
       const isList = typeof srcset === 'object' && srcset !== null
-      const written = isList ? { ...attributes, srcset: writeSrcset(urlOf, srcset) } : attributes
-      const src = urlOf(name).url
+      const written = isList ? { ...given, srcset: writeSrcset(from, srcset) } : given
+      const src = from(name).url
       return openTag('img', { src, alt: altOf(name) }, readAttributes(written), { src })
     },
 

@@ -2,7 +2,15 @@
 
 import { inspect } from 'node:util'
 import { encodeUrl } from '../urls/encode.ts'
-import { mediaType, withoutQuery, type NamesThen, type UrlOf } from './asset-url.ts'
+import {
+  mediaType,
+  withoutQuery,
+  type AssetUrl,
+  type MountChoice,
+  type NamesThen,
+  type UrlOf
+} from './asset-url.ts'
+import type { EntryUrls } from './entry.ts'
 
 // With the extension that a tag appends to a name without one.
 const DESTINATIONS = {
@@ -18,7 +26,7 @@ const DESTINATIONS = {
 export type PreloadDestination = keyof typeof DESTINATIONS
 
 /** Parameters of a preload link (RFC 8288 section 3; the HTML standard, "preload"). */
-export interface PreloadOptions {
+export interface PreloadOptions extends MountChoice {
   /** How the page uses the asset. Default: by extension. `module` writes `rel=modulepreload`. */
   readonly as?: PreloadDestination | undefined
   /** Media type, which lets a browser skip a format it does not support. `module` is `as: 'module'`. */
@@ -53,11 +61,24 @@ export function preloadHelpers(urlOf: UrlOf) {
      */
     preload: (name: string, options: PreloadOptions = {}): string => {
       const as = destinationOf(name, options)
-      const { url, integrity } = urlOf(name, DESTINATIONS[as])
-      const parameters = parametersOf(as, integrity, options)
-      return [`<${encodeUrl(url)}>`, ...parameters.flatMap(writeParameter)].join('; ')
+      return linkTo(urlOf(name, { extension: DESTINATIONS[as], mount: options.mount }), as, options)
     }
   } as const
+}
+
+/** The links of what a page loads for an entry, as its tags request it. */
+export function entryLinks(entry: EntryUrls, options: PreloadOptions = {}): string[] {
+  const scripts = entry.scripts.filter(({ kind }) => kind !== 'nomodule')
+  return [
+    ...entry.stylesheets.map(each => linkTo(each, 'style', options)),
+    ...scripts.map(each => linkTo(each, each.kind === 'module' ? 'module' : 'script', options)),
+    ...entry.preloads.map(each => linkTo(each, 'module', options))
+  ]
+}
+
+function linkTo({ url, integrity }: AssetUrl, as: PreloadDestination, options: PreloadOptions) {
+  const parameters = parametersOf(as, integrity, options)
+  return [`<${encodeUrl(url)}>`, ...parameters.flatMap(writeParameter)].join('; ')
 }
 
 function destinationOf(name: string, options: PreloadOptions): PreloadDestination {

@@ -6,6 +6,7 @@ import {
   splitArguments,
   type AppAssets,
   type AssetUrl,
+  type MountChoice,
   type NamesThen,
   type UrlOf
 } from './asset-url.ts'
@@ -53,7 +54,7 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     javascript: (...args: NamesThen<ScriptAttributes>): string => {
       const { names, options = {} } = splitArguments('javascript', args)
       const { modulepreload = false, ...given } = readAttributes(options)
-      const scripts = names.map(name => scriptTag(urlOf(name, '.js'), given))
+      const scripts = names.map(name => scriptTag(urlOf(name, { extension: '.js' }), given))
       if (modulepreload === false || modulepreload === null) return scripts.join('\n')
       checkPreload(modulepreload, given)
       const nonce = writeAttribute('nonce', given.nonce)
@@ -72,7 +73,7 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     stylesheet: (...args: NamesThen<Attributes>): string => {
       const { names, options = {} } = splitArguments('stylesheet', args)
       const given = readAttributes(options)
-      return names.map(name => stylesheetTag(urlOf(name, '.css'), given)).join('\n')
+      return names.map(name => stylesheetTag(urlOf(name, { extension: '.css' }), given)).join('\n')
     },
 
     /**
@@ -82,8 +83,10 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
      * favicon()
      * // <link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">
      */
-    favicon: (name = 'favicon.ico', attributes: Attributes = {}): string =>
-      faviconTag(urlOf(name).url, readAttributes(attributes))
+    favicon: (name = 'favicon.ico', options: MountChoice & Attributes = {}): string => {
+      const { mount, ...attributes } = options
+      return faviconTag(urlOf(name, { mount }).url, readAttributes(attributes))
+    }
   } as const
 }
 

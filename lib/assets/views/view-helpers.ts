@@ -9,7 +9,7 @@ import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { liveHelpers, tagHelpers } from './tags.ts'
 
-export type { EntryOptions } from './entry.ts'
+export type { EntryFile, EntryFiles, EntryOptions, EntryScriptFile } from './entry.ts'
 
 // The families are `as const` rather than Readonly<…>: editors do not show JSDoc through a mapped type.
 /**
@@ -115,7 +115,7 @@ function helpersFor(
   }
   return options =>
     Object.assign(Object.create(versioned) as typeof versioned, helpers, {
-      ...entryHelpers(tagsOf, options.page),
+      ...entryHelpers(findEntry, tagsOf, options.page),
       ...liveHelpers(options.isLive ? liveScript : undefined),
       app: (name: string) => pick(name, options)
     })

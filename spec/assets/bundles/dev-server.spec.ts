@@ -40,32 +40,42 @@ async function serve(t: ExecutionContext, config: InlineConfig) {
 const inDevelopment = (root: string, more = {}) =>
   pagesOf({ root, env: 'development', mounts: { '/admin': { ...MANIFEST, ...more } } })
 
-test('BND-09 tags lead to the dev server of the plugin while it runs, then to the build, else one sentence says what to do', async t => {
-  const { root, config } = project(t)
-  const page = inDevelopment(root)
-  const missing = {
-    instanceOf: AssetError,
-    code: 'manifest-missing',
-    message:
-      /^the mount \/admin has neither a manifest .*dist\/\.vite\/manifest\.json nor a dev server of Vite/
-  }
-  const none = await page()
-  t.throws(() => none.entry('src/main.ts'), missing)
-  const { server, origin } = await serve(t, config())
-  t.deepEqual(summary((await page()).entry(...MAIN)), [
-    `stylesheet ${origin}/admin/src/print.css`,
-    `module ${origin}/admin/@vite/client`,
-    `module ${origin}/admin/src/main.ts`
-  ])
-  const image = await fetch(`${origin}/admin/src/logo.svg?import&no-inline`)
-  t.true((await image.text()).includes(`${origin}/admin/src/logo.svg`), 'pages have another origin')
+test.serial(
+  'BND-09 tags lead to the dev server of the plugin while it runs, then to the build, else one sentence says what to do',
+  async t => {
+    const { root, config } = project(t)
+    const page = inDevelopment(root)
+    const missing = {
+      instanceOf: AssetError,
+      code: 'manifest-missing',
+      message:
+        /^the mount \/admin has neither a manifest .*dist\/\.vite\/manifest\.json nor a dev server of Vite/
+    }
+    const none = await page()
+    t.throws(() => none.entry('src/main.ts'), missing)
+    const { server, origin } = await serve(t, config())
+    t.deepEqual(summary((await page()).entry(...MAIN)), [
+      `stylesheet ${origin}/admin/src/print.css`,
+      `module ${origin}/admin/@vite/client`,
+      `module ${origin}/admin/src/main.ts`
+    ])
+    const image = await fetch(`${origin}/admin/src/logo.svg?import&no-inline`)
+    t.true(
+      (await image.text()).includes(`${origin}/admin/src/logo.svg`),
+      'pages have another origin'
+    )
 
-  await build(config())
-  t.regex((await page()).entry('src/main.ts'), /@vite\/client/, 'a build meanwhile changes nothing')
-  await server.close()
-  t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
-  t.false(existsSync(join(root, 'dist/.vite/dev-server.json')))
-})
+    await build(config())
+    t.regex(
+      (await page()).entry('src/main.ts'),
+      /@vite\/client/,
+      'a build meanwhile changes nothing'
+    )
+    await server.close()
+    t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
+    t.false(existsSync(join(root, 'dist/.vite/dev-server.json')))
+  }
+)
 
 test('BND-09 an announcement that was left behind is not believed', async t => {
   const { root } = project(t)
@@ -82,18 +92,21 @@ test('BND-09 an announcement that was left behind is not believed', async t => {
   t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' })
 })
 
-test('BND-10 a name that is no input is an error in development, with the near name', async t => {
-  const { root, config } = project(t)
-  await serve(t, config())
-  const { entry } = await inDevelopment(root)()
-  t.throws(() => entry('src/mian.ts'), {
-    instanceOf: AssetError,
-    code: 'asset-unknown',
-    message: "'src/mian.ts' is not an entry of Vite's dev server; did you mean 'src/main.ts'?"
-  })
-})
+test.serial(
+  'BND-10 a name that is no input is an error in development, with the near name',
+  async t => {
+    const { root, config } = project(t)
+    await serve(t, config())
+    const { entry } = await inDevelopment(root)()
+    t.throws(() => entry('src/mian.ts'), {
+      instanceOf: AssetError,
+      code: 'asset-unknown',
+      message: "'src/mian.ts' is not an entry of Vite's dev server; did you mean 'src/main.ts'?"
+    })
+  }
+)
 
-test('BND-10 two mounts know whose entry it is, without a word about the mount', async t => {
+test.serial('BND-10 two mounts know whose entry it is, without a word about the mount', async t => {
   const { root, config } = project(t)
   await build(
     config({
@@ -111,7 +124,7 @@ test('BND-10 two mounts know whose entry it is, without a word about the mount',
   t.regex(entry('src/other.ts'), /"\/shop\/assets\/other-/)
 })
 
-test("BND-09 React's refresh needs no option: the entry has the preamble", async t => {
+test.serial("BND-09 React's refresh needs no option: the entry has the preamble", async t => {
   const app = 'export const App = () => <p>Hello</p>'
   const main =
     "import { createRoot } from 'react-dom/client'\nimport { App } from './app.tsx'\ncreateRoot(document.body).render(<App />)"
