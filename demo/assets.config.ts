@@ -6,15 +6,8 @@ import './packages/confetti/index.ts'
 /** Set by `npm run demo:vite` and `npm run demo:production`. Without it there is no page /vite. */
 const { DEMO_VITE } = process.env
 
-/** Where Vite's own server listens, if that is used. */
-export const viteOrigin = DEMO_VITE?.startsWith('http') ? DEMO_VITE : undefined
-
-const viteApp = {
-  dir: 'vite/dist',
-  manifest: 'vite/dist/.vite/manifest.json',
-  // In development: Vite as middleware of this process, or on another port.
-  dev: viteOrigin ?? true
-} as const
+/** What Vite builds. Its dev server is found, or given to it by server.ts. */
+export const viteApp = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
 
 // The apps are found: apps/web and apps/admin.
 export default {

@@ -3,20 +3,24 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import Koa from 'koa'
 import { koaAssets, koaHttpCache } from 'koa-fresh-assets'
-import assetOptions, { viteOrigin } from './assets.config.ts'
+import assetOptions, { viteApp } from './assets.config.ts'
 import { cachingRoutes } from './caching-routes.ts'
 import { listen } from './listen.ts'
 import { noteRoutes } from './note-routes.ts'
 import { pageRoutes } from './page-routes.ts'
-import { viteInKoa } from './vite-in-koa.ts'
 import { vitePage } from './vite-page.ts'
 import { welcome } from './welcome.ts'
 
 const app = new Koa()
 const server = createServer()
 
+// With DEMO_VITE=true, Vite compiles the front end of /vite in this process.
+const isDevelopment = app.env === 'development' && process.env.DEMO_VITE === 'true'
+const dev = isDevelopment ? await startVite() : undefined
+const mounts = dev ? { '/vite-app': { ...viteApp, dev } } : assetOptions.mounts
+
 // Serves the assets of apps/web and apps/admin, and adds the view helpers: ctx.assets.
-app.use(koaAssets(assetOptions))
+app.use(koaAssets({ ...assetOptions, mounts }))
 
 // Adds ctx.cacheControl, ctx.expires and ctx.fresh for the routes below.
 app.use(koaHttpCache())
@@ -26,17 +30,6 @@ app.use(cachingRoutes.routes())
 app.use(noteRoutes.routes())
 
 if (assetOptions.mounts) app.use(vitePage.routes())
-
-if (assetOptions.mounts && app.env === 'development' && !viteOrigin) {
-  const vite = await import('vite')
-  const devServer = await vite.createServer({
-    configFile: join(import.meta.dirname, 'vite/vite.config.ts'),
-    appType: 'custom',
-    // The WebSocket that announces edits uses the port of the site.
-    server: { middlewareMode: true, ws: { server } }
-  })
-  app.use(viteInKoa(devServer))
-}
 
 server.on('request', app.callback())
 listen(server, address => {
@@ -48,3 +41,13 @@ listen(server, address => {
     )
   }
 })
+
+async function startVite() {
+  const vite = await import('vite')
+  return vite.createServer({
+    configFile: join(import.meta.dirname, 'vite/vite.config.ts'),
+    appType: 'custom',
+    // The WebSocket that announces edits uses the port of the site.
+    server: { middlewareMode: true, ws: { server } }
+  })
+}

@@ -3,12 +3,14 @@ import test, { type ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer as createHttpServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import type { Middleware } from 'koa'
+import Koa, { type Middleware } from 'koa'
 import { promisify } from 'node:util'
 import { createServer, type InlineConfig } from 'vite'
-import { viteInKoa } from '../../demo/vite-in-koa.ts'
-import type { MountOptions } from '../../lib/assets/settings/mount-options.ts'
+import { koaAssets } from '../../lib/koa-assets.ts'
 import { freePort } from '../../demo/deploy/stack.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
@@ -57,7 +59,7 @@ function pageWith({ images = '', connections = '' } = {}): Middleware {
     ctx.type = 'html'
     ctx.body = `<!doctype html><title>Vite</title><link rel="icon" href="data:,">
       <meta property="csp-nonce" nonce="${nonce}">
-      ${ctx.assets.entry('src/main.tsx', { nonce, reactRefresh: true })}
+      ${ctx.assets.entry('src/main.tsx', { nonce })}
       <div id="garden"></div>`
     return undefined
   }
@@ -111,43 +113,42 @@ test('BND-02 a built page is fetched with integrity, without a word in the conso
   t.deepEqual(page.remarks, [])
 })
 
-test('BND-06 an edit is swapped in while Vite is middleware of the process', async t => {
+const MOUNT = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
+
+test('BND-06 BND-09 an edit is swapped in while Vite is in the process, and the entry runs once', async t => {
   const { root, config } = copyApp(t)
-  let vite: Middleware | undefined
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      mounts: { [URL_PATH]: development(true) },
-      routes: (ctx, next) => pageWith()(ctx, () => vite?.(ctx, next) ?? next())
-    }
-  )
-  const server = await createServer({
+  const server = createHttpServer()
+  const dev = await createServer({
     ...config,
-    appType: 'custom',
-    server: { middlewareMode: true, origin: '', ws: { server: site.server } }
+    server: { middlewareMode: true, ws: { server } }
   })
-  t.teardown(() => server.close())
-  vite = viteInKoa(server)
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+  t.teardown(() => dev.close())
+  const app = new Koa()
+  app.use(
+    koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
+  )
+  app.use(pageWith())
+  server.on('request', app.callback())
+  const { port } = await listenOn(t, server)
+  const page = await launch(t).open(`http://127.0.0.1:${port}/`)
   await edit(t, page, join(root, 'vite/src'))
-  t.deepEqual(site.errors, [])
 })
 
-test("BND-06 an edit is swapped in from Vite's own server", async t => {
+test("BND-06 BND-09 an edit is swapped in from Vite's own server, which is found by its plugin", async t => {
   const { root, config } = copyApp(t)
-  const port = await freePort()
-  const origin = `http://127.0.0.1:${port}`
-  const server = await createServer({ ...config, server: { host: '127.0.0.1', port, origin } })
+  const server = await createServer({
+    ...config,
+    server: { host: '127.0.0.1', port: await freePort() }
+  })
   t.teardown(() => server.close())
   await server.listen()
+  const origin = new URL(server.resolvedUrls?.local[0] ?? '').origin
   const site = await makeSite(
     t,
     {},
     {
       root,
-      mounts: { [URL_PATH]: development(origin) },
+      mounts: { [URL_PATH]: MOUNT },
       routes: pageWith({ images: origin, connections: origin.replace('http', 'ws') })
     }
   )
@@ -155,9 +156,50 @@ test("BND-06 an edit is swapped in from Vite's own server", async t => {
   await edit(t, page, join(root, 'vite/src'))
 })
 
-/** Without a build: neither the directory nor the manifest is there. */
-function development(dev: string | true): MountOptions {
-  return { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json', dev }
+test('BND-09 an entry with components and lazy() mounts once after it was edited', async t => {
+  const { root, config } = copyApp(t)
+  const main = join(root, 'vite/src/main.tsx')
+  const text = `import { lazy } from 'react'
+    import { createRoot } from 'react-dom/client'
+    const Almanac = lazy(() => import('./almanac.tsx'))
+    export function App() { return <div id="app">before <Almanac /></div> }
+    globalThis.mounts = (globalThis.mounts ?? 0) + 1
+    createRoot(document.querySelector('#garden')!).render(<App />)`
+  writeFileSync(main, text)
+  const server = createHttpServer()
+  const dev = await createServer({ ...config, server: { middlewareMode: true, ws: { server } } })
+  t.teardown(() => dev.close())
+  const app = new Koa()
+  app.use(
+    koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
+  )
+  app.use(pageWith())
+  server.on('request', app.callback())
+  const { port } = await listenOn(t, server)
+  const page = await launch(t).open(`http://127.0.0.1:${port}/`)
+  await shows(page, "document.querySelector('#app')?.textContent.slice(0, 6)", 'before')
+  t.is(await page.evaluate('mounts'), 1)
+  writeFileSync(main, text.replace('before', 'edited'))
+  await until(
+    () =>
+      (dev.environments.client.moduleGraph.urlToModuleMap.get('/src/main.tsx')?.lastHMRTimestamp ??
+        0) > 0,
+    'Vite sees the edit'
+  )
+  await page.follow(`http://127.0.0.1:${port}/?again`)
+  await shows(page, "document.querySelector('#app')?.textContent.slice(0, 6)", 'edited')
+  t.is(await page.evaluate('mounts'), 1)
+  t.deepEqual(page.complaints, [])
+})
+
+async function listenOn(t: ExecutionContext, server: Server): Promise<AddressInfo> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return server.address() as AddressInfo
 }
 
 /** Shows an image, and what is imported dynamically with its stylesheet. */
