@@ -27,6 +27,7 @@ const programs = new Map(
     'Vite in the same process',
     'esbuild',
     'webpack and Rspack',
+    'Several entries',
     'Old browsers',
     'Single-page applications'
   ]
@@ -51,13 +52,15 @@ const SOURCES: Files = {
 function makeApp(t: ExecutionContext): string {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }', ...SOURCES })
   symlinkSync(resolve('node_modules'), join(root, 'node_modules'), 'dir')
+  const plugin = pathToFileURL(resolve('dist/vite.js')).href
   const library = pathToFileURL(moduleFile('lib/index.ts')).href
   for (const [name, text] of programs) {
     const runnable = text
       .replace("'koa-fresh-assets'", `'${library}'`)
       .replace(/^(app|server)\.listen\(3000\)/m, 'export { app }')
-      .replace('app.use(viteInKoa(vite))', 'app.use(viteInKoa((app.context.vite = vite)))')
-      .replace("base: '/static/',", "base: '/static/', cacheDir: '.cache',")
+      .replace("'koa-fresh-assets/vite'", `'${plugin}'`)
+      .replace('dev = await vite', 'dev = app.context.vite = await vite')
+      .replace('  plugins: [react', "  cacheDir: '.cache',\n  plugins: [react")
       .replace('ws: { server }', 'ws: { server: (app.context.server = server) }')
     writeFiles(root, { [name]: runnable })
   }
@@ -162,34 +165,41 @@ test.serial(
   }
 )
 
-test.serial("BND-06 Vite's own server: the tags lead to it, and no build is needed", async t => {
-  const port = await start(t, makeApp(t), 'server.js', 'development')
-  const { text } = await ask(port, '/')
-  const scripts = Array.from(text.matchAll(/ src="([^"]+)"/g), ([, url]) => url)
-  t.deepEqual(scripts, [
-    'http://localhost:5173/static/@vite/client',
-    'http://localhost:5173/static/src/main.jsx'
-  ])
-  t.true(text.includes('http://localhost:5173/static/@react-refresh'))
-})
-
-test.serial('BND-06 Vite as middleware: its modules, and for the rest the application', async t => {
-  const root = makeApp(t)
-  configure(root, /server: .*/, '')
-  const port = await start(t, root, 'server-with-vite.js', 'development')
-  const { text, headers } = await ask(port, '/')
-  const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? ''
-  const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag)
-  t.is(scripts.length, 3)
-  for (const tag of scripts) t.true(tag.includes(`nonce="${nonce}"`), tag)
-  for (const path of ['@vite/client', '@react-refresh', 'src/main.jsx', 'src/main.css']) {
-    const answer = await ask(port, `/static/${path}`)
-    t.is(answer.status, 200, path)
-    t.is(answer.headers['content-type'], 'text/javascript', path)
+test.serial(
+  "BND-06 BND-09 Vite's own server: the tags lead to it, and no build is needed",
+  async t => {
+    const root = makeApp(t)
+    const { createServer: createVite } = await import('vite')
+    const vite = await createVite({ root, logLevel: 'silent', server: { port: 0 } })
+    await vite.listen()
+    t.teardown(() => vite.close())
+    const origin = new URL(vite.resolvedUrls?.local[0] ?? '').origin
+    const port = await start(t, root, 'server.js', 'development')
+    const { text } = await ask(port, '/')
+    const scripts = Array.from(text.matchAll(/ src="([^"]+)"/g), ([, url]) => url)
+    t.deepEqual(scripts, [`${origin}/static/@vite/client`, `${origin}/static/src/main.jsx`])
   }
-  t.is((await ask(port, '/static/missing.js')).status, 404)
-  t.is((await ask(port, '/other')).status, 404)
-})
+)
+
+test.serial(
+  'BND-06 BND-09 Vite in the process: its modules, and for the rest the application',
+  async t => {
+    const root = makeApp(t)
+    const port = await start(t, root, 'server-with-vite.js', 'development')
+    const { text, headers } = await ask(port, '/')
+    const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? ''
+    const scripts = Array.from(text.matchAll(/<script[^>]*>/g), ([tag]) => tag)
+    t.is(scripts.length, 2)
+    for (const tag of scripts) t.true(tag.includes(`nonce="${nonce}"`), tag)
+    for (const path of ['@vite/client', '@react-refresh', 'src/main.jsx', 'src/main.css']) {
+      const answer = await ask(port, `/static/${path}`)
+      t.is(answer.status, 200, path)
+      t.is(answer.headers['content-type'], 'text/javascript', path)
+    }
+    t.is((await ask(port, '/static/missing.js')).status, 404)
+    t.is((await ask(port, '/other')).status, 404)
+  }
+)
 
 soakTest('the same server in production does without Vite', async t => {
   const root = makeApp(t)
@@ -292,7 +302,7 @@ soakTest(
   'BND-07 a legacy build: a module for new browsers, polyfills and a script for old ones',
   async t => {
     const root = makeApp(t)
-    configure(root, '[react()]', '[react(), legacy()]')
+    configure(root, '[react()', '[react(), legacy()')
     configure(root, /^/, "import legacy from '@vitejs/plugin-legacy'\n")
     // Without React, which takes Babel long.
     writeFiles(root, { 'src/main.jsx': "import('./later.js')" })
@@ -328,8 +338,7 @@ soakTest(
 soakTest('a CDN: the tags and the files that scripts refer to are there', async t => {
   const root = makeApp(t)
   const host = 'https://cdn.example.com'
-  configure(root, "'/static/'", `'${host}/static/'`)
-  configure(root, 'manifest: true', 'manifest: true, assetsInlineLimit: 0')
+  configure(root, 'plugins:', `base: '${host}/static/', build: { assetsInlineLimit: 0 }, plugins:`)
   writeFiles(root, {
     'src/leaf.svg': '<svg/>',
     'src/main.jsx': "import leaf from './leaf.svg'; console.log(leaf)"
@@ -349,7 +358,7 @@ test.serial(
   async t => {
     const root = makeApp(t)
     configure(root, "input: 'src/main.jsx'", "input: 'index.html'")
-    configure(root, "'/static/'", "'/'")
+    configure(root, "'/static'", "'/'")
     writeFiles(root, {
       'index.html': '<div id="root"></div><script type="module" src="/src/main.jsx"></script>'
     })
@@ -370,10 +379,46 @@ test.serial(
   }
 )
 
+test.serial(
+  'BND-11 BND-12 BND-14 an entry as data and as links, on a page for navigations',
+  async t => {
+    const root = makeApp(t)
+    await buildWithVite(root)
+    const { page } = (await importProgram(root, 'streaming.js')) as {
+      page: <Result>(ctx: Koa.Context, render: (entry: object) => Result) => Promise<Result>
+    }
+    const { options } = (await importProgram(root, 'own-page.js')) as { options: SiteOptions }
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root,
+        env: 'production',
+        ...options,
+        routes: async ctx => {
+          if (ctx.path === '/') ctx.body = await page(ctx, entry => entry)
+        }
+      }
+    )
+    const { text, headers } = await site.ask('/')
+    const { bootstrapModules, stylesheets } = JSON.parse(text) as Record<string, unknown[]>
+    t.regex(
+      JSON.stringify(bootstrapModules),
+      /^\[\{"src":"\/static\/assets\/main-[\w-]{8}\.js","integrity":"sha384-/
+    )
+    t.regex(JSON.stringify(stylesheets), /^\["\/static\/assets\/main-[\w-]{8}\.css"\]$/)
+    t.regex(String(headers.link), /rel=preload; as=style; .*rel=modulepreload/)
+    const shell = await site.ask('/static/orders/7', { headers: { 'Sec-Fetch-Mode': 'navigate' } })
+    t.is(shell.status, 200)
+    t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
+  }
+)
+
 soakTest('a build is compressed, and its copies are verified', async t => {
   const site = makeExample(t, SOURCES)
-  const config = programs.get('vite.config.js') ?? ''
-  site.write({ 'vite.config.js': config, 'src/main.css': 'p { color: green }\n'.repeat(200) })
+  const plugin = pathToFileURL(resolve('dist/vite.js')).href
+  const config = programs.get('vite.config.js')?.replace("'koa-fresh-assets/vite'", `'${plugin}'`)
+  site.write({ 'vite.config.js': config ?? '', 'src/main.css': 'p { color: green }\n'.repeat(200) })
   await site.follow(deploy)
   t.true(readdirSync(join(site.root, 'dist/assets')).some(name => name.endsWith('.js.br')))
 })
