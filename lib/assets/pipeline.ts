@@ -1,9 +1,10 @@
 // Connects the rooms: everything that one koaAssets() holds.
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
-import { Bundles, withBundles } from './bundles/bundles.ts'
+import { inManifest, plainNames, throwUnknown, withBundles, type Addresses } from './addresses.ts'
+import { Bundles } from './bundles/bundles.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
-import type { Manifest, ManifestEntry } from './building/manifest/manifest.ts'
+import type { Manifest } from './building/manifest/manifest.ts'
 import {
   asTheyAre,
   kindOf,
@@ -23,7 +24,6 @@ import { makeNameCheck } from './sources/missing-name.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
-import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-url.ts'
 import type { EntryUrls } from './views/entry.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
@@ -218,45 +218,4 @@ export class Pipeline {
     const manifests = [this.#precompiled?.current, this.#fingerprints?.manifest, this.#bundles]
     return manifests.flatMap(manifest => manifest?.version || []).join('-')
   }
-}
-
-type Addresses = Pick<AppAssets, 'modules' | 'moduleAt' | 'resolve'>
-
-function throwUnknown(_: AppSettings, name: string): never {
-  const message = `'${name}' is not an asset: this project has none of its own`
-  throw new AssetError('asset-unknown', message)
-}
-
-function plainNames(app: AppSettings, check?: (app: AppSettings, name: string) => void): Addresses {
-  const prefix = encodePath(app.urlPrefix)
-  return {
-    modules: () => [],
-    moduleAt: () => undefined,
-    resolve(name) {
-      check?.(app, name)
-      return plainAddress(prefix, name)
-    }
-  }
-}
-
-function inManifest(app: AppSettings, files: AppFiles): Addresses {
-  return {
-    *modules() {
-      for (const [path, entry] of files.manifest?.entries ?? []) yield [path, addressOf(entry)]
-    },
-    moduleAt(path) {
-      const entry = files.manifest?.entries.get(path)
-      return entry && addressOf(entry)
-    },
-    resolve(name) {
-      const problem = files.failureOf(assetPath(app, name))
-      const entry = problem ? files.manifest?.find(app, name) : files.manifest?.entry(app, name)
-      if (!entry) throw problem
-      return { ...addressOf(entry[1]), plainPath: entry[0] }
-    }
-  }
-}
-
-function addressOf({ target, integrity, imports, dynamicImports }: ManifestEntry): AssetAddress {
-  return { path: target, integrity, imports, dynamicImports }
 }

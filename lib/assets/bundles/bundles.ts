@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { AssetError } from '../../errors.ts'
 import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
-import type { AppAssets, AssetAddress } from '../views/asset-url.ts'
+import type { AssetAddress } from '../views/asset-url.ts'
 import type { FindEntry } from '../views/entry.ts'
 import type { EntrySource } from './bundle.ts'
 import { devServerOf } from './dev-server.ts'
@@ -122,30 +122,4 @@ function unknownEntry(name: string, sources: readonly EntrySource[]): AssetError
       : `did you mean '${near}'?`
   const places = sources.map(({ label }) => label).join(' or ')
   return new AssetError('asset-unknown', `'${name}' is not an entry of ${places}; ${hint}`)
-}
-
-/** Own assets come first; a name that is none is looked for in the bundles. */
-export function withBundles<Addresses extends Pick<AppAssets, 'resolve'>>(
-  own: Addresses,
-  isOwn: (name: string) => boolean,
-  bundles: Bundles
-): Addresses {
-  return {
-    ...own,
-    resolve(name, mount) {
-      if (mount === undefined && isOwn(name)) return own.resolve(name)
-      const file = bundles.file(name, mount)
-      if (file) return file
-      const places = bundles.labelsAt(mount)
-      if (mount !== undefined) {
-        throw new AssetError('asset-unknown', `'${name}' is not a source in ${places}`)
-      }
-      try {
-        return own.resolve(name)
-      } catch (error) {
-        if (!(error instanceof AssetError) || error.code !== 'asset-unknown') throw error
-        throw new AssetError('asset-unknown', `${error.message}; nor is it a source in ${places}`)
-      }
-    }
-  }
 }

@@ -245,8 +245,6 @@ async function whyNoFile(settings: Settings, { app, name, path }: Wanted): Promi
 /** What happens to a request for which there is no file. @param path as it is sent */
 function goesOn(settings: Settings, path: string, storing = ''): string {
   const shell = fallbackAt(path, settings)
-  const falling = shell
-    ? `; a navigation that remains a 404 gets ${shell.wanted?.path ?? `the page of the mount ${shell.mount.urlPath || '/'}`}`
-    : ''
-  return `passed to the next middleware${storing}${falling}`
+  const got = shell && `; a navigation that remains a 404 gets ${shell.wanted?.path ?? 'a page'}`
+  return `passed to the next middleware${storing}${got ?? ''}`
 }
