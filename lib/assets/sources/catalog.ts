@@ -78,3 +78,38 @@ export function* tailsOf(path: string): Generator<string> {
     yield path.slice(at)
   }
 }
+
+/** What one source directory has for a name. */
+export interface Candidates {
+  /** Absolute. */
+  readonly directory: string
+  /** Sources that have exactly this name. */
+  readonly named: readonly Source[]
+  /** Sources that have it as a tail of their path. */
+  readonly tailed: readonly Source[]
+  /** Compiled sources that a plain file of the same name hides. */
+  readonly hidden: readonly Source[]
+}
+
+export interface Choice {
+  readonly source: Source | undefined
+  /** Set when a directory has more than one candidate. */
+  readonly warning?: string
+}
+
+/** A name comes before a tail, and an earlier directory before a later one. */
+export function choose(name: string, all: readonly Candidates[]): Choice {
+  const place = all.find(({ named }) => named.length > 0)
+  if (place) {
+    const [source, ...others] = [...place.named, ...place.hidden]
+    if (!source || others.length === 0) return { source }
+    const ignored = others.map(({ path }) => path).join(', ')
+    const warning = `several sources in ${place.directory} are published as ${name}: ${source.path} is used, ${ignored} ignored; rename all but one`
+    return { source, warning }
+  }
+  const { directory, tailed } = all.find(each => each.tailed.length > 0) ?? { tailed: [] }
+  if (tailed.length <= 1) return { source: tailed[0] }
+  // A tail that several files of one directory have finds none of them.
+  const tails = tailed.map(({ tail }) => tail).join(', ')
+  return { source: undefined, warning: `${name} is ambiguous in ${directory}: use one of ${tails}` }
+}

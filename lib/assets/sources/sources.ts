@@ -3,7 +3,15 @@ import { join, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import { makeCatalog, tailsOf, type Catalog, type Source } from './catalog.ts'
+import {
+  choose,
+  makeCatalog,
+  tailsOf,
+  type Candidates,
+  type Catalog,
+  type Choice,
+  type Source
+} from './catalog.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 
@@ -22,24 +30,6 @@ export interface Listed extends Asset {
   readonly rivals: readonly Source[]
   /** Sources of that name beside a plain file of the same name, and in directories that are searched later. */
   readonly shadowed: readonly Source[]
-}
-
-/** What one source directory has for a name. */
-interface Candidates {
-  /** Absolute. */
-  readonly directory: string
-  /** Sources that have exactly this name. */
-  readonly named: readonly Source[]
-  /** Sources that have it as a tail of their path. */
-  readonly tailed: readonly Source[]
-  /** Compiled sources that a plain file of the same name hides. */
-  readonly hidden: readonly Source[]
-}
-
-interface Choice {
-  readonly source: Source | undefined
-  /** Set when a directory has more than one candidate. */
-  readonly warning?: string
 }
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
@@ -235,21 +225,4 @@ export class AppSources {
       }
     })
   }
-}
-
-/** A name comes before a tail, and an earlier directory before a later one. */
-function choose(name: string, all: readonly Candidates[]): Choice {
-  const place = all.find(({ named }) => named.length > 0)
-  if (place) {
-    const [source, ...others] = [...place.named, ...place.hidden]
-    if (!source || others.length === 0) return { source }
-    const ignored = others.map(({ path }) => path).join(', ')
-    const warning = `several sources in ${place.directory} are published as ${name}: ${source.path} is used, ${ignored} ignored; rename all but one`
-    return { source, warning }
-  }
-  const { directory, tailed } = all.find(each => each.tailed.length > 0) ?? { tailed: [] }
-  if (tailed.length <= 1) return { source: tailed[0] }
-  // A tail that several files of one directory have finds none of them.
-  const tails = tailed.map(({ tail }) => tail).join(', ')
-  return { source: undefined, warning: `${name} is ambiguous in ${directory}: use one of ${tails}` }
 }
