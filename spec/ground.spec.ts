@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import test from 'ava'
 import { oneAtATime } from '../lib/concurrency.ts'
+import { matcherOf } from '../lib/globs.ts'
 import { nearest, nearestPath } from '../lib/nearest.ts'
 import {
   check,
@@ -226,4 +227,16 @@ test('a call between two runs starts no third run beside them', async t => {
   t.is(runs.length, 3)
   runs[2]?.resolve()
   await Promise.all(asked)
+})
+
+test('a glob names whole paths, one without a slash files of any folder', t => {
+  const paths = ['app.js', 'app.js.map', 'vendor/a.js', 'vendor/b/c.js.map', '.well-known/d.map']
+  const named = (...globs: string[]) => paths.filter(matcherOf(globs)).join(' ')
+  t.is(named(), '')
+  t.is(named('*.map'), 'app.js.map vendor/b/c.js.map .well-known/d.map')
+  t.is(named('**/*.map'), 'app.js.map vendor/b/c.js.map .well-known/d.map')
+  t.is(named('vendor/**'), 'vendor/a.js vendor/b/c.js.map')
+  t.is(named('./vendor/*'), 'vendor/a.js')
+  t.is(named('{app,a}.js', 'd.*'), 'app.js vendor/a.js .well-known/d.map')
+  t.throws(() => matcherOf(['']), { instanceOf: TypeError })
 })

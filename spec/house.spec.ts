@@ -54,6 +54,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'assets/serving/files/representation.ts'
   ],
   'mime-types': ['http/fields.ts'],
+  picomatch: ['globs.ts'],
   send: ['assets/serving/send-file.ts']
 }
 
