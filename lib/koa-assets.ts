@@ -55,13 +55,13 @@ export {
   type VerifyProblem,
   type VerifyReport
 } from './assets/building/verify.ts'
-export {
-  compress,
-  type CodingReport,
-  type CompressOptions,
-  type CompressProgress,
-  type CompressReport
-} from './assets/building/copies/compress.ts'
+export { compress } from './assets/building/copies/compress.ts'
+export type {
+  CodingReport,
+  CompressOptions,
+  CompressProgress,
+  CompressReport
+} from './assets/building/copies/compress-options.ts'
 export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'

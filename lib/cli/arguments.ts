@@ -51,8 +51,12 @@ export function parseCommandLine(words: readonly string[]) {
   for (const token of tokens) if (token.kind === 'option') checkOption(token, command)
   const flag = (option: string) => values[option] === true || (option === 'help' && isHelp)
   const text = (option: string) => (typeof values[option] === 'string' ? values[option] : undefined)
+  const texts = (option: string) => {
+    const given = values[option]
+    return Array.isArray(given) ? given.map(String) : undefined
+  }
   const argument = command && readArgument(rest, command, flag('help'))
-  return { command, argument, values: { flag, text } }
+  return { command, argument, values: { flag, text, texts } }
 }
 
 function findCommand(name: string): Command {

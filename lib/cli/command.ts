@@ -8,6 +8,8 @@ export interface OptionSpec {
   /** The placeholder for its value in the help: `FILE`. */
   readonly value?: string
   readonly description: string
+  /** Whether it may be given several times. */
+  readonly multiple?: true
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
@@ -18,6 +20,8 @@ export interface Values {
   flag(name: string): boolean
   /** The value of a string option. */
   text(name: string): string | undefined
+  /** The values of one that may be given several times; undefined if it was not given. */
+  texts(name: string): readonly string[] | undefined
 }
 
 /** What a command is run with. */

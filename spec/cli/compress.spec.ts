@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { WRITABLE_CODINGS } from '../../lib/files/codings.ts'
 import type { CompressReport, VerifyCopiesReport } from '../../lib/index.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, type Files } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { run, start } from './run.ts'
 
@@ -54,6 +54,18 @@ test.serial(
     ])
   }
 )
+
+test.serial('compress tells what it leaves out, and takes several globs', async t => {
+  const files = ['a.css', 'a.css.map', 'b/c.js', 'b/d.js'].map(path => [`dist/${path}`, TEXT])
+  const root = makeProject(t, Object.fromEntries(files) as Files)
+  const filesOf = (report: string) => (JSON.parse(report) as CompressReport).leftOut
+  t.regex((await run(root, 'compress dist')).stdout, /^Left out: 1 source map$/m)
+  t.regex((await run(root, 'compress dist --include *.js')).stdout, /^Left out: 2 files$/m)
+  const all = await run(root, 'compress dist --include **')
+  t.notRegex(all.stdout, /Left out/)
+  const some = 'compress dist --json --exclude c.* --exclude=*.css'
+  t.deepEqual(filesOf((await run(root, some)).stdout), ['a.css', 'a.css.map', 'b/c.js'])
+})
 
 test.serial('neither compress nor verify <dir> loads a configuration', async t => {
   const root = makeProject(t, {

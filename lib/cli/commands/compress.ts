@@ -1,9 +1,7 @@
 // The `compress` command.
 import { resolve } from 'node:path'
-import {
-  compress as compressDirectory,
-  type CompressReport
-} from '../../assets/building/copies/compress.ts'
+import type { CompressReport } from '../../assets/building/copies/compress-options.ts'
+import { compress as compressDirectory } from '../../assets/building/copies/compress.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { OK, type Call, type Command } from '../command.ts'
 import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'
@@ -26,12 +24,23 @@ the difference only. This needs Node 22.19, 24.6 or newer.
 
 Run it after every build. A copy that decompresses to its original is not made
 again; any other is replaced, or removed where compression does not pay.
-Images, archives, dotfiles and symbolic links are left alone. So is a copy whose
-original does not exist, which 'verify <dir>' reports. Ctrl-C does no harm.
+Images, archives, dotfiles and symbolic links are left alone, source maps (*.map)
+unless --include names them. So is a copy whose original does not exist, which
+'verify <dir>' reports. Ctrl-C does no harm.
+
+A GLOB is for paths in the directory: 'vendor/**'. Without a slash it is for every
+folder: '*.js'. Both options may be given several times.
 
 What 'precompile' publishes is compressed already.`,
   options: {
     against: { type: 'string', value: 'DIR', description: 'an earlier build, to write deltas' },
+    include: {
+      type: 'string',
+      value: 'GLOB',
+      multiple: true,
+      description: "only these; '**' takes source maps, too"
+    },
+    exclude: { type: 'string', value: 'GLOB', multiple: true, description: 'none of these' },
     verbose: { type: 'boolean', description: 'print a line for each file' }
   },
   examples: [
@@ -52,7 +61,9 @@ async function write(
   const report = await compressDirectory(resolve(root, argument), {
     onProgress: step => show({ stage: 'compress', ...step }),
     signal,
-    against: older === undefined ? undefined : resolve(root, older)
+    against: older === undefined ? undefined : resolve(root, older),
+    include: values.texts('include'),
+    exclude: values.texts('exclude')
   })
   for (const path of report.tooLarge) {
     output.warn(`${path} is larger than 128 MiB and was not compressed`)
@@ -61,7 +72,8 @@ async function write(
   return OK
 }
 
-function summary({ files, bytes, codings, seconds, deltas }: CompressReport): string {
+function summary(report: CompressReport): string {
+  const { files, bytes, codings, seconds, deltas, leftOut } = report
   const rows = codings.map(coding => {
     const { extension, isWritable, copies, originalBytes, written, removed } = coding
     const sizes = [copies, formatBytes(originalBytes), formatBytes(coding.bytes), written]
@@ -73,10 +85,14 @@ function summary({ files, bytes, codings, seconds, deltas }: CompressReport): st
     ({ extension }) =>
       `Node ${process.versions.node} cannot write ${extension}; 22.15 and newer can.`
   )
+  const isMaps = leftOut.every(path => path.endsWith('.map'))
   const total = `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
   return [
     table([heading, ...rows], [1, 2, 3, 4, 5]),
     ...notes,
+    ...(leftOut.length > 0
+      ? [`Left out: ${count(leftOut.length, isMaps ? 'source map' : 'file')}`]
+      : []),
     ...(deltas ? [`Deltas: ${deltasText(deltas)}`] : []),
     total
   ].join('\n')

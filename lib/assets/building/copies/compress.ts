@@ -19,73 +19,15 @@ import {
 } from '../../../files/disk.ts'
 import { sweepTree, writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../../http/fields.ts'
-import { abortSignal, callback, check, text, type Expectation } from '../../../options.ts'
-import { savingsOf, writerAgainst, type DeltaReport, type DeltaSizes } from '../deltas.ts'
+import { check } from '../../../options.ts'
+import { savingsOf, writerAgainst, type DeltaSizes } from '../deltas.ts'
+import {
+  chosenBy,
+  COMPRESS_OPTIONS,
+  type CompressOptions,
+  type CompressReport
+} from './compress-options.ts'
 import { openDirectory } from './directory.ts'
-
-export interface CompressProgress {
-  /** Files that are done. */
-  readonly done: number
-  /** All files whose type compresses. */
-  readonly total: number
-  /** The latest file, relative to the directory: `assets/app-BcXr2f3k.js`. */
-  readonly path: string
-}
-
-export interface CompressOptions {
-  /** Called after each file. */
-  readonly onProgress?: ((progress: CompressProgress) => void) | undefined
-  /** Aborting it rejects with its reason. Copies that were finished stay. */
-  readonly signal?: AbortSignal | undefined
-  /**
-   * A directory with an earlier build, absolute or relative to the working directory: deltas (`.dcz`) are
-   * written from its files to those of the same name with another hash, on Node 22.19, 24.6 and newer.
-   */
-  readonly against?: string | undefined
-}
-
-/** The copies in one coding. */
-export interface CodingReport {
-  /** `br`, `zstd` or `gzip`. */
-  readonly coding: string
-  /** `.br`, `.zst` or `.gz`. */
-  readonly extension: string
-  /** Whether this Node can write them; zstd needs 22.15 or newer. */
-  readonly isWritable: boolean
-  /** How many files have a copy now. */
-  readonly copies: number
-  /** Total size of these files, in bytes. */
-  readonly originalBytes: number
-  /** Total size of their copies, in bytes. */
-  readonly bytes: number
-  /** How many copies were written by this run. */
-  readonly written: number
-  /** How many copies were removed, because they were of other bytes and a new one does not pay. */
-  readonly removed: number
-}
-
-export interface CompressReport {
-  /** Real path of the directory. */
-  readonly directory: string
-  /** How many of its files have a type that compresses. */
-  readonly files: number
-  /** Total size of these files, in bytes. */
-  readonly bytes: number
-  /** One for each coding, the expected smallest first. */
-  readonly codings: readonly CodingReport[]
-  /** Files of more than 128 MiB, which are not compressed; relative to the directory. */
-  readonly tooLarge: readonly string[]
-  /** Undefined without `against`. */
-  readonly deltas: DeltaReport | undefined
-  /** Duration of the run. */
-  readonly seconds: number
-}
-
-const OPTIONS = {
-  onProgress: callback,
-  signal: abortSignal,
-  against: text
-} satisfies Record<keyof CompressOptions, Expectation>
 
 // Node compresses four buffers at once by default (UV_THREADPOOL_SIZE).
 const CONCURRENCY = 4
@@ -96,7 +38,7 @@ const MAX_BYTES = 128 * 1024 * 1024
  * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
  * Each is decompressed and compared with its original before it gets its name. A copy that expands to its
  * original is not made again; one of other bytes is replaced, or removed where compression does not pay.
- * Dotfiles and symbolic links are skipped, and so is a copy whose original does not exist.
+ * Source maps, dotfiles and symbolic links are skipped, and so is a copy whose original does not exist.
  *
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for an invalid argument
@@ -110,12 +52,14 @@ export async function compress(
   options: CompressOptions = {}
 ): Promise<CompressReport> {
   const startedAt = performance.now()
-  check(options, OPTIONS)
+  check(options, COMPRESS_OPTIONS)
   const { onProgress, signal, against } = options
   const served = await openDirectory(directory)
   const writeAgainst = against === undefined ? undefined : await writerAgainst(against, served)
   await sweepTree(served.path)
-  const candidates = served.files.filter(isCompressibleType)
+  const compressible = served.files.filter(isCompressibleType)
+  const isWanted = chosenBy(options)
+  const candidates = compressible.filter(isWanted)
   const tooLarge: string[] = []
   const originals: number[] = []
   const copies: (CopyResult & { readonly original: number })[] = []
@@ -153,6 +97,7 @@ export async function compress(
       }
     }),
     tooLarge: tooLarge.toSorted(),
+    leftOut: compressible.filter(path => !isWanted(path)),
     deltas: writeAgainst && { isWritable: await canMakeDeltas(), ...savingsOf(deltas) },
     seconds: (performance.now() - startedAt) / 1000
   }

@@ -18,7 +18,12 @@ import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { WRITABLE_CODINGS } from '../../../../lib/files/codings.ts'
-import { type CompressReport, compress, verifyCopies } from '../../../../lib/index.ts'
+import {
+  type CompressOptions,
+  type CompressReport,
+  compress,
+  verifyCopies
+} from '../../../../lib/index.ts'
 import { type Files, makeProject, makeSite, writeFiles } from '../../../support/site.ts'
 
 const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css')
@@ -123,12 +128,19 @@ test('compress writes what pays and nothing else, with totals for each coding, a
     onProgress: ({ done, total, path }) => steps.push(`${done}/${total} ${path}`)
   })
   const compressed = [
-    ...['assets/app.css', 'assets/app.js', 'assets/app.js.map', 'assets/logo.svg'],
+    ...['assets/app.css', 'assets/app.js', 'assets/logo.svg'],
     ...['index.html', 'manifest.webmanifest']
   ]
   const left = [
     ...['.env', '.vite/manifest.json', 'LICENSE', 'archive.tar.gz', 'assets/.git/config.txt'],
-    ...['assets/font.woff2', 'assets/photo.png', 'game.wasm.br', 'random.txt', 'small.css']
+    ...[
+      'assets/app.js.map',
+      'assets/font.woff2',
+      'assets/photo.png',
+      'game.wasm.br',
+      'random.txt',
+      'small.css'
+    ]
   ]
   t.deepEqual(names(), [...compressed.flatMap(withCopies), ...left].toSorted())
   for (const path of compressed) {
@@ -144,6 +156,7 @@ test('compress writes what pays and nothing else, with totals for each coding, a
   t.is(report.files, considered.length)
   t.is(report.bytes, sizeOf(considered))
   t.deepEqual(report.tooLarge, [])
+  t.deepEqual(report.leftOut, ['assets/app.js.map'])
   t.true(report.seconds > 0)
   t.deepEqual(
     report.codings.map(({ coding, extension }) => coding + extension),
@@ -164,6 +177,21 @@ test('compress writes what pays and nothing else, with totals for each coding, a
     steps.map(step => step.replace(/ .*/, '')),
     considered.map((_, at) => `${at + 1}/${considered.length}`)
   )
+})
+
+test('include and exclude choose what is compressed, source maps too, and copies of the rest stay', async t => {
+  const paths = ['a.js', 'a.js.map', 'lib/b.css', 'lib/b.css.map']
+  const { root, names } = makeDirectory(t, Object.fromEntries(paths.map(path => [path, TEXT])))
+  const compressed = () => paths.filter(path => names().includes(`${path}.br`))
+  const leftOut = async (options: CompressOptions) => (await compress(root, options)).leftOut
+  t.deepEqual(await leftOut({ include: ['*.css'], exclude: ['none'] }), [
+    ...['a.js', 'a.js.map', 'lib/b.css.map']
+  ])
+  t.deepEqual(compressed(), ['lib/b.css'])
+  t.deepEqual(await leftOut({ exclude: ['lib/**'] }), ['a.js.map', ...paths.slice(2)])
+  t.deepEqual(compressed(), ['a.js', 'lib/b.css'])
+  t.deepEqual(await leftOut({ include: ['**'], exclude: ['a.*.map'] }), ['a.js.map'])
+  t.deepEqual(compressed(), ['a.js', 'lib/b.css', 'lib/b.css.map'])
 })
 
 test('a copy of the same bytes is not made again, and only gets another mtime when it is older', async t => {
@@ -365,6 +393,10 @@ test('wrong arguments are TypeErrors that say what was expected', async t => {
   await t.throwsAsync(compress('dist', { onprogress: () => undefined } as object), {
     ...expected,
     message: "unknown option 'onprogress': did you mean 'onProgress'?"
+  })
+  await t.throwsAsync(compress('dist', { include: '*.js' as never }), {
+    ...expected,
+    message: "include must be a list of globs such as ['*.js'], got '*.js'"
   })
   await t.throwsAsync(compress('dist', { signal: {} as AbortSignal }), {
     ...expected,
