@@ -18,7 +18,7 @@ export class AssetError extends Error {
   /** The status of the response to the request that failed. */
   readonly status: number = 500
   /** Keeps Koa from sending `message` to the client. */
-  readonly expose = false
+  readonly expose: boolean = false
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
     // It contains file names and is logged: none may start a line of its own.

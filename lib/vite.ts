@@ -125,11 +125,18 @@ function announce(server: ViteDevServer): void {
       token
     }
     write(file, JSON.stringify(announcement))
-    const remove = () => rmSync(file, { force: true })
-    httpServer.once('close', remove)
-    process.once('exit', remove)
-    // Without a listener, a signal ends the process without `exit`. Vite has one for SIGTERM.
-    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.once(signal, () => process.exit())
+    // Another dev server may have announced itself since.
+    const remove = () => void (readIfThere(file)?.includes(token) && rmSync(file, { force: true }))
+    // Vite ends by itself on SIGTERM.
+    const end = (signal: NodeJS.Signals) => {
+      remove()
+      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
+    }
+    process.once('exit', remove).once('SIGINT', end).once('SIGHUP', end)
+    httpServer.once('close', () => {
+      remove()
+      process.off('exit', remove).off('SIGINT', end).off('SIGHUP', end)
+    })
   })
 }
 

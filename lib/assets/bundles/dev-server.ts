@@ -91,6 +91,8 @@ export class AnnouncedDevServer {
   readonly #dir: string
   readonly #base: string
   readonly #warn: (message: string) => void
+  /** A build that empties its directory removes the file of a server that goes on. */
+  #last: string | undefined
 
   constructor(dir: string, urlPath: string, warn: (message: string) => void) {
     this.#dir = dir
@@ -103,14 +105,17 @@ export class AnnouncedDevServer {
   })
 
   async #look(): Promise<DevServer | undefined> {
-    const text = await ifThere(readFile(announcementIn(this.#dir), 'utf8'))
-    const announced = text === undefined ? undefined : (parse(text) as Announcement | undefined)
-    if (!announced) return undefined
+    const text = (await ifThere(readFile(announcementIn(this.#dir), 'utf8'))) ?? this.#last
+    this.#last = undefined
+    const announced = text === undefined ? undefined : parse(text)
+    if (!isAnnouncement(announced)) return undefined
     const { origin, base, inputs, root, token } = announced
     if (base === this.#base) {
-      const life = parse(await responseOf(`${origin}${base}${LIFE}`)) as Life | undefined
-      if (life?.token !== token) return undefined
-      const changed = inputs.map(name => [name, life.changed[name] ?? 0] as const)
+      const life = parse(await responseOf(`${origin}${base}${LIFE}`))
+      if (life?.['token'] !== token) return undefined
+      this.#last = text
+      const { changed: times = {} } = life as Partial<Life>
+      const changed = inputs.map(name => [name, times[name] ?? 0] as const)
       return { origin, inputs: new Map(changed), top: await namesIn(resolve(this.#dir, root)) }
     }
     const advice = `it must be the mount's URL path, '${this.#base}'`
@@ -119,8 +124,15 @@ export class AnnouncedDevServer {
   }
 }
 
+/** Another release of the plugin may have written it. */
+function isAnnouncement(value: object | undefined): value is Announcement {
+  const { origin, inputs, root, token }: Partial<Announcement> = value ?? {}
+  const isWeb = isText(origin) && /^https?:/.test(origin) && URL.canParse(origin)
+  return isWeb && isText(root) && isText(token) && Array.isArray(inputs) && inputs.every(isText)
+}
+
 /** Undefined for anything but an object: the dev server may be another program's by now. */
-function parse(text: string): unknown {
+function parse(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isRecord(value) ? value : undefined
@@ -135,7 +147,6 @@ const LONGEST_MS = 5000
 /** Empty when nobody responds. */
 function responseOf(url: string): Promise<string> {
   return new Promise(resolve => {
-    if (!URL.canParse(url)) return resolve('')
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp
     // Its certificate is one of a person's own machine.
     const options = { rejectUnauthorized: false, timeout: LONGEST_MS }

@@ -64,7 +64,8 @@ export class MountedBundle implements EntrySource {
     const bytes = statIfThere(manifest)?.isFile() ? readIfThere(manifest) : undefined
     if (!bytes) {
       if (options.env === 'development' || options.env === 'test') return
-      throw this.#unbuilt(`there is no manifest ${manifest}`)
+      const message = `there is no manifest ${manifest}: ${REMEDY}`
+      throw new AssetError('manifest-missing', message)
     }
     this.version = digestOf(bytes)
     this.#bundle = readBundle(bytes, mount)
@@ -82,8 +83,9 @@ export class MountedBundle implements EntrySource {
     if (!this.#bundle) {
       // Tests are about the application.
       if (env === 'test') return sourceUrls(host, this.urlPath, name)
-      const missing = `neither a manifest ${this.mount.manifest} nor a dev server of Vite with the plugin freshAssets`
-      throw this.#unbuilt(`the mount ${this.urlPath || '/'} has ${missing}`)
+      const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.mount.manifest}, and no Vite with the plugin freshAssets runs (npx vite)`
+      // The page is a developer's own, and the remedy is not in its code.
+      throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
     }
     const found = this.#bundle.entry(name)
     if (!found) return undefined
@@ -161,10 +163,6 @@ export class MountedBundle implements EntrySource {
 
   #pathOf(file: string): string {
     return join(this.mount.dir, withoutQuery(file))
-  }
-
-  #unbuilt(fault: string): AssetError {
-    return new AssetError('manifest-missing', `${fault}: ${REMEDY}`)
   }
 
   #incomplete(file: string): AssetError {

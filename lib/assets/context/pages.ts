@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from 'koa'
 import { ifThere } from '../../files/disk.ts'
-import { isBelow } from '../serving/request-path.ts'
+import { isBelow, rawPath } from '../serving/request-path.ts'
 import type { ViteServer } from '../settings/mount-options.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 
@@ -40,18 +40,25 @@ export function viteAt(path: string, { mounts }: Settings): ViteServer | undefin
 }
 
 /** Resolves when Vite has responded, or has nothing to say. */
-export function respondByVite(ctx: Context, { middlewares }: ViteServer): Promise<void> {
+export function respondByVite(ctx: Context, { middlewares, config }: ViteServer): Promise<void> {
   const { req, res } = ctx
-  const { url } = req
+  const { url = '', headers } = req
+  const { accept } = headers
+  // Its `index.html` in place of a file that is missing would hide that. `fallback` says where a page belongs.
+  if (config.appType === 'spa' && !rawPath(url).endsWith('/'))
+    headers.accept = accept?.replaceAll(/text\/html|\*\/\*/g, '-/-') || '-/-'
   return new Promise((resolve, reject) => {
     // Vite has responded, or the client has gone away.
     res.once('close', () => {
       ctx.respond = false
+      // As Koa's own `ctx.set`: a session in front would set its cookie now, which is an error in Node.
+      res.setHeader = () => res
       resolve()
     })
     middlewares(req, res, (error?: unknown) => {
       // Without Vite's base until now.
       req.url = url
+      headers.accept = accept
       if (error) reject(error)
       else resolve()
     })

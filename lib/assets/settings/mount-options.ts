@@ -9,6 +9,7 @@ import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 export interface ViteConfig {
   readonly root: string
   readonly base: string
+  readonly appType?: string
   readonly plugins: readonly { readonly name: string }[]
   readonly build: {
     readonly rollupOptions?: { readonly input?: unknown }

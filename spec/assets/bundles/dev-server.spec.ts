@@ -1,5 +1,5 @@
 // Vite's dev server: found by its announcement, or given to koaAssets; and pages without a build.
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import test, { type ExecutionContext } from 'ava'
@@ -49,10 +49,11 @@ test.serial(
       instanceOf: AssetError,
       code: 'manifest-missing',
       message:
-        /^the mount \/admin has neither a manifest .*dist\/\.vite\/manifest\.json nor a dev server of Vite/
+        /^the mount \/admin has neither a build nor a dev server: there is no .*dist\/\.vite\/manifest\.json, and no Vite/
     }
     const none = await page()
-    t.throws(() => none.entry('src/main.ts'), missing)
+    const error = t.throws(() => none.entry('src/main.ts'), missing)
+    t.true(error instanceof AssetError && error.expose, 'Koa shows it in the page')
     const { server, origin } = await serve(t, config())
     t.deepEqual(summary((await page()).entry(...MAIN)), [
       `stylesheet ${origin}/admin/src/print.css`,
@@ -66,11 +67,11 @@ test.serial(
     )
 
     await build(config())
-    t.regex(
-      (await page()).entry('src/main.ts'),
-      /@vite\/client/,
-      'a build meanwhile changes nothing'
-    )
+    const meanwhile = (await page()).entry('src/main.ts')
+    t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
+    t.true(existsSync(join(root, 'dist/.vite/dev-server.json')))
+    rmSync(join(root, 'dist/.vite/dev-server.json'))
+    t.regex((await page()).entry('src/main.ts'), /@vite\/client/, 'as a build does at its start')
     await server.close()
     t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
     t.false(existsSync(join(root, 'dist/.vite/dev-server.json')))
@@ -82,14 +83,35 @@ test('BND-09 an announcement that was left behind is not believed', async t => {
   const port = await listen(t, async (_, res) => void res.end('{"token":"other","changed":{}}'))
   const page = inDevelopment(root)
   const announced = { base: '/admin/', inputs: ['src/main.ts'], token: 'mine' }
-  for (const origin of [`http://127.0.0.1:${port}`, 'http://127.0.0.1:1', 'nowhere', undefined]) {
+  const gone = 'http://127.0.0.1:1'
+  for (const origin of [
+    `http://127.0.0.1:${port}`,
+    gone,
+    'nowhere',
+    'http://',
+    'file:///a',
+    undefined
+  ]) {
     writeFiles(root, { 'dist/.vite/dev-server.json': JSON.stringify({ ...announced, origin }) })
     const { entry } = await page()
     t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, origin)
   }
-  writeFiles(root, { 'dist/.vite/dev-server.json': '{"base":' })
-  const { entry } = await page()
-  t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' })
+  for (const text of ['{"base":', '[]', '{}', '{"inputs":7}']) {
+    writeFiles(root, { 'dist/.vite/dev-server.json': text })
+    const { entry } = await page()
+    t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, text)
+  }
+})
+
+test.serial('BND-09 of two dev servers the newer one counts, and outlives the other', async t => {
+  const { root, config } = project(t)
+  const page = inDevelopment(root)
+  const [older, newer] = [await serve(t, config()), await serve(t, config())]
+  const leadTo = async (origin: string) =>
+    t.true((await page()).entry('src/main.ts').includes(`${origin}/admin/src/main.ts`))
+  await leadTo(newer.origin)
+  await older.server.close()
+  await leadTo(newer.origin)
 })
 
 test.serial(
@@ -174,8 +196,27 @@ test('BND-09 a dev server in this process gets what is below the mount and route
     t.is(headers['content-type'], path.endsWith('.css') ? 'text/css' : 'text/javascript')
   }
   t.is((await ask('/admin/api')).text, 'the API')
-  t.is((await ask('/admin/missing.js')).status, 404)
   t.is((await ask('/src/main.ts')).status, 404, 'without the base')
+})
+
+test("BND-09 a file that is missing is a 404 in development too, never Vite's page", async t => {
+  const { ask } = await inProcess(t, {}, { 'index.html': '<p>page</p>' })
+  for (const accept of ['*/*', 'text/html,*/*;q=0.1', undefined]) {
+    for (const path of ['/admin/missing.js', '/admin/logo.png?a/', '/admin/.env', '/admin/x'])
+      t.is((await ask(path, { headers: accept ? { accept } : {} })).status, 404, path)
+    t.true((await ask('/admin/', { headers: accept ? { accept } : {} })).text.includes('page'))
+  }
+})
+
+test('BND-09 middleware in front may set a cookie after Vite has responded', async t => {
+  const { ask, app, errors } = await inProcess(t)
+  app.middleware.unshift(async (ctx, next) => {
+    await next()
+    ctx.cookies.set('session', 'renewed')
+    ctx.set('X-After', 'yes')
+  })
+  t.is((await ask('/admin/src/main.ts')).status, 200)
+  t.deepEqual(errors, [])
 })
 
 test('BND-09 an entry that was edited has the URL under which its modules import it again', async t => {
