@@ -92,7 +92,7 @@ export class Builder {
   /** Every asset that can be built; the same result again if nothing has changed. */
   async all(): Promise<BuildResult> {
     const places = await listPlaces(this.#settings, this.#sources, this.#options.only)
-    const failures = findFailures(this.#settings, places)
+    const failures = findFailures(this.#settings, places, this.#options.warn)
     const all = await this.#draftAll(places, failures)
     const drafts = all.map(({ draft }) => draft)
     const last = this.#last

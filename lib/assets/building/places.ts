@@ -75,14 +75,16 @@ export function byPath(a: { readonly path: string }, b: { readonly path: string 
 }
 
 /** Names that several sources share, and names that cannot be requested. */
-export function findFailures({ root }: Settings, places: readonly Place[]): Failure[] {
-  return places.flatMap(({ path, name, source, rivals }) => {
+export function findFailures(
+  { root }: Settings,
+  places: readonly Place[],
+  warn: (message: string) => void
+): Failure[] {
+  return places.flatMap(({ path, clash, rivals, source }) => {
     const failures: Failure[] = []
-    if (rivals.length > 0) {
-      const paths = [source, ...rivals].map(one => one.path).join(', ')
-      const message = `several sources in ${source.directory} are published as ${name}: ${paths}; rename all but one`
-      failures.push({ path, error: new AssetError('name-taken', message) })
-    }
+    if (clash !== undefined && rivals.length > 0) {
+      failures.push({ path, error: new AssetError('name-taken', clash) })
+    } else if (clash !== undefined) warn(clash)
     const reason = whyNotCanonical(encodePath(path))
     if (reason !== undefined) {
       const [file, shown] = [relative(root, source.file), path].map(printable)

@@ -122,7 +122,7 @@ export async function precompile(
   const { signal, onProgress, minify } = precompileOptions
   const { prefix, root, apps } = settings
   const warn = warnOnce(precompileOptions.warn)
-  const sources = new Sources(settings, warn)
+  const sources = new Sources(settings, warn, () => undefined)
   const directory = publicFile(settings, prefix)
   const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
     onProgress?.({ stage, done, total, path })

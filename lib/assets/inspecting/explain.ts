@@ -153,7 +153,7 @@ async function findSource(
 ): Promise<Source | undefined> {
   const { settings, sources } = pipeline
   const { app, name } = wanted
-  const { source, warning, candidates } = await sources.of(app).explain(name)
+  const { source, clash, warning, candidates } = await sources.of(app).explain(name)
   const shown = (path: string) => relative(settings.root, path) || '.'
   const details = candidates.map(({ directory, named, tailed }) => {
     const found = new Set([...named, ...tailed].map(({ path }) => path))
@@ -161,7 +161,7 @@ async function findSource(
   })
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing
-  const advice = warning ?? (source ? undefined : await adviseOn(sources, app, name))
+  const advice = clash ?? warning ?? (source ? undefined : await adviseOn(sources, app, name))
   if (advice !== undefined && advice !== finding) details.push(advice)
   const helpers = helpersFinding(pipeline, { ...wanted, name: source?.name ?? name })
   steps.push(step('sources', finding, details), step('helpers', helpers))

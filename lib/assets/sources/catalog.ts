@@ -93,19 +93,32 @@ export interface Candidates {
 
 export interface Choice {
   readonly source: Source | undefined
-  /** Set when a directory has more than one candidate. */
+  /** Set when a directory has several sources of the name. */
+  readonly clash?: string
+  /** Set when a directory has several sources with the tail, which finds none of them. */
   readonly warning?: string
+}
+
+/** The verdict on several sources of one name, wherever it is found; undefined for one. */
+export function clashOf(
+  name: string,
+  [source, ...rivals]: readonly Source[],
+  hidden: readonly Source[]
+): string | undefined {
+  if (!source || rivals.length + hidden.length === 0) return undefined
+  const others = [...rivals, ...hidden].map(({ path }) => path).join(', ')
+  const found = `several sources in ${source.directory} are published as ${name}:`
+  return rivals.length > 0
+    ? `${found} ${source.path}, ${others}; development uses the first, precompile refuses them: rename or exclude all but one`
+    : `${found} ${source.path} is used, ${others} ignored; rename all but one`
 }
 
 /** A name comes before a tail, and an earlier directory before a later one. */
 export function choose(name: string, all: readonly Candidates[]): Choice {
   const place = all.find(({ named }) => named.length > 0)
   if (place) {
-    const [source, ...others] = [...place.named, ...place.hidden]
-    if (!source || others.length === 0) return { source }
-    const ignored = others.map(({ path }) => path).join(', ')
-    const warning = `several sources in ${place.directory} are published as ${name}: ${source.path} is used, ${ignored} ignored; rename all but one`
-    return { source, warning }
+    const clash = clashOf(name, place.named, place.hidden)
+    return { source: place.named[0], ...(clash !== undefined && { clash }) }
   }
   const { directory, tailed } = all.find(each => each.tailed.length > 0) ?? { tailed: [] }
   if (tailed.length <= 1) return { source: tailed[0] }

@@ -5,6 +5,7 @@ import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import {
   choose,
+  clashOf,
   makeCatalog,
   tailsOf,
   type Candidates,
@@ -28,6 +29,8 @@ export interface Listed extends Asset {
   readonly from: number
   /** Other sources of that name in the same directory. */
   readonly rivals: readonly Source[]
+  /** The sentence about these, or about a plain file that hides a source of the app's own. */
+  readonly clash: string | undefined
   /** Sources of that name beside a plain file of the same name, and in directories that are searched later. */
   readonly shadowed: readonly Source[]
 }
@@ -38,11 +41,12 @@ export class Sources {
   readonly #apps: readonly AppSettings[]
   readonly #listeners = new Set<() => void>()
 
-  constructor(settings: Settings, warn: (message: string) => void) {
+  /** @param warnOfClash for who reports several sources of one name by itself */
+  constructor(settings: Settings, warn: (message: string) => void, warnOfClash = warn) {
     this.#apps = settings.apps
     const announce = () => this.#listeners.forEach(listener => listener())
     const treeOf = memoized((directory: string) => new Tree(directory, settings.symlinks, announce))
-    this.of = memoized(app => new AppSources(app, settings.root, treeOf, warn))
+    this.of = memoized(app => new AppSources(app, settings.root, treeOf, { warn, warnOfClash }))
   }
 
   /** A number that grows with every change of the set of files. */
@@ -65,6 +69,8 @@ export class Sources {
   }
 }
 
+type Warnings = Readonly<Record<'warn' | 'warnOfClash', (message: string) => void>>
+
 export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
   const known = new Map<K, V>()
   return key => {
@@ -80,7 +86,7 @@ export class AppSources {
   readonly packages: readonly string[]
   readonly #app: AppSettings
   readonly #treeOf: (directory: string) => Tree
-  readonly #warn: (message: string) => void
+  readonly #warnings: Warnings
   #searched: { readonly trees: readonly Tree[]; readonly count: number } | undefined
   readonly #catalogs = new Map<Tree, { readonly version: number; readonly catalog: Catalog }>()
 
@@ -88,11 +94,11 @@ export class AppSources {
     app: AppSettings,
     root: string,
     treeOf: (directory: string) => Tree,
-    warn: (message: string) => void
+    warnings: Warnings
   ) {
     this.#app = app
     this.#treeOf = treeOf
-    this.#warn = warn
+    this.#warnings = warnings
     this.packages = nodeModulesFrom(root)
   }
 
@@ -104,8 +110,9 @@ export class AppSources {
   async find(name: string, skipped?: ReadonlySet<string>): Promise<Source | undefined> {
     for (const update of [() => this.refresh(), () => this.verify()]) {
       await update()
-      const { source, warning } = choose(name, this.#candidates(name, skipped))
-      if (warning) this.#warn(warning)
+      const { source, clash, warning } = choose(name, this.#candidates(name, skipped))
+      if (clash) this.#warnings.warnOfClash(clash)
+      if (warning) this.#warnings.warn(warning)
       if (source) return source
     }
     return undefined
@@ -144,7 +151,10 @@ export class AppSources {
         const [first, beside] = [listed.get(name), hidden.get(name) ?? []]
         if (!source) continue
         if (first) first.shadowed.push(source, ...rivals, ...beside)
-        else listed.set(name, { app, name, source, from, rivals, shadowed: [...beside] })
+        else {
+          const clash = clashOf(name, [source, ...rivals], from === 0 ? beside : [])
+          listed.set(name, { app, name, source, from, rivals, clash, shadowed: [...beside] })
+        }
       }
     })
     return [...listed.values()]

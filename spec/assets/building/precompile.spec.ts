@@ -175,13 +175,30 @@ test('FPR-10 every broken source is listed, and nothing is changed', async t => 
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
-test('two sources of one name are refused, and both are named', async t => {
-  const root = makeSources(t, { 'images/logo.png': 'one', 'docs/logo.png': 'two', 'a.js': 'a' })
-  await t.throwsAsync(() => run({ root }), {
-    instanceOf: PrecompileError,
-    message: /docs\/logo\.png, images\/logo\.png/
+test('PUB-14 two sources of one name are refused with the sentence of development, which is told once', async t => {
+  const root = makeSources(t, {
+    'images/logo.png': 'one',
+    'docs/logo.png': 'two',
+    'css/a.css': 'a { src: url(logo.png) }'
   })
+  const warnings: string[] = []
+  const error = await t.throwsAsync(
+    () => precompile({ root }, { warn: message => void warnings.push(message) }),
+    { instanceOf: PrecompileError }
+  )
+  const verdict = `several sources in ${join(root, 'apps/web/assets')} are published as logo.png: docs/logo.png, images/logo.png; development uses the first, precompile refuses them: rename or exclude all but one`
+  t.is(error?.message, `Precompile failed with 1 error; nothing was published\n- ${verdict}`)
+  t.deepEqual(warnings, [])
   t.deepEqual(filesBelow(join(root, 'public')), [])
+})
+
+test('PUB-14 a plain file beside a source of its name is published, with the warning of development', async t => {
+  const root = makeSources(t, { 'css/two.css': 'two{}', 'css/two.css.scss': 'a { b: c }' })
+  const { assets, warnings } = await run({ root })
+  t.is(assets, 1)
+  t.deepEqual(warnings, [
+    `several sources in ${join(root, 'apps/web/assets')} are published as two.css: css/two.css is used, css/two.css.scss ignored; rename all but one`
+  ])
 })
 
 test("missing: 'warn' leaves a missing reference as it is written, and warns of it once", async t => {

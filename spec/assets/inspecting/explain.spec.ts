@@ -119,7 +119,7 @@ test('explain names the candidates of an ambiguous tail, and the losers of a col
   t.deepEqual(step(collision, 'sources')?.details, [
     'apps/web/assets: docs/logo.png, images/logo.png',
     'package/assets: no match',
-    `several sources in ${join(root, 'apps/web/assets')} are published as logo.png: docs/logo.png is used, images/logo.png ignored; rename all but one`
+    `several sources in ${join(root, 'apps/web/assets')} are published as logo.png: docs/logo.png, images/logo.png; development uses the first, precompile refuses them: rename or exclude all but one`
   ])
 })
 

@@ -115,7 +115,9 @@ export async function readSource(
 ): Promise<{ readonly reading: Reading; readonly compiled?: Buffer | undefined }> {
   const { path, source } = place
   const { generation } = sources
-  const problems = findFailures(settings, [place]).map(({ error }) => error.message)
+  const problems = findFailures(settings, [place], () => undefined).map(
+    ({ error }) => error.message
+  )
   const broken = { source: source.file, problems, generation: NEVER, refersTo: [], inputs: [] }
   try {
     const renderer = new Renderer(settings, sources)
