@@ -96,10 +96,10 @@ async function measure({ file, old, next }: Row, root: string): Promise<string> 
     rmSync(root, { recursive: true, force: true })
     mkdirSync(dirname(source), { recursive: true })
     writeFileSync(source, old)
-    await precompile({ root, deltas, missing: 'ignore' })
+    await precompile({ root, deltas, missing: 'ignore', minify: false })
     writeFileSync(source, next)
     const begin = process.cpuUsage()
-    await precompile({ root, deltas, missing: 'ignore' })
+    await precompile({ root, deltas, missing: 'ignore', minify: false })
     const { user, system } = process.cpuUsage(begin)
     seconds.push(`${((user + system) / 1e6).toFixed(2)} s`)
   }

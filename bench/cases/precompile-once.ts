@@ -9,7 +9,7 @@ export interface Run {
 }
 
 async function main(root: string): Promise<void> {
-  const { assets } = await precompile({ root })
+  const { assets } = await precompile({ root, minify: false })
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
   const cpuSeconds = (userCPUTime + systemCPUTime) / 1e6
   console.log(JSON.stringify({ assets, rssMiB: maxRSS / 1024, cpuSeconds } satisfies Run))

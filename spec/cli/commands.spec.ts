@@ -1,4 +1,12 @@
-import { readFileSync, rmSync, statSync, writeFileSync, readdirSync } from 'node:fs'
+import {
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { type Explanation } from '../../lib/assets/inspecting/explain.ts'
@@ -8,7 +16,7 @@ import { type CleanReport, type VerifyReport, type PrecompileReport } from '../.
 import { makeFingerprinted } from '../support/fingerprinted.ts'
 import { makeSite, writeFiles } from '../support/site.ts'
 import { warningsAbout } from '../support/warnings.ts'
-import { makeShop, run, start } from './run.ts'
+import { makeShop, run, start, startNode } from './run.ts'
 import { until } from '../support/until.ts'
 
 const fingerprinted = (name: string, text: string) =>
@@ -90,7 +98,11 @@ response  200, after publishing its source
 )
 
 test.serial('list prints every asset, before it is precompiled and after', async t => {
-  const root = makeShop(t, { 'stylesheets/app.css': 'a{}', 'b.txt': 'b' })
+  const root = makeShop(t, {
+    'stylesheets/app.css': 'a{}',
+    'b.txt': 'b',
+    '/assets.config.mjs': 'export default { minify: false }'
+  })
   const before = await run(root, 'list')
   t.deepEqual(before, {
     status: 0,
@@ -167,7 +179,8 @@ test.serial('precompile prints few lines in a log, then a table of what it did',
   const root = makeShop(t, {
     'stylesheets/app.css': 'a{}',
     'javascripts/app.js': 'start()',
-    'images/logo.png': 'x'.repeat(12_345)
+    'images/logo.png': 'x'.repeat(12_345),
+    '/assets.config.mjs': 'export default { minify: false }'
   })
   const first = await run(root, 'precompile')
   t.is(first.status, 0)
@@ -232,17 +245,42 @@ test.serial('precompile --json prints the report and nothing else', async t => {
       { path: '/assets/a.txt', size: 1 }
     ],
     changes: { added: ['/assets/a.txt', '/assets/b.txt'], changed: [], removed: [] },
-    kept: 0
+    kept: 0,
+    minified: { files: 0, bytes: 0, insteadOf: 0 }
   })
 })
 
 test.serial('precompile --minify minifies and maps stylesheets, as its help states', async t => {
   const root = makeShop(t, { 'stylesheets/app.css': 'a {\n  color: red;\n}\n' })
-  t.regex((await run(root, 'precompile --help')).stdout, /--minify +minify CSS and JavaScript/)
+  t.regex(
+    (await run(root, 'precompile --help')).stdout,
+    /--minify +fail unless CSS and JavaScript can be minified/
+  )
   t.is((await run(root, 'precompile --quiet --minify')).status, 0)
   t.regex(readFileSync(join(root, 'public/assets/app.css'), 'utf8'), /^a\{color:red\}\n/)
   t.true(readdirSync(join(root, 'public/assets')).includes('app.css.map'))
+  t.regex((await run(root, 'precompile')).stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
 })
+
+test.serial(
+  'without esbuild precompile says that nothing was minified; with --minify it is an error',
+  async t => {
+    const root = makeShop(t, { 'app.css': 'a {\n  color: red;\n}\n' })
+    cpSync('dist', join(root, 'node_modules/koa-fresh-assets/dist'), { recursive: true })
+    cpSync('package.json', join(root, 'node_modules/koa-fresh-assets/package.json'))
+    for (const name of readdirSync('node_modules')) {
+      if (name === 'esbuild' || name === '.cache') continue
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
+    }
+    const cli = join(root, 'node_modules/koa-fresh-assets/dist/cli.js')
+    const reason = 'minifying needs esbuild, which is not installed: npm install --save-dev esbuild'
+    const { status, stdout } = await startNode(root, [cli, 'precompile'], {}).outcome
+    t.is(status, 0)
+    t.true(stdout.includes(`Minified    nothing: ${reason}`), stdout)
+    const asked = await startNode(root, [cli, 'precompile', '--minify'], {}).outcome
+    t.deepEqual([asked.status, asked.stderr], [1, `koa-fresh-assets: ${reason}\n`])
+  }
+)
 
 test.serial('precompile --quiet prints nothing, --verbose a line for each asset', async t => {
   const root = makeShop(t, { 'a.txt': 'a', 'b.txt': 'b' })

@@ -35,7 +35,7 @@ export function start(cwd: string, words: readonly string[], env: NodeJS.Process
   return startNode(cwd, [...LOADER, CLI, ...words], env)
 }
 
-function startNode(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv): Started {
+export function startNode(cwd: string, words: readonly string[], env: NodeJS.ProcessEnv): Started {
   const child = spawn(process.execPath, words, {
     cwd,
     env: { ...process.env, ...UNSET, ...env },

@@ -96,7 +96,9 @@ const inCode = productionPage.take('In code')
 
 const FILES = {
   'assets.config.js': 'export default { root: import.meta.dirname }',
-  'assets/stylesheets/app.css.scss': 'p { color: green }\n'.repeat(100),
+  'assets/stylesheets/app.css.scss':
+    'p { color: green }\n' +
+    Array.from({ length: 100 }, (_, at) => `.a${at} { top: 0 }\n`).join(''),
   'server.js': `import Koa from 'koa'
     import { koaAssets } from 'koa-fresh-assets'
     import options from './assets.config.js'

@@ -80,12 +80,15 @@ export function placed(files: Files): Files {
   )
 }
 
-/** Precompiles without a word; what it warns of is given back. */
+/** Precompiles without a word, and by default without minifying; what it warns of is given back. */
 export async function run(
   options: KoaAssetsOptions
 ): Promise<PrecompileReport & { warnings: string[] }> {
   const warnings: string[] = []
-  const report = await precompile(options, { warn: message => void warnings.push(message) })
+  const report = await precompile(
+    { minify: false, ...options },
+    { warn: message => void warnings.push(message) }
+  )
   return { ...report, warnings }
 }
 

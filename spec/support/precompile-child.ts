@@ -22,7 +22,7 @@ fs.rename = (from, to) => {
 async function main(): Promise<void> {
   let begun = false
   await precompile(
-    { root },
+    { root, minify: false },
     {
       warn: message => console.error(message),
       onProgress({ stage: at }) {

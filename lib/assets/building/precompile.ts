@@ -1,14 +1,14 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { AssetError } from '../../errors.ts'
+import { AssetError, reasonOf } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { sweep, sweepTree } from '../../files/writing/atomic-write.ts'
 import { abortSignal, callback, check, flag, type Expectation } from '../../options.ts'
 import { warnOnce } from '../../printable.ts'
-import { loadMinifier } from '../rendering/minify.ts'
+import { loadMinifier, type MinifyReport } from '../rendering/minify.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -33,7 +33,7 @@ export interface Progress {
 export interface PrecompileOptions {
   /** Called after each asset of each stage. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Overrides the option `minify` of every app. Default: each app's own. */
+  /** Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there". */
   readonly minify?: boolean | undefined
   /**
    * Aborting it rejects with its reason, and the previous manifest and its files stay. The final
@@ -70,6 +70,8 @@ export interface PrecompileReport {
   readonly kept: number
   /** Undefined when no asset changed that has an earlier version, and with `deltas: false`. */
   readonly deltas: DeltaReport | undefined
+  /** Undefined with `minify: false`. */
+  readonly minified: MinifyReport | undefined
 }
 
 /** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
@@ -93,6 +95,7 @@ const OPTIONS = {
   warn: callback
 } satisfies Record<keyof PrecompileOptions, Expectation>
 
+const NONE: MinifyReport = { files: 0, bytes: 0, insteadOf: 0 }
 const CONCURRENCY = 8
 /** The age of temporary files that a precompile removes: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
@@ -128,14 +131,21 @@ export async function precompile(
     onProgress?.({ stage, done, total, path })
   signal?.throwIfAborted()
   await requireAssets(settings, sources)
-  const isMinified = (app: AppSettings) => minify ?? app.minify
-  const minifier = apps.some(isMinified) ? await loadMinifier(root, warn) : undefined
+  const wish = (app: AppSettings) => minify ?? app.minify
+  const isAsked = (app: AppSettings) => wish(app) === true
+  const isWanted = (app: AppSettings) => wish(app) !== false
+  const minifier = apps.some(isWanted)
+    ? await loadMinifier(root, isAsked, warn).catch((error: unknown) => {
+        if (apps.some(isAsked)) throw error
+        return { minify: undefined, report: { ...NONE, problem: reasonOf(error) } }
+      })
+    : undefined
   await requireInPublic(settings, [directory])
   const held = await lock(directory, warn).catch(rethrowAsPublishError(settings, prefix))
   try {
     await Promise.all([sweep(dirname(directory)), sweepTree(directory, LEFT_MS)])
     const builder = new Builder(settings, sources, {
-      minifierOf: app => (isMinified(app) ? minifier : undefined),
+      minifierOf: app => (isWanted(app) ? minifier?.minify : undefined),
       warn,
       signal,
       onProgress: progressOf('compile')
@@ -147,7 +157,7 @@ export async function precompile(
     const options = { lock: held, signal, onProgress: progressOf('write') }
     const report = await publishBuild(settings, assets, options)
     const seconds = (performance.now() - startedAt) / 1000
-    return { manifest: manifestFile(settings), ...report, seconds }
+    return { manifest: manifestFile(settings), ...report, minified: minifier?.report, seconds }
   } finally {
     await held.release()
   }

@@ -11,6 +11,7 @@ import { readContent } from '../../files/open-file.ts'
 import { withRelativeSources } from '../compilers/compiler.ts'
 import { asCompileError } from '../compilers/esbuild.ts'
 import { loadPeer } from '../compilers/built-in.ts'
+import type { AppSettings } from '../settings/app-settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import { textOf, textType, type Draft } from './draft.ts'
 import { replaceReferences } from './references.ts'
@@ -19,6 +20,15 @@ import type { Renderer } from './renderer.ts'
 /** @throws CompileError for a source that is not valid CSS or JavaScript */
 export type Minify = (renderer: Renderer, asset: Asset, drafted: Draft) => Promise<Draft>
 
+/** What was minified, in bytes without source maps. */
+export interface MinifyReport {
+  readonly files: number
+  readonly bytes: number
+  readonly insteadOf: number
+  /** Why nothing was: esbuild cannot be loaded. */
+  readonly problem?: string
+}
+
 /** Stylesheets and scripts, unless their name shows that they are minified already. */
 export function isMinifiable(name: string): boolean {
   return textType(name) !== undefined && !/\.min\.\w+$/i.test(name)
@@ -26,18 +36,34 @@ export function isMinifiable(name: string): boolean {
 
 /**
  * @param root the project's root; esbuild is loaded from there first
+ * @param isAsked whether the app asks for it, so that a source that cannot be minified is an error
  * @param warn receives the warnings of esbuild, each with its place
  * @throws AssetError when esbuild is not installed
  */
-export async function loadMinifier(root: string, warn: (message: string) => void): Promise<Minify> {
+export async function loadMinifier(
+  root: string,
+  isAsked: (app: AppSettings) => boolean,
+  warn: (message: string) => void
+): Promise<{ readonly minify: Minify; readonly report: MinifyReport }> {
   const esbuild = (await loadPeer(['esbuild'], 'minifying', root)) as typeof Esbuild
-  return async (renderer, asset, drafted) => {
+  const report = { files: 0, bytes: 0, insteadOf: 0 }
+  const minify: Minify = async (renderer, asset, drafted) => {
     const bytes = await readContent(drafted.content)
     // Other encodings stay as they are.
     if (bytes.length === 0 || !isUtf8(bytes)) return drafted
     const code = await withInlineMap(renderer, asset, drafted, new TextDecoder().decode(bytes))
-    const result = await transform(esbuild, asset, code)
+    const result = await transform(esbuild, asset, code).catch((error: unknown) => {
+      if (isAsked(asset.app) || !(error instanceof CompileError)) throw error
+      const { file, line, column } = error.location
+      const place = [relative(root, file), line, line && column].filter(Boolean).join(':')
+      warn(`${place}: ${error.reason}; it is published as it is`)
+      return undefined
+    })
+    if (!result) return (await renderer.draft(asset)) ?? drafted
     for (const warning of result.warnings) warn(warningOf(root, asset, warning))
+    report.files++
+    report.bytes += Buffer.byteLength(result.code)
+    report.insteadOf += Buffer.byteLength(code.replace(INLINE_MAP, ''))
     return {
       ...drafted,
       content: Buffer.from(result.code),
@@ -45,7 +71,10 @@ export async function loadMinifier(root: string, warn: (message: string) => void
       map: withRelativeSources(result.map, asset.source.file)
     }
   }
+  return { minify, report }
 }
+
+const INLINE_MAP = /\n?\/[/*]# sourceMappingURL=data:[^]*$/
 
 /** No output format is set, so a classic script keeps its global names. */
 async function transform(esbuild: typeof Esbuild, { name, source }: Asset, code: string) {

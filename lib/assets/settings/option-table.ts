@@ -13,7 +13,8 @@ import {
   text,
   wholeNumber,
   withDefault,
-  type Expectation
+  type Expectation,
+  type Option
 } from '../../options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { isExtension, MOUNT } from './mount-options.ts'
@@ -27,6 +28,9 @@ export interface Situation {
 }
 
 const MIB = 1024 * 1024
+
+/** Undefined: where esbuild can be loaded. */
+const ifLoadable: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
 
 export const LAYERED = {
   compile: withDefault(
@@ -51,7 +55,7 @@ export const LAYERED = {
   missing: withDefault(oneOf('ignore', 'warn', 'error'), ({ isPrecompile }: Situation) =>
     isPrecompile ? 'error' : 'warn'
   ),
-  minify: withDefault(flag, false)
+  minify: ifLoadable
 } satisfies Record<keyof LayeredOptions, Expectation>
 
 export const MEMORY = {

@@ -12,7 +12,15 @@ import {
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
-import { count, deltasText, formatBytes, formatSeconds, indent, table } from '../format.ts'
+import {
+  count,
+  deltasText,
+  formatBytes,
+  formatSeconds,
+  indent,
+  savingsText,
+  table
+} from '../format.ts'
 import { longRun, type ShowProgress } from '../long-run.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
@@ -29,9 +37,10 @@ For files that changed it also writes deltas (.dcz) from the versions of earlier
 deployments: a browser that has one of these downloads the difference only. This
 needs Node 22.19, 24.6 or newer.
 
-With --minify, or the option minify, stylesheets and scripts are minified, each with
-a source map to the original source (app.css.map); *.min.css and *.min.js are left
-unchanged.
+Where esbuild is installed, stylesheets and scripts are minified, each with a source
+map to the original source (app.css.map); *.min.css and *.min.js are left unchanged.
+The option minify: false turns that off; with --minify, or minify: true, it is an
+error if esbuild is missing.
 
 Unchanged files are not written again. Files of earlier deployments stay, so pages
 that are open now keep working; 'clean' removes them. Plain names and the manifest
@@ -42,13 +51,13 @@ The environment is production, unless NODE_ENV or --env names another.`,
   options: {
     minify: {
       type: 'boolean',
-      description: 'minify CSS and JavaScript, with source maps (requires esbuild)'
+      description: 'fail unless CSS and JavaScript can be minified'
     },
     verbose: { type: 'boolean', description: 'print a line for each asset' }
   },
   examples: [
     ['koa-fresh-assets precompile', 'Build the project in this directory:'],
-    ['koa-fresh-assets precompile --minify', 'Minify stylesheets and scripts as well:'],
+    ['koa-fresh-assets precompile --minify', 'Fail where esbuild is missing:'],
     ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
   ],
   run: call => longRun(call, 'nothing was published', (...run) => publish(call, ...run))
@@ -87,11 +96,14 @@ async function format({ problems }: PrecompileError, options: KoaAssetsOptions):
 /** The result, on one screen. */
 function summary(report: PrecompileReport): string {
   const { assets, bytes, compressedBytes, seconds, largest, kept, deltas, manifest } = report
+  const { problem, ...saved } = report.minified ?? { files: 0, bytes: 0, insteadOf: 0 }
+  const minified = problem ? `nothing: ${problem}` : saved.files > 0 && savingsText(saved)
   const isHere = isInside(process.cwd(), manifest)
   const totals = [
     ['Assets', assets.toLocaleString('en')],
     ['Bytes', formatBytes(bytes)],
     ['Compressed', formatBytes(compressedBytes)],
+    ...(minified ? [['Minified', minified]] : []),
     ...(kept > 0 ? [['Kept', `${count(kept, 'file')} of the last build`]] : []),
     ...(deltas ? [['Deltas', deltasText(deltas)]] : []),
     ['Time', formatSeconds(seconds)],

@@ -32,7 +32,7 @@ const FILES = {
 
 async function makePublished(t: Parameters<typeof makeProject>[0]) {
   const root = makeProject(t, FILES)
-  await precompile({ root })
+  await precompile({ root, minify: false })
   const manifest = join(root, 'public/assets.json')
   const { assets } = JSON.parse(readFileSync(manifest, 'utf8')) as {
     assets: Record<string, ManifestEntry>
@@ -119,7 +119,7 @@ test('verify supports apps without fingerprints, and archives that are assets', 
     ...FILES,
     'apps/web/assets/app.css.gz': 'an archive of its own'
   })
-  await precompile({ root, fingerprint: false })
+  await precompile({ root, fingerprint: false, minify: false })
   t.deepEqual((await verify({ root, fingerprint: false })).problems, [])
 })
 
@@ -219,7 +219,7 @@ async function makeDeploys(t: ExecutionContext, days: readonly number[]) {
   for (const day of days.toSorted((a, b) => b - a)) {
     writeFileSync(source, textOf(day))
     utimesSync(source, daysAgo(day), daysAgo(day))
-    await precompile({ root })
+    await precompile({ root, minify: false })
   }
   const folder = join(root, 'public/assets')
   return { root, folder, left: () => readdirSync(folder).toSorted() }
@@ -242,7 +242,7 @@ test('FPR-15 the newest two are those that were published last, whatever their m
   for (const day of [300, 200]) {
     writeFileSync(source, textOf(day))
     utimesSync(source, daysAgo(day), daysAgo(day))
-    await precompile({ root })
+    await precompile({ root, minify: false })
   }
   const { removed, kept, bytes } = await clean({ root }, { keep: 2, age: 0 })
   t.deepEqual(removed, [1, 2, 3].map(day => `/assets/${nameOf(day)}`).toSorted())
@@ -256,7 +256,7 @@ test('a version counts as young from the moment the manifest drops it', async t 
   const source = join(root, 'apps/web/assets/app.css')
   const deploy = async (day: number) => {
     writeFileSync(source, textOf(day))
-    await precompile({ root })
+    await precompile({ root, minify: false })
   }
   // Back to what was there before, and on from there: 3 was live last.
   for (const day of [1, 2, 3, 4]) {
@@ -293,7 +293,7 @@ test('what the manifest names is kept, also after a rollback to an old version',
   const source = join(root, 'apps/web/assets/app.css')
   writeFileSync(source, textOf(3))
   utimesSync(source, daysAgo(3), daysAgo(3))
-  await precompile({ root })
+  await precompile({ root, minify: false })
   await clean({ root }, { keep: 1, age: 0 })
   t.deepEqual(left(), withCopies(['app.css', nameOf(3)]))
   t.deepEqual((await verify({ root })).problems, [])

@@ -115,7 +115,7 @@ for (const fingerprint of [true, false]) {
     const error = await t.throwsAsync(
       () =>
         precompile(
-          { root, fingerprint },
+          { root, fingerprint, minify: false },
           {
             onProgress({ stage, done, total }) {
               if (stage === 'compile' && done === total) {
@@ -139,7 +139,7 @@ test('a source that is taken away while it is published is an error that names i
   const gone = join(root, 'apps/web/assets/b.png')
   const error = await t.throwsAsync(() =>
     precompile(
-      { root },
+      { root, minify: false },
       { onProgress: ({ stage, done }) => stage === 'compile' && done === 2 && rmSync(gone) }
     )
   )
@@ -175,7 +175,7 @@ test('a precompile that lost its lock while it was paused replaces nothing', asy
   const error = await t.throwsAsync(
     () =>
       precompile(
-        { root },
+        { root, minify: false },
         {
           onProgress({ stage, done }) {
             if (stage !== 'write' || done !== 2) return
@@ -212,7 +212,7 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
       if (moment === 'before') abort.abort(reason)
       const error = await t.throwsAsync(() =>
         precompile(
-          { root },
+          { root, minify: false },
           {
             signal: abort.signal,
             onProgress({ stage, done }) {

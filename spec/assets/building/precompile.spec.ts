@@ -379,7 +379,7 @@ for (const [options, message] of [
 }
 
 test('precompile takes undefined for an option that is not set', async t => {
-  const root = makeSources(t, { 'app.js': 'go()' })
+  const root = makeSources(t, { 'app.txt': 'go()' })
   const unset = { minify: undefined, onProgress: undefined, signal: undefined, warn: undefined }
   t.is((await precompile({ root }, unset)).assets, 1)
   const { signal } = new AbortController()

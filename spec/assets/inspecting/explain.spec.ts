@@ -159,7 +159,7 @@ test('in production explain names the manifest entry, and every representation w
     'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100)
   })
   const options = { root, env: 'production', serve: true }
-  await precompile(options)
+  await precompile({ ...options, minify: false })
   const plain = await explain('app.css', options)
   const [, target = ''] = /^emit (.*)$/.exec(step(plain, 'helpers')?.finding ?? '') ?? []
   t.regex(target, withDigest(/^\/assets\/app-DIGEST\.css$/))

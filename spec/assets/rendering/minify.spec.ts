@@ -20,6 +20,7 @@ import {
   placed,
   readManifest,
   readPublic,
+  run,
   snapshot,
   targetOf
 } from '../../support/fingerprinted.ts'
@@ -42,14 +43,19 @@ async function makeMinified(t: Parameters<typeof makeProject>[0], files: Files) 
 const CSS = '/* why */\n.a {\n  color: red;\n}\n\n.b {\n  color: blue;\n}\n'
 const JS = '// why\nfunction greet(somebody) {\n  return "Hello " + somebody\n}\n'
 
-test('stylesheets and scripts get smaller; without minify they stay as they are', async t => {
+test('stylesheets and scripts get smaller where esbuild is there; with minify: false they stay as they are', async t => {
   const { root } = await makeMinified(t, { 'a.css': CSS, 'a.js': JS, 'm.mjs': `export ${JS}` })
   t.regex(readPublic(root, '/assets/a.css').toString(), /^\.a\{color:red\}\.b\{color:#00f\}\n\/\*#/)
   t.regex(
     readPublic(root, '/assets/a.js').toString(),
     /^function greet\(\w\)\{return"Hello "\+\w\}/
   )
-  await precompile({ root })
+  const small = snapshot(join(root, 'public'))
+  const { minified } = await precompile({ root })
+  t.deepEqual(snapshot(join(root, 'public')), small)
+  t.like(minified, { files: 3, insteadOf: Buffer.byteLength(CSS + JS + `export ${JS}`) })
+  t.true((minified?.bytes ?? Infinity) < 160)
+  t.is((await precompile({ root, minify: false })).minified, undefined)
   t.is(readPublic(root, '/assets/a.css').toString(), CSS)
   t.deepEqual(Object.keys(readManifest(root).assets), [
     '/assets/a.css',
@@ -69,6 +75,8 @@ test('the option minify is layered as others are, and the argument beats it', as
   const apps = { web: {}, admin: { minify: false } }
   const configure = { test: { minify: true } }
   await precompile({ root, apps, configure, env: 'test' })
+  t.deepEqual(both(), [true, false])
+  await precompile({ root, apps, configure })
   t.deepEqual(both(), [true, false])
   await precompile({ root, apps, configure, env: 'test' }, { minify: false })
   t.deepEqual(both(), [false, false])
@@ -301,7 +309,7 @@ test('runs with and without minify do not share files', async t => {
   const minified = snapshot(join(root, 'public'))
   await minify({ root })
   t.deepEqual(snapshot(join(root, 'public')), minified)
-  await precompile({ root })
+  await precompile({ root, minify: false })
   t.is(readPublic(root, '/assets/plain.js').toString(), JS)
   await minify({ root })
   for (const [path, digest] of minified)
@@ -345,6 +353,15 @@ test('syntax errors are reported with their places, and nothing is published', a
     excerpt: 'let = = 2'
   })
   t.deepEqual(snapshot(join(root, 'public')), before)
+})
+
+test('by default a source that esbuild cannot parse is published as it is, with a warning', async t => {
+  const bad = 'let fine = 1\nlet = = 2\n'
+  const root = makeProject(t, placed({ 'bad.js': bad, 'good.js': JS }))
+  const { minified, warnings } = await run({ root, minify: undefined, missing: 'ignore' })
+  t.is(minified?.files, 1)
+  t.deepEqual(warnings, ['apps/web/assets/bad.js:2:7: Unexpected "="; it is published as it is'])
+  t.is(readPublic(root, '/assets/bad.js').toString(), bad)
 })
 
 test('a warning of esbuild is reported with its place, on every run', async t => {
