@@ -172,6 +172,7 @@ test.serial('the other commands, which are for production, read .env.production'
 
 const ASSETS = [
   'apps/web/assets/favicon.ico',
+  'apps/web/assets/fonts/.gitkeep',
   'apps/web/assets/images/logo.svg',
   'apps/web/assets/javascripts/app.js',
   'apps/web/assets/stylesheets/app.css'
@@ -288,6 +289,45 @@ test('init overwrites nothing, adds only the lines that are missing, and a secon
     for (const [path, content] of Object.entries(after)) t.is(text(path), content, path)
     await run(root, 'init')
   }
+})
+
+test('init <app> adds an app to a project, says where it is, and keeps what is there', async t => {
+  const config = 'export default { prefix: "/files" }'
+  const root = makeProject(t, {
+    'apps/web/assets/app.css': 'own{}',
+    'assets.config.mjs': config,
+    'apps/admin/views/page.ejs': ''
+  })
+  const { status, stdout } = await run(root, 'init admin')
+  t.is(status, 0)
+  t.true(stdout.includes('create  apps/admin/assets/stylesheets/app.css'), stdout)
+  t.true(stdout.includes('below /admin, its assets those below /files/admin'), stdout)
+  for (const path of ASSETS) t.true(existsSync(join(root, path.replace('web', 'admin'))), path)
+  t.is(readFileSync(join(root, 'apps/web/assets/app.css'), 'utf8'), 'own{}')
+  t.is(readFileSync(join(root, 'assets.config.mjs'), 'utf8'), config)
+  const { stdout: listed } = await run(root, 'list')
+  t.true(listed.includes('/files/admin/app.css') && listed.includes('/files/app.css'), listed)
+  const again = await run(root, 'init admin')
+  const message = "there is an app 'admin' already, in apps/admin/assets: nothing was written"
+  t.is(again.status, 1)
+  t.true(again.stderr.endsWith(`koa-fresh-assets: ${message}\n`), again.stderr)
+})
+
+test('init <app> says what is left to do: the option apps, an only app that moves, assets at the root', async t => {
+  const apps = { 'apps/shop/assets/a.css': '', 'assets.config.mjs': 'export default {}' }
+  const moved = await run(makeProject(t, apps), 'init admin')
+  t.true(moved.stdout.includes('shop was the only app, at /; now it is at /shop.'), moved.stdout)
+  const named = { ...apps, 'assets.config.mjs': 'export default { apps: { shop: {} } }' }
+  const configured = makeProject(t, named)
+  const { stdout } = await run(configured, 'init admin')
+  t.true(stdout.includes('add it to the option apps in assets.config.mjs: admin: {}'), stdout)
+  t.is((await run(configured, 'init shop')).status, 1)
+  const single = makeProject(t, { 'assets/app.css': '' })
+  const { status, stderr } = await run(single, 'init admin')
+  t.is(status, 1)
+  t.regex(stderr, /move them to apps\/web\/assets first\n$/)
+  t.deepEqual(filesBelow(single), ['assets/app.css'])
+  t.is((await run(single, 'init ../x')).status, 2)
 })
 
 test('init takes another directory, which must exist', async t => {

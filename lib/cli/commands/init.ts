@@ -8,6 +8,7 @@ import {
   realpathSync
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { futureRealpath, isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
 import { isInside } from '../../files/disk.ts'
 import { isRecord } from '../../options.ts'
@@ -17,18 +18,23 @@ import { table } from '../format.ts'
 
 export const init: Command = {
   name: 'init',
-  summary: 'create the files of a new project',
-  about: `Creates apps/web/assets with a stylesheet, a script, an image and a favicon, unless
-the project has assets already; assets.config.js, or .ts beside a tsconfig.json;
+  summary: 'create the files of a new project, or another app in it',
+  argument: '[app]',
+  about: `Creates apps/web/assets with a stylesheet, a script, an image, a favicon and a
+folder for fonts, unless the project has assets already; assets.config.js, or .ts beside a tsconfig.json;
 .env.development and .env.test with SERVE_STATIC_ASSETS=true; and adds
 public/assets and public/assets.json to .gitignore. A file that exists is kept:
 lines that .gitignore and the .env files lack are added at the end. Nothing is
-written through a symbolic link that leads out of the project.`,
+written through a symbolic link that leads out of the project.
+
+With a name, it adds that app to the project: apps/<name>/assets with the same
+files. It is an error if there is such an app.`,
   options: {
     'dry-run': { type: 'boolean', description: 'list what would be done, and write nothing' }
   },
   examples: [
     ['koa-fresh-assets init --dry-run', 'Look first:'],
+    ['koa-fresh-assets init admin', 'Add an app, whose pages are at /admin:'],
     ['koa-fresh-assets init --root server', 'In a directory other than this one:']
   ],
   run
@@ -42,13 +48,18 @@ interface Step {
   readonly lines?: readonly string[]
 }
 
-async function run({ output, values }: Call): Promise<number> {
+async function run({ output, values, argument, loadOptions }: Call): Promise<number> {
   const given = values.text('root') ?? '.'
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const dryRun = values.flag('dry-run')
   const config = CONFIG_NAMES.find(name => existsSync(join(root, name))) ?? newConfig(root)
-  const files = { ...(hasAssets(root) ? {} : ASSETS), ...configFile(config) }
+  const isConfigured = existsSync(join(root, config))
+  const options = argument !== undefined && isConfigured ? await loadOptions('development') : {}
+  const others = appsOf(root)
+  if (argument !== undefined) requireNew(argument, root, others, options)
+  const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
+  const files = { ...(isNew && assetsOf(argument ?? 'web')), ...configFile(config) }
   // Nothing is overwritten, also what was written meanwhile.
   const append = (path: string, content: string | Buffer) => {
     if (dryRun) return
@@ -71,7 +82,9 @@ async function run({ output, values }: Call): Promise<number> {
   })
   const steps = [...created, ...added]
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
-  const next = dryRun ? '\nNothing was written.' : nextSteps(config)
+  const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
+  const after = isAnother ? nextOf(argument, config, others, options) : nextSteps(config)
+  const next = dryRun ? '\nNothing was written.' : after
   output.result({ root, dryRun, steps }, `${done}\n${next}`)
   return OK
 }
@@ -83,10 +96,46 @@ function leadsOut(root: string, path: string): boolean {
   return isDangling || !isInside(realpathSync(root), futureRealpath(file))
 }
 
-/** Whether the project has an app as koaAssets finds it by default. */
-function hasAssets(root: string): boolean {
-  const apps = readDirectory(join(root, 'apps')).map(({ name }) => `apps/${name}/assets`)
-  return ['assets', ...apps].some(path => isDirectory(join(root, path)))
+/** The apps that koaAssets finds by default. */
+function appsOf(root: string): string[] {
+  const names = readDirectory(join(root, 'apps')).map(({ name }) => name)
+  return names.filter(name => isDirectory(join(root, 'apps', name, 'assets')))
+}
+
+/** @throws UsageError for what cannot be a name; Error for an app that exists, and where it would hide another */
+function requireNew(
+  app: string,
+  root: string,
+  others: readonly string[],
+  { apps }: KoaAssetsOptions
+): void {
+  if (!/^[\w-][\w.-]*$/.test(app)) {
+    throw new UsageError(`the name of an app is letters, digits, '-', '_' and '.', got '${app}'`)
+  }
+  const place = others.includes(app) ? `in apps/${app}/assets` : 'in the option apps'
+  if (others.includes(app) || (apps && Object.hasOwn(apps, app))) {
+    throw new Error(`there is an app '${app}' already, ${place}: nothing was written`)
+  }
+  if (apps !== undefined || others.length > 0 || !isDirectory(join(root, 'assets'))) return
+  throw new Error(
+    `the assets of this project are in assets, where they are not looked for once there is apps/${app}: move them to apps/web/assets first`
+  )
+}
+
+/** What is left to do about an app beside others. */
+function nextOf(
+  app: string,
+  config: string,
+  others: readonly string[],
+  { apps, prefix = '/assets' }: KoaAssetsOptions
+): string {
+  const hasMoved = !apps && others.length === 1 && others[0] !== 'web'
+  return [
+    ...(apps === undefined ? [] : [`\nNext: add it to the option apps in ${config}: ${app}: {}`]),
+    ...(hasMoved ? [`\n${others[0]} was the only app, at /; now it is at /${others[0]}.`] : []),
+    `\nIts pages are those below /${app}, its assets those below ${prefix}/${app}. In a view of it,`,
+    `assets.stylesheet('app') is its stylesheet; in any other, assets.app('${app}').stylesheet('app').`
+  ].join('\n')
 }
 
 function newConfig(root: string): string {
@@ -117,25 +166,32 @@ and in a view, where the helpers are called assets:
 Start it with: node --env-file=.env.development${loader} ${server}`
 }
 
-/** By path, relative to the project's root. */
+/** By path. */
 type StarterFiles = Readonly<Record<string, string | Buffer>>
 
-/** The assets of a first app. */
+function assetsOf(app: string): StarterFiles {
+  const files = Object.entries(ASSETS)
+  return Object.fromEntries(files.map(([path, content]) => [`apps/${app}/assets/${path}`, content]))
+}
+
+/** What an app begins with. */
 const ASSETS: StarterFiles = {
-  'apps/web/assets/favicon.ico': Buffer.from(
+  'favicon.ico': Buffer.from(
     'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
       'Q+Q36AAAAAF0Uk5TAEDm2GYAAABISURBVHjaY2AIBQMGBkYIw4GBFcIIYBCFMEKgSoCKSGVELYUyVq2CMMJWrZqKyohatWop' +
       'IQamLriBCCvIcCHcg3AvwwMBFiwAWldbVfcw7RUAAAAASUVORK5CYII=',
     'base64'
   ),
-  'apps/web/assets/images/logo.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">
+  // Git keeps no empty folder.
+  'fonts/.gitkeep': '',
+  'images/logo.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">
   <rect width="32" height="32" rx="7" fill="#1f7a5c"/>
   <circle cx="16" cy="16" r="6" fill="#fff"/>
 </svg>
 `,
-  'apps/web/assets/javascripts/app.js': `document.documentElement.classList.add('js')
+  'javascripts/app.js': `document.documentElement.classList.add('js')
 `,
-  'apps/web/assets/stylesheets/app.css': `body {
+  'stylesheets/app.css': `body {
   margin: 2rem auto;
   max-width: 40rem;
   padding: 0 1rem;
