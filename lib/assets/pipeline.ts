@@ -33,11 +33,11 @@ export class Pipeline {
   readonly settings: Settings
   readonly sources: Sources
   readonly directories: Directories
+  readonly bundles: Bundles
   /** A manifest that is needed and missing or broken: no server starts without it. */
   failure: AssetError | undefined
   /** By the name of an app. */
   readonly viewHelpers: (app: string, isLive?: boolean) => ViewHelpers
-  readonly #bundles: Bundles
   readonly #fingerprints: Fingerprints | undefined
   readonly #precompiled: ReloadedManifest | undefined
   readonly #files: ReadonlyMap<AppSettings, AppFiles>
@@ -47,11 +47,11 @@ export class Pipeline {
     this.settings = settings
     this.sources = new Sources(settings, warn)
     this.directories = new Directories(settings, {
-      isHashed: (mount, path) => this.#bundles.isHashed(mount, path),
+      isHashed: (mount, path) => this.bundles.isHashed(mount, path),
       isOrdinary: (asked, plain) => this.#isOrdinary(asked, plain)
     })
     const noBundles = { ...settings, mounts: [] }
-    this.#bundles =
+    this.bundles =
       this.#unlessBroken(() => new Bundles(settings, warn)) ?? new Bundles(noBundles, warn)
     const has = (kind: Kind) => apps.some(app => kindOf(app) === kind)
     if (has('precompiled'))
@@ -75,13 +75,13 @@ export class Pipeline {
     }
     const addressesOf = (app: AppSettings): Addresses =>
       this.hasBundles
-        ? withBundles(ownAddressesOf(app), name => this.#isOwn(app, name), this.#bundles)
+        ? withBundles(ownAddressesOf(app), name => this.#isOwn(app, name), this.bundles)
         : ownAddressesOf(app)
     const liveScript = `${encodePath(settings.prefix)}/-/live.js`
     this.viewHelpers = makeViewHelpers(
       { ...settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
       app => ({ imports: app.imports, version: () => this.#version, ...addressesOf(app) }),
-      this.hasBundles ? this.#bundles.find : undefined
+      this.hasBundles ? this.bundles.find : undefined
     )
   }
 
@@ -119,16 +119,16 @@ export class Pipeline {
 
   /** Whether the helpers belong to one page, because `entry` writes each tag once. */
   get hasBundles(): boolean {
-    return !this.#bundles.isEmpty
+    return !this.bundles.isEmpty
   }
 
   /** What a page loads for an entry of a bundle; undefined for any other name, and for that of an own asset. */
   entryAt(path: string, name: string, mount: string | undefined): EntryUrls | undefined {
-    if (!this.#bundles.hasEntry(name, mount)) return undefined
+    if (!this.bundles.hasEntry(name, mount)) return undefined
     const app = appOfPage(this.settings, path) ?? this.settings.publicApp
     return mount === undefined && this.#isOwn(app, name)
       ? undefined
-      : this.#bundles.find(name, mount)
+      : this.bundles.find(name, mount)
   }
 
   /** Whether the path is an asset, published or not; nothing is written. */
@@ -156,7 +156,7 @@ export class Pipeline {
     const { env, publicApp } = this.settings
     const seconds = env === 'development' ? 0 : publicApp.revalidate
     const own = [this.#fingerprints?.refresh(), this.#precompiled?.refresh(seconds)]
-    const all = [...own, ...this.#listings(), ...this.#bundles.refresh(seconds)].filter(
+    const all = [...own, ...this.#listings(), ...this.bundles.refresh(seconds)].filter(
       each => each !== undefined
     )
     return all.length > 0 ? Promise.all(all) : undefined
@@ -215,7 +215,7 @@ export class Pipeline {
   }
 
   get #version(): string {
-    const manifests = [this.#precompiled?.current, this.#fingerprints?.manifest, this.#bundles]
+    const manifests = [this.#precompiled?.current, this.#fingerprints?.manifest, this.bundles]
     return manifests.flatMap(manifest => manifest?.version || []).join('-')
   }
 }

@@ -3,7 +3,7 @@ import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statS
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
 import { showsChangesAfter } from './clock.ts'
-import { errorCode, EXACT, isMiss, stampOf } from './disk.ts'
+import { errorCode, EXACT, isMiss, stampOf, type Stamp } from './disk.ts'
 import { observe, recheckFile, type FileObservation } from './observation.ts'
 import { readSnapshot } from './open-file.ts'
 
@@ -48,7 +48,7 @@ interface Reading {
    * Takes over the new bytes. Resolves to false when it could not yet: the next check reads them again, as
    * after every failure but that of code `manifest-broken`.
    */
-  readonly take: (bytes: Buffer) => Promise<boolean>
+  readonly take: (bytes: Buffer, stamp: Stamp) => Promise<boolean>
 }
 
 /** A file that is read at start, and again before a page once it has changed. */
@@ -101,7 +101,7 @@ export class ReloadedFile {
     const { bytes, stamp } = read
     const known = observe(this.path, stamp, () => bytes, readAt)
     try {
-      if (await this.#reading.take(bytes)) this.#known = known
+      if (await this.#reading.take(bytes, stamp)) this.#known = known
     } catch (error) {
       // Only what is wrong with the bytes themselves stays wrong until they change.
       if (errorCode(error) === 'manifest-broken') this.#known = known

@@ -1,11 +1,15 @@
 // The live channel in a browser: what an edit does to an open page.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import { context } from 'esbuild'
 import type { Middleware } from 'koa'
+import webpack from 'webpack'
+import { makeBundlerProject } from '../support/bundler-project.ts'
 import { startProcess } from '../support/processes.ts'
 import {
   makeProject,
@@ -448,6 +452,101 @@ testInEach(
     await isSamePage(t, page)
   }
 )
+
+/** Each bundler that watches `src`, with the entry and the manifest of its builds. */
+const WATCHERS = {
+  async esbuild(root: string) {
+    const watching = await context({
+      absWorkingDir: root,
+      entryPoints: ['src/main.js'],
+      outdir: 'dist',
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      entryNames: '[name]-[hash]',
+      chunkNames: '[name]-[hash]',
+      metafile: true,
+      logLevel: 'silent',
+      plugins: [
+        {
+          name: 'manifest',
+          setup: build =>
+            build.onEnd(({ metafile }) => {
+              if (metafile) writeFileSync(join(root, 'dist/list.json'), JSON.stringify(metafile))
+            })
+        }
+      ]
+    })
+    await watching.watch()
+    return { entry: 'src/main.js', end: () => watching.dispose() }
+  },
+  async webpack(root: string) {
+    const path = join(root, 'dist')
+    const entry = { main: './src/main.js' }
+    const output = { path, filename: '[name].js', publicPath: '/static/' }
+    const compiler = webpack({ mode: 'development', devtool: false, context: root, entry, output })
+    const stats = { all: false, entrypoints: true, assets: true, cachedAssets: true }
+    const watching = compiler?.watch({}, (_, built) => {
+      if (built?.hasErrors()) return
+      writeFileSync(join(path, 'list.json'), JSON.stringify(built?.toJson(stats)))
+    })
+    return {
+      entry: 'main',
+      end: () => new Promise<void>(done => watching?.close(() => done()) ?? done())
+    }
+  }
+}
+
+for (const [name, watch] of Object.entries(WATCHERS)) {
+  test.serial(`BND-18 each build of ${name} that watches reloads the page once`, async t => {
+    const { root, remove } = makeBundlerProject({
+      'src/main.js': "import { shared } from './shared.js'; globalThis.seen = shared",
+      'src/shared.js': "import('./later.js'); export const shared = 1",
+      'src/later.js': 'globalThis.later = 1',
+      'assets/app.css': 'h1 { color: rgb(1, 1, 1) }'
+    })
+    t.teardown(remove)
+    const { entry, end } = await watch(root)
+    t.teardown(end)
+    await until(() => existsSync(join(root, 'dist/list.json')), 'the first build')
+    const requested: string[] = []
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root,
+        mounts: { '/static': { dir: 'dist', manifest: 'dist/list.json' } },
+        front: (ctx, next) => (requested.push(ctx.url), next()),
+        routes({ assets, path, response }) {
+          if (path !== '/') return
+          response.body = `<!doctype html><link rel="icon" href="data:,"><h1>text</h1>
+            ${assets.stylesheet('app')} ${assets.entry(entry)} ${assets.live()}`
+        }
+      }
+    )
+    const page = await launchChromium(t).open(`http://127.0.0.1:${site.port}/`)
+    await shows(page, 'globalThis.later', 1)
+    const pages = () => requested.filter(url => url === '/').length
+    for (const [file, text, expression, value] of [
+      ['src/shared.js', "import('./later.js'); export const shared = 2", 'globalThis.seen', 2],
+      ['src/later.js', 'globalThis.later = 2', 'globalThis.later', 2]
+    ] as const) {
+      await mark(page)
+      const before = pages()
+      const start = performance.now()
+      writeFiles(root, { [file]: text })
+      await shows(page, expression, value)
+      t.log(`${Math.round(performance.now() - start)} ms from edit to page`)
+      await settled(requested)
+      t.is(pages(), before + 1)
+      t.not(await page.evaluate('globalThis.isSamePage'), true)
+    }
+    await mark(page)
+    site.write('/assets/app.css', 'h1 { color: rgb(2, 2, 2) }')
+    await shows(page, color('h1'), 'rgb(2, 2, 2)')
+    await isSamePage(t, page)
+  })
+}
 
 /** As a browser does with a tab that is behind another. */
 async function hide(page: DrivenPage, isHidden: boolean): Promise<void> {

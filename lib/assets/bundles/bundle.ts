@@ -19,6 +19,29 @@ export interface Bundle {
   readonly hashed: ReadonlySet<string>
 }
 
+/** A state of the files of a build. */
+export interface Build {
+  /** Another one once any file that the manifest names has been written. */
+  readonly version: string
+  /** When the last of them, or the manifest, was written: milliseconds since 1970. */
+  readonly changedAt: number
+}
+
+/** A mount whose pages are told about each build as a whole. */
+export interface FollowedBuild {
+  readonly urlPath: string
+  /** Undefined until one is in use. */
+  readonly build: Build | undefined
+  /**
+   * Whether the manifest names a file.
+   * @param file decoded path below the mount's directory
+   * @param writtenAt milliseconds since 1970
+   */
+  hasBuilt(file: string, writtenAt: number): boolean
+  /** Takes over another build, once it has been written. */
+  refresh(seconds: number): Promise<void> | undefined
+}
+
 /** A mount that has entries: those of a build, or of Vite's dev server. */
 export interface EntrySource {
   readonly urlPath: string
@@ -28,6 +51,8 @@ export interface EntrySource {
   readonly names: readonly string[]
   /** Changes with the tags of any entry. */
   readonly version: string
+  /** Undefined for a dev server, which tells pages by itself. */
+  readonly followed?: FollowedBuild | undefined
   /** Undefined for an unknown name. */
   entry(name: string): EntryUrls | undefined
   /**

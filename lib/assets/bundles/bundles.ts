@@ -5,7 +5,7 @@ import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { FindEntry } from '../views/entry.ts'
-import type { EntrySource } from './bundle.ts'
+import type { EntrySource, FollowedBuild } from './bundle.ts'
 import { devServerOf } from './dev-server.ts'
 import { BundleInDevelopment, DevServerEntries, ViteInProcess } from './dev-sources.ts'
 import { MountedBundle } from './mounted-bundle.ts'
@@ -49,6 +49,11 @@ export class Bundles {
   isHashed({ urlPath }: Pick<MountSettings, 'urlPath'>, path: string): boolean {
     const file = path.slice(urlPath.length + 1)
     return this.#sources.some(each => each.urlPath === urlPath && each.isHashed(file))
+  }
+
+  /** Those of mounts for which no dev server runs. */
+  get followed(): readonly FollowedBuild[] {
+    return this.#sources.flatMap(({ followed }) => followed ?? [])
   }
 
   /** Costs one stat for each manifest that was not looked at for `seconds`, or for the mount's own `revalidate`. */

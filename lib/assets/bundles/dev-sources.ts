@@ -4,7 +4,7 @@ import type { MountSettings } from '../settings/settings.ts'
 import { encodeAsImported } from '../urls/encode.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrls } from '../views/entry.ts'
-import type { EntrySource } from './bundle.ts'
+import type { EntrySource, FollowedBuild } from './bundle.ts'
 import {
   AnnouncedDevServer,
   devServerOf,
@@ -105,6 +105,10 @@ export class BundleInDevelopment implements EntrySource {
 
   file(name: string, isChosen: boolean): AssetAddress | undefined {
     return this.#source.file(name, isChosen)
+  }
+
+  get followed(): FollowedBuild | undefined {
+    return this.#announced.current ? undefined : this.#bundle
   }
 
   isHashed(file: string): boolean {

@@ -5,13 +5,13 @@ import { inParallel } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { readIfThere, ReloadedFile, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/digest.ts'
-import { ifThere, statOf } from '../../files/disk.ts'
+import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
 import { isRecord } from '../../options.ts'
 import type { MountSettings } from '../settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
 import type { AssetAddress, AssetUrl } from '../views/asset-url.ts'
 import type { EntryUrls } from '../views/entry.ts'
-import type { Bundle, EntrySource } from './bundle.ts'
+import type { Build, Bundle, EntrySource, FollowedBuild } from './bundle.ts'
 import { sourceUrls } from './dev-server.ts'
 import { readEsbuild } from './esbuild.ts'
 import { readVite } from './vite.ts'
@@ -20,6 +20,8 @@ import { readWebpack } from './webpack.ts'
 const CONCURRENCY = 4
 /** A file that was written more recently may be half written. */
 const RESTED_MS = 1000
+/** A build that has not written its manifest by then does not: with fixed names it may be the same. */
+const FINISHED_MS = 2000
 
 type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & {
   readonly manifest: string
@@ -36,17 +38,20 @@ interface BundleOptions {
   readonly warn: (message: string) => void
 }
 
-export class MountedBundle implements EntrySource {
+export class MountedBundle implements EntrySource, FollowedBuild {
   readonly mount: BundleMount
   readonly urlPath: string
   readonly label: string
   version = ''
+  build: Build | undefined
   readonly #options: BundleOptions
   readonly #file: ReloadedFile
   /** Undefined until there is a build. */
   #bundle: Bundle | undefined
   /** By file, of those in tags: computed before the first page, and after each build. */
   #hashes: Hashes | undefined
+  /** The paths of its files, and when the last of them was written. */
+  #written = { files: new Set<string>(), at: Infinity }
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor(mount: BundleMount, options: BundleOptions) {
@@ -58,7 +63,7 @@ export class MountedBundle implements EntrySource {
     this.#file = new ReloadedFile(manifest, {
       failure: 'keeping the last build',
       warn: options.warn,
-      take: bytes => this.#take(bytes)
+      take: (bytes, stamp) => this.#take(bytes, stamp)
     })
     this.#file.distrust()
     const bytes = statIfThere(manifest)?.isFile() ? readIfThere(manifest) : undefined
@@ -108,6 +113,17 @@ export class MountedBundle implements EntrySource {
     return this.#bundle?.hashed.has(file) ?? false
   }
 
+  get followed(): this {
+    return this
+  }
+
+  hasBuilt(file: string, writtenAt: number): boolean {
+    if (!this.#written.files.has(file)) return false
+    const isFinished = Date.now() - writtenAt > FINISHED_MS
+    if (isFinished && writtenAt > this.#written.at) this.#file.distrust()
+    return true
+  }
+
   refresh(seconds: number): Promise<void> | undefined {
     return this.#file.refresh(seconds === 0 ? 0 : (this.mount.revalidate ?? seconds))
   }
@@ -118,7 +134,7 @@ export class MountedBundle implements EntrySource {
   }
 
   /** Takes over a build as a whole, once all its files are written. */
-  async #take(bytes: Buffer): Promise<boolean> {
+  async #take(bytes: Buffer, { ctimeNs }: Stamp): Promise<boolean> {
     const bundle = readBundle(bytes, this.mount)
     const changedAt = await this.#changedAt(bundle)
     if (changedAt === undefined) return false
@@ -133,6 +149,12 @@ export class MountedBundle implements EntrySource {
     this.#bundle = bundle
     this.#hashes = hashes
     this.version = digestOf(`${digestOf(bytes)} ${[...hashes.values()].flat().join(' ')}`)
+    this.#written = { files: new Set([...bundle.files].map(withoutQuery)), at: changedAt }
+    const version = `${this.version} ${changedAt}`
+    if (version !== this.build?.version) {
+      const at = Math.max(changedAt, Number(ctimeNs / 1_000_000n))
+      this.build = { version, changedAt: at }
+    }
     return true
   }
 

@@ -6,9 +6,10 @@ import { reasonOf } from '../../../errors.ts'
 import { warnOnce } from '../../../printable.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import { connected } from '../../serving/connection.ts'
+import { isBelow } from '../../serving/request-path.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { Connection } from './connection.ts'
-import { stateOf, watchedFiles, type Part } from './page-state.ts'
+import { partOf, stateOf, watchedFiles, type Part } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256
 /** With fingerprints, those that are looked up at the same time share one look at all sources. */
@@ -108,8 +109,22 @@ export class Channel {
     const states = await inParallel(used, CONCURRENCY, async path => {
       return [path, await stateOf(this.#pipeline, path)] as const
     })
+    const builds = this.#pipeline.bundles.followed.map(followed => {
+      const { urlPath, build } = followed
+      void this.#lookAfter(followed.refresh(0), () => followed.build !== build)
+      return { path: encodePath(urlPath), part: partOf(followed) }
+    })
     for (const connection of connections) {
-      connection.tell([this.#instance, watched], new Map(states))
+      const built = builds.flatMap(({ path, part }) =>
+        part && connection.used.some(used => isBelow(used, path)) ? part : []
+      )
+      connection.tell([this.#instance, watched, ...built], new Map(states))
     }
+  }
+
+  /** Pages are told about everything else while a build is being written. */
+  async #lookAfter(refreshed: Promise<void> | undefined, isOther: () => boolean): Promise<void> {
+    await refreshed
+    if (isOther()) this.#lookSoon()
   }
 }

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
-import { statOf } from '../../../files/disk.ts'
+import { statOf, type Stamp } from '../../../files/disk.ts'
+import type { FollowedBuild } from '../../bundles/bundle.ts'
 import { errorReport, type ErrorReport } from '../../inspecting/error-page.ts'
 import type { Pipeline } from '../../pipeline.ts'
-import { locate } from '../../serving/request-path.ts'
+import { isBelow, locate } from '../../serving/request-path.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { Tree } from '../../sources/tree.ts'
 import { encodePath } from '../../urls/encode.ts'
@@ -38,7 +39,7 @@ export interface AssetState {
 /**
  * The state of an asset, after bringing it up to date as a request would.
  * @param path as a request would send it
- * @returns undefined for a path that is not served
+ * @returns undefined for a path that is not served, and for the file of a build
  */
 export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
   const wanted = locate(path, pipeline.settings)
@@ -49,6 +50,7 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     const file = await pipeline.current(plain)
     if (!file) return undefined
     const [{ etag, stamp }] = file.representations
+    if (isBuilt(pipeline, plain.path, stamp)) return undefined
     const changedAt = Number(stamp.mtimeNs / 1_000_000n)
     return { part: { key, version: etag, changedAt, path, url: pipeline.addressOf(plain) } }
   } catch (error) {
@@ -57,6 +59,19 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
     const problem = { ...report, link: linkTo(error, pipeline.settings.live?.editor) }
     return { part: { key, version: null, changedAt: 0, path, url: key }, problem }
   }
+}
+
+/** Pages are told about a build as a whole: its files are written one after the other. */
+function isBuilt({ bundles }: Pipeline, path: string, { ctimeNs }: Stamp): boolean {
+  const writtenAt = Number(ctimeNs / 1_000_000n)
+  return bundles.followed.some(
+    each =>
+      isBelow(path, each.urlPath) && each.hasBuilt(path.slice(each.urlPath.length + 1), writtenAt)
+  )
+}
+
+export function partOf({ urlPath, build }: FollowedBuild): Part | undefined {
+  return build && { key: `build of ${urlPath || '/'}`, ...build }
 }
 
 /** `vscode://file/srv/app/apps/web/assets/stylesheets/app.css.scss:3:7` */
