@@ -49,11 +49,9 @@ export {
 } from './assets/building/precompile.ts'
 export type { DeltaReport, DeltaSavings } from './assets/building/deltas.ts'
 export {
-  verify,
   verifyCopies,
   type VerifyCopiesReport,
-  type VerifyProblem,
-  type VerifyReport
+  type VerifyProblem
 } from './assets/building/verify.ts'
 export { compress } from './assets/building/copies/compress.ts'
 export type {
@@ -62,6 +60,7 @@ export type {
   CompressProgress,
   CompressReport
 } from './assets/building/copies/compress-options.ts'
+export { verify, type VerifyReport } from './assets/inspecting/verify.ts'
 export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'

@@ -141,7 +141,8 @@ async function nearestInSize(files: readonly string[], size: number) {
   return sorted.slice(0, MAX_DELTAS)
 }
 
-function keyOf(path: string): string | undefined {
+/** What versions of a bundler's file have in common; undefined for a name without a hash. */
+export function keyOf(path: string): string | undefined {
   const without = withoutHash(`/${path}`)
   return without && `${without.before}*${without.after}`
 }

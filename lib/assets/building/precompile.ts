@@ -96,6 +96,19 @@ const OPTIONS = {
 } satisfies Record<keyof PrecompileOptions, Expectation>
 
 const NONE: MinifyReport = { files: 0, bytes: 0, insteadOf: 0 }
+/** With `apps: false`. */
+const NOTHING = {
+  assets: 0,
+  bytes: 0,
+  compressedBytes: 0,
+  seconds: 0,
+  largest: [],
+  changes: { added: [], changed: [], removed: [] },
+  kept: 0,
+  deltas: undefined,
+  minified: undefined
+}
+
 const CONCURRENCY = 8
 /** The age of temporary files that a precompile removes: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
@@ -110,7 +123,8 @@ const LEFT_MS = 60_000
  *   and `fingerprint` to true, and `missing` to `error`
  * @throws TypeError for an invalid option of either argument
  * @throws PrecompileError that lists every broken source; nothing was published
- * @throws AssetError with the code `precompile-empty` when there are no assets, `precompile-busy` while
+ * @returns with `apps: false` a report of no assets; nothing is written
+ * @throws AssetError with the code `precompile-empty` when there are no assets otherwise, `precompile-busy` while
  *   another precompile is running, or `publish-failed` when a file cannot be written
  * @example
  * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
@@ -130,6 +144,7 @@ export async function precompile(
   const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
     onProgress?.({ stage, done, total, path })
   signal?.throwIfAborted()
+  if (apps.length === 0) return { ...NOTHING, manifest: manifestFile(settings) }
   await requireAssets(settings, sources)
   const wish = (app: AppSettings) => minify ?? app.minify
   const isAsked = (app: AppSettings) => wish(app) === true
@@ -168,11 +183,10 @@ async function requireAssets(settings: Settings, sources: Sources): Promise<void
   const { root, apps } = settings
   if ((await listPlaces(settings, sources)).length > 0) return
   const searched = new Set(apps.flatMap(app => sources.of(app).directories))
-  const message =
-    apps.length === 0
-      ? 'there is nothing to precompile: this project has no assets of its own'
-      : `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
-  throw new AssetError('precompile-empty', message)
+  throw new AssetError(
+    'precompile-empty',
+    `no assets found in ${[...searched].join(', ')}: create apps/web/assets or assets in ${root}, or set root or apps`
+  )
 }
 
 /** Nothing is written at all when a symbolic link leads any of these directories out of `public`. */

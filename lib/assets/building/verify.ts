@@ -8,16 +8,15 @@ import { sameBytes } from '../../files/open-file.ts'
 import { statOf } from '../../files/disk.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
-import type { KoaAssetsOptions } from '../settings/options.ts'
-import { settleForPrecompile } from '../settings/settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { openDirectory } from './copies/directory.ts'
-import { faultOfDelta } from './deltas.ts'
+import { faultOfDelta, keyOf } from './deltas.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest } from './manifest/read-manifest.ts'
-import { listPublished } from './published-files.ts'
+import { groupBy, listPublished } from './published-files.ts'
 
 /** A file that is not as it must be. */
 export interface VerifyProblem {
@@ -25,15 +24,6 @@ export interface VerifyProblem {
   readonly path: string
   /** What is wrong, to be read after the path: `is missing`. */
   readonly message: string
-}
-
-export interface VerifyReport {
-  /** Absolute path of the manifest. */
-  readonly manifest: string
-  /** The number of assets in the manifest. */
-  readonly assets: number
-  /** Empty when every file is intact. */
-  readonly problems: readonly VerifyProblem[]
 }
 
 export interface VerifyCopiesReport {
@@ -50,19 +40,10 @@ export interface VerifyCopiesReport {
 const CONCURRENCY = 8
 
 /**
- * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
- * fingerprinted file, the bytes of its plain name, the compressed copies of both, and the deltas. These are
- * decoded where the earlier version is there and Node can (22.19, 24.6). Writes nothing.
- *
- * @param options those of `koaAssets`, with the defaults of `precompile`
- * @throws TypeError for an invalid option
+ * Compares the files in `public` with the manifest.
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`
- * @example
- * const { problems } = await verify({ root: import.meta.dirname })
- * for (const { path, message } of problems) console.error(path, message)
  */
-export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
-  const settings = settleForPrecompile(options)
+export async function verifyAssets(settings: Settings) {
   const manifest = manifestFile(settings)
   const { assets } = await readManifest(manifest)
   const published = await listPublished(settings)
@@ -104,8 +85,9 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
 
 /**
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its
- * original, and checks every delta (`.dcz`) by its seal. Reports those that are damaged, of other bytes,
- * older than their original, or without one; a `.gz` by itself counts as an archive. Writes nothing.
+ * original, and checks every delta (`.dcz`) by its seal and, where Node can (22.19, 24.6), by decoding it.
+ * Reports those that are damaged, of other bytes, older than their original, or without one, and deltas whose
+ * earlier version is not in their folder; a `.gz` by itself counts as an archive. Writes nothing.
  * Dotfiles and symbolic links are skipped.
  *
  * @param directory absolute, or relative to the working directory
@@ -116,15 +98,34 @@ export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyRepo
  * const { problems } = await verifyCopies('dist')
  */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  const { path: top, files } = await openDirectory(directory)
+  const { path, files } = await openDirectory(directory)
+  return { directory: path, ...(await copiesIn(path, files)) }
+}
+
+/**
+ * The same of a directory that may contain anything.
+ * @param top its real path
+ * @param files in it, relative to it
+ */
+export async function copiesIn(
+  top: string,
+  files: readonly string[]
+): Promise<Omit<VerifyCopiesReport, 'directory'>> {
   const known = new Set(files)
+  const versions = groupBy(files, keyOf)
   const check = async (path: string): Promise<Checked[]> => {
     const file = join(top, path)
     const delta = splitDelta(path)
     if (delta) {
       const original = join(top, delta.name)
       if (!(await statOf(original))) return [{ path, fault: NO_ORIGINAL }]
-      return [{ path, fault: await faultOfDelta(file, delta.digest, original) }]
+      const others = versions.get(keyOf(delta.name) ?? '') ?? []
+      const earlier = await fileWith(
+        delta.digest,
+        others.map(other => join(top, other))
+      )
+      const fault = await faultOfDelta(file, delta.digest, original, earlier)
+      return [{ path, fault: fault ?? (earlier === undefined ? NO_EARLIER : undefined) }]
     }
     const copies = await checkCopies(path, file, extension => known.has(path + extension))
     // The original may be a link.
@@ -134,7 +135,6 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
   }
   const checked = (await inParallel(files, CONCURRENCY, check)).flat()
   return {
-    directory: top,
     copies: checked.length,
     unread: checked.filter(({ isUnread }) => isUnread).length,
     problems: problemsIn(checked).toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -185,7 +185,14 @@ async function checkCopies(
   return (await Promise.all(codings.map(check))).flat()
 }
 
+const NO_EARLIER =
+  'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
 const NO_ORIGINAL = 'has no original, so nobody needs it: remove it'
+
+async function fileWith(digest: string, files: readonly string[]): Promise<string | undefined> {
+  for (const file of files) if ((await digestOfFile(file)) === digest) return file
+  return undefined
+}
 
 /** Unlike the others, gzip is a format for archives as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
 function mayBeOrphan(path: string, known: ReadonlySet<string>): boolean {

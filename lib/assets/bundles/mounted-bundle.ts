@@ -196,13 +196,13 @@ export class MountedBundle implements EntrySource, FollowedBuild {
   }
 }
 
-function addressAt(urlPath: string, file: string): AssetAddress {
+export function addressAt(urlPath: string, file: string): AssetAddress {
   const path = withoutQuery(file)
   return { path: encodeAsImported(`${urlPath}/${path}`) + encodeUrl(file.slice(path.length)) }
 }
 
 /** webpack may put a hash there: `app.js?0fc1a5ed`. */
-function withoutQuery(file: string): string {
+export function withoutQuery(file: string): string {
   return file.replace(/\?.*$/s, '')
 }
 
@@ -211,7 +211,7 @@ const REMEDY =
   'or webpack and Rspack (stats.toJson({ all: false, entrypoints: true, assets: true, cachedAssets: true })) return'
 
 /** @throws AssetError for anything but the manifest of a build with at least one entry */
-function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMount): Bundle {
+export function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMount): Bundle {
   try {
     const json: unknown = JSON.parse(bytes.toString())
     const bundle = isRecord(json)

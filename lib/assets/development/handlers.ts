@@ -24,6 +24,7 @@ export function makeHandlers(pipeline: Pipeline): ReadonlyMap<string, Handler> {
     ['', page('list')],
     ['asset', page('asset')],
     ['image', page('image')],
+    ['mounts', page('mounts')],
     ['requests', page('requests')],
     ['inspector.css', page('style')]
   ])

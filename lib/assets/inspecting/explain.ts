@@ -6,14 +6,7 @@ import { statOf } from '../../files/disk.ts'
 import { sourcedNameIn } from '../building/on-request/app-files.ts'
 import { Pipeline } from '../pipeline.ts'
 import { fallbackAt } from '../serving/directories/fallback.ts'
-import {
-  isBelow,
-  isManifest,
-  isOurs,
-  locate,
-  rawPath,
-  type Wanted
-} from '../serving/request-path.ts'
+import { isManifest, isOurs, locate, rawPath, type Wanted } from '../serving/request-path.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
@@ -23,6 +16,8 @@ import { adviseOn } from '../sources/missing-name.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
+import { fileNamed, mountsFinding } from './explain-mounts.ts'
+import { listMounts, type ListedMount } from './list-mounts.ts'
 
 /** One step from the path to the response. */
 export interface Step {
@@ -68,9 +63,11 @@ export async function explain(asked: string, options: KoaAssetsOptions = {}): Pr
 /** The same in a running process. */
 export async function explainBy(pipeline: Pipeline, asked: string): Promise<Explanation> {
   const { settings } = pipeline
-  const path = pathOf(asked, settings)
+  const listed = await listMounts(settings)
+  const path = await pathIn(pipeline, asked, listed)
   const wanted = locate(path, settings)
-  const steps = [settingsStep(pipeline), pathStep(path, settings), ...mountsStep(settings, wanted)]
+  const steps = [settingsStep(pipeline), pathStep(path, settings)]
+  if (listed.length > 0) steps.push(step('mounts', ...mountsFinding(settings, path, listed)))
   if (typeof wanted !== 'object') {
     const outcome = wanted ? '400 Bad Request: the path cannot be decoded' : goesOn(settings, path)
     return { path, steps, outcome, isFound: false, representations: [] }
@@ -100,6 +97,19 @@ export function pathOf(asked: string, { apps }: Settings): string {
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
 }
 
+/** The same, or that of a bundle's file by the name of its source or of an entry. */
+async function pathIn(pipeline: Pipeline, asked: string, listed: readonly ListedMount[]) {
+  const { settings, sources } = pipeline
+  const path = pathOf(asked, settings)
+  const bundled = fileNamed(asked, listed)
+  const wanted = bundled === undefined ? undefined : locate(path, settings)
+  const isOwn =
+    typeof wanted === 'object' &&
+    wanted.app !== settings.publicApp &&
+    (await sourcedNameIn(sources, wanted.app, wanted.name)) !== undefined
+  return isOwn ? path : (bundled ?? path)
+}
+
 function step(subject: Step['subject'], finding: string, details: readonly string[] = []): Step {
   return { subject, finding, details }
 }
@@ -116,23 +126,6 @@ function settingsStep({ settings, failure }: Pipeline): Step {
 function pathStep(path: string, settings: Settings): Step {
   const reason = isManifest(path, settings) ? 'the manifest is never served' : whyNotCanonical(path)
   return step('path', reason ? `${path} is not an asset path: ${reason}` : `${path} is canonical`)
-}
-
-function mountsStep(settings: Settings, wanted: ReturnType<typeof locate>): Step[] {
-  const { root, mounts, servesPublic } = settings
-  if (mounts.length === 0) return []
-  const covering = mounts.filter(
-    each => typeof wanted === 'object' && isBelow(wanted.path, each.urlPath)
-  )
-  const places = covering
-    .filter(({ dev }) => dev === undefined)
-    .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
-  if (places.length > 0 && servesPublic) places.push('public')
-  const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
-  const details = mounts.map(({ urlPath, dir, dev }) => {
-    return `${urlPath}/…: ${dev === undefined ? relative(root, dir) : "the bundler's dev server"}`
-  })
-  return [step('mounts', places.join(', then ') || without, details)]
 }
 
 function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step[] {

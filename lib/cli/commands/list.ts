@@ -1,16 +1,23 @@
 // The `list` command.
 import { listAssets } from '../../assets/inspecting/list-assets.ts'
+import { listMounts, type ListedMount } from '../../assets/inspecting/list-mounts.ts'
+import { settleForPrecompile } from '../../assets/settings/settings.ts'
+import { CODINGS } from '../../files/codings.ts'
 import { printable } from '../../printable.ts'
 import { OK, type Call, type Command } from '../command.ts'
 import { formatBytes, savingsText, table } from '../format.ts'
 
 export const list: Command = {
   name: 'list',
-  summary: 'list every asset with its source, size and target',
+  summary: 'list every asset, and the files of bundles, with source and size',
   about: `Prints a line for each asset: its plain URL path, its source, its size and the path
 of the fingerprinted file. The last two come from the manifest and are missing for
 assets that are not precompiled yet. Where there are deltas from earlier versions,
-it says what they save.`,
+it says what they save.
+
+Then come the mounts, and each file that a bundler's manifest names: its source,
+the sizes of it and of its compressed copies, and the entries in whose tags it is. A
+file that is missing is listed as such.`,
   options: {},
   examples: [
     ['koa-fresh-assets list', 'What is published, and from where?'],
@@ -20,7 +27,9 @@ it says what they save.`,
 }
 
 async function run({ output, loadOptions }: Call): Promise<number> {
-  const assets = await listAssets(await loadOptions())
+  const options = await loadOptions()
+  const assets = await listAssets(options)
+  const mounts = await listMounts(settleForPrecompile(options))
   const rows = assets.map(({ path, source, target, size, deltas }) => [
     path,
     printable(source),
@@ -30,6 +39,41 @@ async function run({ output, loadOptions }: Call): Promise<number> {
   ])
   const deltas = assets.some(asset => asset.deltas) ? 'deltas' : ''
   const heading = ['asset', 'source', 'size', 'target', deltas]
-  output.result(assets, rows.length === 0 ? 'No assets found.' : table([heading, ...rows], [2]))
+  const own = rows.length === 0 ? [] : [table([heading, ...rows], [2])]
+  const text = [...own, ...mountsText(mounts)].join('\n\n')
+  output.result([...assets, ...mounts.flatMap(asAssets)], text || 'No assets found.')
   return OK
+}
+
+/** With the fields that an asset has, and its own. */
+function asAssets({ files, problem, ...listed }: ListedMount): object[] {
+  const { mount, directory } = listed
+  const itself = { path: mount, source: directory, target: mount, ...listed, problem }
+  const named = files.map(file => {
+    const size = file.sizes['identity']
+    const target = size === undefined ? undefined : file.path
+    return { ...file, source: file.source ?? '', target, size, mount, isMissing: !target }
+  })
+  return [itself, ...named]
+}
+
+function mountsText(mounts: readonly ListedMount[]): string[] {
+  if (mounts.length === 0) return []
+  const rows = mounts.map(({ mount, directory, manifest = '-', problem = '' }) =>
+    [mount, directory, manifest, problem].map(printable)
+  )
+  const heading = ['file', 'source', 'size', ...CODINGS.map(({ name }) => name), 'entries']
+  const files = mounts.flatMap(each => each.files)
+  const named = files.map(({ path, source = '-', sizes, entries }) => [
+    path,
+    printable(source),
+    sizes['identity'] === undefined ? 'missing' : formatBytes(sizes['identity']),
+    ...CODINGS.map(({ name }) => (sizes[name] === undefined ? '-' : formatBytes(sizes[name]))),
+    printable(entries.join(', '))
+  ])
+  const isRight = [2, ...CODINGS.map((_, at) => at + 3)]
+  return [
+    table([['mount', 'directory', 'manifest'], ...rows]),
+    ...(named.length > 0 ? [table([heading, ...named], isRight)] : [])
+  ]
 }

@@ -72,7 +72,7 @@ async function publish(
   const minify = values.flag('minify') || undefined
   try {
     const report = await build(options, { onProgress, minify, signal, warn: output.warn })
-    output.result(report, summary(report))
+    output.result(report, report.assets > 0 ? summary(report) : NOTHING)
     return OK
   } catch (error) {
     if (!(error instanceof PrecompileError)) throw error
@@ -80,6 +80,8 @@ async function publish(
     return FAILED
   }
 }
+
+const NOTHING = 'Nothing to compile: this project has no assets of its own.'
 
 /** Every broken source, with its location and an excerpt. */
 async function format({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {

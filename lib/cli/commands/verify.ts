@@ -1,27 +1,27 @@
 // The `verify` command.
 import { join, resolve } from 'node:path'
-import {
-  verify as compare,
-  verifyCopies,
-  type VerifyProblem
-} from '../../assets/building/verify.ts'
+import { verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
+import { verify as compare } from '../../assets/inspecting/verify.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command, type Output } from '../command.ts'
 import { count } from '../format.ts'
 
 export const verify: Command = {
   name: 'verify',
-  summary: 'check the files in public, or the compressed copies in a directory',
+  summary: 'check public and mounts, or the compressed copies in a directory',
   argument: '[dir]',
   about: `Reads every file that the manifest names and checks that it exists, that its size,
 the digest in its name and its Subresource Integrity are correct, that the plain
 name has the same content, that the compressed copies decompress to it, and that
-deltas are intact. Prints a line for each problem, and writes nothing.
+deltas are intact. Of each mount it checks that the files exist that the bundler's
+manifest names, and the compressed copies and deltas. Prints a line for each
+problem, and writes nothing.
 
 With a directory, such as one that 'compress' was run on, it only checks the
 compressed copies and deltas in it: whether each copy has an original, is not older
-than that, and decompresses to it. This needs no configuration. A .gz without an
-original is taken for an archive, unless a .br or .zst is beside it.
+than that, and decompresses to it, and whether each delta starts from a file that
+is there. This needs no configuration. A .gz without an original is taken for an
+archive, unless a .br or .zst is beside it.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
@@ -35,15 +35,23 @@ Run it after copying files to another machine, or when a page looks wrong.
 
 async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
   const report = await compare(await loadOptions())
-  return print(output, report, count(report.assets, 'asset'))
+  const { assets, mounts } = report
+  const totals = [
+    ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
+    ...(mounts ? [`${count(mounts.files, 'file')} of bundles`, copiesText(mounts)] : [])
+  ]
+  return print(output, report, totals.join(', '))
 }
 
 async function verifyDirectory({ output, values, argument = '' }: Call): Promise<number> {
   const report = await verifyCopies(resolve(values.text('root') ?? '.', argument))
-  const { copies, unread } = report
+  return print(output, report, copiesText(report), argument)
+}
+
+function copiesText({ copies, unread }: { readonly copies: number; readonly unread: number }) {
   const total = `${copies.toLocaleString('en')} ${copies === 1 ? 'copy' : 'copies'}`
   const isUnread = `${unread} not read, as Node ${process.versions.node} lacks the coding`
-  return print(output, report, unread > 0 ? `${total} (${isUnread})` : total, argument)
+  return unread > 0 ? `${total} (${isUnread})` : total
 }
 
 /** @param directory put before the paths */

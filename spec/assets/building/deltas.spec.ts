@@ -305,6 +305,17 @@ test('S55 a delta beside a file that was built anew under its name is removed, a
   t.deepEqual(deltas(), [orphan, deltaName('index-DxQkLmNp.js', AFTER)].toSorted())
 })
 
+test('verify reports a delta whose earlier version is not beside it, as it is never sent', async t => {
+  const name = 'index-DxQkLmNp.js'
+  const path = deltaName(name, BEFORE)
+  const { dist } = makeBuilds(t, {}, { [name]: AFTER, [path]: deltaFile(BEFORE, AFTER) })
+  const message =
+    'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
+  t.deepEqual((await verifyCopies(dist)).problems, [{ path, message }])
+  writeFiles(dist, { 'index-BcXr2f3k.js': BEFORE })
+  t.deepEqual((await verifyCopies(dist)).problems, [])
+})
+
 test('an earlier build that is no directory is an error that names it', async t => {
   const { dist, root } = makeBuilds(t, {}, { 'a.js': 'go()' })
   const error = await t.throwsAsync(compress(dist, { against: join(root, 'nowhere') }))

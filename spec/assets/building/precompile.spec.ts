@@ -17,7 +17,7 @@ import {
   type PrecompileOptions,
   precompile
 } from '../../../lib/assets/building/precompile.ts'
-import { verify } from '../../../lib/assets/building/verify.ts'
+import { verify } from '../../../lib/assets/inspecting/verify.ts'
 import { COPIES } from '../../support/copies.ts'
 import {
   MODES,

@@ -188,7 +188,7 @@ test('in production explain reports a missing manifest, other bytes, a link that
     `fail: there is no manifest ${join(root, 'public/assets.json')}: run koa-fresh-assets precompile`
   )
   const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
-  const unbuilt = await ask('app.css', { mounts })
+  const unbuilt = await ask('app.css', { mounts, env: 'staging', compile: true })
   t.regex(step(unbuilt, 'settings')?.details.at(-1) ?? '', /^koaAssets\(\) throws: .*none\.json/)
   t.true(unbuilt.isFound)
   t.false(unpublished.isFound)
@@ -314,10 +314,20 @@ test('what explain says of a path in a mount is what a request for it gets', asy
 test('explain shows which mounts are looked in, and that a hashed file of a bundle is immutable', async t => {
   const { site, explainPath } = await makeExplained(t)
   const details = ['/static/…: build', '/admin/…: admin']
-  const { steps, representations } = await explainPath('/admin/assets/main-BX3f_9aZ.js')
+  const path = '/admin/assets/main-BX3f_9aZ.js'
+  const { steps, representations } = await explainPath(path)
   const mountsOf = (all: readonly Step[]) => all.find(({ subject }) => subject === 'mounts')
   const finding = 'the mount /admin, then public'
-  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details })
+  const named = [
+    'admin/.vite/manifest.json names it, made from src/main.ts',
+    `the tags of src/main.ts: ${path}`
+  ]
+  t.deepEqual(mountsOf(steps), { subject: 'mounts', finding, details: [...details, ...named] })
+  t.is((await explainPath('src/main.ts')).path, path, 'BND-17 by the name of its source as well')
+  rmSync(join(site.root, 'admin/assets/main-BX3f_9aZ.js'))
+  const missing = await explainPath('src/main.ts')
+  t.false(missing.isFound)
+  t.true(mountsOf(missing.steps)?.details.includes('it is missing on disk: build again'))
   t.is(representations[0]?.headers['Cache-Control'], 'public, max-age=31536000, immutable')
   const elsewhere = await explainPath('/elsewhere/a.txt')
   t.is(mountsOf(elsewhere.steps)?.finding, 'none has this path')

@@ -43,7 +43,8 @@ function unusable(message: string): AssetError {
   return new AssetError('directory-unusable', message)
 }
 
-async function requestableFiles(top: string): Promise<readonly string[]> {
+/** The regular files that can be requested, relative to the directory; sorted. */
+export async function requestableFiles(top: string): Promise<readonly string[]> {
   const files: string[] = []
   const folders = ['']
   for (const folder of folders) {

@@ -2,12 +2,14 @@
 import type { Context } from 'koa'
 import type { Place } from '../../building/places.ts'
 import type { Pipeline } from '../../pipeline.ts'
+import { listMounts } from '../../inspecting/list-mounts.ts'
 import { serve, serveFound } from '../../serving/koa/serve.ts'
 import { locate, wantedAt } from '../../serving/request-path.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { assetPage, reportOn } from './asset-page.ts'
 import { POLICY } from './layout.ts'
 import { isImage, pageOfAssets, listPage, type Question } from './list-page.ts'
+import { mountsPage } from './mounts-page.ts'
 import { STYLE } from './style.ts'
 import { logRequests, requestsPage } from './requests.ts'
 import { soon, Survey } from './survey.ts'
@@ -22,7 +24,9 @@ const IMAGE_POLICY =
 /** Responds to a GET or HEAD request that comes from this machine. */
 export type Handler = (ctx: Context) => Promise<void> | void
 
-export type Inspector = Readonly<Record<'list' | 'asset' | 'requests' | 'style' | 'image', Handler>>
+export type Inspector = Readonly<
+  Record<'list' | 'asset' | 'mounts' | 'requests' | 'style' | 'image', Handler>
+>
 
 export function makeInspector(pipeline: Pipeline): Inspector {
   const { settings } = pipeline
@@ -40,6 +44,9 @@ export function makeInspector(pipeline: Pipeline): Inspector {
       const model = await reportOn(survey, parameters(ctx).get('path') ?? '')
       ctx.status = model.asset || model.explanation.isFound ? 200 : 404
       respond(ctx, model, assetPage)
+    },
+    async mounts(ctx) {
+      respond(ctx, { mounts: await listMounts(settings) }, mountsPage)
     },
     requests(ctx) {
       respond(ctx, requests(), requestsPage)

@@ -6,7 +6,11 @@ import type { State } from './survey.ts'
 export const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-export function layout(title: string, current: 'list' | 'requests' | 'asset', main: Html): string {
+export function layout(
+  title: string,
+  current: 'list' | 'mounts' | 'requests' | 'asset',
+  main: Html
+): string {
   const link = (name: typeof current, href: string, text: string) =>
     html`<a href="${href}" ${current === name && html` aria-current="page"`}>${text}</a>`
   return html`<!doctype html>
@@ -20,7 +24,8 @@ export function layout(title: string, current: 'list' | 'requests' | 'asset', ma
       <header>
         <p class="brand"><a href="./">koa-fresh-assets</a></p>
         <nav aria-label="Inspector">
-          ${link('list', './', 'Assets')} ${link('requests', 'requests', 'Requests')}
+          ${link('list', './', 'Assets')} ${link('mounts', 'mounts', 'Mounts')}
+          ${link('requests', 'requests', 'Requests')}
         </nav>
       </header>
       <main id="main">${main}</main>

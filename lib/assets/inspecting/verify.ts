@@ -1,0 +1,80 @@
+// Checks everything that a project serves: its own assets, and the directories of its mounts.
+import { realpathOf, statOf } from '../../files/disk.ts'
+import { requestableFiles } from '../building/copies/directory.ts'
+import { copiesIn, verifyAssets, type VerifyProblem } from '../building/verify.ts'
+import { manifestFile } from '../settings/manifest-file.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
+import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { encodeAsImported } from '../urls/encode.ts'
+import { listMounts } from './list-mounts.ts'
+
+export interface VerifyReport {
+  /** Absolute path of the manifest; with `apps: false` there is none. */
+  readonly manifest: string
+  /** The number of assets in the manifest. */
+  readonly assets: number
+  /** Undefined without mounts. */
+  readonly mounts?: {
+    /** The number of files that their manifests name. */
+    readonly files: number
+    /** The number of compressed copies and deltas in their directories. */
+    readonly copies: number
+    /** The number of copies that this Node cannot decompress, so nobody compared them. */
+    readonly unread: number
+  }
+  /** Empty when every file is intact. */
+  readonly problems: readonly VerifyProblem[]
+}
+
+/**
+ * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
+ * fingerprinted file, the bytes of its plain name, the compressed copies of both, and the deltas. These are
+ * decoded where the earlier version is there and Node can (22.19, 24.6). Of each mount it checks that every
+ * file exists that the bundler's manifest names, and the compressed copies and deltas. Writes nothing.
+ *
+ * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are
+ *   checked
+ * @throws TypeError for an invalid option
+ * @throws AssetError with the code `manifest-missing` or `manifest-broken`, of the manifest of own assets
+ * @example
+ * const { problems } = await verify({ root: import.meta.dirname })
+ * for (const { path, message } of problems) console.error(path, message)
+ */
+export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
+  const settings = settleForPrecompile(options)
+  const own =
+    settings.apps.length > 0
+      ? await verifyAssets(settings)
+      : { manifest: manifestFile(settings), assets: 0, problems: [] }
+  if (settings.mounts.length === 0) return own
+  const { problems, ...mounts } = await verifyMounts(settings)
+  return { ...own, mounts, problems: [...own.problems, ...problems] }
+}
+
+async function verifyMounts(settings: Settings) {
+  const problems: VerifyProblem[] = []
+  let [files, copies, unread] = [0, 0, 0]
+  const listed = await listMounts(settings)
+  for (const [at, { urlPath, dir }] of settings.mounts.entries()) {
+    const { problem, manifest, files: named = [] } = listed[at] ?? {}
+    const top = await realpathOf(dir)
+    const isMade = top !== undefined && (await statOf(top))?.isDirectory() === true
+    files += named.length
+    // The front end may be built after the project's own assets.
+    if (problem !== undefined && (isMade || settings.apps.length === 0)) {
+      problems.push({ path: urlPath || '/', message: `has no bundle: ${problem}` })
+    }
+    for (const { path, sizes } of named) {
+      const isMissing = sizes['identity'] === undefined
+      if (isMissing) problems.push({ path, message: `is missing, and ${manifest} names it` })
+    }
+    if (!isMade) continue
+    const found = await copiesIn(top, await requestableFiles(top))
+    copies += found.copies
+    unread += found.unread
+    for (const { path, message } of found.problems) {
+      problems.push({ path: encodeAsImported(`${urlPath}/${path}`), message })
+    }
+  }
+  return { files, copies, unread, problems }
+}
