@@ -1,0 +1,283 @@
+// Front ends of every kind in a browser: while they are edited, and as they are built.
+import test, { type ExecutionContext } from 'ava'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import Koa, { type Context } from 'koa'
+import { createServer, type ViteDevServer } from 'vite'
+import { koaAssets } from '../../lib/koa-assets.ts'
+import { makeProject } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { launch, type Browser, type Page } from './chromium.ts'
+import { FRONT_ENDS, STATE, type FrontEnd, type Render } from './front-ends.ts'
+
+const VITE = resolve('node_modules/vite/bin/vite.js')
+const MANIFEST = 'dist/.vite/manifest.json'
+
+interface App {
+  readonly origin: string
+  readonly listener: RequestListener
+  /** Every path that was requested, in order. */
+  readonly paths: string[]
+}
+
+class Project {
+  readonly root: string
+  readonly given: FrontEnd
+  readonly #t: ExecutionContext
+
+  constructor(t: ExecutionContext, given: FrontEnd) {
+    this.#t = t
+    this.given = given
+    this.root = makeProject(t, { 'package.json': '{ "type": "module" }', ...given.files })
+    symlinkSync(resolve('node_modules'), join(this.root, 'node_modules'), 'dir')
+  }
+
+  /** The command that a developer runs beside the application; resolves to what ends it. */
+  async watch(): Promise<() => Promise<void>> {
+    const isVite = this.given.development === 'vite'
+    const words = isVite ? [VITE, '--logLevel', 'error'] : ['build.js', '--watch']
+    const env = { ...process.env, NODE_ENV: 'development' }
+    const child = spawn(process.execPath, words, { cwd: this.root, env, stdio: 'inherit' })
+    const ended = once(child, 'exit')
+    const end = async () => {
+      child.kill()
+      await ended
+    }
+    this.#t.teardown(end)
+    const sign = isVite ? 'dist/.vite/dev-server.json' : (this.given.manifest ?? '')
+    await until(() => existsSync(join(this.root, sign)), `there is ${sign}`)
+    return end
+  }
+
+  async build(cdn: string): Promise<void> {
+    const env = { ...process.env, NODE_ENV: 'production', CDN: cdn }
+    const run = (...words: string[]) =>
+      promisify(execFile)(process.execPath, words, { cwd: this.root, env })
+    if (this.given.development === 'watch') return void (await run('build.js'))
+    await run(VITE, 'build', '--logLevel', 'error')
+    if (this.given.isRendered) {
+      await run(
+        VITE,
+        'build',
+        '--logLevel',
+        'error',
+        '--ssr',
+        'src/server.jsx',
+        '--outDir',
+        'server'
+      )
+    }
+  }
+
+  edit(): void {
+    for (const [file, before, after] of this.given.edits) {
+      const path = join(this.root, file)
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(before, after))
+    }
+  }
+
+  /** Vite in this process, for the WebSocket of the application's server. */
+  async vite(server: Server): Promise<ViteDevServer> {
+    const { root } = this
+    const configFile = join(root, 'vite.config.js')
+    const dev = await createServer({
+      root,
+      configFile,
+      logLevel: 'error',
+      server: { middlewareMode: true, ws: { server } }
+    })
+    this.#t.teardown(() => dev.close())
+    return dev
+  }
+
+  async serve(
+    env: 'development' | 'production',
+    more: { host?: string } = {},
+    prepare?: (ctx: Context) => void
+  ): Promise<App> {
+    const { development, page, mount, manifest = MANIFEST } = this.given
+    const { root } = this
+    const server = createHttpServer()
+    const isInside = env === 'development' && development === 'vite in process'
+    const dev = isInside ? await this.vite(server) : undefined
+    const app = new Koa()
+    const paths: string[] = []
+    app.use((ctx, next) => {
+      paths.push(ctx.path)
+      return next()
+    })
+    app.use(
+      koaAssets({
+        root,
+        env,
+        serve: true,
+        apps: false,
+        ...more,
+        mounts: { '/admin': { dir: 'dist', manifest, dev, ...mount } }
+      })
+    )
+    app.use(async ctx => {
+      if (ctx.path === '/admin/api/order') ctx.body = '7'
+      if (ctx.path !== '/' || !page) return
+      const render = this.given.isRendered ? await this.#render(dev) : undefined
+      ctx.type = 'html'
+      prepare?.(ctx)
+      ctx.body = await page(ctx, render)
+    })
+    const listener = app.callback()
+    const origin = await listen(this.#t, server.on('request', listener))
+    return { origin, listener, paths }
+  }
+
+  async #render(dev: ViteDevServer | undefined): Promise<Render> {
+    const built = pathToFileURL(join(this.root, 'server/server.js')).href
+    const module: unknown = await (dev ? dev.ssrLoadModule('/src/server.jsx') : import(built))
+    return (module as { render: Render }).render
+  }
+}
+
+async function listen(t: ExecutionContext, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Waits until the page shows that, or reloads it until it does. */
+async function shows(page: Page, expected: string, reload?: string): Promise<void> {
+  let last: unknown
+  try {
+    await until(async () => {
+      if (reload !== undefined) {
+        await page.follow(reload)
+        await until(async () => /^\S/.test(await page.evaluate(STATE)), 'it shows a word')
+      }
+      last = await page.evaluate<unknown>(STATE)
+      return last === expected
+    }, expected)
+  } catch (error) {
+    throw new Error(`it shows ${String(last)}; ${page.complaints.join('\n')}`, { cause: error })
+  }
+}
+for (const [name, given] of Object.entries<FrontEnd>(FRONT_ENDS)) {
+  test.serial(
+    `BND-01 BND-06 BND-09 ${name}: edited and built, without an error in the console`,
+    async t => {
+      const project = new Project(t, given)
+      const browser = launch(t)
+      await edit(t, project, browser)
+      const { page, built } = await visit(t, project, browser)
+      await ALSO[name]?.(t, project, page, built)
+      t.deepEqual(page.complaints, [])
+    }
+  )
+}
+
+/** Edits the sources while a page is open. */
+async function edit(t: ExecutionContext, project: Project, browser: Browser): Promise<void> {
+  const {
+    development,
+    edited,
+    paths = ['/'],
+    shows: [before, after]
+  } = project.given
+  const end = development === 'vite in process' ? undefined : await project.watch()
+  const { origin } = await project.serve('development')
+  const page = await browser.open(origin + paths[0])
+  for (const path of paths) {
+    await page.follow(`${origin}${path}?again`)
+    await shows(page, before)
+  }
+  await page.evaluate('globalThis.isSamePage = true')
+  project.edit()
+  await shows(page, after, edited === 'after a reload' ? origin + paths[0] : undefined)
+  t.is(await page.evaluate('globalThis.isSamePage === true'), edited === 'in place')
+  await page.follow(`${origin}${paths[0]}?reloaded`)
+  await shows(page, after)
+  t.deepEqual(page.complaints, [])
+  await end?.()
+}
+
+/** What was edited, as it is built. */
+async function visit(t: ExecutionContext, project: Project, browser: Browser) {
+  const {
+    isOnCdn,
+    paths = ['/'],
+    shows: [, after]
+  } = project.given
+  const cdn = createHttpServer()
+  const host = await listen(t, cdn)
+  await project.build(host)
+  const built = await project.serve('production', isOnCdn ? { host } : {})
+  cdn.on('request', built.listener)
+  const page = await browser.open(built.origin + paths[0])
+  for (const path of paths) {
+    await page.follow(built.origin + path)
+    await shows(page, after)
+  }
+  const files = [...page.answers].filter(([url]) => /\.(?:js|css)$/.test(url))
+  t.true(files.length > 1)
+  t.deepEqual(
+    files.filter(([url, status]) => status !== 200 || (isOnCdn && !url.startsWith(host))),
+    []
+  )
+  return { page, built }
+}
+
+type Also = (t: ExecutionContext, project: Project, page: Page, built: App) => Promise<void>
+
+const ALSO: Readonly<Record<string, Also>> = {
+  async 'a progressive web application'(t, project, page, { origin }) {
+    for (const name of ['sw.js', 'app.webmanifest']) {
+      const { headers } = await fetch(`${origin}/admin/${name}`)
+      t.is(headers.get('cache-control'), 'public, max-age=0, must-revalidate', name)
+    }
+    const worker = join(project.root, 'public/sw.js')
+    writeFileSync(worker, readFileSync(worker, 'utf8').replace('after', 'later'))
+    await project.build(origin)
+    await shows(page, 'later rgb(3, 2, 1)', `${origin}/admin/`)
+  }
+}
+
+for (const isOnCdn of [false, true]) {
+  const where = isOnCdn ? 'on a CDN' : 'of the same origin'
+  test.serial(
+    `BND-12 what ctx.preload fetches ahead, ${where}, is used, and fetched once`,
+    async t => {
+      const project = new Project(t, FRONT_ENDS['pages of EJS with several entries'])
+      await project.build('')
+      const cdn = createHttpServer()
+      const host = await listen(t, cdn)
+      const { origin, listener, paths } = await project.serve(
+        'production',
+        isOnCdn ? { host } : {},
+        ctx => {
+          ctx.preload('src/home.js', 'src/cart.js')
+          // What is not used is told: nothing else is.
+          ctx.append('Link', '</unused.css>; rel=preload; as=style')
+        }
+      )
+      cdn.on('request', listener)
+      const page = await launch(t).open(origin)
+      await shows(page, project.given.shows[0])
+      await until(() => unused(page).length > 0, 'Chromium tells what was not used')
+      t.is(unused(page).length, 1)
+      t.true(unused(page)[0]?.includes('/unused.css'))
+      t.deepEqual(paths.toSorted(), [...new Set(paths)].toSorted())
+      t.true(
+        paths.some(path => path.endsWith('.css')) && paths.some(path => path.includes('shared'))
+      )
+    }
+  )
+}
+
+const unused = ({ remarks }: Page) => remarks.filter(text => /preloaded .*not used/.test(text))
