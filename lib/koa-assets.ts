@@ -71,7 +71,8 @@ export type {
   Configure,
   KoaAssetsOptions,
   LayeredOptions,
-  LiveOptions
+  LiveOptions,
+  SourceOptions
 } from './assets/settings/options.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { LiveTagOptions } from './assets/views/tags.ts'

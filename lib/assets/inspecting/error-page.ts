@@ -62,7 +62,8 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
  */
 async function shortener({ root, apps }: Settings): Promise<(text: string) => string> {
   const names = new Map<string, string>()
-  for (const directory of new Set([root, ...apps.flatMap(app => app.sources), ...thirdParty])) {
+  const sources = apps.flatMap(app => app.sources.map(({ dir }) => dir))
+  for (const directory of new Set([root, ...sources, ...thirdParty])) {
     const name = isInside(root, directory) ? relative(root, directory) : basename(directory)
     for (const path of [directory, await realOf(directory)]) {
       for (const spelled of [path, pathToFileURL(path).pathname]) names.set(spelled, name)

@@ -77,7 +77,7 @@ function missingInMounts({ root, serve, mounts }: Settings): string[] {
 }
 
 function hasSources({ sources }: AppSettings): boolean {
-  return sources.some(isDirectory)
+  return sources.some(({ dir }) => isDirectory(dir))
 }
 
 const printed = new Set<string>()
@@ -109,7 +109,8 @@ export function overview(settings: Settings, environment: string): string {
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places = [
     ...apps.map(({ urlPrefix, sources }) => {
-      const all = [...sources, ...assetSources.list()].filter(isDirectory).map(shown)
+      const own = sources.map(({ dir }) => dir)
+      const all = [...own, ...assetSources.list()].filter(isDirectory).map(shown)
       return { path: urlPrefix, from: all.join(', ') || 'no source directory exists' }
     }),
     ...mounts.map(({ urlPath, dir, dev }) => {

@@ -14,6 +14,17 @@ import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './
 
 export type AppSettings = ReturnType<typeof settleApp>
 
+/** A directory that is searched for sources. */
+export interface SourceDirectory {
+  /** Absolute. */
+  readonly dir: string
+  /** The folder that precedes its paths in names, empty for none; undefined: names drop the first folder. */
+  readonly at?: string
+  /** Globs; undefined for all files. */
+  readonly include?: readonly string[]
+  readonly exclude?: readonly string[]
+}
+
 /** What the settings of every app are made from: the options, and what is settled at the top. */
 interface Basis extends Situation, SettingsOf<typeof PROJECT> {
   readonly options: KoaAssetsOptions
@@ -60,7 +71,7 @@ export function settleApps(basis: Basis): Apps {
     if (!twin) return
     throw optionError('path', `different from that of '${twin.name}'`, path, `apps.${name}.`)
   })
-  const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [] }
+  const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [] as const }
   const publicApp: AppSettings = Object.freeze({ ...top, ...none, fingerprint: false })
   return { apps: Object.freeze(apps), publicApp }
 }
@@ -81,7 +92,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
       `apps.${name} is at ${dir}, which is not a directory: create it, or set apps.${name}.dir`
     )
   }
-  const sources = Object.freeze(unique([join(dir, 'assets'), ...extraSources]))
+  const sources = Object.freeze(unique([{ dir: join(dir, 'assets') }, ...extraSources]))
   return Object.freeze({
     ...layered,
     name,
@@ -91,7 +102,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
     path: path || '/',
     /** `/assets`, or `/assets/admin`; decoded. */
     urlPrefix: prefix + path,
-    /** Absolute; the app's own `assets` first, without the third-party directories. */
+    /** The app's own `assets` first, without the third-party directories. */
     sources
   })
 }
@@ -107,11 +118,21 @@ function layersOf(
 }
 
 /** A directory that is not read need not exist: a production server may have `public` alone. */
-function settleSources(layers: readonly LayeredOptions[], dir: string, isRead: boolean): string[] {
+function settleSources(
+  layers: readonly LayeredOptions[],
+  base: string,
+  isRead: boolean
+): SourceDirectory[] {
   const given = layers.flatMap(layer => layer.sources ?? [])
-  return given.map(source =>
-    isRead ? existingDirectory('sources', dir, source) : resolve(dir, source)
-  )
+  return given.map(source => {
+    const { dir, at, include, exclude } = typeof source === 'string' ? { dir: source } : source
+    return {
+      dir: isRead ? existingDirectory('sources', base, dir) : resolve(base, dir),
+      ...(at !== undefined && { at: at === '/' ? '' : at }),
+      ...(include !== undefined && { include: [include].flat() }),
+      ...(exclude !== undefined && { exclude: [exclude].flat() })
+    }
+  })
 }
 
 /** @throws AssetError for a directory that does not exist */
@@ -124,10 +145,10 @@ export function existingDirectory(option: string, base: string, given: string): 
   )
 }
 
-/** Each directory once, whatever links lead to it; the first path stays. */
-function unique(directories: readonly string[]): string[] {
-  const real = directories.map(futureRealpath)
-  return directories.filter((_, at) => real.indexOf(real[at] as string) === at)
+/** Each directory once, whatever links lead to it, unless it is published otherwise; the first path stays. */
+function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
+  const keys = sources.map(({ dir, ...rest }) => JSON.stringify([futureRealpath(dir), rest]))
+  return sources.filter((_, at) => keys.indexOf(keys[at] as string) === at)
 }
 
 function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {

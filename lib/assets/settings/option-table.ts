@@ -41,7 +41,10 @@ export const LAYERED = {
     flag,
     ({ env, isPrecompile }: Situation) => isPrecompile || env === 'production'
   ),
-  sources: { expected: 'a list of directories', holds: value => [value].flat().every(isText) },
+  sources: {
+    expected: 'a list of directories, each a path or { dir, at, include, exclude }',
+    holds: value => [value].flat().every(each => isText(each) || isSource(each))
+  },
   integrity: {
     expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
     holds: value => value === false || [value].flat().every(oneOf(...INTEGRITY_ALGORITHMS).holds)
@@ -137,6 +140,14 @@ function isImport([specifier, name]: readonly [string, unknown]): boolean {
 
 export function isAbsoluteUrl(name: string): boolean {
   return /^(?:https?:)?\/\//i.test(name)
+}
+
+function isSource(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { dir, at, include = [], exclude = [], ...others } = value
+  const isPlaced = at === undefined || at === '/' || (isText(at) && isCanonicalBelow(at))
+  const areGlobs = [include, exclude].flat().every(isText)
+  return isText(dir) && isPlaced && areGlobs && Object.keys(others).length === 0
 }
 
 function isCompiler(value: unknown): boolean {

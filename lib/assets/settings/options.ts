@@ -4,6 +4,22 @@ import type { Compiler } from '../compilers/compiler.ts'
 import type { MountOptions } from './mount-options.ts'
 import type { ByPath, HeaderValues } from './values-by-path.ts'
 
+/** A source directory that is published as it is, or in part. */
+export interface SourceOptions {
+  /** Relative to the app's directory. */
+  dir: string
+  /**
+   * The folder below the URL prefix, such as `icons`, under which the tree is published as it is: names keep
+   * all folders, and no tail finds them. `/`: the URL prefix itself. Default: none, names are those of any
+   * source directory.
+   */
+  at?: string | undefined
+  /** Globs of paths below `dir`; one without a slash names files of any folder: `*.svg`. Default: all files. */
+  include?: string | readonly string[] | undefined
+  /** Globs of what is left out. Of a folder that one names, nothing is read. Default: none. */
+  exclude?: string | readonly string[] | undefined
+}
+
 /**
  * Options that may be set at four levels, each of which overrides the one before: at the top, in its
  * `configure`, in an app, in the app's `configure`. Only `sources` are appended.
@@ -18,8 +34,11 @@ export interface LayeredOptions {
    * app's directory. Default: none.
    *
    * With `compile`, a directory that does not exist is an AssetError at start.
+   *
+   * @example
+   * ['../../packages/theme', { dir: '../../node_modules/bootstrap-icons/icons', at: 'icons', include: '*.svg' }]
    */
-  sources?: string | readonly string[] | undefined
+  sources?: string | SourceOptions | readonly (string | SourceOptions)[] | undefined
   /**
    * Algorithms of the `integrity` attribute (W3C Subresource Integrity): one, a list, or `false` for none.
    * Default: `sha384` with `fingerprint`, else `false`.

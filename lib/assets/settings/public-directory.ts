@@ -85,5 +85,5 @@ function exposed(
 }
 
 function sourcesOf(apps: Project['apps']): readonly string[] {
-  return [...new Set(apps.flatMap(app => app.sources))]
+  return [...new Set(apps.flatMap(app => app.sources.map(({ dir }) => dir)))]
 }

@@ -1,6 +1,9 @@
 // The sources of one directory, by name and by tail.
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
+import { matcherOf } from '../../globs.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
+import type { SourceDirectory } from '../settings/app-settings.ts'
+import type { Tree } from './tree.ts'
 
 type Compilers = ReadonlyMap<string, Compiler>
 
@@ -12,9 +15,9 @@ export interface Source {
   readonly directory: string
   /** `stylesheets/admin/menu.css.scss` */
   readonly path: string
-  /** The path after compilation: `stylesheets/admin/menu.css`. */
+  /** The path after compilation, below the folder `at` of its directory: `stylesheets/admin/menu.css`. */
   readonly tail: string
-  /** The tail without its first folder: `admin/menu.css`. */
+  /** The tail without its first folder, `admin/menu.css`; with `at` the tail. */
   readonly name: string
   /** Undefined for a file that is copied. */
   readonly compiler: Compiler | undefined
@@ -29,12 +32,13 @@ export interface Catalog {
   readonly hidden: ReadonlyMap<string, readonly Source[]>
 }
 
+/** @param paths of files in the directory, with `/` */
 export function makeCatalog(
-  directory: string,
+  place: Pick<SourceDirectory, 'dir' | 'at'>,
   paths: Iterable<string>,
   compilers: Compilers
 ): Catalog {
-  const sources = [...paths].toSorted().map(path => asSource(directory, path, compilers))
+  const sources = [...paths].toSorted().map(path => asSource(place, path, compilers))
   const [byName, byTail, hidden] = [new Sorted(), new Sorted(), new Sorted()]
   // A plain `app.css` next to `app.css.scss` hides it.
   const plain = new Set(sources.filter(({ compiler }) => !compiler).map(({ tail }) => tail))
@@ -43,10 +47,36 @@ export function makeCatalog(
       hidden.add(source.name, source)
     } else {
       byName.add(source.name, source)
-      for (const tail of tailsOf(source.tail)) byTail.add(tail, source)
+      const tails = place.at === undefined ? tailsOf(source.tail) : [source.tail]
+      for (const tail of tails) byTail.add(tail, source)
     }
   }
   return { byName, byTail, hidden }
+}
+
+/** A source directory that an app searches, and what is in it. */
+export class Searched {
+  readonly source: SourceDirectory
+  readonly tree: Tree
+  readonly #compilers: Compilers
+  readonly #isIncluded: (path: string) => boolean
+  #known: { readonly version: number; readonly catalog: Catalog } | undefined
+
+  constructor(source: SourceDirectory, tree: Tree, compilers: Compilers) {
+    this.source = source
+    this.tree = tree
+    this.#compilers = compilers
+    this.#isIncluded = source.include ? matcherOf(source.include) : () => true
+  }
+
+  get catalog(): Catalog {
+    const { version } = this.tree
+    if (this.#known?.version === version) return this.#known.catalog
+    const paths = [...this.tree.files()].filter(path => this.#isIncluded(path))
+    const catalog = makeCatalog(this.source, paths, this.#compilers)
+    this.#known = { version, catalog }
+    return catalog
+  }
 }
 
 class Sorted extends Map<string, Source[]> {
@@ -57,11 +87,16 @@ class Sorted extends Map<string, Source[]> {
   }
 }
 
-function asSource(directory: string, path: string, compilers: Compilers): Source {
+function asSource(
+  { dir: directory, at }: Pick<SourceDirectory, 'dir' | 'at'>,
+  path: string,
+  compilers: Compilers
+): Source {
   const extension = path.slice(path.lastIndexOf('.'))
   const compiler = extension.includes('/') ? undefined : compilers.get(extension.toLowerCase())
-  const tail = compiler ? compiledName(path, extension, withDot(compiler.target)) : path
-  const name = tail.slice(tail.indexOf('/') + 1)
+  const compiled = compiler ? compiledName(path, extension, withDot(compiler.target)) : path
+  const tail = posix.join(at ?? '', compiled)
+  const name = at === undefined ? tail.slice(tail.indexOf('/') + 1) : tail
   return { file: join(directory, path), directory, path, tail, name, compiler }
 }
 

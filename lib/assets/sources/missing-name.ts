@@ -14,7 +14,7 @@ import type { Sources } from './sources.ts'
 export async function adviseOn(all: Sources, app: AppSettings, name: string) {
   const listed = await all.of(app).list()
   const tailed = listed.find(({ source }) => `/${source.tail}`.endsWith(`/${name}`))
-  if (tailed && !app.tails) {
+  if (tailed && tailed.source.tail !== tailed.name && !app.tails) {
     return `${tailed.source.path} is published as ${tailed.name}; tails: false disables other names`
   }
   const raw = listed.find(({ source }) => `/${source.path}`.endsWith(`/${name}`))

@@ -1,15 +1,16 @@
 // Finds the source of a name in the directories that an app searches.
-import { join, relative, sep } from 'node:path'
+import { join, posix, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
+import { matcherOf } from '../../globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
+import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import {
   choose,
   clashOf,
-  makeCatalog,
+  Searched,
   tailsOf,
   type Candidates,
-  type Catalog,
   type Choice,
   type Source
 } from './catalog.ts'
@@ -45,8 +46,12 @@ export class Sources {
   constructor(settings: Settings, warn: (message: string) => void, warnOfClash = warn) {
     this.#apps = settings.apps
     const announce = () => this.#listeners.forEach(listener => listener())
-    const treeOf = memoized((directory: string) => new Tree(directory, settings.symlinks, announce))
-    this.of = memoized(app => new AppSources(app, settings.root, treeOf, { warn, warnOfClash }))
+    const treeOf = memoized((key: string) => {
+      const { dir, exclude = [] } = JSON.parse(key) as SourceDirectory
+      return new Tree(dir, settings.symlinks, announce, matcherOf(exclude))
+    })
+    const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
+    this.of = memoized(app => new AppSources(app, settings.root, listed, { warn, warnOfClash }))
   }
 
   /** A number that grows with every change of the set of files. */
@@ -85,15 +90,14 @@ export class AppSources {
   /** Directories of packages: the nearest first. */
   readonly packages: readonly string[]
   readonly #app: AppSettings
-  readonly #treeOf: (directory: string) => Tree
+  readonly #treeOf: (source: SourceDirectory) => Tree
   readonly #warnings: Warnings
-  #searched: { readonly trees: readonly Tree[]; readonly count: number } | undefined
-  readonly #catalogs = new Map<Tree, { readonly version: number; readonly catalog: Catalog }>()
+  #searched: { readonly places: readonly Searched[]; readonly count: number } | undefined
 
   constructor(
     app: AppSettings,
     root: string,
-    treeOf: (directory: string) => Tree,
+    treeOf: (source: SourceDirectory) => Tree,
     warnings: Warnings
   ) {
     this.#app = app
@@ -120,12 +124,14 @@ export class AppSources {
 
   /** The source that has `path` as its tail: `<directory>/a/app.css` is that of `a/app.css.scss`. */
   async findAt(path: string): Promise<Source | undefined> {
-    const tree = this.#trees.find(({ directory }) => isInside(directory, path))
-    if (!tree) return undefined
+    const places = this.#places.filter(({ source }) => isInside(source.dir, path))
+    if (places.length === 0) return undefined
     await this.refresh()
-    const tail = relative(tree.directory, path).split(sep).join('/')
-    const { byTail } = this.#catalogOf(tree)
-    return byTail.get(tail)?.find(source => source.tail === tail)
+    const found = places.map(({ source: { dir, at = '' }, catalog }) => {
+      const tail = posix.join(at, relative(dir, path).split(sep).join('/'))
+      return catalog.byTail.get(tail)?.find(source => source.tail === tail)
+    })
+    return found.find(source => source !== undefined)
   }
 
   /** What is found for a name, and what each directory has for it, in search order. */
@@ -145,8 +151,8 @@ export class AppSources {
     await this.verify()
     const app = this.#app
     const listed = new Map<string, Listed & { readonly shadowed: Source[] }>()
-    this.#trees.forEach((tree, from) => {
-      const { byName, hidden } = this.#catalogOf(tree)
+    this.#places.forEach((place, from) => {
+      const { byName, hidden } = place.catalog
       for (const [name, [source, ...rivals]] of byName) {
         const [first, beside] = [listed.get(name), hidden.get(name) ?? []]
         if (!source) continue
@@ -174,60 +180,55 @@ export class AppSources {
 
   /** All directories that the app searches, in order. */
   get directories(): readonly string[] {
-    return this.#trees.map(tree => tree.directory)
+    return this.#places.map(({ source }) => source.dir)
   }
 
   /** Directories in which a compiler may find imports, in order; packages come last. */
   get loadPaths(): readonly string[] {
-    const directories = this.#trees.flatMap(({ directory, folders }) => [
-      directory,
-      ...folders.map(folder => join(directory, folder))
+    const directories = this.#places.flatMap(({ source: { dir, at }, tree }) => [
+      dir,
+      ...(at === undefined ? tree.folders.map(folder => join(dir, folder)) : [])
     ])
     return [...directories, ...this.packages]
   }
 
   /** A number that grows with every change of the set of files. */
   get generation(): number {
-    return this.#trees.reduce((sum, tree) => sum + tree.version + 1, 0)
+    return this.#places.reduce((sum, { tree }) => sum + tree.version + 1, 0)
   }
 
   /** Whether the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return this.#trees.every(tree => tree.isCurrent)
+    return this.#places.every(({ tree }) => tree.isCurrent)
   }
 
   /** Brings the listing up to date from file-system events where they are available. */
   async refresh(): Promise<void> {
-    await Promise.all(this.#trees.map(tree => tree.refresh()))
+    await Promise.all(this.#places.map(({ tree }) => tree.refresh()))
   }
 
   /** Brings the listing up to date from the stat of every folder: no event reports a retargeted link. */
   async verify(): Promise<void> {
-    await Promise.all(this.#trees.map(tree => tree.verify()))
+    await Promise.all(this.#places.map(({ tree }) => tree.verify()))
   }
 
-  get #trees(): readonly Tree[] {
+  get #places(): readonly Searched[] {
     if (this.#searched?.count !== thirdParty.length) {
-      const trees = Array.from(new Set([...this.#app.sources, ...thirdParty]), this.#treeOf)
-      this.#searched = { trees, count: thirdParty.length }
+      const { sources, compilers } = this.#app
+      const others = thirdParty.filter(dir => sources.every(source => source.dir !== dir))
+      const all = [...sources, ...others.map(dir => ({ dir }))]
+      const places = all.map(source => new Searched(source, this.#treeOf(source), compilers))
+      this.#searched = { places, count: thirdParty.length }
     }
-    return this.#searched.trees
-  }
-
-  #catalogOf(tree: Tree): Catalog {
-    const known = this.#catalogs.get(tree)
-    if (known?.version === tree.version) return known.catalog
-    const catalog = makeCatalog(tree.directory, tree.files(), this.#app.compilers)
-    this.#catalogs.set(tree, { version: tree.version, catalog })
-    return catalog
+    return this.#searched.places
   }
 
   #candidates(name: string, skipped?: ReadonlySet<string>): readonly Candidates[] {
     const left = (list: readonly Source[] = []) => list.filter(({ file }) => !skipped?.has(file))
-    return this.#trees.map((tree, from) => {
-      const { byName, byTail, hidden } = this.#catalogOf(tree)
+    return this.#places.map((place, from) => {
+      const { byName, byTail, hidden } = place.catalog
       return {
-        directory: tree.directory,
+        directory: place.source.dir,
         named: left(byName.get(name)),
         tailed: this.#app.tails ? left(byTail.get(name)) : [],
         // Packages ship what they compiled beside its source on purpose.

@@ -38,6 +38,7 @@ export class Tree {
   version = 0
   readonly #symlinks: Symlinks
   readonly #onEvent: () => void
+  readonly #isExcluded: (path: string) => boolean
   readonly #folders = new Map<string, Folder>()
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #changed = new Set([''])
@@ -46,11 +47,20 @@ export class Tree {
   readonly #reread = oneAtATime(() => this.#readChanged())
   readonly #compare = oneAtATime(() => this.#compareFolders())
 
-  /** @param onEvent is called after each event, also that of a file that was written to */
-  constructor(directory: string, symlinks: Symlinks, onEvent: () => void = () => undefined) {
+  /**
+   * @param onEvent is called after each event, also that of a file that was written to
+   * @param isExcluded whether a file or a folder with all that is in it is left out
+   */
+  constructor(
+    directory: string,
+    symlinks: Symlinks,
+    onEvent: () => void = () => undefined,
+    isExcluded: (path: string) => boolean = () => false
+  ) {
     this.directory = directory
     this.#symlinks = symlinks
     this.#onEvent = onEvent
+    this.#isExcluded = isExcluded
   }
 
   /** Whether the listing is known to be current without reading the disk. */
@@ -131,7 +141,8 @@ export class Tree {
     const entries = await ifThere(readdir(path, { withFileTypes: true }))
     if (!stats || !real || !entries) return this.#forget(at)
     const chain = [...above, real]
-    const classified = await classifyEntries(path, entries, chain, this.#symlinks)
+    const wanted = entries.filter(({ name }) => !this.#isExcluded(below(at, name)))
+    const classified = await classifyEntries(path, wanted, chain, this.#symlinks)
     const { files, folders, partials } = classified
     const before = this.#folders.get(at)
     this.#folders.set(at, { ...classified, chain, readAt, stamp: stampOf(stats) })

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { settle } from '../../../lib/assets/settings/settings.ts'
+import { settle, type AppSettings } from '../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { makeProject } from '../../support/site.ts'
 import { inspect } from 'node:util'
@@ -98,6 +98,8 @@ test('SET-06 an app, an environment or an option that is undefined is not set', 
   t.true(webOf({ root, env: 'production', compile: true, apps: later }).compile)
 })
 
+const directoriesOf = ({ sources }: AppSettings) => sources.map(({ dir }) => dir)
+
 test('SET-07 sources of top, configure and app append, in that order, each once', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   for (const name of ['top', 'topConfigure', 'app', 'appConfigure']) mkdirSync(join(root, name))
@@ -119,7 +121,7 @@ test('SET-07 sources of top, configure and app append, in that order, each once'
       }
     }
   })
-  t.deepEqual(web.sources, [
+  t.deepEqual(directoriesOf(web), [
     at('apps/web/assets'),
     at('top'),
     at('topConfigure'),
@@ -132,7 +134,7 @@ test('SET-07 sources of top, configure and app append, in that order, each once'
 test("SET-08 a relative source starts at the app's directory, an absolute one is used as it is", t => {
   const root = makeProject(t, { 'apps/web/more/a.css': '', 'elsewhere/b.css': '' })
   mkdirSync(join(root, 'apps/web/assets'))
-  const { sources } = webOf({ root, sources: ['more', join(root, 'elsewhere')] })
+  const sources = directoriesOf(webOf({ root, sources: ['more', join(root, 'elsewhere')] }))
   t.deepEqual(
     sources,
     ['apps/web/assets', 'apps/web/more', 'elsewhere'].map(at => join(root, at))
@@ -150,13 +152,13 @@ test('SET-09 an extra source that is missing is an error at start, where it is r
   }
   const options = { root: makeProject(t), sources: ['more'], apps: { web: {} }, env: 'production' }
   const sources = ['assets', 'more'].map(name => join(options.root, 'apps/web', name))
-  t.deepEqual(webOf({ ...options, compile: false }).sources, sources)
+  t.deepEqual(directoriesOf(webOf({ ...options, compile: false })), sources)
   t.throws(() => settle({ ...options, compile: true }), { code: 'source-missing' })
 })
 
 test('SET-09 an app without an assets folder is fine, one in a directory that does not exist is an error', t => {
   const root = makeProject(t, { 'apps/web/app.js': '' })
-  t.deepEqual(webOf({ root, apps: { web: {} } }).sources, [join(root, 'apps/web/assets')])
+  t.deepEqual(directoriesOf(webOf({ root, apps: { web: {} } })), [join(root, 'apps/web/assets')])
   const { name, path } = webOf({ root: makeProject(t) })
   t.deepEqual([name, path], ['web', '/'])
   t.throws(() => settle({ root, env: 'development', apps: { web: { dir: 'src/web' } } }), {
@@ -227,9 +229,9 @@ test('without apps/<name>/assets a plain assets folder is that of an app called 
   const root = makeProject(t, { 'assets/a.css': '', 'more/b.css': '', 'apps/api/server.js': '' })
   const web = webOf({ root, sources: ['more'] })
   t.deepEqual([web.name, web.path, web.dir], ['web', '/', root])
-  t.deepEqual(web.sources, [join(root, 'assets'), join(root, 'more')])
+  t.deepEqual(directoriesOf(web), [join(root, 'assets'), join(root, 'more')])
   mkdirSync(join(root, 'apps/shop/assets'), { recursive: true })
-  t.deepEqual(webOf({ root }).sources, [join(root, 'apps/shop/assets')])
+  t.deepEqual(directoriesOf(webOf({ root })), [join(root, 'apps/shop/assets')])
 })
 
 test('an only app is mounted at /, whatever its name', t => {
@@ -286,7 +288,7 @@ const PATH = "a path such as '/assets'"
 const HOST = "a scheme and host such as 'https://cdn.example'"
 const APPS = 'an object with at least one app, or false'
 const BYTES = 'a whole number of bytes'
-const DIRECTORIES = 'a list of directories'
+const DIRECTORIES = 'a list of directories, each a path or { dir, at, include, exclude }'
 const INTEGRITY = "false, 'sha256', 'sha384', 'sha512' or a list of these"
 const COMPILERS = 'a list of { extensions, target, compile }'
 const compiler = { extensions: '.x', target: '.css', compile: String }
@@ -318,7 +320,7 @@ const WRONG: ReadonlyArray<readonly [path: string, expected: string, ...given: u
   ['apps.web.path', "a path such as '/admin'", 'admin'],
   ['apps.web.configure.test.compile', 'true or false', 'yes'],
   ['apps.web.sources', DIRECTORIES, 42],
-  ['sources', DIRECTORIES, [1], ''],
+  ['sources', DIRECTORIES, [1], '', { at: 'x' }, { dir: 'x', at: '../y' }, { dir: 'x', glob: '*' }],
   ['memory', 'an object', 64],
   ['memory.maxBytes', BYTES, -1],
   ['memory.maxFileBytes', BYTES, '1MB'],

@@ -279,7 +279,8 @@ for (const [path, name, compiled] of [
   ['css/APP.CSS.SCSS', 'APP.CSS', true]
 ] as const) {
   test(`${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
-    const [source, ...others] = makeCatalog('/src', [path], compilers).byName.get(name) ?? []
+    const [source, ...others] =
+      makeCatalog({ dir: '/src' }, [path], compilers).byName.get(name) ?? []
     t.deepEqual(others, [])
     t.like(source, { name, path, file: `/src/${path}`, directory: '/src' })
     t.is(source?.compiler !== undefined, compiled)

@@ -121,6 +121,8 @@ export class Manifest {
       if (!path.startsWith(prefix)) continue
       const name = decodeURIComponent(path.slice(prefix.length))
       all.push(name)
+      // A name with all folders of the source, by the option at, has no tails.
+      if (name.split('/').length >= source.split('/').length) continue
       // As in development, the first source directory that has a tail wins, and a kept entry comes last.
       const origin = this.assets.has(path) ? from : Infinity
       // With its first folder, which is not part of the name.

@@ -124,7 +124,8 @@ export class ReloadedManifest {
  * was sent no manifest, so the directory to serve must be named.
  */
 function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
-  const sources = [...apps.flatMap(({ sources }) => sources), ...assetSources.list()]
+  const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
+  const sources = [...own, ...assetSources.list()]
   if (sources.some(isDirectory)) throw manifestMissing(path)
   if (mounts.length > 0) return
   const mount = `mounts: { '/': '${relative(root, publicDir)}' }`

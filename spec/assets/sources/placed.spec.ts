@@ -1,0 +1,138 @@
+// Source directories that are published as they are, or in part.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { listAssets } from '../../../lib/assets/inspecting/list-assets.ts'
+import { makeFingerprinted, MODES, readManifest, run } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { warningsAbout } from '../../support/warnings.ts'
+
+const FILES = {
+  'css/app.css': 'a { src: url(icons/solid/star.svg); b: url(../../../../lib/solid/bell.svg) }',
+  '/lib/solid/star.svg': 'solid star',
+  '/lib/solid/bell.svg': 'solid bell',
+  '/lib/outline/star.svg': 'outline star',
+  '/lib/outline/set.css.scss': "@use 'colors'; a { src: url('./star.svg'); color: colors.$red }",
+  '/lib/_colors.scss': '$red: red;',
+  '/lib/top.svg': 'top',
+  '/lib/notes.txt': 'notes',
+  '/lib/test/fixture.svg': 'fixture'
+}
+const ICONS = { dir: '../../lib', at: 'icons', include: ['*.svg', 'outline/**'], exclude: 'test' }
+
+test('PKG-04 a source with `at` is published as it is under that folder, as far as its globs say', async t => {
+  const site = await makeSite(t, FILES, { sources: [ICONS] })
+  const found = {
+    'icons/solid/star.svg': 'solid star',
+    'icons/outline/star.svg': 'outline star',
+    'icons/top.svg': 'top'
+  }
+  for (const [name, text] of Object.entries(found)) {
+    t.is((await site.ask(`/assets/${name}`)).bytes.toString(), text, name)
+  }
+  // Neither without a folder, nor by a tail, nor what no glob names.
+  const none = [
+    ...['solid/star.svg', 'top.svg', 'bell.svg', 'icons/star.svg', 'lib/top.svg'],
+    ...[
+      'icons/notes.txt',
+      'notes.txt',
+      'icons/test/fixture.svg',
+      'fixture.svg',
+      'icons/_colors.css'
+    ]
+  ]
+  for (const name of none) t.is((await site.ask(`/assets/${name}`)).status, 404, name)
+})
+
+for (const mode of MODES) {
+  test(`PKG-04 references lead to it, from it, and Sass finds what is in it; no tail does (${mode})`, async t => {
+    const site = await makeFingerprinted(t, mode, FILES, { sources: [ICONS] })
+    const sheet = (await site.ask(await site.path('app.css'))).text
+    const [star, bell] = [
+      await site.path('icons/solid/star.svg'),
+      await site.path('icons/solid/bell.svg')
+    ]
+    t.is(sheet, `a { src: url(${star}); b: url(${bell}) }`)
+    const set = (await site.ask(await site.path('icons/outline/set.css'))).text
+    t.true(set.includes(`url("${await site.path('icons/outline/star.svg')}")`), set)
+    t.true(set.includes('color: red'), set)
+    for (const name of ['outline/star.svg', 'set.css', 'bell.svg']) {
+      await t.throwsAsync(() => site.path(name), { code: 'asset-unknown' }, name)
+    }
+  })
+}
+
+test('PKG-04 one directory may be given twice, and a name that two places have is of the first', async t => {
+  const sources = [
+    { dir: '../../lib/solid', at: 'icons' },
+    { dir: '../../lib/outline', at: 'icons', include: '*.svg' },
+    { dir: '../../lib', include: 'outline/*.svg', exclude: ['*.scss'] },
+    { dir: '../../lib', at: '/', include: 'top.svg' }
+  ]
+  const root = makeProject(t)
+  const site = await makeFingerprinted(t, 'precompiled', FILES, {
+    root,
+    sources,
+    missing: 'ignore'
+  })
+  t.deepEqual(Object.keys(readManifest(root).assets), [
+    '/assets/app.css',
+    '/assets/icons/bell.svg',
+    '/assets/icons/star.svg',
+    '/assets/star.svg',
+    '/assets/top.svg'
+  ])
+  const textOf = async (name: string) => (await site.ask(await site.path(name))).bytes.toString()
+  t.deepEqual(
+    [await textOf('icons/star.svg'), await textOf('star.svg')],
+    ['solid star', 'outline star']
+  )
+  const listed = await listAssets({ root, sources })
+  t.is(listed.find(({ path }) => path === '/assets/icons/star.svg')?.source, 'lib/solid/star.svg')
+})
+
+test('PKG-04 what is left out is not even read: a folder of packages costs nothing', async t => {
+  const root = makeProject(t, { 'lib/a.js': 'a', 'lib/node_modules/x/b.js': 'b' })
+  const site = await makeSite(
+    t,
+    {},
+    { root, sources: [{ dir: '../../lib', at: 'lib', exclude: ['node_modules'] }] }
+  )
+  t.is((await site.ask('/assets/lib/a.js')).text, 'a')
+  // A name that is not found makes the listing look again.
+  rmSync(join(root, 'lib/node_modules'), { recursive: true })
+  writeFiles(root, { 'lib/node_modules': 'a file' })
+  t.is((await site.ask('/assets/lib/node_modules')).status, 404)
+})
+
+test('PKG-04 in development a file that is added, edited or removed there is noticed', async t => {
+  const site = await makeSite(t, FILES, { sources: [ICONS] })
+  t.is((await site.ask('/assets/icons/solid/new.svg')).status, 404)
+  site.write('/lib/solid/new.svg', 'new')
+  t.is((await site.ask('/assets/icons/solid/new.svg')).bytes.toString(), 'new')
+  site.write('/lib/solid/new.svg', 'newer')
+  t.is((await site.ask('/assets/icons/solid/new.svg')).bytes.toString(), 'newer')
+  rmSync(site.at('/lib/solid/new.svg'))
+  t.is((await site.ask('/assets/icons/solid/new.svg')).status, 404)
+})
+
+test('PKG-04 modules whose names clash are logged with both files in development, and refused by precompile', async t => {
+  const files = {
+    '/pkg/esm/tip.js': 'export const tip = 1',
+    '/pkg/cjs/tip.js': 'exports.tip = 1',
+    'js/app.js': "import { tip } from './tip.js'\ntip()\n"
+  }
+  const site = await makeSite(t, files, { sources: ['../../pkg'] })
+  await site.ask('/assets/app.js')
+  await site.ask('/assets/tip.js')
+  const verdict = `several sources in ${join(site.root, 'pkg')} are published as tip.js: cjs/tip.js, esm/tip.js; development uses the first, precompile refuses them: rename or exclude all but one`
+  t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
+  await t.throwsAsync(() => run({ root: site.root, sources: ['../../pkg'] }), {
+    message: `Precompile failed with 1 error; nothing was published\n- ${verdict}`
+  })
+  const { assets } = await run({
+    root: site.root,
+    sources: [{ dir: '../../pkg', exclude: 'cjs' }]
+  })
+  t.is(assets, 2)
+})
