@@ -21,11 +21,12 @@ export const init: Command = {
   summary: 'create the files of a new project, or another app in it',
   argument: '[app]',
   about: `Creates apps/web/assets with a stylesheet, a script, an image, a favicon and a
-folder for fonts, unless the project has assets already; assets.config.js, or .ts beside a tsconfig.json;
-.env.development and .env.test with SERVE_STATIC_ASSETS=true; and adds
-public/assets and public/assets.json to .gitignore. A file that exists is kept:
-lines that .gitignore and the .env files lack are added at the end. Nothing is
-written through a symbolic link that leads out of the project.
+folder for fonts, unless the project has assets already; assets.config.js, or
+.ts beside a tsconfig.json; .env.development and .env.test with
+SERVE_STATIC_ASSETS=true; and adds public/assets and public/assets.json to
+.gitignore. A file that exists is kept: lines that .gitignore and the .env files
+lack are added at the end. Nothing is written through a symbolic link that leads
+out of the project.
 
 With a name, it adds that app to the project: apps/<name>/assets with the same
 files. It is an error if there is such an app.`,
