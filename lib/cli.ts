@@ -28,7 +28,7 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 async function run(words: readonly string[]): Promise<number> {
-  const { command, argument, values } = parseCommandLine(words)
+  const { command, args, values } = parseCommandLine(words)
   if (values.flag('version')) return print(await version())
   if (values.flag('help')) return print(command ? helpFor(command) : generalHelp())
   if (!command) {
@@ -37,7 +37,7 @@ async function run(words: readonly string[]): Promise<number> {
   }
   const output = makeOutput({ isJson: values.flag('json'), isQuiet: values.flag('quiet') })
   const load = (environment = 'production') => loadOptions({ values, output }, environment)
-  return command.run({ values, argument, output, loadOptions: load })
+  return command.run({ values, args, output, loadOptions: load })
 }
 
 function print(text: string): number {

@@ -62,6 +62,8 @@ export type {
 } from './assets/building/copies/compress-options.ts'
 export { verify, type VerifyReport } from './assets/inspecting/verify.ts'
 export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
+export { keep, type KeepOptions, type KeepReport } from './assets/releases/keep.ts'
+export { cleanKept, type CleanKeptOptions } from './assets/releases/clean-kept.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'

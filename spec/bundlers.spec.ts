@@ -11,14 +11,15 @@ import type Koa from 'koa'
 import type { ViteDevServer } from 'vite'
 import type { NamesThenEntryOptions } from '../lib/assets/views/entry.ts'
 import { ask } from './support/ask.ts'
-import { blocksLeft, makeExample, readPage } from './support/examples.ts'
+import { blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject, makeSite, writeFiles, type Files, type SiteOptions } from './support/site.ts'
 import { moduleFile } from './support/typescript.ts'
 import { soakTest } from './support/soak.ts'
 
 const page = readPage('docs/bundlers.md')
 const shown = page.take('Vite', 'html')
-const deploy = page.take('Deploying')
+const deploy = page.take('Deploying', 'sh')
+const [reloadOnce] = page.take('Deploying', 'js')
 
 /** The programs of the page, by the name in their first line. */
 const programs = new Map(
@@ -414,13 +415,44 @@ test.serial(
   }
 )
 
-soakTest('a build is compressed, and its copies are verified', async t => {
+soakTest('BND-16 the script deploys builds, each with the files of those before it', async t => {
   const site = makeExample(t, SOURCES)
   const plugin = pathToFileURL(resolve('dist/vite.js')).href
   const config = programs.get('vite.config.js')?.replace("'koa-fresh-assets/vite'", `'${plugin}'`)
-  site.write({ 'vite.config.js': config ?? '', 'src/main.css': 'p { color: green }\n'.repeat(200) })
+  site.write({ 'vite.config.js': config ?? '' })
   await site.follow(deploy)
-  t.true(readdirSync(join(site.root, 'dist/assets')).some(name => name.endsWith('.js.br')))
+  const scripts = new Set<string>()
+  for (const color of ['red', 'green', 'blue']) {
+    site.write({ 'src/main.css': `p { color: ${color} }\n`.repeat(200), 'src/later.js': color })
+    await site.run('. ./deploy.sh')
+    const names = readdirSync(join(site.root, 'dist/assets'))
+    const chunks = names.filter(name => /^later-.*\.js$/.test(name))
+    for (const chunk of chunks) scripts.add(chunk)
+    t.is(chunks.length, scripts.size)
+    t.true(names.some(name => name.endsWith('.js.br')))
+  }
+  t.is(scripts.size, 3)
+  t.regex(await site.run('npx koa-fresh-assets clean dist'), /^0 files removed/)
+})
+
+test('BND-16 a page whose chunk is gone reloads itself, once', t => {
+  const stored = new Map<string, string>()
+  const heard: Array<(event: object) => void> = []
+  const done: string[] = []
+  evaluate(reloadOnce?.text ?? '', {
+    addEventListener: (name: string, listen: (event: object) => void) => {
+      t.is(name, 'vite:preloadError')
+      heard.push(listen)
+    },
+    sessionStorage: {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: unknown) => stored.set(key, String(value))
+    },
+    location: { reload: () => done.push('reload') }
+  })
+  const event = { preventDefault: () => done.push('prevent') }
+  for (let times = 0; times < 3; times++) heard[0]?.(event)
+  t.deepEqual(done, ['prevent', 'reload'])
 })
 
 /** Changes the page's configuration of Vite. */

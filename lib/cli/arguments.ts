@@ -1,4 +1,4 @@
-// The commands, and how a command line is parsed into one of them, its argument and its options.
+// The commands, and how a command line is parsed into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
 import { nearest } from '../nearest.ts'
 import { UsageError, type Command, type OptionSpecs } from './command.ts'
@@ -6,12 +6,13 @@ import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'
 import { explain } from './commands/explain.ts'
 import { init } from './commands/init.ts'
+import { keep } from './commands/keep.ts'
 import { list } from './commands/list.ts'
 import { precompile } from './commands/precompile.ts'
 import { verify } from './commands/verify.ts'
 
 /** Of a new project, then in the order of a deployment. */
-export const COMMANDS = [init, precompile, compress, verify, clean, explain, list] as const
+export const COMMANDS = [init, precompile, compress, keep, verify, clean, explain, list] as const
 
 export const SHARED_OPTIONS: OptionSpecs = {
   config: {
@@ -55,8 +56,8 @@ export function parseCommandLine(words: readonly string[]) {
     const given = values[option]
     return Array.isArray(given) ? given.map(String) : undefined
   }
-  const argument = command && readArgument(rest, command, flag('help'))
-  return { command, argument, values: { flag, text, texts } }
+  const args = command ? readArguments(rest, command, flag('help')) : []
+  return { command, args, values: { flag, text, texts } }
 }
 
 function findCommand(name: string): Command {
@@ -90,16 +91,21 @@ function advise(given: string, known: readonly string[]): string {
   return meant ? `did you mean '${meant}'?` : `expected one of ${known.join(', ')}`
 }
 
-function readArgument(
-  rest: readonly string[],
-  { name, argument }: Command,
+/** Those that are given: of optional ones there may be fewer than a command takes. */
+function readArguments(
+  given: readonly string[],
+  { name, argument = '' }: Command,
   isHelp: boolean
-): string | undefined {
-  const [given, surplus] = argument === undefined ? [undefined, rest[0]] : rest
+): readonly string[] {
+  const wanted = argument.match(/<[^>]+>|\[[^\]]+\]/g) ?? []
+  const surplus = given[wanted.length]
   if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}' for ${name}`)
+  const empty = wanted[given.indexOf('')]
   // A shell variable that is not set: the working directory is not meant.
-  if (given === '') throw new UsageError(`${name} got an empty argument: ${argument}`)
-  const isOptional = argument === undefined || argument.startsWith('[')
-  if (isOptional || given !== undefined || isHelp) return given
-  throw new UsageError(`${name} requires an argument: ${argument}`)
+  if (empty !== undefined) throw new UsageError(`${name} got an empty argument: ${empty}`)
+  const missing = wanted[given.length]
+  if (missing?.startsWith('<') && !isHelp) {
+    throw new UsageError(`${name} requires an argument: ${missing}`)
+  }
+  return given
 }

@@ -27,7 +27,7 @@ export interface Values {
 /** What a command is run with. */
 export interface Call {
   readonly values: Values
-  readonly argument: string | undefined
+  readonly args: readonly string[]
   readonly output: Output
   /** Loads the project's environment, by default `production`, and its configuration file. */
   readonly loadOptions: (environment?: string) => Promise<KoaAssetsOptions>
@@ -39,7 +39,7 @@ export interface Command {
   readonly summary: string
   /** What it does, and when to use it; at most 84 characters per line. */
   readonly about: string
-  /** The placeholder for its argument: `<url or name>`, or `[dir]` if optional. Undefined: it takes none. */
+  /** The placeholders for its arguments: `<url or name>`, or `[dir]` if optional. Undefined: it takes none. */
   readonly argument?: string
   readonly options: OptionSpecs
   readonly examples: readonly (readonly [line: string, description: string])[]

@@ -15,7 +15,7 @@ for (const [line, message] of [
   ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
   [
     'dance',
-    "unknown command 'dance': expected one of init, precompile, compress, verify, clean, explain, list"
+    "unknown command 'dance': expected one of init, precompile, compress, keep, verify, clean, explain, list"
   ],
   ['help lst', "unknown command 'lst': did you mean 'list'?"],
   ['list --jsn', "unknown option '--jsn' for list: did you mean '--json'?"],
@@ -33,6 +33,9 @@ for (const [line, message] of [
   ['list all', "unexpected argument 'all' for list"],
   ['explain', 'explain requires an argument: <url or name>'],
   ['compress', 'compress requires an argument: <dir>'],
+  ['keep', 'keep requires an argument: <old build>'],
+  ['keep dist.old', 'keep requires an argument: <new build>'],
+  ['keep a b c', "unexpected argument 'c' for keep"],
   ['verify a b', "unexpected argument 'b' for verify"],
   ['explain a.css b.css', "unexpected argument 'b.css' for explain"]
 ] as const) {
@@ -42,10 +45,10 @@ for (const [line, message] of [
 }
 
 test('an argument from a shell variable that is not set is a usage error', t => {
-  for (const name of ['compress', 'verify']) {
+  for (const name of ['compress', 'verify', 'clean', 'keep']) {
     t.throws(() => parseCommandLine([name, '']), {
       instanceOf: UsageError,
-      message: / got an empty argument: .dir.$/
+      message: / got an empty argument: (?:.dir.|<old build>)$/
     })
   }
 })

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path'
 import test from 'ava'
 import { WRITABLE_CODINGS } from '../../lib/files/codings.ts'
-import type { CompressReport, VerifyCopiesReport } from '../../lib/index.ts'
+import type { CompressReport, KeepReport, VerifyCopiesReport } from '../../lib/index.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { run, start } from './run.ts'
@@ -66,6 +66,35 @@ test.serial('compress tells what it leaves out, and takes several globs', async 
   const some = 'compress dist --json --exclude c.* --exclude=*.css'
   t.deepEqual(filesOf((await run(root, some)).stdout), ['a.css', 'a.css.map', 'b/c.js'])
 })
+
+test.serial(
+  'BND-16 keep and clean <dir> print what they kept and removed, without a configuration',
+  async t => {
+    const build = (file: string) => ({ 'src/main.js': { file, name: 'main', isEntry: true } })
+    const root = makeProject(t, {
+      'assets.config.mjs': 'throw new Error("loaded")',
+      'old/main-AbCd1234.js': TEXT,
+      'old/.vite/manifest.json': JSON.stringify(build('main-AbCd1234.js')),
+      'new/main-EfGh5678.js': `${TEXT}\n`,
+      'new/.vite/manifest.json': JSON.stringify(build('main-EfGh5678.js'))
+    })
+    const { status, stdout, stderr } = await run(root, 'keep old new')
+    t.deepEqual([status, stderr], [0, 'Compressing 2 files\n'])
+    t.regex(stdout, /^Kept: 1 file of 1 earlier build, 4\.0 kB; 1 copied$/m)
+    const report = JSON.parse((await run(root, 'keep old new --json')).stdout) as KeepReport
+    t.deepEqual([report.kept, report.copied], [['main-AbCd1234.js'], 0])
+    t.is((await run(root, 'clean new')).stdout, '0 files removed, 0 B; 1 kept\n')
+    const dry = await run(root, 'clean new --keep 0 --age 0s --dry-run')
+    t.regex(dry.stdout, /^main-AbCd1234\.js\n1 file would be removed, 4\.\d kB; 0 kept\n$/)
+    t.is((await run(root, 'verify new -q')).status, 0)
+    t.is((await run(root, 'clean --root new . --keep 0 --age 0s -q')).status, 0)
+    t.deepEqual(
+      readdirSync(join(root, 'new')).filter(name => /AbCd|kept/.test(name)),
+      []
+    )
+    t.regex((await run(root, 'clean --manifest a.json')).stderr, /clean <dir> --manifest FILE/)
+  }
+)
 
 test.serial('neither compress nor verify <dir> loads a configuration', async t => {
   const root = makeProject(t, {

@@ -291,7 +291,7 @@ soakTest(
     const lines = Array.from({ length: 400 }, (_, at) => `console.log(${(at * 7919) % 9973})`)
     const site = makeExample(t, {
       'vite.config.js':
-        "export default { build: { minify: false, rolldownOptions: { input: 'app.js' } } }",
+        "export default { build: { manifest: true, minify: false, rolldownOptions: { input: 'app.js' } } }",
       'app.js': lines.join('\n')
     })
     await site.run('npx vite build')

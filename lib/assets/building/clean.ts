@@ -38,11 +38,11 @@ export interface CleanOptions {
 }
 
 export interface CleanReport {
-  /** URL paths of the removed files without their compressed copies and deltas; sorted. */
+  /** URL paths, of `cleanKept` paths in the directory, of the removed files without their compressed copies and deltas; sorted. */
   readonly removed: readonly string[]
   /** Total size of the removed files, their compressed copies and deltas, in bytes. */
   readonly bytes: number
-  /** How many fingerprinted files remain. */
+  /** How many fingerprinted files, of `cleanKept` kept files, remain. */
   readonly kept: number
   readonly dryRun: boolean
 }
@@ -50,12 +50,14 @@ export interface CleanReport {
 export const KEEP = 3
 export const AGE = '7d' satisfies Duration
 
+export const AGE_IN_SECONDS: Expectation = {
+  expected: "a number of seconds, 0 or more, or a duration such as '12h', '1d' or '2w'",
+  holds: age => asSeconds(age) !== undefined
+}
+
 const OPTIONS = {
   keep: wholeNumber('versions'),
-  age: {
-    expected: "a number of seconds, 0 or more, or a duration such as '12h', '1d' or '2w'",
-    holds: age => asSeconds(age) !== undefined
-  },
+  age: AGE_IN_SECONDS,
   dryRun: flag
 } satisfies Record<keyof CleanOptions, Expectation>
 
@@ -146,7 +148,7 @@ function deltasWithoutEnd({ deltas }: Published, kept: ReadonlySet<string>) {
     })
 }
 
-function asSeconds(age: unknown): number | undefined {
+export function asSeconds(age: unknown): number | undefined {
   const seconds = typeof age === 'string' ? secondsOf(age) : age
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }

@@ -115,6 +115,8 @@ export async function writerAgainst(directory: string, served: BuiltDirectory) {
   const older = await openDirectory(directory)
   const isAble = await canMakeDeltas()
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
+  // A file that both builds have got its deltas when it was new.
+  const isOld = new Set(older.files)
   const versions = groupBy(older.files.filter(isCompressibleType), keyOf)
   return async (path: string, target: DeltaTarget): Promise<readonly DeltaSizes[]> => {
     const { file, bytes } = target
@@ -123,7 +125,7 @@ export async function writerAgainst(directory: string, served: BuiltDirectory) {
       const [deltaFile, from] = [join(served.path, delta), splitDelta(delta)?.digest ?? '']
       if (await faultOfDelta(deltaFile, from, file)) await removeFile(deltaFile)
     }
-    const earlier = versions.get(keyOf(path) ?? '')
+    const earlier = isOld.has(path) ? undefined : versions.get(keyOf(path) ?? '')
     if (!earlier || !isAble || bytes.length > MAX_DELTA_BYTES) return []
     const files = earlier.map(each => join(older.path, each))
     const nearest = await nearestInSize(files, bytes.length)

@@ -6,6 +6,7 @@ import { AssetError, reasonOf } from '../../errors.ts'
 import { readIfThere, ReloadedFile, statIfThere } from '../../files/at-start.ts'
 import { checksumsOf, digestOf, type IntegrityAlgorithm } from '../../files/digest.ts'
 import { ifThere, statOf, type Stamp } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/open-file.ts'
 import { isRecord } from '../../options.ts'
 import type { MountSettings } from '../settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
@@ -14,6 +15,7 @@ import type { EntryUrls } from '../views/entry.ts'
 import type { Build, Bundle, EntrySource, FollowedBuild } from './bundle.ts'
 import { sourceUrls } from './dev-server.ts'
 import { readEsbuild } from './esbuild.ts'
+import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
 import { readVite } from './vite.ts'
 import { readWebpack } from './webpack.ts'
 
@@ -52,6 +54,8 @@ export class MountedBundle implements EntrySource, FollowedBuild {
   #hashes: Hashes | undefined
   /** The paths of its files, and when the last of them was written. */
   #written = { files: new Set<string>(), at: Infinity }
+  /** Of earlier builds. */
+  #kept: KeptFiles = new Map()
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor(mount: BundleMount, options: BundleOptions) {
@@ -74,6 +78,7 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     }
     this.version = digestOf(bytes)
     this.#bundle = readBundle(bytes, mount)
+    this.#kept = readKept(readIfThere(keptListIn(mount.dir)), mount.dir)
     const isMissing = (file: string) => !statIfThere(this.#pathOf(file))?.isFile()
     const missing = [...this.#bundle.tagged].find(isMissing)
     if (missing !== undefined) throw this.#incomplete(missing)
@@ -110,7 +115,7 @@ export class MountedBundle implements EntrySource, FollowedBuild {
   }
 
   isHashed(file: string): boolean {
-    return this.#bundle?.hashed.has(file) ?? false
+    return this.#bundle?.hashed.has(file) || this.#kept.has(file)
   }
 
   get followed(): this {
@@ -146,6 +151,8 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     }
     const hashes = await ifThere(this.#hashesOf(bundle))
     if (!hashes) return false
+    const { dir } = this.mount
+    this.#kept = readKept((await readSnapshot(keptListIn(dir)))?.bytes, dir)
     this.#bundle = bundle
     this.#hashes = hashes
     this.version = digestOf(`${digestOf(bytes)} ${[...hashes.values()].flat().join(' ')}`)

@@ -1,12 +1,44 @@
 // The `clean` command.
+import { resolve } from 'node:path'
 import { AGE, clean as prune, KEEP } from '../../assets/building/clean.ts'
+import { cleanKept } from '../../assets/releases/clean-kept.ts'
 import { secondsOf } from '../../options.ts'
-import { OK, UsageError, type Call, type Command } from '../command.ts'
+import {
+  OK,
+  UsageError,
+  type Call,
+  type Command,
+  type OptionSpecs,
+  type Values
+} from '../command.ts'
 import { count, formatBytes } from '../format.ts'
+
+/** Of every command that keeps some. */
+export const LIMIT_OPTIONS: OptionSpecs = {
+  keep: {
+    type: 'string',
+    value: 'N',
+    description: `how many versions or earlier builds to keep; default: ${KEEP}`
+  },
+  age: {
+    type: 'string',
+    value: 'D',
+    description: `keep what is younger than this: 12h, 1d, 2w; default: ${AGE}`
+  }
+}
+
+export const MANIFEST_OPTION: OptionSpecs = {
+  manifest: {
+    type: 'string',
+    value: 'FILE',
+    description: "the bundler's, relative to a build, if it has no usual name"
+  }
+}
 
 export const clean: Command = {
   name: 'clean',
   summary: 'remove files that earlier deployments left behind',
+  argument: '[dir]',
   about: `Removes old fingerprinted files, their compressed copies, and the deltas from and to
 them. A file is removed when the manifest does not name it, it is not among the
 newest ${KEEP} (--keep) of its name, and no manifest has named it for 7 days (--age).
@@ -14,36 +46,46 @@ Its age is counted from its ctime, so a copied file is new, whatever its mtime s
 A file whose bytes do not match the digest in its name was not written by precompile
 and is kept.
 
+With a directory, the build of a bundler, it removes the files that 'keep' brought
+into it: those of builds that are not among the last ${KEEP} (--keep), and were replaced
+more than 7 days (--age) ago. No configuration is needed for that.
+
 Run it some time after a deployment, when no page of the old version is open.`,
   options: {
-    keep: {
-      type: 'string',
-      value: 'N',
-      description: `versions of each name to keep; default: ${KEEP}`
-    },
-    age: {
-      type: 'string',
-      value: 'D',
-      description: 'keep files younger than this: 12h, 1d, 2w; default: 7d'
-    },
+    ...LIMIT_OPTIONS,
+    ...MANIFEST_OPTION,
     'dry-run': { type: 'boolean', description: 'list what would be removed, and remove nothing' }
   },
   examples: [
     ['koa-fresh-assets clean --dry-run', 'Look first:'],
-    ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"]
+    ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"],
+    ['koa-fresh-assets clean dist', "What 'keep' brought into a build of Vite:"]
   ],
   run
 }
 
-async function run({ output, loadOptions, values }: Call): Promise<number> {
-  const keep = readCount(values.text('keep') ?? String(KEEP))
-  const age = readAge(values.text('age') ?? AGE)
-  const report = await prune(await loadOptions(), { keep, age, dryRun: values.flag('dry-run') })
+async function run({ output, loadOptions, values, args: [directory] }: Call): Promise<number> {
+  const limits = { ...limitsIn(values), dryRun: values.flag('dry-run') }
+  const manifest = values.text('manifest')
+  if (manifest !== undefined && directory === undefined) {
+    throw new UsageError('--manifest is for the build of a bundler: clean <dir> --manifest FILE')
+  }
+  const report =
+    directory === undefined
+      ? await prune(await loadOptions(), limits)
+      : await cleanKept(resolve(values.text('root') ?? '.', directory), { ...limits, manifest })
   const { removed, bytes, kept, dryRun } = report
   const verb = dryRun ? 'would be removed' : 'removed'
   const total = `${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`
   output.result(report, [...removed, total].join('\n'))
   return OK
+}
+
+export function limitsIn(values: Values) {
+  return {
+    keep: readCount(values.text('keep') ?? String(KEEP)),
+    age: readAge(values.text('age') ?? AGE)
+  }
 }
 
 function readCount(text: string): number {

@@ -3,11 +3,23 @@ import { resolve } from 'node:path'
 import type { CompressReport } from '../../assets/building/copies/compress-options.ts'
 import { compress as compressDirectory } from '../../assets/building/copies/compress.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { OK, type Call, type Command } from '../command.ts'
+import { OK, type Call, type Command, type OptionSpecs, type Output } from '../command.ts'
 import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'
 import { longRun, type ShowProgress } from '../long-run.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
+
+/** Of every command that compresses. */
+export const GLOB_OPTIONS: OptionSpecs = {
+  include: {
+    type: 'string',
+    value: 'GLOB',
+    multiple: true,
+    description: "compress these alone; '**': source maps, too"
+  },
+  exclude: { type: 'string', value: 'GLOB', multiple: true, description: 'compress none of these' },
+  verbose: { type: 'boolean', description: 'print a line for each file' }
+}
 
 export const compress: Command = {
   name: 'compress',
@@ -34,14 +46,7 @@ folder: '*.js'. Both options may be given several times.
 What 'precompile' publishes is compressed already.`,
   options: {
     against: { type: 'string', value: 'DIR', description: 'an earlier build, to write deltas' },
-    include: {
-      type: 'string',
-      value: 'GLOB',
-      multiple: true,
-      description: "only these; '**' takes source maps, too"
-    },
-    exclude: { type: 'string', value: 'GLOB', multiple: true, description: 'none of these' },
-    verbose: { type: 'boolean', description: 'print a line for each file' }
+    ...GLOB_OPTIONS
   },
   examples: [
     ['koa-fresh-assets compress dist', 'Compress a build of Vite:'],
@@ -52,27 +57,31 @@ What 'precompile' publishes is compressed already.`,
 }
 
 async function write(
-  { output, values, argument = '' }: Call,
+  { output, values, args: [directory = ''] }: Call,
   signal: AbortSignal,
   show: ShowProgress
 ): Promise<number> {
   const root = values.text('root') ?? '.'
   const older = values.text('against')
-  const report = await compressDirectory(resolve(root, argument), {
+  const report = await compressDirectory(resolve(root, directory), {
     onProgress: step => show({ stage: 'compress', ...step }),
     signal,
     against: older === undefined ? undefined : resolve(root, older),
     include: values.texts('include'),
     exclude: values.texts('exclude')
   })
-  for (const path of report.tooLarge) {
-    output.warn(`${path} is larger than 128 MiB and was not compressed`)
-  }
+  warnOfLarge(output, report)
   output.result(report, summary(report))
   return OK
 }
 
-function summary(report: CompressReport): string {
+export function warnOfLarge(output: Output, { tooLarge }: CompressReport): void {
+  for (const path of tooLarge) {
+    output.warn(`${path} is larger than 128 MiB and was not compressed`)
+  }
+}
+
+export function summary(report: CompressReport): string {
   const { files, bytes, codings, seconds, deltas, leftOut } = report
   const rows = codings.map(coding => {
     const { extension, isWritable, copies, originalBytes, written, removed } = coding

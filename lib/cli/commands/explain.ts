@@ -22,8 +22,8 @@ written. The exit status is 1 when the response is not a file.`,
   run
 }
 
-async function run({ output, loadOptions, argument = '' }: Call): Promise<number> {
-  const explanation = await resolve(argument, await loadOptions('development'))
+async function run({ output, loadOptions, args: [asked = ''] }: Call): Promise<number> {
+  const explanation = await resolve(asked, await loadOptions('development'))
   output.result(explanation, format(explanation))
   return explanation.isFound ? OK : FAILED
 }

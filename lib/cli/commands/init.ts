@@ -49,7 +49,7 @@ interface Step {
   readonly lines?: readonly string[]
 }
 
-async function run({ output, values, argument, loadOptions }: Call): Promise<number> {
+async function run({ output, values, args: [argument], loadOptions }: Call): Promise<number> {
   const given = values.text('root') ?? '.'
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)

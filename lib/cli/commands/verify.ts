@@ -30,7 +30,7 @@ Run it after copying files to another machine, or when a page looks wrong.
     ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
     ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:']
   ],
-  run: call => (call.argument === undefined ? verifyPublic(call) : verifyDirectory(call))
+  run: call => (call.args.length === 0 ? verifyPublic(call) : verifyDirectory(call))
 }
 
 async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
@@ -43,9 +43,9 @@ async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
   return print(output, report, totals.join(', '))
 }
 
-async function verifyDirectory({ output, values, argument = '' }: Call): Promise<number> {
-  const report = await verifyCopies(resolve(values.text('root') ?? '.', argument))
-  return print(output, report, copiesText(report), argument)
+async function verifyDirectory({ output, values, args: [directory = ''] }: Call): Promise<number> {
+  const report = await verifyCopies(resolve(values.text('root') ?? '.', directory))
+  return print(output, report, copiesText(report), directory)
 }
 
 function copiesText({ copies, unread }: { readonly copies: number; readonly unread: number }) {

@@ -1,0 +1,94 @@
+// The directory of a build: its files, what its bundler's manifest says of them, and what was kept in it.
+import { join } from 'node:path'
+import { AssetError } from '../../errors.ts'
+import { CODINGS } from '../../files/codings.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { wholeNumber, type Duration, type Expectation } from '../../options.ts'
+import { AGE, AGE_IN_SECONDS, asSeconds, KEEP } from '../building/clean.ts'
+import type { BuiltDirectory } from '../building/copies/directory.ts'
+import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
+import { readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
+
+/** Which earlier builds are kept. */
+export interface BuildLimits {
+  /** How many earlier builds to keep, however old they are. Default: 3. */
+  readonly keep?: number | undefined
+  /**
+   * Seconds, or a duration such as `'12h'`, `'1d'` or `'2w'`. A build that was replaced within that time is
+   * kept, however many there are. Default: `'7d'`.
+   */
+  readonly age?: number | Duration | undefined
+  /**
+   * The bundler's manifest, relative to the directory of each build: `'build/stats.json'`. Default:
+   * `.vite/manifest.json`, `metafile.json`, `meta.json`, `stats.json`, `assets-manifest.json` or
+   * `manifest.json`, the first that is there.
+   */
+  readonly manifest?: string | undefined
+}
+
+export const LIMITS = {
+  keep: wholeNumber('builds'),
+  age: AGE_IN_SECONDS,
+  manifest: {
+    expected: 'a path relative to the builds',
+    holds: path => typeof path === 'string' && /^[^/\0][^\0]*$/.test(path)
+  }
+} satisfies Record<keyof BuildLimits, Expectation>
+
+/** The times, of those at which builds were replaced, that neither limit keeps. */
+export function outdatedAmong(
+  { keep = KEEP, age = AGE }: BuildLimits,
+  times: Iterable<number>
+): ReadonlySet<number> {
+  const oldest = Date.now() - (asSeconds(age) ?? 0) * 1000
+  const newestFirst = [...new Set(times)].toSorted((a, b) => b - a)
+  return new Set(newestFirst.filter((at, rank) => rank >= keep && at <= oldest))
+}
+
+export async function keptIn({ path }: BuiltDirectory): Promise<KeptFiles> {
+  return readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
+}
+
+const USUAL = [
+  ...['.vite/manifest.json', 'metafile.json', 'meta.json', 'stats.json'],
+  ...['assets-manifest.json', 'manifest.json']
+]
+
+/** What the manifest in a build says: paths below its directory. */
+interface BuildFiles {
+  /** Absolute. */
+  readonly manifest: string
+  readonly files: ReadonlySet<string>
+  readonly hashed: ReadonlySet<string>
+}
+
+/**
+ * @param other where the directory may have been when it was built: esbuild's paths start with its name
+ * @throws AssetError with the code `manifest-missing` or `manifest-broken`
+ */
+export async function readBuild(
+  { path, files }: BuiltDirectory,
+  name: string | undefined,
+  other = path
+): Promise<BuildFiles> {
+  const names = name === undefined ? USUAL : [name]
+  for (const manifest of names.map(each => join(path, each))) {
+    const read = await readSnapshot(manifest)
+    if (!read) continue
+    const named = [path, other].map(dir => {
+      const bundle = readBundle(read.bytes, { manifest, dir, urlPath: '' })
+      return { ...bundle, files: new Set(Array.from(bundle.files, withoutQuery)) }
+    })
+    const found = named.find(bundle => files.some(file => bundle.files.has(file)))
+    if (found) return { ...found, manifest }
+    const message = `${manifest} names no file that is in ${path}: it is of another build`
+    throw new AssetError('manifest-broken', message)
+  }
+  const message = `there is no manifest ${names.join(', ')} in ${path}: build with one, or name it by the option manifest`
+  throw new AssetError('manifest-missing', message)
+}
+
+/** A file, behind its compressed copies: as long as it is there, they are of some use. */
+export function withCopies(file: string): string[] {
+  return [...CODINGS.map(({ extension }) => file + extension), file]
+}

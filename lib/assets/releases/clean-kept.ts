@@ -1,0 +1,71 @@
+// Removes what `keep` has brought into a build, once no open page asks for it.
+import { join } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { splitDelta } from '../../files/deltas.ts'
+import { digestOfFile } from '../../files/digest.ts'
+import { removeFile, statOf } from '../../files/disk.ts'
+import { check, flag } from '../../options.ts'
+import type { CleanReport } from '../building/clean.ts'
+import { openDirectory } from '../building/copies/directory.ts'
+import { keptIn, LIMITS, outdatedAmong, readBuild, withCopies, type BuildLimits } from './build.ts'
+import { writeKept } from './keep.ts'
+
+export interface CleanKeptOptions extends BuildLimits {
+  /** Reports what would be removed, and removes nothing. Default: false. */
+  readonly dryRun?: boolean | undefined
+}
+
+const CONCURRENCY = 8
+
+/**
+ * Removes files that `keep` has brought into a build, with their compressed copies and the deltas from and to
+ * them: those of builds that are not among the last `keep`, and were replaced longer than `age` ago. What
+ * the build's manifest names stays.
+ *
+ * @param directory absolute, or relative to the working directory
+ * @returns a report in which files are relative to the directory
+ * @throws TypeError for an invalid argument
+ * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
+ *   directory that is no build
+ * @example
+ * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
+ */
+export async function cleanKept(
+  directory: string,
+  options: CleanKeptOptions = {}
+): Promise<CleanReport> {
+  check(options, { ...LIMITS, dryRun: flag })
+  const { dryRun = false } = options
+  const served = await openDirectory(directory)
+  const pathOf = (file: string) => join(served.path, file)
+  const kept = await keptIn(served)
+  if (kept.size === 0) return { removed: [], bytes: 0, kept: 0, dryRun }
+  const build = await readBuild(served, options.manifest)
+  const there = new Set(served.files)
+  const known = [...kept].filter(([file]) => there.has(file) && !build.files.has(file))
+  const outdated = outdatedAmong(options, kept.values())
+  const left = known.filter(([, at]) => !outdated.has(at))
+  const removed = known.flatMap(([file, at]) => (outdated.has(at) ? [file] : [])).toSorted()
+  const digests = new Set(
+    await inParallel(removed, CONCURRENCY, file => digestOfFile(pathOf(file)))
+  )
+  const deltas = served.files.filter(file => {
+    const delta = splitDelta(file)
+    return delta && (removed.includes(delta.name) || digests.has(delta.digest))
+  })
+  const gone = [...deltas, ...removed.flatMap(withCopies)].filter(file => there.has(file))
+  const sizes = await inParallel(gone, CONCURRENCY, async file =>
+    Number((await statOf(pathOf(file)))?.size ?? 0n)
+  )
+  if (!dryRun) {
+    // One after the other: as long as a file is there, an interrupted run can be repeated.
+    for (const file of gone) await removeFile(pathOf(file))
+    await writeKept(served, new Map(left), build.manifest)
+  }
+  return {
+    removed,
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    kept: left.length,
+    dryRun
+  }
+}

@@ -1,0 +1,166 @@
+// Brings what open pages still ask for into a new build: the hashed files of the builds before it.
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { AssetError } from '../../errors.ts'
+import { setMtime } from '../../files/clock.ts'
+import { isInPlace, outsidePlace, requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
+import { ifThere, removeFile, statOf } from '../../files/disk.ts'
+import { readSnapshot, sameBytes } from '../../files/open-file.ts'
+import { nowOnDisk, writeAtomically } from '../../files/writing/atomic-write.ts'
+import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { check } from '../../options.ts'
+import { compress } from '../building/copies/compress.ts'
+import {
+  COMPRESS_OPTIONS,
+  type CompressOptions,
+  type CompressReport
+} from '../building/copies/compress-options.ts'
+import { openDirectory, type BuiltDirectory } from '../building/copies/directory.ts'
+import { keptListIn, writtenKept, type KeptFiles } from '../bundles/kept-files.ts'
+import { keptIn, LIMITS, outdatedAmong, readBuild, withCopies, type BuildLimits } from './build.ts'
+
+export interface KeepOptions extends BuildLimits, Omit<CompressOptions, 'against'> {}
+
+export interface KeepReport {
+  /** Real path of the new build. */
+  readonly directory: string
+  /** The files of earlier builds that are in it now, relative to it; sorted. */
+  readonly kept: readonly string[]
+  /** Their total size, in bytes. */
+  readonly bytes: number
+  /** How many earlier builds they are of. */
+  readonly builds: number
+  /** How many of them this run copied. */
+  readonly copied: number
+  /** What `compress` wrote afterwards. */
+  readonly compressed: CompressReport
+}
+
+const { against: _, ...COPIES } = COMPRESS_OPTIONS
+const CONCURRENCY = 4
+
+/**
+ * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks
+ * them, so that pages which are open during a deploy find their chunks; then compresses the new build, with
+ * deltas from the earlier one. What was kept, and since when, is remembered in a dotfile of the new build:
+ * mounts send these files as `immutable`, the next `keep` takes them along, `cleanKept` removes them. No
+ * file of the new build is overwritten. A run that was ended early is completed by the next one.
+ *
+ * @param older the directory of the build before, absolute or relative to the working directory
+ * @param newer that of the new one
+ * @throws TypeError for an invalid argument
+ * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
+ *   directory that is no build, `publish-failed` or `compress-failed` when a file cannot be written
+ * @example
+ * const { kept } = await keep('/srv/app/current/dist', 'dist')
+ */
+export async function keep(
+  older: string,
+  newer: string,
+  options: KeepOptions = {}
+): Promise<KeepReport> {
+  check(options, { ...LIMITS, ...COPIES })
+  const { keep: _keep, age: _age, manifest, ...copies } = options
+  const [from, to] = [await openDirectory(older), await openDirectory(newer)]
+  if (from.path === to.path) {
+    const message = `${older} and ${newer} are one directory: name the build before, then the new one`
+    throw new AssetError('directory-unusable', message)
+  }
+  const own = await readBuild(to, manifest, from.path)
+  const { hashed } = await readBuild(from, manifest, to.path)
+  const kept = await choose(from, to, { hashed, own: own.files, limits: options })
+  await writeKept(to, kept, own.manifest)
+  const copyOne = (file: string) => bring(file, from, to)
+  const copied = await inParallel([...kept.keys()], CONCURRENCY, copyOne, options.signal)
+  const compressed = await compress(to.path, { ...copies, against: from.path })
+  const sizes = await inParallel([...kept.keys()], CONCURRENCY, async file =>
+    Number((await statOf(join(to.path, file)))?.size ?? 0n)
+  )
+  return {
+    directory: to.path,
+    kept: [...kept.keys()].toSorted(),
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    builds: new Set(kept.values()).size,
+    copied: copied.filter(Boolean).length,
+    compressed
+  }
+}
+
+interface Choice {
+  /** The files of the earlier build whose names contain a hash. */
+  readonly hashed: Iterable<string>
+  /** What the new build has by itself. */
+  readonly own: ReadonlySet<string>
+  readonly limits: BuildLimits
+}
+
+/** What is listed already stays as it is, so that a second run changes nothing. */
+async function choose(
+  from: BuiltDirectory,
+  to: BuiltDirectory,
+  { hashed, own, limits }: Choice
+): Promise<KeptFiles> {
+  const listed = await keptIn(to)
+  const now = Date.now()
+  const replaced = Array.from(hashed, file => [file, now] as const)
+  // For each file the last one counts.
+  const all = new Map([...(await keptIn(from)), ...replaced, ...listed])
+  const [before, there] = [new Set(from.files), new Set(to.files)]
+  const mayStay = async (file: string): Promise<boolean> => {
+    if (own.has(file)) return false
+    if (!there.has(file)) {
+      return before.has(file) && !(await ifThere(lstat(join(to.path, file))))
+    }
+    if (listed.has(file) || !before.has(file)) return listed.has(file)
+    // The directory was not emptied before the build.
+    return sameBytes(join(from.path, file), join(to.path, file))
+  }
+  const files = await inParallel([...all], CONCURRENCY, async entry =>
+    (await mayStay(entry[0])) ? [entry] : []
+  )
+  const kept = files.flat()
+  const outdated = outdatedAmong(
+    limits,
+    kept.map(([, at]) => at)
+  )
+  return new Map(kept.filter(([file, at]) => listed.has(file) || !outdated.has(at)))
+}
+
+/**
+ * The list comes first: whatever happens while the files are copied, each of them is known. A server that has
+ * read the manifest before reads both when that has changed.
+ */
+export async function writeKept(
+  { path, place }: BuiltDirectory,
+  kept: KeptFiles,
+  manifest: string
+): Promise<void> {
+  const file = keptListIn(path)
+  const existing = (await readSnapshot(file))?.bytes
+  if (kept.size === 0) return existing && removeFile(file)
+  const bytes = writtenKept(kept)
+  if (existing?.equals(bytes)) return
+  const now = await nowOnDisk(path)
+  await writeAtomically(file, bytes, now, { checkLocation: requireInPlace(place) })
+  await setMtime(manifest, now)
+}
+
+/** Copies a file with its compressed copies, unless it is there. */
+async function bring(file: string, from: BuiltDirectory, to: BuiltDirectory): Promise<boolean> {
+  const missing = withCopies(file).filter(
+    path => from.files.includes(path) && !to.files.includes(path)
+  )
+  for (const path of missing) {
+    await copy(path, from, to).catch(rethrowAsPublishError({ root: to.path }, path))
+  }
+  return missing.includes(file)
+}
+
+async function copy(path: string, from: BuiltDirectory, to: BuiltDirectory): Promise<void> {
+  const [source, target] = [join(from.path, path), join(to.path, path)]
+  if (!(await wouldBeInPlace(to.place, target))) throw outsidePlace(to.place, target)
+  const mtimeNs = (await statOf(source))?.mtimeNs ?? 0n
+  const content = { copyOf: source, isAllowed: isInPlace(from.place) }
+  await writeAtomically(target, content, mtimeNs, { checkLocation: requireInPlace(to.place) })
+}

@@ -1,0 +1,56 @@
+// The `keep` command.
+import { resolve } from 'node:path'
+import { keep as keepFiles, type KeepReport } from '../../assets/releases/keep.ts'
+import { OK, type Call, type Command } from '../command.ts'
+import { count, formatBytes } from '../format.ts'
+import { longRun, type ShowProgress } from '../long-run.ts'
+import { LIMIT_OPTIONS, limitsIn, MANIFEST_OPTION } from './clean.ts'
+import { GLOB_OPTIONS, summary, warnOfLarge } from './compress.ts'
+
+export const keep: Command = {
+  name: 'keep',
+  summary: "bring an earlier build's files into a new one, for open pages",
+  argument: '<old build> <new build>',
+  about: `Copies the files with hashed names that the new build of a bundler lacks from the
+build before it, so that a page which is open during a deploy finds the chunks that
+it has yet to load. Then it compresses the new build like 'compress', with deltas
+from the files of the old one. Run it after every build, before that is served.
+
+What was kept, and when, is in .koa-fresh-assets-kept.json of the new build. Mounts
+never serve that, but send the kept files as immutable; the next run takes them
+along, unless their build is neither among the last 3 (--keep) nor was replaced in
+the last 7 days (--age). 'clean <dir>' removes them by the same rule.
+
+No file of the new build is overwritten. A second run changes nothing, and one
+after Ctrl-C does the rest.`,
+  options: { ...LIMIT_OPTIONS, ...MANIFEST_OPTION, ...GLOB_OPTIONS },
+  examples: [
+    ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],
+    ['koa-fresh-assets clean dist', 'Some days later:']
+  ],
+  run: call => longRun(call, 'run it again for the rest', (...run) => write(call, ...run))
+}
+
+async function write(
+  { output, values, args: [older = '', newer = ''] }: Call,
+  signal: AbortSignal,
+  show: ShowProgress
+): Promise<number> {
+  const root = values.text('root') ?? '.'
+  const report = await keepFiles(resolve(root, older), resolve(root, newer), {
+    ...limitsIn(values),
+    manifest: values.text('manifest'),
+    include: values.texts('include'),
+    exclude: values.texts('exclude'),
+    onProgress: step => show({ stage: 'compress', ...step }),
+    signal
+  })
+  warnOfLarge(output, report.compressed)
+  output.result(report, `${summary(report.compressed)}\n${keptText(report)}`)
+  return OK
+}
+
+function keptText({ kept, bytes, builds, copied }: KeepReport): string {
+  const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
+  return `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
+}

@@ -1,0 +1,362 @@
+// What open pages need of earlier builds, kept in the next ones.
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
+import { basename, join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { build as buildWithEsbuild } from 'esbuild'
+import { build as buildWithVite } from 'vite'
+import { cleanKept, compress, keep } from '../../../lib/index.ts'
+import { attribute, makeBundlerProject } from '../../support/bundler-project.ts'
+import { COPIES } from '../../support/copies.ts'
+import { decode, deltaName, isAble, offering } from '../../support/deltas.ts'
+import { filesBelow } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+
+const LIST = '.koa-fresh-assets-kept.json'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const WORDS = Array.from({ length: 2000 }, (_, at) => ((at * 7919) % 9973).toString(36)).join(' ')
+
+const { root, remove } = makeBundlerProject({
+  'index.html': '<script type="module" src="/src/main.ts"></script>'
+})
+test.after.always(remove)
+
+/** A release of an application whose page loads a chunk when it is clicked. */
+async function release(number: number): Promise<string> {
+  writeFiles(root, {
+    'src/main.ts': `console.log(${number}, '${WORDS}')\nonclick = () => import('./lazy.ts')`,
+    'src/lazy.ts': "import './lazy.css'\nimport { words } from './same.ts'\nconsole.log(words)",
+    'src/lazy.css': `.w${WORDS.replaceAll(' ', ', .w')} { margin: ${number}px }`,
+    'src/same.ts': `export const words = '${WORDS}'`
+  })
+  const outDir = `releases/${number}`
+  await buildWithVite({
+    ...{ root, base: '/static/', configFile: false, logLevel: 'error' },
+    build: { outDir, manifest: true, rollupOptions: { input: 'src/main.ts' } }
+  })
+  return join(root, outDir)
+}
+
+const sorted = (...files: readonly (string | undefined)[]) => files.map(String).toSorted()
+
+/** The file with this name before the hash. */
+function fileOf(dir: string, name: RegExp): string {
+  const manifest = JSON.parse(readFileSync(join(dir, '.vite/manifest.json'), 'utf8')) as object
+  const found = /"(assets\/[^"]*)"/g
+  const files = Array.from(JSON.stringify(manifest).matchAll(found), ([, file = '']) => file)
+  return files.find(file => name.test(file)) ?? ''
+}
+
+function switchTo(dir: string): void {
+  rmSync(join(root, 'current'), { force: true })
+  symlinkSync(`releases/${basename(dir)}`, join(root, 'current'))
+}
+
+test.serial(
+  'BND-16 a page that was open before two deploys finds its lazy chunk after them, until clean removes it',
+  async t => {
+    const [one, two, three] = [await release(1), await release(2), await release(3)]
+    const [lazy, style] = [fileOf(one, /lazy-.*js$/), fileOf(one, /lazy-.*css$/)]
+    const main = [one, two, three].map(dir => fileOf(dir, /main-.*js$/))
+    t.is(new Set(main).size, 3)
+    await compress(one)
+    switchTo(one)
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root,
+        env: 'production',
+        revalidate: 0,
+        mounts: { '/static': { dir: 'current', manifest: 'current/.vite/manifest.json' } },
+        routes: ctx => {
+          if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
+        }
+      }
+    )
+    const scriptOf = async () => attribute('src', (await site.ask('/')).text)
+    t.is(await scriptOf(), `/static/${main[0]}`)
+    const second = await keep(one, two)
+    t.deepEqual(second.kept, sorted(main[0], lazy, style))
+    t.is(second.copied, 3)
+    switchTo(two)
+    t.is(await scriptOf(), `/static/${main[1]}`)
+    const third = await keep(two, three)
+    t.deepEqual([third.builds, third.kept.length, third.copied], [2, 6, 6])
+    switchTo(three)
+    t.is(await scriptOf(), `/static/${main[2]}`)
+
+    for (const file of [lazy, style, main[0], main[1]]) {
+      const { status, headers } = await site.ask(`/static/${file}`)
+      t.deepEqual([status, headers['cache-control']], [200, IMMUTABLE], file)
+    }
+    t.is((await site.ask(`/static/${LIST}`)).status, 404)
+    t.true(COPIES.every(extension => existsSync(join(three, style + extension))))
+
+    const scripts = main.map(file => readFileSync(join(three, file), 'utf8'))
+    for (const old of [0, 1]) {
+      const before = scripts[old] ?? ''
+      const headers = offering(before)
+      const { headers: sent, bytes } = await site.ask(`/static/${main[2]}`, { headers })
+      t.is(sent['content-encoding'], isAble ? 'dcz' : 'br')
+      if (!isAble) continue
+      t.is(decode(bytes, before), scripts[2])
+      t.true(bytes.length < 200, `${bytes.length} bytes`)
+    }
+    // Nobody goes back.
+    t.false(existsSync(join(three, deltaName(main[0] ?? '', scripts[1] ?? ''))))
+
+    t.deepEqual((await cleanKept(three)).removed, [])
+    const dry = await cleanKept(three, { keep: 1, age: 0, dryRun: true })
+    t.deepEqual(dry.removed, sorted(main[0], lazy, style))
+    t.is((await site.ask(`/static/${lazy}`)).status, 200)
+    t.deepEqual(await cleanKept(three, { keep: 1, age: 0 }), { ...dry, dryRun: false })
+    const all = await cleanKept(three, { keep: 0, age: 0 })
+    t.deepEqual([all.removed.length, all.kept], [3, 0])
+    const left = filesBelow(three).filter(path => !/\.(?:br|gz|zst)$/.test(path))
+    t.deepEqual(left, ['.vite/manifest.json', ...Object.values(filesNamed(three))].toSorted())
+    t.is((await site.ask(`/static/${main[2]}`)).headers['cache-control'], IMMUTABLE)
+  }
+)
+
+function filesNamed(dir: string) {
+  return [/lazy-.*css$/, /lazy-.*js$/, /main-.*js$/, /same-.*js$/]
+    .map(name => fileOf(dir, name))
+    .filter(Boolean)
+}
+
+/** The manifest of a build with these chunks, and the chunks. */
+function chunks(...names: readonly string[]): Files {
+  const manifest = names.map(name => {
+    const [stem = ''] = name.split('-')
+    return [`src/${stem}.ts`, { file: name, name: stem, src: `src/${stem}.ts`, isEntry: true }]
+  })
+  return {
+    '.vite/manifest.json': JSON.stringify(Object.fromEntries(manifest)),
+    ...Object.fromEntries(names.map(name => [name, `/* ${name} */ ${WORDS}`]))
+  }
+}
+
+const [OLD, LAZY, NEW, NEXT] = [
+  ...['main-AbCd1234.js', 'lazy-EfGh5678.js', 'main-IjKl9012.js', 'main-MnOp3456.js']
+] as const
+
+function makeBuilds(t: ExecutionContext, builds: Readonly<Record<string, Files>>) {
+  const project = makeProject(t)
+  for (const [name, files] of Object.entries(builds)) writeFiles(join(project, name), files)
+  const at = (path: string) => join(project, path)
+  return {
+    at,
+    keep: (older = 'old', newer = 'new', options = {}) => keep(at(older), at(newer), options),
+    listed: (dir = 'new') => {
+      const text = readFileSync(at(`${dir}/${LIST}`), 'utf8')
+      return JSON.parse(text) as { builds: { replaced: string; files: string[] }[] }
+    },
+    /** What tells that a file was written again. */
+    state: (dir = 'new') =>
+      filesBelow(at(dir)).map(path => {
+        const { ino, mtimeMs } = statSync(at(`${dir}/${path}`))
+        return `${path} ${ino} ${mtimeMs}`
+      })
+  }
+}
+
+const list = (...builds: readonly (readonly [daysAgo: number, ...files: string[]])[]) =>
+  JSON.stringify({
+    builds: builds.map(([days, ...files]) => ({
+      replaced: new Date(Date.now() - days * 86_400_000).toISOString(),
+      files
+    }))
+  })
+
+test('BND-16 a second keep changes nothing, and one that was ended early is completed by the next', async t => {
+  const { at, keep: run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
+  const signal = AbortSignal.abort('stopped')
+  t.is(await run('old', 'new', { signal }).catch((error: unknown) => error), 'stopped')
+  t.deepEqual(readdirSync(at('new')).toSorted(), [LIST, '.vite', NEW], 'what is to come is known')
+  writeFileSync(at(`new/${OLD}`), readFileSync(at(`old/${OLD}`)))
+  const { copied, kept } = await run()
+  t.deepEqual([copied, kept], [1, [LAZY, OLD]])
+  const before = state()
+  t.true(before.length >= 4 + 3 * COPIES.length)
+  const again = await run()
+  t.deepEqual([again.copied, again.kept], [0, kept])
+  t.deepEqual(state(), before)
+})
+
+test('BND-16 no file of the new build is overwritten, and none that it has is listed', async t => {
+  const other = 'other-QrSt7890.js'
+  const link = 'link-UvWx1234.js'
+  const { at, keep: run } = makeBuilds(t, {
+    old: { ...chunks(OLD, LAZY, other, link), 'plain.js': 'plain()', 'sub/x.css': 'x{}' },
+    new: { ...chunks(NEW, LAZY), [LAZY]: 'mine()', [other]: 'mine()' }
+  })
+  symlinkSync('/nowhere', at(`new/${link}`))
+  t.deepEqual((await run()).kept, [OLD])
+  t.is(readFileSync(at(`new/${LAZY}`), 'utf8'), 'mine()')
+  t.is(readFileSync(at(`new/${other}`), 'utf8'), 'mine()')
+  t.true(lstatSync(at(`new/${link}`)).isSymbolicLink())
+  t.false(existsSync(at('new/plain.js')), 'its name has no hash')
+})
+
+test('S24 keep follows no link: neither to a file of the old build, nor out of the new one', async t => {
+  const chunk = 'sub/chunk-QrSt7890.js'
+  const { at, keep: run } = makeBuilds(t, {
+    old: chunks(OLD, LAZY, chunk),
+    new: chunks(NEW),
+    outside: { 'secret.js': WORDS }
+  })
+  rmSync(at(`old/${LAZY}`))
+  symlinkSync(at('outside/secret.js'), at(`old/${LAZY}`))
+  symlinkSync(at('outside'), at('new/sub'))
+  await t.throwsAsync(run(), { code: 'publish-failed', message: /contains a symbolic link/ })
+  t.deepEqual(readdirSync(at('outside')), ['secret.js'])
+  rmSync(at('new/sub'))
+  t.deepEqual((await run()).kept, [OLD, chunk])
+})
+
+test('BND-16 builds beyond both limits are not taken along, and clean removes them', async t => {
+  const [a, b, c] = ['a-AbCd1234.js', 'b-AbCd1234.js', 'c-AbCd1234.js'] as const
+  const {
+    at,
+    keep: run,
+    listed
+  } = makeBuilds(t, {
+    old: {
+      ...chunks(OLD),
+      [a]: 'a()',
+      [b]: 'b()',
+      [c]: 'c()',
+      [LIST]: list([2, a], [8, b], [9, c])
+    },
+    new: chunks(NEW)
+  })
+  t.deepEqual((await run('old', 'new', { keep: 2 })).kept, [a, OLD])
+  t.deepEqual((await run('old', 'new', { keep: 2, age: '9d' })).kept, [a, b, OLD])
+  t.deepEqual((await run()).kept, [a, b, OLD], 'the third build is the last that is kept')
+  t.deepEqual(
+    listed().builds.map(({ files }) => files),
+    [[OLD], [a], [b]]
+  )
+  t.deepEqual((await cleanKept(at('new'))).removed, [])
+  t.deepEqual((await cleanKept(at('new'), { keep: 1 })).removed, [b])
+  t.deepEqual((await cleanKept(at('new'), { keep: 1, age: '1d' })).removed, [a])
+  t.deepEqual((await cleanKept(at('new'), { keep: 0, age: 0 })).removed, [OLD])
+  t.false(existsSync(at(`new/${LIST}`)))
+  t.deepEqual(await cleanKept(at('new')), { removed: [], bytes: 0, kept: 0, dryRun: false })
+})
+
+test('BND-16 a file that the next build has again is its own, and clean leaves it', async t => {
+  const { at, keep: run } = makeBuilds(t, {
+    old: chunks(OLD),
+    new: chunks(NEW),
+    next: chunks(OLD)
+  })
+  await run()
+  t.deepEqual((await run('new', 'next')).kept, [NEW])
+  writeFileSync(at(`next/${LIST}`), list([30, OLD, NEW, 'gone-AbCd1234.js']))
+  t.deepEqual((await cleanKept(at('next'), { keep: 0 })).removed, [NEW])
+  t.true(existsSync(at(`next/${OLD}`)))
+})
+
+test('BND-16 in a directory that was not emptied the old files are listed where they are', async t => {
+  const {
+    at,
+    keep: run,
+    listed
+  } = makeBuilds(t, {
+    'dist.old': { ...chunks(OLD, LAZY), [LIST]: list([1, 'gone-AbCd1234.js']) },
+    dist: { ...chunks(OLD, LAZY), ...chunks(NEXT), [LIST]: list([1, 'gone-AbCd1234.js']) }
+  })
+  const mounts = { '/': { dir: 'dist', manifest: 'dist/.vite/manifest.json' } }
+  const site = await makeSite(
+    t,
+    {},
+    {
+      ...{ root: at(''), env: 'production', revalidate: 0, mounts },
+      routes: ctx => {
+        if (ctx.path === '/') ctx.body = ctx.assets.entry('src/main.ts')
+      }
+    }
+  )
+  await site.ask('/')
+  const { kept, copied } = await run('dist.old', 'dist')
+  t.deepEqual([kept, copied], [[LAZY, OLD], 0])
+  await site.ask('/')
+  const { headers } = await site.ask(`/${LAZY}`)
+  t.is(headers['cache-control'], IMMUTABLE, 'a server that runs knows the list')
+  t.deepEqual(
+    listed('dist').builds.map(({ files }) => files),
+    [[LAZY, OLD]]
+  )
+})
+
+test('BND-16 builds of esbuild and webpack are known by their metafile and stats, wherever they were moved', async t => {
+  const project = makeProject(t, { 'main.js': 'console.log(1)', 'other.js': '' })
+  const bundle = async (moved: string) => {
+    const { metafile } = await buildWithEsbuild({
+      ...{ entryPoints: ['main.js', 'other.js'], outdir: 'dist', entryNames: '[name]-[hash]' },
+      ...{ bundle: true, metafile: true, absWorkingDir: project }
+    })
+    writeFiles(project, { 'dist/metafile.json': JSON.stringify(metafile) })
+    mkdirSync(join(project, moved), { recursive: true })
+    const files = filesBelow(join(project, 'dist'))
+    for (const file of files) {
+      writeFiles(project, { [`${moved}/${file}`]: readFileSync(join(project, 'dist', file)) })
+    }
+    return files.filter(file => file.endsWith('.js'))
+  }
+  const old = await bundle('dist.old')
+  rmSync(join(project, 'dist'), { recursive: true })
+  writeFiles(project, { 'main.js': 'console.log(2)' })
+  await bundle('other')
+  t.deepEqual((await keep(join(project, 'dist.old'), join(project, 'dist'))).kept, [old[0]])
+
+  const stats = (file: string) =>
+    JSON.stringify({
+      entrypoints: { main: { assets: [{ name: file }] } },
+      assets: [{ name: file, info: { immutable: true, contenthash: '0fc1a5ed' } }]
+    })
+  const { keep: run } = makeBuilds(t, {
+    old: { 'main.0fc1a5ed.js': '1', 'build/a.json': stats('main.0fc1a5ed.js') },
+    new: { 'main.1fc1a5ed.js': '2', 'build/a.json': stats('main.1fc1a5ed.js') }
+  })
+  t.deepEqual((await run('old', 'new', { manifest: 'build/a.json' })).kept, ['main.0fc1a5ed.js'])
+})
+
+test('a directory that is no build, a list that is none and wrong options are errors that say what to do', async t => {
+  const { at, keep: run } = makeBuilds(t, {
+    old: chunks(OLD),
+    new: chunks(NEW),
+    bare: { 'app.js': '' },
+    foreign: { '.vite/manifest.json': chunks(LAZY)['.vite/manifest.json'] ?? '', 'app.js': '' },
+    broken: { ...chunks(NEXT), [LIST]: list([1, '../outside.js']) }
+  })
+  for (const [older, newer, code, message] of [
+    ['none', 'new', 'directory-unusable', /none does not exist: build it first/],
+    ['new', 'new', 'directory-unusable', /are one directory: name the build before, then the new/],
+    ['bare', 'new', 'manifest-missing', /no manifest \.vite\/manifest\.json, .* by the option man/],
+    ['old', 'foreign', 'manifest-broken', /names no file that is in .*: it is of another build/],
+    ['broken', 'new', 'manifest-broken', /kept\.json is not a list of kept files .*: remove it/]
+  ] as const) {
+    await t.throwsAsync(run(older, newer), { code, message })
+  }
+  await t.throwsAsync(cleanKept(at('broken')), { code: 'manifest-broken' })
+  for (const [options, message] of [
+    [{ keep: -1 }, /^keep must be a whole number of builds, got -1/],
+    [{ age: 'soon' }, /^age must be a number of seconds, 0 or more, or a duration/],
+    [{ manifest: '/a.json' }, /^manifest must be a path relative to the builds, got '\/a\.json'/],
+    [{ against: 'old' }, /^unknown option 'against'/]
+  ] as const) {
+    await t.throwsAsync(run('old', 'new', options), { instanceOf: TypeError, message })
+  }
+})
