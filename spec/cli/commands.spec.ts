@@ -130,7 +130,13 @@ test.serial('list prints every asset, before it is precompiled and after', async
 })
 
 const BUNDLE = {
-  'src/main.js': { file: 'main-a1.js', isEntry: true, imports: ['_shared.js'], css: ['main.css'] },
+  'src/main.js': {
+    file: 'main-a1.js',
+    isEntry: true,
+    imports: ['_shared.js'],
+    css: ['main.css'],
+    dynamicImports: ['src/lazy.js']
+  },
   'src/admin.js': { file: 'admin-b2.js', isEntry: true, imports: ['_shared.js'] },
   '_shared.js': { file: 'shared-c3.js' },
   'src/lazy.js': { file: 'lazy-d4.js' }
@@ -174,7 +180,7 @@ test.serial('BND-17 a project of mounts alone lists and verifies its bundles', a
 
 file                  source           size  br  zstd  gzip  entries
 /static/admin-b2.js   src/admin.js      7 B   -     -     -  src/admin.js
-/static/lazy-d4.js    src/lazy.js   missing   -     -     -
+/static/lazy-d4.js    src/lazy.js   missing   -     -     -  (src/main.js)
 /static/main-a1.js    src/main.js       6 B   -     -  27 B  src/main.js
 /static/main.css      -                 3 B   -     -     -  src/main.js
 /static/shared-c3.js  _shared.js        8 B   -     -     -  src/main.js, src/admin.js
@@ -195,6 +201,7 @@ file                  source           size  br  zstd  gzip  entries
       path: '/static/admin-b2.js',
       source: 'src/admin.js',
       entries: ['src/admin.js'],
+      usedBy: [],
       sizes: { identity: 7 },
       target: '/static/admin-b2.js',
       size: 7,

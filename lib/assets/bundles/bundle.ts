@@ -9,6 +9,8 @@ export interface Bundle {
   readonly names: readonly string[]
   /** Undefined for an unknown name. */
   readonly entry: (name: string) => BundleEntry | undefined
+  /** All that an entry uses, by imports of whatever kind and by URLs; undefined where the manifest says nothing. */
+  readonly usedBy?: (name: string) => readonly string[]
   /** Files that the tags of some entry name. */
   readonly tagged: ReadonlySet<string>
   /** Files by the names of their sources, as far as the manifest tells. */
@@ -88,6 +90,15 @@ export function graphOf<Chunk extends { readonly imports: readonly string[] }>(
     importOrder(keys, key => chunkAt(key).imports),
     chunkAt
   )
+}
+
+/** All chunks that some of them use, at once or later, by keys, and themselves. */
+export function usedFrom<Chunk extends { readonly uses: readonly string[] }>(
+  chunks: ReadonlyMap<string, Chunk>,
+  keys: Iterable<string>
+): Chunk[] {
+  const usesOf = (key: string) => chunks.get(key)?.uses.filter(each => chunks.has(each)) ?? []
+  return [...importOrder(keys, usesOf)].flatMap(key => chunks.get(key) ?? [])
 }
 
 // Checks of what a manifest contains. Each reason completes "… is not a bundler's manifest: ".

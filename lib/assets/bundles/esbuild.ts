@@ -1,6 +1,6 @@
 // esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../options.ts'
-import { fileBelow, graphOf, records, type Bundle, type Json } from './bundle.ts'
+import { fileBelow, graphOf, records, usedFrom, type Bundle, type Json } from './bundle.ts'
 import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
 
 interface Output {
@@ -8,6 +8,8 @@ interface Output {
   /** Keys of outputs. */
   readonly imports: readonly string[]
   readonly dynamicImports: readonly string[]
+  /** Whatever it imports or names, and its stylesheets. */
+  readonly uses: readonly string[]
   readonly entryPoint: string | undefined
   /** Of an entry, the one that contains those of its whole static graph. */
   readonly stylesheets: readonly string[]
@@ -41,6 +43,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
       const scripts = [{ file, kind: 'module' as const }]
       return { stylesheets, scripts, preloads: graph.map(each => each.file) }
     },
+    usedBy: name => usedFrom(outputs, [entries.get(name) ?? '']).map(({ file }) => file),
     // What a loader copies is made of one source, and a script or a stylesheet is an entry or nobody's.
     sources: new Map(
       Array.from(outputs.values()).flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
@@ -73,16 +76,18 @@ function readOutput(path: string, output: Json, base: number): Output {
     file: fileBelow(path.slice(base)),
     imports: pathsOf(imports, 'import-statement'),
     dynamicImports: pathsOf(imports, 'dynamic-import'),
+    uses: [...pathsOf(imports), ...(typeof cssBundle === 'string' ? [cssBundle] : [])],
     entryPoint: typeof entryPoint === 'string' ? entryPoint : undefined,
     stylesheets: typeof cssBundle === 'string' ? [fileBelow(cssBundle.slice(base))] : [],
     inputs: isRecord(inputs) ? Object.keys(inputs) : []
   }
 }
 
-function pathsOf(imports: readonly unknown[], kind: string): string[] {
+function pathsOf(imports: readonly unknown[], kind?: string): string[] {
   return imports.flatMap(each => {
     const { path, kind: actual, external } = isRecord(each) ? each : {}
-    return typeof path === 'string' && actual === kind && !external ? [path] : []
+    const isMeant = typeof path === 'string' && (kind ?? actual) === actual && !external
+    return isMeant ? [path] : []
   })
 }
 

@@ -5,6 +5,7 @@ import {
   graphOf,
   records,
   texts,
+  usedFrom,
   type Bundle,
   type BundleEntry,
   type Json
@@ -17,6 +18,8 @@ interface Chunk {
   readonly stem: string | undefined
   readonly isEntry: boolean
   readonly imports: readonly string[]
+  /** Imports of any kind. */
+  readonly uses: readonly string[]
   readonly stylesheets: readonly string[]
   readonly assets: readonly string[]
 }
@@ -48,6 +51,12 @@ export function readVite(manifest: Json): Bundle | undefined {
   return {
     names,
     entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),
+    usedBy: name =>
+      usedFrom(chunks, [name]).flatMap(({ file, stylesheets, assets }) => [
+        file,
+        ...stylesheets,
+        ...assets
+      ]),
     sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
     tagged: new Set(reached.flatMap(chunk => [chunk.file, ...chunk.stylesheets]).concat(common)),
     files: new Set(
@@ -65,7 +74,10 @@ export function readVite(manifest: Json): Bundle | undefined {
   }
 }
 
-function readChunk(key: string, { file, name, src, isEntry, imports, css, assets }: Json): Chunk {
+function readChunk(
+  key: string,
+  { file, name, src, isEntry, imports, css, assets, ...rest }: Json
+): Chunk {
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
   const source = typeof src === 'string' && !key.startsWith('_') ? src : undefined
   const plain = typeof name === 'string' ? `${name}.` : source
@@ -74,6 +86,7 @@ function readChunk(key: string, { file, name, src, isEntry, imports, css, assets
     stem: plain === undefined ? undefined : stemOf(plain),
     isEntry: isEntry === true,
     imports: texts(imports, `imports of ${key}`),
+    uses: [imports, rest['dynamicImports']].flatMap(each => texts(each, `imports of ${key}`)),
     stylesheets: texts(css, `css of ${key}`).map(fileBelow),
     assets: texts(assets, `assets of ${key}`).map(fileBelow)
   }

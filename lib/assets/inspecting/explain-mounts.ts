@@ -43,12 +43,13 @@ function detailsOf({ manifest, problem, files }: ListedMount, path: string): str
   if (manifest === undefined) return []
   const file = files.find(each => each.path === path)
   if (!file) return [`${manifest} does not name it`]
-  const { source, entries, sizes } = file
+  const { source, entries, usedBy, sizes } = file
   const details = [`${manifest} names it${source === undefined ? '' : `, made from ${source}`}`]
   if (Object.keys(sizes).length === 0) details.push('it is missing on disk: build again')
   for (const entry of entries) {
     const tags = files.filter(each => each.entries.includes(entry))
     details.push(`the tags of ${entry}: ${tags.map(each => each.path).join(', ')}`)
   }
+  if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, in whose tags it is not`)
   return details
 }

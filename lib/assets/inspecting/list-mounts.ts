@@ -6,6 +6,7 @@ import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { Bundle } from '../bundles/bundle.ts'
+import { groupBy } from '../building/published-files.ts'
 import { addressAt, readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 
@@ -17,6 +18,8 @@ export interface MountedFile {
   readonly source: string | undefined
   /** The entries in whose tags it is. */
   readonly entries: readonly string[]
+  /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
+  readonly usedBy: readonly string[]
   /** By coding, `identity` first: sizes of the file and of its compressed copies, in bytes. Empty: it is missing. */
   readonly sizes: Readonly<Record<string, number>>
 }
@@ -34,7 +37,7 @@ export interface ListedMount {
   readonly files: readonly MountedFile[]
 }
 
-export function listMounts({ mounts, root }: Settings): Promise<ListedMount[]> {
+export function listMounts({ mounts, root, env }: Settings): Promise<ListedMount[]> {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, manifest } = mount
     const listed = {
@@ -43,7 +46,7 @@ export function listMounts({ mounts, root }: Settings): Promise<ListedMount[]> {
       manifest: manifest === undefined ? undefined : relative(root, manifest)
     }
     try {
-      return { ...listed, files: await filesOf(mount) }
+      return { ...listed, files: await filesOf(mount, env) }
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
       return { ...listed, problem: error.message, files: [] }
@@ -54,30 +57,43 @@ export function listMounts({ mounts, root }: Settings): Promise<ListedMount[]> {
 const CONCURRENCY = 16
 
 /** @throws AssetError for a manifest that is missing or broken */
-async function filesOf({ urlPath, dir, manifest }: MountSettings): Promise<MountedFile[]> {
+async function filesOf(
+  { urlPath, dir, manifest }: MountSettings,
+  env: string
+): Promise<MountedFile[]> {
   if (manifest === undefined) return []
   const read = await readSnapshot(manifest)
-  if (!read) throw new AssetError('manifest-missing', `there is no ${manifest}: build first`)
+  if (!read) {
+    const hint = env === 'development' ? ', unless its dev server runs' : ''
+    throw new AssetError('manifest-missing', `there is no ${manifest}: build first${hint}`)
+  }
   const bundle = readBundle(read.bytes, { urlPath, dir, manifest })
   const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
-  const entriesOf = entriesByFile(bundle)
+  const { entries, usedBy } = namesByFile(bundle)
   return inParallel([...bundle.files].toSorted(), CONCURRENCY, async file => ({
     path: addressAt(urlPath, file).path,
     source: sources.get(file),
-    entries: entriesOf.get(file) ?? [],
+    entries: entries.get(file) ?? [],
+    usedBy: (usedBy.get(file) ?? []).filter(name => !entries.get(file)?.includes(name)),
     sizes: await sizesOf(join(dir, withoutQuery(file)))
   }))
 }
 
-function entriesByFile({ names, entry }: Bundle): ReadonlyMap<string, readonly string[]> {
-  const entries = new Map<string, string[]>()
-  for (const name of names) {
+function namesByFile({ names, entry, usedBy }: Bundle) {
+  const inTags = (name: string) => {
     const { stylesheets = [], scripts = [], preloads = [] } = entry(name) ?? {}
-    for (const file of [...stylesheets, ...scripts.map(script => script.file), ...preloads]) {
-      entries.set(file, [...(entries.get(file) ?? []), name])
-    }
+    return [...stylesheets, ...scripts.map(({ file }) => file), ...preloads]
   }
-  return entries
+  const byFile = (filesOf: (name: string) => readonly string[]) => {
+    const pairs = names.flatMap(name => [...new Set(filesOf(name))].map(file => ({ file, name })))
+    return new Map(
+      Array.from(
+        groupBy(pairs, ({ file }) => file),
+        ([file, group]) => [file, group.map(({ name }) => name)]
+      )
+    )
+  }
+  return { entries: byFile(inTags), usedBy: byFile(usedBy ?? (() => [])) }
 }
 
 async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> {

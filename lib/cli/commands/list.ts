@@ -16,8 +16,9 @@ assets that are not precompiled yet. Where there are deltas from earlier version
 it says what they save.
 
 Then come the mounts, and each file that a bundler's manifest names: its source,
-the sizes of it and of its compressed copies, and the entries in whose tags it is. A
-file that is missing is listed as such.`,
+the sizes of it and of its compressed copies, and the entries in whose tags it is;
+in parentheses, those that use it otherwise, such as by a dynamic import. A file
+that is missing is listed as such.`,
   options: {},
   examples: [
     ['koa-fresh-assets list', 'What is published, and from where?'],
@@ -64,12 +65,12 @@ function mountsText(mounts: readonly ListedMount[]): string[] {
   )
   const heading = ['file', 'source', 'size', ...CODINGS.map(({ name }) => name), 'entries']
   const files = mounts.flatMap(each => each.files)
-  const named = files.map(({ path, source = '-', sizes, entries }) => [
+  const named = files.map(({ path, source = '-', sizes, entries, usedBy }) => [
     path,
     printable(source),
     sizes['identity'] === undefined ? 'missing' : formatBytes(sizes['identity']),
     ...CODINGS.map(({ name }) => (sizes[name] === undefined ? '-' : formatBytes(sizes[name]))),
-    printable(entries.join(', '))
+    printable([...entries, ...usedBy.map(name => `(${name})`)].join(', '))
   ])
   const isRight = [2, ...CODINGS.map((_, at) => at + 3)]
   return [

@@ -6,6 +6,8 @@ import test from 'ava'
 import { build as buildByEsbuild } from 'esbuild'
 import { build } from 'vite'
 import webpack from 'webpack'
+import { listMounts } from '../../../lib/assets/inspecting/list-mounts.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { freshAssets } from '../../../lib/vite.ts'
 import {
@@ -165,6 +167,33 @@ const builds = {
     writeFileSync(join(root, 'webpack/stats.json'), JSON.stringify(json))
   }
 }
+
+test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
+  for (const [bundler, at] of [
+    ['Vite', 'vite/.vite/manifest.json'],
+    ['esbuild', 'esbuild/metafile.json']
+  ] as const) {
+    await builds[bundler]()
+    const mounts = { '/static': { dir: bundler.toLowerCase(), manifest: at } }
+    const listed = await listMounts(settle({ root, apps: false, mounts }))
+    const files = listed.flatMap(each => each.files)
+    const loaded = (part: RegExp) => {
+      const { entries, usedBy } = files.find(({ path }) => part.test(path)) ?? {}
+      return [entries, usedBy]
+    }
+    const entry = 'src/with-hero.ts'
+    t.deepEqual(loaded(/with-hero[^/]*\.js$/), [[entry], []], bundler)
+    t.deepEqual(loaded(/with-hero[^/]*\.css$/), [[entry], []], bundler)
+    // To esbuild it is an entry as well.
+    t.deepEqual(loaded(/lazy[^/]*\.js$/)[1], [entry], bundler)
+    t.deepEqual(loaded(/hero[^/]*\.png$/), [[], [entry]], bundler)
+    t.deepEqual(
+      files.filter(({ entries, usedBy }) => entries.length + usedBy.length === 0),
+      [],
+      bundler
+    )
+  }
+})
 
 test('BND-13 with fingerprints a name that nobody has is an error that names the manifests', async t => {
   await built

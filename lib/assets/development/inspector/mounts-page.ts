@@ -2,7 +2,7 @@
 import type { ListedMount, MountedFile } from '../../inspecting/list-mounts.ts'
 import { assetLink, bytes, html, layout, list, table, type Html, type Value } from './layout.ts'
 
-const COLUMNS = ['File', 'Size', 'In the tags of']
+const COLUMNS = ['File', 'Size', 'In the tags of', 'Also used by']
 
 export function mountsPage({ mounts }: { readonly mounts: readonly ListedMount[] }): string {
   return layout(
@@ -32,7 +32,7 @@ function isMissing({ sizes }: MountedFile): boolean {
 }
 
 function cells(file: MountedFile): Value[] {
-  const { path, source, entries } = file
+  const { path, source, entries, usedBy } = file
   const sizes = Object.entries(file.sizes).map(
     ([coding, size]) =>
       html`<span class="size">${coding !== 'identity' && `${coding} `}${bytes(size)}</span>`
@@ -40,6 +40,7 @@ function cells(file: MountedFile): Value[] {
   return [
     html`${assetLink(path)} ${source !== undefined && html`<span class="source">${source}</span>`}`,
     isMissing(file) ? html`<span class="state broken">missing</span>` : sizes,
-    list(entries)
+    list(entries),
+    list(usedBy)
   ]
 }

@@ -453,6 +453,7 @@ test('BND-17 the mounts are shown with the files of their bundles, those that ar
     path: '/static/main-a1.js',
     source: 'src/<b>.js',
     entries: ['src/<b>.js'],
+    usedBy: [],
     sizes: { identity: 6, gzip: 27 - 1 }
   })
   const { text } = await site.ask('/assets/-/mounts')
