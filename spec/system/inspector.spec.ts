@@ -10,6 +10,11 @@ const FILES: Files = {
   'css/a-name-that-is-so-long-that-no-narrow-page-can-hold-it-in-one-line-without-breaking.css': `a { content: '${'long '.repeat(200)}' }`,
   "css/<script>document.title='attacked'<!--.css": 'a {}',
   'js/app.js': "import './none.js'",
+  '/dist/list.json': JSON.stringify({
+    'src/main.tsx': { file: 'main-a1.js', isEntry: true, dynamicImports: ['src/later.tsx'] },
+    'src/later.tsx': { file: `assets/${'a-long-name-'.repeat(9)}b2.js` }
+  }),
+  '/dist/main-a1.js': 'main()',
   'img/logo.svg':
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><style>path { fill: red }</style><path d="M0 0h20v20z"/></svg>'
 }
@@ -19,6 +24,7 @@ const PAGES = [
   'asset?path=/assets/app.css',
   'asset?path=broken.css',
   'asset?path=none',
+  'mounts',
   'requests'
 ]
 
@@ -54,7 +60,8 @@ const FAINT = `(() => {
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
 test('every page fits 390 and 1280 pixels, and is readable in light and dark', async t => {
-  const site = await makeSite(t, FILES)
+  const mounts = { '/static': { dir: 'dist', manifest: 'dist/list.json' } }
+  const site = await makeSite(t, FILES, { mounts })
   await site.ask('/assets/-/')
   for (const path of ['app.css', 'none.css', 'broken.css']) await site.ask(`/assets/${path}`)
   const browser = launch(t)

@@ -64,7 +64,7 @@ img { object-fit: contain; background: repeating-conic-gradient(var(--sunken) 0 
 .s3 { color: var(--kept) }
 .broken, .s5 { color: var(--bad); font-weight: 600 }
 summary { cursor: pointer; color: var(--accent); white-space: nowrap }
-details ul, .facts ul { margin: 0; padding: 0; list-style: none }
+details ul, .facts ul, td > ul { margin: 0; padding: 0; list-style: none }
 .pager { justify-content: center; margin: 1rem 0 }
 .picture img { max-width: min(100%, 24rem); max-height: 16rem }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; margin: 1rem 0; padding: 1rem; background: var(--surface); border: 1px solid var(--line) }
