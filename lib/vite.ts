@@ -20,7 +20,10 @@ import { check, isText, listOf, text, type Expectation } from './options.ts'
 export interface FreshAssetsOptions {
   /** The URL path of the mount, as in the option `mounts` of koaAssets: `/admin`. It is Vite's `base`. */
   readonly mount: string
-  /** The scripts and stylesheets that pages load, relative to Vite's `root`: `src/main.tsx`. */
+  /**
+   * The scripts and stylesheets that pages load, relative to Vite's `root`: `src/main.tsx`; or the pages
+   * themselves, `index.html`.
+   */
   readonly input: string | readonly string[]
 }
 
