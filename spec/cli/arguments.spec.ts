@@ -22,7 +22,7 @@ for (const [line, message] of [
   ['clean --kep 2', "unknown option '--kep' for clean: did you mean '--keep'?"],
   [
     'verify --dry-run',
-    "unknown option '--dry-run' for verify: expected one of --config, --root, --env, --json, --quiet, --help, --version"
+    "unknown option '--dry-run' for verify: expected one of --views, --config, --root, --env, --json, --quiet, --help, --version"
   ],
   ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
   ['list --constructor', /^unknown option '--constructor' for list: expected one of /],

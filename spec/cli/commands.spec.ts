@@ -365,6 +365,43 @@ test.serial('precompile --minify minifies and maps stylesheets, as its help stat
   t.regex((await run(root, 'precompile')).stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
 })
 
+test.serial('VEW-01 verify --views names file, line and the near name, with exit 1', async t => {
+  const root = makeShop(t, {
+    'app.css': 'a{}',
+    '/views/a.ejs': "<%- assets.stylesheet('app') %>\n<%- assets.stylesheet('apq') %>"
+  })
+  const { status, stdout, stderr } = await run(root, 'verify --views views/**/*.ejs')
+  t.deepEqual([status, stdout], [1, '2 names in 1 view, 1 problem\n'])
+  t.is(stderr, "views/a.ejs:2 'apq.css' is not an asset; did you mean 'app.css'?\n")
+  const report = await run(root, 'verify --views views/*.ejs --json')
+  t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
+  writeFiles(root, { 'views/a.ejs': "<%- assets.stylesheet('app') %>" })
+  t.like(await run(root, 'verify --views views/**/*.ejs'), { status: 0, stderr: '' })
+  t.is((await run(root, 'verify --views views/*.njk')).status, 2)
+  t.is((await run(root, 'verify --views views/a.ejs views/b.ejs')).status, 2)
+})
+
+test.serial(
+  'VEW-01 the option views: precompile warns of such names, and verify fails',
+  async t => {
+    const root = makeShop(t, {
+      'app.css': 'a{}',
+      '/views/a.ejs': "<%- assets.stylesheet('apq') %>",
+      '/assets.config.mjs': "export default { views: 'views/**/*.ejs', minify: false }"
+    })
+    const message = "views/a.ejs:1 'apq.css' is not an asset; did you mean 'app.css'?"
+    const { status, stderr } = await run(root, 'precompile')
+    t.is(status, 0)
+    t.true(stderr.endsWith(`warning: ${message}\n`), stderr)
+    const verified = await run(root, 'verify')
+    t.deepEqual(verified, {
+      status: 1,
+      stdout: '1 asset, 1 name in 1 view, 1 problem\n',
+      stderr: `${message}\n`
+    })
+  }
+)
+
 test.serial(
   'without esbuild precompile says that nothing was minified; with --minify it is an error',
   async t => {

@@ -51,6 +51,8 @@ export interface EntrySource {
   readonly label: string
   /** The entries, as far as they are known. */
   readonly names: readonly string[]
+  /** The sources whose files are known; undefined for a dev server. */
+  readonly sourceNames?: readonly string[]
   /** Changes with the tags of any entry. */
   readonly version: string
   /** Undefined for a dev server, which tells pages by itself. */

@@ -73,6 +73,14 @@ export class Bundles {
     return this.#sourcesAt(mount).some(({ names }) => names.includes(name))
   }
 
+  /** What pages may name, as far as the manifests tell. */
+  names(): { readonly entries: ReadonlySet<string>; readonly sources: ReadonlySet<string> } {
+    return {
+      entries: new Set(this.#sources.flatMap(({ names }) => names)),
+      sources: new Set(this.#sources.flatMap(({ sourceNames = [] }) => sourceNames))
+    }
+  }
+
   /** The file of a source in some mount; undefined for a name that none has. */
   file(name: string, mount: string | undefined): AssetAddress | undefined {
     const isChosen = mount !== undefined

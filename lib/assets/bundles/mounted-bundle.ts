@@ -88,6 +88,10 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     return this.#bundle?.names ?? []
   }
 
+  get sourceNames(): readonly string[] {
+    return [...(this.#bundle?.sources.keys() ?? [])]
+  }
+
   entry(name: string): EntryUrls | undefined {
     const { host, env } = this.#options
     if (!this.#bundle) {

@@ -111,6 +111,7 @@ export const PROJECT = {
     holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),
     each: { ...record, fields: APP }
   },
+  views: { expected: 'a glob or a list of globs', holds: value => [value].flat().every(isText) },
   mounts: { ...record, each: mount },
   headers,
   memory: { ...record, fields: MEMORY },

@@ -2,6 +2,7 @@
 import { relative } from 'node:path'
 import { CODINGS } from '../../files/codings.ts'
 import { isInside } from '../../files/disk.ts'
+import { checkViews } from '../../assets/inspecting/check-views.ts'
 import { errorReport } from '../../assets/inspecting/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type PrecompileReport
 } from '../../assets/building/precompile.ts'
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
+import { AssetError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import {
@@ -72,6 +74,7 @@ async function publish(
   const minify = values.flag('minify') || undefined
   try {
     const report = await build(options, { onProgress, minify, signal, warn: output.warn })
+    await warnOfViews(options, output.warn)
     output.result(report, report.assets > 0 ? summary(report) : NOTHING)
     return OK
   } catch (error) {
@@ -82,6 +85,20 @@ async function publish(
 }
 
 const NOTHING = 'Nothing to compile: this project has no assets of its own.'
+
+/** Names in views that do not exist are warnings, since the assets are published. */
+async function warnOfViews(options: KoaAssetsOptions, warn: (message: string) => void) {
+  const globs = [options.views ?? []].flat()
+  if (globs.length === 0) return
+  try {
+    const { files, problems } = await checkViews(options, globs)
+    if (files === 0) warn(`no view is ${globs.join(' or ')} (the option views)`)
+    for (const { path, message } of problems) warn(`${printable(path)} ${message}`)
+  } catch (error) {
+    if (!(error instanceof AssetError)) throw error
+    warn(`names in views are not checked: ${error.message}`)
+  }
+}
 
 /** Every broken source, with its location and an excerpt. */
 async function format({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {

@@ -1,9 +1,10 @@
 // The `verify` command.
 import { join, resolve } from 'node:path'
 import { verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
+import { checkViews, type ViewsReport } from '../../assets/inspecting/check-views.ts'
 import { verify as compare } from '../../assets/inspecting/verify.ts'
 import { printable } from '../../printable.ts'
-import { OK, FAILED, type Call, type Command, type Output } from '../command.ts'
+import { OK, FAILED, UsageError, type Call, type Command, type Output } from '../command.ts'
 import { count } from '../format.ts'
 
 export const verify: Command = {
@@ -23,24 +24,58 @@ than that, and decompresses to it, and whether each delta starts from a file tha
 is there. This needs no configuration. A .gz without an original is taken for an
 archive, unless a .br or .zst is beside it.
 
+With --views, it only looks in views, in any language, for literal names in calls
+of the helpers, such as assets.stylesheet('app'), that no asset and no entry of a
+bundle has, and prints file and line with the nearest name. Nothing needs to be
+precompiled for that. Those of the option views are checked with the files.
+
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
-  options: {},
+  options: {
+    views: { type: 'string', value: 'GLOB', description: 'only check the names in these views' }
+  },
   examples: [
     ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
-    ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:']
+    ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:'],
+    ["koa-fresh-assets verify --views 'views/**/*.ejs'", 'Fail a build for a mistyped name:']
   ],
-  run: call => (call.args.length === 0 ? verifyPublic(call) : verifyDirectory(call))
+  run: call => {
+    const views = call.values.text('views')
+    if (views !== undefined) return verifyViews(call, views)
+    return call.args.length === 0 ? verifyPublic(call) : verifyDirectory(call)
+  }
 }
 
 async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
-  const report = await compare(await loadOptions())
+  const options = await loadOptions()
+  const report = await compare(options)
   const { assets, mounts } = report
   const totals = [
     ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
     ...(mounts ? [`${count(mounts.files, 'file')} of bundles`, copiesText(mounts)] : [])
   ]
-  return print(output, report, totals.join(', '))
+  const globs = [options.views ?? []].flat()
+  if (globs.length === 0) return print(output, report, totals.join(', '))
+  const views = await checkViews(options, globs)
+  const all = { ...report, problems: [...report.problems, ...views.problems], views }
+  return print(output, all, [...totals, viewsText(views)].join(', '))
+}
+
+async function verifyViews(
+  { output, loadOptions, args: [argument] }: Call,
+  glob: string
+): Promise<number> {
+  if (argument !== undefined) {
+    throw new UsageError(`--views takes one glob: put it in quotes, got '${argument}' as well`)
+  }
+  const options = await loadOptions()
+  const report = await checkViews(options, [glob])
+  if (report.files === 0) throw new UsageError(`--views: no file in ${options.root} is ${glob}`)
+  return print(output, report, viewsText(report))
+}
+
+function viewsText({ files, names }: ViewsReport): string {
+  return `${count(names, 'name')} in ${count(files, 'view')}`
 }
 
 async function verifyDirectory({ output, values, args: [directory = ''] }: Call): Promise<number> {

@@ -315,6 +315,7 @@ const WRONG: ReadonlyArray<readonly [path: string, expected: string, ...given: u
   ['prefix', PATH, 'assets', '/', '/a//b', '/../a'],
   ['host', HOST, 'cdn.example', 'https://cdn.example/x'],
   ['apps', APPS, ['web'], {}, { web: undefined }],
+  ['views', 'a glob or a list of globs', 42, ['a', '']],
   ['apps.web', 'an object', 'apps/web'],
   ['apps.web.dir', 'a string', 1],
   ['apps.web.path', "a path such as '/admin'", 'admin'],

@@ -94,6 +94,11 @@ export class Manifest {
     return app.tails ? this.#namesOf(app).tails.get(name) : undefined
   }
 
+  /** All names of an app. */
+  namesOf(app: AppSettings): readonly string[] {
+    return this.#namesOf(app).all
+  }
+
   /** Does in advance what a page would wait for. */
   prepare(apps: readonly AppSettings[]): void {
     for (const app of apps) this.#namesOf(app)

@@ -1,0 +1,141 @@
+// Looks in views for names of assets that do not exist.
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
+import { ifThere } from '../../files/disk.ts'
+import { matcherOf } from '../../globs.ts'
+import { nearestPath } from '../../nearest.ts'
+import { Manifest } from '../building/manifest/manifest.ts'
+import { readManifest } from '../building/manifest/read-manifest.ts'
+import type { VerifyProblem } from '../building/verify.ts'
+import { Bundles } from '../bundles/bundles.ts'
+import { manifestFile } from '../settings/manifest-file.ts'
+import type { KoaAssetsOptions } from '../settings/options.ts'
+import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { Sources } from '../sources/sources.ts'
+import { assetName } from '../views/asset-url.ts'
+import { HELPERS, literalNames, type LiteralName } from './literal-names.ts'
+
+/** A name in a view that no asset has. Its `path` is that of the view, below the root, and the line: `views/a.ejs:7`. */
+export interface ViewProblem extends VerifyProblem {
+  readonly name: string
+  /** The known name that is most like it. */
+  readonly near?: string | undefined
+}
+
+export interface ViewsReport {
+  /** How many views were read. */
+  readonly files: number
+  /** How many names were found in them. */
+  readonly names: number
+  /** Empty when all of them exist. */
+  readonly problems: readonly ViewProblem[]
+}
+
+const CONCURRENCY = 16
+
+/**
+ * @param globs relative to the root
+ * @throws AssetError for the manifest of a mount that is missing or broken
+ */
+export async function checkViews(
+  options: KoaAssetsOptions,
+  globs: readonly string[]
+): Promise<ViewsReport> {
+  const settings = settleForPrecompile(options)
+  const { root } = settings
+  const files = (await inParallel(globs, 1, glob => filesOf(root, glob))).flat()
+  const views = [...new Set(files)].toSorted()
+  const problemOf = await makeCheck(options, settings)
+  const known = new Map<string, Problem | undefined>()
+  let names = 0
+  const problems = await inParallel(views, CONCURRENCY, async file => {
+    const text = await readFile(join(root, file), 'utf8')
+    const found = literalNames(text)
+    names += found.length
+    return found.flatMap(literal => {
+      const { helper, name, isCertain } = literal
+      const key = `${helper} ${isCertain} ${name}`
+      // A partial's names are in many views.
+      if (!known.has(key)) known.set(key, problemOf(literal))
+      const problem = known.get(key)
+      if (!problem) return []
+      const line = text.slice(0, literal.at).split('\n').length
+      return { path: `${file}:${line}`, name, ...problem }
+    })
+  })
+  return { files: views.length, names, problems: problems.flat() }
+}
+
+type Problem = Pick<ViewProblem, 'near' | 'message'>
+
+async function makeCheck(
+  options: KoaAssetsOptions,
+  settings: Settings
+): Promise<(literal: LiteralName) => Problem | undefined> {
+  const apps = await ownNames(options, settings)
+  const { entries, sources } = new Bundles(settings, () => undefined).names()
+  const all = [...apps.flatMap(({ names }) => names), ...sources]
+  const exists = (name: string) => sources.has(name) || apps.some(({ has }) => has(name))
+  const unlike = (what: string, name: string, known: readonly string[]): Problem => {
+    const near = nearestPath(name, known)
+    const hint = near === undefined ? '' : `; did you mean '${near}'?`
+    return { near, message: `'${name}' is not ${what}${hint}` }
+  }
+  return ({ helper, name: given, isCertain }) => {
+    const entry = given.replace(/^(?:\.?\/)+/, '')
+    if (helper === 'entry' || helper === 'entryFiles') {
+      const isElse = entries.size === 0 && !isCertain
+      const what = entries.size > 0 ? 'an entry' : 'an entry: no mount has a manifest'
+      return isElse || entries.has(entry) ? undefined : unlike(what, entry, [...entries])
+    }
+    try {
+      const name = assetName(given, HELPERS[helper])
+      if (name === undefined || exists(name)) return undefined
+      const others = helper === 'preload' ? [`${name}.js`, `${name}.css`] : []
+      if (others.some(exists) || (helper === 'preload' && entries.has(entry))) return undefined
+      return unlike('an asset', name, all)
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      return isCertain ? { message: error.message } : undefined
+    }
+  }
+}
+
+/** The names of each app: of its sources or, on a machine that has none, of the manifest. */
+async function ownNames(options: KoaAssetsOptions, settings: Settings) {
+  const sources = new Sources(settings, () => undefined)
+  const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
+  if (listed.some(list => list.length > 0) || settings.apps.length === 0) {
+    return settings.apps.map((app, at) => ({
+      names: (listed[at] ?? []).map(({ name }) => name),
+      has: (name: string) => sources.of(app).has(name)
+    }))
+  }
+  const { assets } = await readManifest(manifestFile(settings))
+  const manifest = new Manifest(assets)
+  // Those of the manifest, unless the options name them.
+  const { apps } = settleForPrecompile({ ...options, compile: false })
+  return apps.map(app => ({
+    names: manifest.namesOf(app),
+    has: (name: string) => manifest.find(app, name) !== undefined
+  }))
+}
+
+/** Files that a glob names, relative to the root; folders of packages and hidden ones only if it begins there. */
+async function filesOf(root: string, given: string): Promise<string[]> {
+  const glob = given.startsWith('/') ? relative(root, given) : given.replace(/^(?:\.\/)+/, '')
+  const segments = glob.split('/').slice(0, -1)
+  const magic = segments.findIndex(segment => /[*?[\]{}()!+@\\]/.test(segment))
+  const matches = matcherOf([glob])
+  const walk = async (folder: string): Promise<string[]> => {
+    const entries = (await ifThere(readdir(resolve(root, folder), { withFileTypes: true }))) ?? []
+    const found = await inParallel(entries, CONCURRENCY, async entry => {
+      const path = join(folder, entry.name)
+      if (!entry.isDirectory()) return matches(path) ? [path] : []
+      return /^\.|^node_modules$/.test(entry.name) ? [] : walk(path)
+    })
+    return found.flat()
+  }
+  return walk(segments.slice(0, magic === -1 ? segments.length : magic).join('/'))
+}
