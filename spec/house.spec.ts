@@ -11,7 +11,7 @@ import * as httpCache from '../lib/koa-http-cache.ts'
 // Each room with the rooms that it may import, types included. `ground`: the small files in lib itself.
 const LOW = ['ground', 'http', 'files']
 const SETTLED = [...LOW, 'urls', 'compilers', 'settings']
-const READ = [...SETTLED, 'sources', 'rendering']
+const READ = [...SETTLED, 'references', 'sources', 'rendering']
 const JOINED = [...READ, 'building', 'serving', 'views', 'bundles']
 const ALL = [...JOINED, 'pipeline', 'inspecting']
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -21,8 +21,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   urls: LOW,
   compilers: [...LOW, 'urls'],
   settings: [...LOW, 'urls', 'compilers'],
+  references: ['ground'],
   sources: SETTLED,
-  rendering: [...SETTLED, 'sources'],
+  rendering: [...SETTLED, 'references', 'sources'],
   building: READ,
   serving: [...LOW, 'urls', 'settings'],
   views: ['ground', 'http', 'urls', 'settings'],
@@ -43,10 +44,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 // Each package with the files that import it.
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  '@csstools/css-tokenizer': ['assets/rendering/references.ts'],
+  '@csstools/css-tokenizer': ['assets/references/references.ts'],
   '@jridgewell/sourcemap-codec': ['assets/rendering/shift-map.ts'],
   'content-disposition': ['http/fields.ts'],
-  'es-module-lexer': ['assets/rendering/module-references.ts'],
+  'es-module-lexer': ['assets/references/module-references.ts'],
   'koa-compose': ['koa-assets.ts'],
   'fastest-levenshtein': ['nearest.ts'],
   'lru-cache': [

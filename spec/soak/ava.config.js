@@ -5,7 +5,7 @@ const GRADED = [
   'assets/building/rolling',
   'assets/building/on-request/edits',
   'assets/building/on-request/kept-index',
-  'assets/rendering/references',
+  'assets/references/references',
   'assets/serving/every-way',
   'assets/serving/files/served-files',
   'assets/sources/naming',

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { checksumsOfBytes, digestOfHash, type Checksums } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
-import { isInModule, type Reference, type Urls } from '../rendering/references.ts'
+import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
 import { encodePath } from '../urls/encode.ts'
 import {

@@ -18,14 +18,14 @@ import {
 } from '../../files/observation.ts'
 import type { Compiler, CompilerInput, CompilerOutput } from '../compilers/compiler.ts'
 import type { Asset } from '../sources/sources.ts'
-import { loadModuleLexer } from './module-references.ts'
+import { loadModuleLexer } from '../references/module-references.ts'
 import {
   findReferences,
   mayBeAsset,
   replaceReferences,
   type Referring,
   type Urls
-} from './references.ts'
+} from '../references/references.ts'
 import { shiftInlineMap } from './shift-map.ts'
 
 /** A source read and compiled, its references found but not yet replaced. */

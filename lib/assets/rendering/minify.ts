@@ -14,7 +14,7 @@ import { loadPeer } from '../compilers/built-in.ts'
 import type { AppSettings } from '../settings/app-settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import { textOf, textType, type Draft } from './draft.ts'
-import { replaceReferences } from './references.ts'
+import { replaceReferences } from '../references/references.ts'
 import type { Renderer } from './renderer.ts'
 
 /** @throws CompileError for a source that is not valid CSS or JavaScript */

@@ -7,8 +7,8 @@ import { whyHidden } from '../../files/folder-entries.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Asset } from '../sources/sources.ts'
 import type { Draft } from './draft.ts'
-import { isBare } from './module-references.ts'
-import { positionsOf, type Reference } from './references.ts'
+import { isBare } from '../references/module-references.ts'
+import { positionsOf, type Reference } from '../references/references.ts'
 
 /** At most this many references of compiled text are searched for in its sources. */
 const MAX_SEARCHES = 100

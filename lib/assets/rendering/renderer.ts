@@ -11,8 +11,8 @@ import { memoized, type Asset, type Sources } from '../sources/sources.ts'
 import { decodeIfValid } from '../urls/encode.ts'
 import { draft, type Draft, type Text } from './draft.ts'
 import { referenceErrors } from './missing-reference.ts'
-import { isBare } from './module-references.ts'
-import { isInModule, type Reference } from './references.ts'
+import { isBare } from '../references/module-references.ts'
+import { isInModule, type Reference } from '../references/references.ts'
 
 /** The asset that a reference points to. */
 interface Referenced extends Asset {

@@ -6,7 +6,7 @@ import {
   type Position,
   type Referring,
   type Urls
-} from './references.ts'
+} from '../references/references.ts'
 
 /** From a position on, the rest of that line moves this much to the right. */
 interface Shift extends Position {

@@ -1,12 +1,12 @@
 import { unlinkSync } from 'node:fs'
 import test from 'ava'
 import { array, assert, constantFrom, integer, property, string, tuple } from 'fast-check'
-import { loadModuleLexer } from '../../../lib/assets/rendering/module-references.ts'
+import { loadModuleLexer } from '../../../lib/assets/references/module-references.ts'
 import {
   findReferences,
   type Reference,
   replaceReferences
-} from '../../../lib/assets/rendering/references.ts'
+} from '../../../lib/assets/references/references.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { run } from '../../support/fingerprinted.ts'
