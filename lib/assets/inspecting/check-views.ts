@@ -106,13 +106,16 @@ async function makeCheck(
 async function ownNames(options: KoaAssetsOptions, settings: Settings) {
   const sources = new Sources(settings, () => undefined)
   const listed = await Promise.all(settings.apps.map(app => sources.of(app).list()))
-  if (listed.some(list => list.length > 0) || settings.apps.length === 0) {
+  const file = manifestFile(settings)
+  const isOnlyBundles =
+    settings.mounts.some(({ manifest }) => manifest !== undefined) && !(await statOf(file))
+  if (listed.some(list => list.length > 0) || settings.apps.length === 0 || isOnlyBundles) {
     return settings.apps.map((app, at) => ({
       names: (listed[at] ?? []).map(({ name }) => name),
       has: (name: string) => sources.of(app).has(name)
     }))
   }
-  const { assets } = await readManifest(manifestFile(settings))
+  const { assets } = await readManifest(file)
   const manifest = new Manifest(assets)
   // Those of the manifest, unless the options name them.
   const { apps } = settleForPrecompile({ ...options, compile: false })

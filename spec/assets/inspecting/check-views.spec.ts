@@ -104,6 +104,9 @@ test('VEW-01 entries and sources of bundles are names; without a build it is an 
       message: "'src/mian.tsx' is not an entry; did you mean 'src/main.tsx'?"
     }
   ])
+  rmSync(join(root, 'apps'), { recursive: true })
+  const withoutAssets = await checkViews({ root, mounts, env: 'production' }, ['views/*'])
+  t.deepEqual(withoutAssets.problems, problems)
   rmSync(join(root, 'dist'), { recursive: true })
   await t.throwsAsync(checkViews({ root, mounts, env: 'production' }, ['views/*']), {
     message: /manifest\.json/
