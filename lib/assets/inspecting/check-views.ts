@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { ifThere } from '../../files/disk.ts'
+import { ifThere, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../globs.ts'
 import { nearestPath } from '../../nearest.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
