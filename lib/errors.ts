@@ -32,6 +32,7 @@ export class AssetError extends Error {
 export type AssetErrorCode =
   | 'root-missing'
   | 'source-missing'
+  | 'package-unusable'
   | 'compile-failed'
   | 'compiler-missing'
   | 'publish-failed'

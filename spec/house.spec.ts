@@ -11,7 +11,7 @@ import * as httpCache from '../lib/koa-http-cache.ts'
 // Each room with the rooms that it may import, types included. `ground`: the small files in lib itself.
 const LOW = ['ground', 'http', 'files']
 const SETTLED = [...LOW, 'urls', 'compilers', 'settings']
-const READ = [...SETTLED, 'references', 'sources', 'rendering']
+const READ = [...SETTLED, 'references', 'packages', 'sources', 'rendering']
 const JOINED = [...READ, 'building', 'serving', 'views', 'bundles']
 const ALL = [...JOINED, 'pipeline', 'inspecting']
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +22,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   compilers: [...LOW, 'urls'],
   settings: [...LOW, 'urls', 'compilers'],
   references: ['ground'],
-  sources: SETTLED,
+  packages: [...SETTLED, 'references'],
+  sources: [...SETTLED, 'packages'],
   rendering: [...SETTLED, 'references', 'sources'],
   building: READ,
   serving: [...LOW, 'urls', 'settings'],
@@ -57,6 +58,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   'mime-types': ['http/fields.ts'],
   picomatch: ['globs.ts'],
+  'resolve.exports': ['assets/packages/resolve.ts'],
   send: ['assets/serving/send-file.ts']
 }
 

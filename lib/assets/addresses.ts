@@ -5,10 +5,11 @@ import type { AppFiles } from './building/on-request/app-files.ts'
 import type { Bundles } from './bundles/bundles.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
+import type { AppPackages } from './sources/packages.ts'
 import { encodePath } from './urls/encode.ts'
 import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-url.ts'
 
-export type Addresses = Pick<AppAssets, 'modules' | 'moduleAt' | 'resolve'>
+export type Addresses = Pick<AppAssets, 'modules' | 'moduleAt' | 'resolve' | 'bareImports'>
 
 export function throwUnknown(_: AppSettings, name: string): never {
   const message = `'${name}' is not an asset: this project has none of its own`
@@ -26,6 +27,31 @@ export function plainNames(
     resolve(name) {
       check?.(app, name)
       return plainAddress(prefix, name)
+    }
+  }
+}
+
+/** Plain names, and what the modules of packages, and those that import them, lead to. */
+export function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages): Addresses {
+  const pathOf = (name: string) => encodePath(assetPath(app, name))
+  const nameAt = (path: string) => decodeURIComponent(path).slice(app.urlPrefix.length + 1)
+  return {
+    ...plain,
+    moduleAt(path) {
+      const imports = packages.graph?.links.get(nameAt(path))
+      return imports && { path, imports: imports.map(pathOf) }
+    },
+    bareImports() {
+      const { imports = [], scopes = [] } = packages.graph ?? {}
+      const inFolders = Array.from(
+        scopes,
+        ([folder, names]) => [`${pathOf(folder)}/`, names] as const
+      )
+      return { everywhere: imports, scopes: inFolders }
+    },
+    resolve(name) {
+      const address = plain.resolve(name)
+      return { ...address, plainPath: address.path }
     }
   }
 }
@@ -48,8 +74,9 @@ export function inManifest(app: AppSettings, files: AppFiles): Addresses {
   }
 }
 
-function addressOf({ target, integrity, imports, dynamicImports }: ManifestEntry): AssetAddress {
-  return { path: target, integrity, imports, dynamicImports }
+function addressOf({ target, ...entry }: ManifestEntry): AssetAddress {
+  const { integrity, imports, dynamicImports, specifiers } = entry
+  return { path: target, integrity, imports, dynamicImports, specifiers }
 }
 
 /** Own assets come first; a name that is none is looked for in the bundles. */

@@ -1,7 +1,14 @@
 // Connects the rooms: everything that one koaAssets() holds.
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
-import { inManifest, plainNames, throwUnknown, withBundles, type Addresses } from './addresses.ts'
+import {
+  inManifest,
+  plainNames,
+  throwUnknown,
+  withBundles,
+  withPackages,
+  type Addresses
+} from './addresses.ts'
 import { Bundles } from './bundles/bundles.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
@@ -21,6 +28,7 @@ import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { appOfPage, assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
 import { makeNameCheck } from './sources/missing-name.ts'
+import type { AppPackages } from './sources/packages.ts'
 import { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
@@ -71,7 +79,9 @@ export class Pipeline {
     const ownAddressesOf = (app: AppSettings): Addresses => {
       if (app === publicApp) return plainNames(app, throwUnknown)
       if (app.fingerprint) return inManifest(app, this.#filesOf(app))
-      return plainNames(app, app.compile && env === 'development' ? checkName : undefined)
+      const plain = plainNames(app, app.compile && env === 'development' ? checkName : undefined)
+      const packages = this.#packagesOf(app)
+      return packages ? withPackages(plain, app, packages) : plain
     }
     const addressesOf = (app: AppSettings): Addresses =>
       this.hasBundles
@@ -172,11 +182,18 @@ export class Pipeline {
     return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
   }
 
-  /** Which names are the app's own, where a bundle may have them too. */
-  #listings(): Promise<void>[] {
-    if (!this.hasBundles) return []
+  /** Which names are the app's own, where a bundle may have them too, and what packages consist of. */
+  #listings(): (Promise<void> | undefined)[] {
     const listed = this.settings.apps.filter(app => kindOf(app) === 'plain')
-    return listed.map(app => this.sources.of(app).refresh())
+    return listed.flatMap(app => [
+      this.hasBundles ? this.sources.of(app).refresh() : undefined,
+      this.#packagesOf(app)?.verify()
+    ])
+  }
+
+  /** Undefined where the manifest has them. */
+  #packagesOf(app: AppSettings): AppPackages | undefined {
+    return kindOf(app) === 'plain' ? this.sources.of(app).packages : undefined
   }
 
   #isOwn(app: AppSettings, name: string): boolean {
@@ -216,6 +233,7 @@ export class Pipeline {
 
   get #version(): string {
     const manifests = [this.#precompiled?.current, this.#fingerprints?.manifest, this.bundles]
-    return manifests.flatMap(manifest => manifest?.version || []).join('-')
+    const packages = this.settings.apps.map(app => this.#packagesOf(app)?.digest)
+    return [...manifests.map(manifest => manifest?.version), ...packages].filter(Boolean).join('-')
   }
 }

@@ -8,7 +8,8 @@ import { soakTest } from '../support/soak.ts'
 
 const npmAssetsPage = readPage('docs/npm-assets.md')
 const preprocessed = npmAssetsPage.take('Sass and Less from a package')
-const files = npmAssetsPage.take('Files of a package')
+const modules = npmAssetsPage.take('Modules of a package')
+const files = npmAssetsPage.take('Directories of a package')
 
 soakTest(
   'Bootstrap is compiled, and fonts, icons and scripts of packages are served by name',
@@ -53,6 +54,22 @@ soakTest(
     )
   }
 )
+
+test('PKG-01 modules and files of packages are published without a bundler, in every environment', async t => {
+  const site = makeExample(t)
+  await site.follow(modules)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  const urlsIn = (text: string) =>
+    Array.from(text.matchAll(/(?:href|src)="([^"]+)"/g), ([, url = '']) => url)
+  const development = (await site.ask('/')).text
+  t.true(development.includes('"@popperjs/core":"/assets/npm/@popperjs/core/lib/index.js"'))
+  t.true(urlsIn(development).includes('/assets/npm/preact/hooks/dist/hooks.mjs'))
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const production = (await site.ask('/')).text
+  t.is(urlsIn(production).length, urlsIn(development).length)
+  for (const url of urlsIn(production)) t.is((await site.ask(url)).status, 200, url)
+})
 
 // docs/asset-packages.md
 

@@ -76,8 +76,8 @@ function missingInMounts({ root, serve, mounts }: Settings): string[] {
   })
 }
 
-function hasSources({ sources }: AppSettings): boolean {
-  return sources.some(({ dir }) => isDirectory(dir))
+function hasSources({ sources, packages }: AppSettings): boolean {
+  return packages.length > 0 || sources.some(({ dir }) => isDirectory(dir))
 }
 
 const printed = new Set<string>()
@@ -108,10 +108,12 @@ export function overview(settings: Settings, environment: string): string {
   const { root, prefix, apps, mounts, live, serve, servesPublic } = settings
   const shown = (path: string) => printable(relative(root, path) || '.')
   const places = [
-    ...apps.map(({ urlPrefix, sources }) => {
+    ...apps.map(({ urlPrefix, sources, packages }) => {
       const own = sources.map(({ dir }) => dir)
       const all = [...own, ...assetSources.list()].filter(isDirectory).map(shown)
-      return { path: urlPrefix, from: all.join(', ') || 'no source directory exists' }
+      const names = new Set(packages.map(({ specifier }) => specifier))
+      const from = [...all, ...(names.size > 0 ? [`npm: ${[...names].join(', ')}`] : [])].join(', ')
+      return { path: urlPrefix, from: from || 'no source directory exists' }
     }),
     ...mounts.map(({ urlPath, dir, dev }) => {
       return { path: urlPath, from: dev === undefined ? shown(dir) : "the bundler's dev server" }

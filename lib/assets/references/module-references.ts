@@ -36,6 +36,21 @@ export async function loadModuleLexer(): Promise<FindModuleReferences> {
   }
 }
 
+/** Tells whether a text contains what only a module may; undefined for one that cannot be parsed. */
+export async function loadModuleTest(): Promise<(code: string) => boolean | undefined> {
+  const { init, parse } = await import('es-module-lexer/minimal')
+  await init()
+  return code => {
+    try {
+      const [imports, exports] = parse(code)
+      return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
+    } catch (error) {
+      if (typeof (error as { idx?: unknown }).idx !== 'number') throw error
+      return undefined
+    }
+  }
+}
+
 type Lex = (code: string, giveUp?: (at: number) => unknown) => readonly ImportSpecifier[]
 
 // In place of the position of `import(`.

@@ -87,7 +87,7 @@ export class Renderer {
   ): Promise<Resolution> {
     const { app, name, source } = asset
     if (isBare(reference)) {
-      const given = app.imports.get(reference.path)
+      const given = app.imports.get(reference.path) ?? (await this.#inPackages(asset, reference))
       return given === undefined || isAbsoluteUrl(given) ? 'elsewhere' : this.#named(app, given)
     }
     const path = decodeIfValid(reference.path)
@@ -105,10 +105,16 @@ export class Renderer {
     if (beside && !isSame(direct, beside)) return beside
     // In development, where modules are not rewritten, the browser would not find it.
     if (direct || isInModule(reference)) return direct
-    const packages = path.startsWith('.') ? [] : this.#sources.of(app).packages
+    const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
     const inPackage = await this.#byFile(app, packages, path)
     if (inPackage === 'unreachable') return undefined
     return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
+  }
+
+  async #inPackages({ app, name }: Asset, { path }: Reference): Promise<string | undefined> {
+    const { packages } = this.#sources.of(app)
+    await packages?.refresh()
+    return packages?.named(path, name)
   }
 
   async #byUrl(url: string): Promise<Resolution> {

@@ -164,6 +164,7 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     imports: new Map(
       entriesGiven(imports).map(([specifier, name]) => [specifier, scriptName(name)])
     ),
+    packages: Object.freeze(layers.flatMap(layer => settlePackages(layer.packages))),
     /** By extension, with its dot. */
     compilers: compilersByExtension(compilers),
     /** Seconds. */
@@ -171,6 +172,21 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
     /** Whether a tail of an asset's path finds it. */
     tails: basis.tails
   }
+}
+
+/** What is published of an npm package. */
+export interface PackageSetting {
+  /** `preact/hooks`; of files the name of the package. */
+  readonly specifier: string
+  /** Paths in the package; undefined: the module of the specifier. */
+  readonly files: readonly string[] | undefined
+}
+
+function settlePackages(packages: LayeredOptions['packages'] = []): PackageSetting[] {
+  return [packages].flat().flatMap((given): PackageSetting[] => {
+    if (typeof given === 'string') return [{ specifier: given, files: undefined }]
+    return entriesGiven(given).map(([specifier, files]) => ({ specifier, files: [files].flat() }))
+  })
 }
 
 /** As in `javascript()`: `.js` is appended to a name without a known extension. */

@@ -45,6 +45,11 @@ export const LAYERED = {
     expected: 'a list of directories, each a path or { dir, at, include, exclude }',
     holds: value => [value].flat().every(each => isText(each) || isSource(each))
   },
+  packages: {
+    expected:
+      "a list of packages such as 'preact' or 'preact/hooks', and of files of packages such as { bootstrap: ['dist/css/bootstrap.css'] }",
+    holds: value => [value].flat().every(each => isPackage(each) || isPackageFiles(each))
+  },
   integrity: {
     expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
     holds: value => value === false || [value].flat().every(oneOf(...INTEGRITY_ALGORITHMS).holds)
@@ -137,6 +142,23 @@ export const TOP = { ...LAYERED, ...PROJECT }
 function isImport([specifier, name]: readonly [string, unknown]): boolean {
   const isBare = specifier !== '' && !/^(?:\.{0,2}\/|[a-z][a-z\d+.-]*:)|\/$/i.test(specifier)
   return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))
+}
+
+const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?=\/|$)/
+
+function isPackage(value: unknown): boolean {
+  return isText(value) && PACKAGE.test(value) && isCanonicalBelow(value)
+}
+
+function isPackageFiles(value: unknown): boolean {
+  return (
+    isRecord(value) &&
+    entriesGiven(value).every(
+      ([name, files]) =>
+        PACKAGE.exec(name)?.[0] === name &&
+        [files].flat().every(file => isText(file) && isCanonicalBelow(file))
+    )
+  )
 }
 
 export function isAbsoluteUrl(name: string): boolean {

@@ -20,9 +20,12 @@ export interface SourceOptions {
   exclude?: string | readonly string[] | undefined
 }
 
+/** Paths in packages, by the name of the package. */
+export type PackageFiles = Readonly<Record<string, string | readonly string[] | undefined>>
+
 /**
  * Options that may be set at four levels, each of which overrides the one before: at the top, in its
- * `configure`, in an app, in the app's `configure`. Only `sources` are appended.
+ * `configure`, in an app, in the app's `configure`. Only `sources` and `packages` are appended.
  */
 export interface LayeredOptions {
   /** Copy or compile a source when its asset is requested. Default: true in `development` and `test`. */
@@ -39,6 +42,21 @@ export interface LayeredOptions {
    * ['../../packages/theme', { dir: '../../node_modules/bootstrap-icons/icons', at: 'icons', include: '*.svg' }]
    */
   sources?: string | SourceOptions | readonly (string | SourceOptions)[] | undefined
+  /**
+   * npm packages whose files are published as they are, at `npm/<package>/<path in the package>`.
+   * Default: none.
+   *
+   * A name, or one of a subpath that the package exports, stands for the module that a browser imports by
+   * it and all that this one imports; `importMap()` contains their bare specifiers. An object names files of
+   * a package instead, which bring what they refer to.
+   *
+   * A package that is not installed, or is not made of modules, is an AssetError of every page in
+   * development and of precompile.
+   *
+   * @example
+   * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
+   */
+  packages?: string | PackageFiles | readonly (string | PackageFiles)[] | undefined
   /**
    * Algorithms of the `integrity` attribute (W3C Subresource Integrity): one, a list, or `false` for none.
    * Default: `sha384` with `fingerprint`, else `false`.

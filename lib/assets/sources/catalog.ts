@@ -21,6 +21,8 @@ export interface Source {
   readonly name: string
   /** Undefined for a file that is copied. */
   readonly compiler: Compiler | undefined
+  /** The bare specifiers that mean it, if it is of a package. */
+  readonly specifiers?: readonly string[] | undefined
 }
 
 export interface Catalog {
@@ -160,4 +162,14 @@ export function choose(name: string, all: readonly Candidates[]): Choice {
   // A tail that several files of one directory have finds none of them.
   const tails = tailed.map(({ tail }) => tail).join(', ')
   return { source: undefined, warning: `${name} is ambiguous in ${directory}: use one of ${tails}` }
+}
+
+/** Calls `make` once for each key. */
+export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>()
+  return key => {
+    const value = known.get(key) ?? make(key)
+    known.set(key, value)
+    return value
+  }
 }

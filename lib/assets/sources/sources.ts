@@ -12,8 +12,10 @@ import {
   tailsOf,
   type Candidates,
   type Choice,
-  type Source
+  type Source,
+  memoized
 } from './catalog.ts'
+import { AppPackages } from './packages.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
 
@@ -51,7 +53,7 @@ export class Sources {
       return new Tree(dir, settings.symlinks, announce, matcherOf(exclude))
     })
     const listed = ({ dir, exclude }: SourceDirectory) => treeOf(JSON.stringify({ dir, exclude }))
-    this.of = memoized(app => new AppSources(app, settings.root, listed, { warn, warnOfClash }))
+    this.of = memoized(app => new AppSources(app, settings, listed, { warn, warnOfClash }))
   }
 
   /** A number that grows with every change of the set of files. */
@@ -76,19 +78,12 @@ export class Sources {
 
 type Warnings = Readonly<Record<'warn' | 'warnOfClash', (message: string) => void>>
 
-export function memoized<K, V>(make: (key: K) => V): (key: K) => V {
-  const known = new Map<K, V>()
-  return key => {
-    const value = known.get(key) ?? make(key)
-    known.set(key, value)
-    return value
-  }
-}
-
 /** The sources of one app. */
 export class AppSources {
   /** Directories of packages: the nearest first. */
-  readonly packages: readonly string[]
+  readonly nodeModules: readonly string[]
+  /** Undefined without the option `packages`. */
+  readonly packages: AppPackages | undefined
   readonly #app: AppSettings
   readonly #treeOf: (source: SourceDirectory) => Tree
   readonly #warnings: Warnings
@@ -96,14 +91,16 @@ export class AppSources {
 
   constructor(
     app: AppSettings,
-    root: string,
+    settings: Settings,
     treeOf: (source: SourceDirectory) => Tree,
     warnings: Warnings
   ) {
     this.#app = app
     this.#treeOf = treeOf
     this.#warnings = warnings
-    this.packages = nodeModulesFrom(root)
+    this.nodeModules = nodeModulesFrom(settings.root)
+    if (app.packages.length > 0)
+      this.packages = new AppPackages(app, settings, () => this.#listOwn())
   }
 
   /**
@@ -112,8 +109,9 @@ export class AppSources {
    * @param skipped files that turned out to be unreadable
    */
   async find(name: string, skipped?: ReadonlySet<string>): Promise<Source | undefined> {
-    for (const update of [() => this.refresh(), () => this.verify()]) {
-      await update()
+    const packages = AppPackages.owns(name) ? this.packages : undefined
+    for (const update of ['refresh', 'verify'] as const) {
+      await Promise.all([this[update](), packages?.[update]()])
       const { source, clash, warning } = choose(name, this.#candidates(name, skipped))
       if (clash) this.#warnings.warnOfClash(clash)
       if (warning) this.#warnings.warn(warning)
@@ -125,7 +123,7 @@ export class AppSources {
   /** The source that has `path` as its tail: `<directory>/a/app.css` is that of `a/app.css.scss`. */
   async findAt(path: string): Promise<Source | undefined> {
     const places = this.#places.filter(({ source }) => isInside(source.dir, path))
-    if (places.length === 0) return undefined
+    if (places.length === 0) return this.packages?.findAt(path)
     await this.refresh()
     const found = places.map(({ source: { dir, at = '' }, catalog }) => {
       const tail = posix.join(at, relative(dir, path).split(sep).join('/'))
@@ -136,7 +134,8 @@ export class AppSources {
 
   /** What is found for a name, and what each directory has for it, in search order. */
   async explain(name: string): Promise<Choice & { readonly candidates: readonly Candidates[] }> {
-    await this.verify()
+    const packages = AppPackages.owns(name) ? this.packages : undefined
+    await Promise.all([this.verify(), packages?.verify()])
     const candidates = this.#candidates(name)
     return { ...choose(name, candidates), candidates }
   }
@@ -148,7 +147,7 @@ export class AppSources {
 
   /** Every name that can be published. */
   async list(): Promise<readonly Listed[]> {
-    await this.verify()
+    await Promise.all([this.verify(), this.packages?.verify()])
     const app = this.#app
     const listed = new Map<string, Listed & { readonly shadowed: Source[] }>()
     this.#places.forEach((place, from) => {
@@ -163,6 +162,11 @@ export class AppSources {
         }
       }
     })
+    for (const [name, source] of this.packages?.sources ?? []) {
+      const [first, from] = [listed.get(name), this.#places.length]
+      if (first) first.shadowed.push(source)
+      else listed.set(name, { app, name, source, from, rivals: [], clash: undefined, shadowed: [] })
+    }
     return [...listed.values()]
   }
 
@@ -189,12 +193,13 @@ export class AppSources {
       dir,
       ...(at === undefined ? tree.folders.map(folder => join(dir, folder)) : [])
     ])
-    return [...directories, ...this.packages]
+    return [...directories, ...this.nodeModules]
   }
 
   /** A number that grows with every change of the set of files. */
   get generation(): number {
-    return this.#places.reduce((sum, { tree }) => sum + tree.version + 1, 0)
+    const packages = this.packages?.version ?? 0
+    return this.#places.reduce((sum, { tree }) => sum + tree.version + 1, packages)
   }
 
   /** Whether the listing is known to be current without reading the disk. */
@@ -225,7 +230,7 @@ export class AppSources {
 
   #candidates(name: string, skipped?: ReadonlySet<string>): readonly Candidates[] {
     const left = (list: readonly Source[] = []) => list.filter(({ file }) => !skipped?.has(file))
-    return this.#places.map((place, from) => {
+    const inTrees = this.#places.map((place, from) => {
       const { byName, byTail, hidden } = place.catalog
       return {
         directory: place.source.dir,
@@ -235,5 +240,13 @@ export class AppSources {
         hidden: from === 0 ? (hidden.get(name) ?? []) : []
       }
     })
+    const inPackages = this.packages?.candidates(name)
+    return inPackages ? [...inTrees, { ...inPackages, named: left(inPackages.named) }] : inTrees
+  }
+
+  /** What may import from packages. */
+  async #listOwn(): Promise<readonly Source[]> {
+    await this.refresh()
+    return this.#places.flatMap(({ catalog }) => [...catalog.byName.values()].flat())
   }
 }

@@ -12,16 +12,26 @@ export interface AssetAddress {
   readonly integrity?: readonly string[] | undefined
   /** In place of the host: that of a dev server. */
   readonly origin?: string | undefined
-  /** With fingerprints, the URL path without one, percent-encoded: `/assets/app.css`. */
+  /** The URL path without a fingerprint, percent-encoded, where it is known what it imports: `/assets/app.js`. */
   readonly plainPath?: string | undefined
   /** The plain URL paths of what it imports by literals; undefined where that is not known. */
   readonly imports?: readonly string[] | undefined
   /** The same for `import()`. */
   readonly dynamicImports?: readonly string[] | undefined
+  /** The bare specifiers that mean it, if it is of a package. */
+  readonly specifiers?: readonly string[] | undefined
 }
 
 /** A module: the URL path that its importers write, and where it is published. */
 export type Module = readonly [plainPath: string, address: AssetAddress]
+
+type Names = Iterable<readonly [specifier: string, name: string]>
+
+interface BareImports {
+  readonly everywhere: Names
+  /** To the modules below a URL path something else. */
+  readonly scopes: Iterable<readonly [path: string, names: Names]>
+}
 
 /** The assets of one app, as the view helpers need them. */
 export interface AppAssets {
@@ -34,8 +44,10 @@ export interface AppAssets {
   resolve(name: string, mount?: string): AssetAddress
   /** Every file in the app's manifest; those that are not JavaScript are skipped. */
   modules(): Iterable<Module>
-  /** Undefined for a plain URL path that is not in the manifest, and without fingerprints. */
+  /** Undefined for a plain URL path that is not in the manifest, or not known to import from packages. */
   moduleAt(plainPath: string): AssetAddress | undefined
+  /** Without fingerprints: what bare specifiers mean by the option `packages`. */
+  bareImports?(): BareImports
   /** Changes whenever the URL of an asset may have changed. */
   version(): string
 }
@@ -139,10 +151,10 @@ export function checkString(name: unknown): string {
   throw new TypeError(`an asset's name must be a string, got ${inspect(name)}`)
 }
 
-type Names = readonly [name: string, ...names: string[]]
+type Given = readonly [name: string, ...names: string[]]
 
 /** One or more names, then options that apply to all of them. */
-export type NamesThen<Options> = Names | readonly [...names: Names, options: Options | undefined]
+export type NamesThen<Options> = Given | readonly [...names: Given, options: Options | undefined]
 
 /** @throws {TypeError} without a name, and for a name that is not a string */
 export function splitArguments<Options extends object>(

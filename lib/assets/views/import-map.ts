@@ -21,23 +21,27 @@ export interface ImportMapOptions {
 
 type MapEntry = readonly [specifier: string, asset: AssetUrl]
 
+/** A specifier that is a path includes the host: a relative import is resolved against the URL of its module. */
+function published(host: string, assets: AppAssets, entry: ImportMapOptions['entry']): MapEntry[] {
+  if (assets.bareImports) return []
+  const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
+  return [...found].flatMap(([at, { path, integrity, specifiers = [] }]) => {
+    if (!isModulePath(at)) return []
+    const to = { url: host + path, integrity }
+    return [host + at, ...specifiers].map((key): MapEntry => [key, to])
+  })
+}
+
 export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
   const named = ([specifier, name]: readonly [string, string]): MapEntry => [
     specifier,
     urlOf(name, { extension: '.js' })
   ]
-  /** The specifier includes the host: a relative import is resolved against the URL of its module. */
-  const published = (entry: ImportMapOptions['entry']): MapEntry[] => {
-    const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
-    return [...found]
-      .filter(([plainPath]) => isModulePath(plainPath))
-      .map(([at, { path, integrity }]) => [host + at, { url: host + path, integrity }])
-  }
   const write = (
     entry: ImportMapOptions['entry'],
     imports: Readonly<Record<string, string>>
   ): string => {
-    const modules = published(entry)
+    const modules = published(host, assets, entry)
     const urls = new Set(modules.map(([, { url }]) => url))
     // Of the option `imports`, what leads to a module that is not reached is left out. Without fingerprints,
     // what is reached is not known.
@@ -46,14 +50,20 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
       const { url } = urlOf(name)
       return urls.has(url) || url === name
     }
-    const byOption = [...assets.imports].filter(isReached)
+    const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
+    const byOption = [...everywhere, ...[...assets.imports].filter(isReached)]
     const entries = [...modules, ...[...byOption, ...Object.entries(imports)].map(named)]
     const hashed = entries.flatMap(([, { url, integrity }]): [string, string][] =>
       integrity?.length ? [[url, integrity.join(' ')]] : []
     )
+    const scoped = Array.from(scopes, ([path, names]): [string, object] => [
+      host + path,
+      sorted(Array.from(names, named).map(([specifier, { url }]) => [specifier, url]))
+    ])
     return escapeInScript(
       JSON.stringify({
         imports: sorted(entries.map(([specifier, { url }]) => [specifier, url])),
+        scopes: scoped.length > 0 ? sorted(scoped) : undefined,
         integrity: hashed.length > 0 ? sorted(hashed) : undefined
       })
     )
@@ -62,8 +72,8 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
   return {
     /**
      * The import map from plain module URLs to the published ones, with their integrity, and of the
-     * option `imports`, on one line. Place it before the first module. Without fingerprints it contains
-     * only `imports`.
+     * options `imports` and `packages`, on one line. Place it before the first module. Without fingerprints
+     * it contains only the latter two.
      *
      * @example
      * importMap({ nonce: 'r4nd0m', entry: 'app' })
@@ -80,6 +90,6 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
 }
 
 // Through a Map, so the later of two entries with the same key wins.
-function sorted(entries: Iterable<[string, string]>): object {
+function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value> {
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }

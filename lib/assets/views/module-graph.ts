@@ -32,7 +32,7 @@ export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterab
   return isKnown ? reached : assets.modules()
 }
 
-/** None without fingerprints. @param given the names that a view writes */
+/** None where it is not known what they import. @param given the names that a view writes */
 function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
   const names = given.map(name => assetName(name, '.js')).filter(name => name !== undefined)
   return names.flatMap(name => assets.resolve(name).plainPath ?? [])

@@ -396,7 +396,8 @@ test('SET-11 a table of options that is none is rejected, and a field that is co
   t.throws(start({ mounts: { '/a': { dir: '.', fallback } } }), { instanceOf: TypeError, message })
 })
 
-const LAYERED = 'compile, fingerprint, sources, integrity, compilers, imports, missing, minify'
+const LAYERED =
+  'compile, fingerprint, sources, packages, integrity, compilers, imports, missing, minify'
 const MOUNT =
   'dir, manifest, dev, immutable, cacheControl, headers, index, extensions, fallback, revalidate, symlinks'
 

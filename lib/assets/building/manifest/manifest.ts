@@ -27,6 +27,8 @@ export interface ManifestEntry {
   readonly imports?: readonly string[]
   /** The same for `import()`; absent for none. */
   readonly dynamicImports?: readonly string[]
+  /** The bare specifiers that mean it; absent for what is not of a package. */
+  readonly specifiers?: readonly string[]
 }
 
 /** By plain URL path. */
@@ -126,7 +128,7 @@ export class Manifest {
       if (!path.startsWith(prefix)) continue
       const name = decodeURIComponent(path.slice(prefix.length))
       all.push(name)
-      // A name with all folders of the source, by the option at, has no tails.
+      // A name with all folders of the source, by the option at or of a package, has no tails.
       if (name.split('/').length >= source.split('/').length) continue
       // As in development, the first source directory that has a tail wins, and a kept entry comes last.
       const origin = this.assets.has(path) ? from : Infinity
@@ -155,7 +157,8 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
         size,
         ...(from > 0 && { from }),
         ...(imports && { imports: imports.map(encodePath) }),
-        ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) })
+        ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
+        ...(source.specifiers && { specifiers: source.specifiers })
       }
       return [encodePath(path), entry]
     })

@@ -68,10 +68,11 @@ function isEntry(value: unknown): value is ManifestEntry {
     integrity,
     size,
     imports = [],
-    dynamicImports = []
+    dynamicImports = [],
+    specifiers = []
   } = (value ?? {}) as Partial<ManifestEntry>
   const typed = typeof target === 'string' && typeof source === 'string' && Number.isInteger(size)
-  return typed && [integrity, imports, dynamicImports].every(isListOfStrings)
+  return typed && [integrity, imports, dynamicImports, specifiers].every(isListOfStrings)
 }
 
 function isListOfStrings(value: unknown): boolean {

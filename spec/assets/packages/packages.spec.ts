@@ -1,0 +1,431 @@
+// The option `packages`: files of npm packages, published as they are.
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import test from 'ava'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
+import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import { withDigest } from '../../support/digest.ts'
+import { makeFingerprinted, MODES, placed, readManifest, run } from '../../support/fingerprinted.ts'
+import { makeProject, makeSite, writeFiles, type Files } from '../../support/site.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A package in `node_modules`, or in that of another package. */
+function pkg(path: string, json: Json, files: Files = {}): Files {
+  const name = path.split('node_modules/').at(-1)
+  const manifest = JSON.stringify({ name, version: '1.0.0', ...json })
+  const all = Object.entries({ 'package.json': manifest, ...files })
+  return Object.fromEntries(all.map(([file, text]) => [`/node_modules/${path}/${file}`, text]))
+}
+
+const TIP: Files = {
+  ...pkg(
+    'tip',
+    {
+      exports: { '.': { node: './node.js', import: './dist/esm/index.js' }, './more': './more.js' }
+    },
+    {
+      'node.js': '',
+      'dist/esm/index.js': "import { place } from '@pop/core'\nexport * from './_base.js'\nplace()",
+      'dist/esm/_base.js': 'export const base = 1',
+      'dist/cjs/index.js': 'module.exports = 1',
+      'more.js': "import { base } from 'tip'\nexport const more = base",
+      'unused.js': ''
+    }
+  ),
+  ...pkg(
+    '@pop/core',
+    { main: 'cjs.js', module: 'lib/index.js' },
+    { 'lib/index.js': 'export const place = () => 1' }
+  )
+}
+const APP = {
+  'javascripts/app.js': "import { base } from 'tip'\nimport { more } from 'tip/more'\nbase + more"
+}
+const NAMES = [
+  'npm/@pop/core/lib/index.js',
+  'npm/tip/dist/esm/_base.js',
+  'npm/tip/dist/esm/index.js',
+  'npm/tip/more.js'
+]
+
+/** A site in development with a page of one view. */
+function makePage(
+  t: Parameters<typeof makeSite>[0],
+  files: Files,
+  options: KoaAssetsOptions,
+  view: (assets: ViewHelpers) => string = assets => assets.importMap()
+) {
+  return makeSite(t, files, {
+    ...options,
+    routes: ctx => {
+      if (ctx.path === '/') ctx.body = view(ctx.assets)
+    }
+  })
+}
+
+interface ImportMap {
+  readonly imports: Readonly<Record<string, string>>
+  readonly scopes?: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+function mapIn(html: string): ImportMap {
+  const [, json = ''] = /<script type="importmap">(.*?)<\/script>/.exec(html) ?? []
+  return JSON.parse(json) as ImportMap
+}
+
+test('PKG-01 in development the modules of a package are found by the import map, each under its own path', async t => {
+  const page = await makePage(
+    t,
+    { ...TIP, ...APP },
+    { packages: ['tip'] },
+    assets => assets.importMap() + assets.javascript('app', { type: 'module', modulepreload: true })
+  )
+  const html = (await page.ask('/')).text
+  t.deepEqual(mapIn(html), {
+    imports: {
+      '@pop/core': '/assets/npm/@pop/core/lib/index.js',
+      tip: '/assets/npm/tip/dist/esm/index.js',
+      'tip/more': '/assets/npm/tip/more.js'
+    }
+  })
+  const preloaded = Array.from(
+    html.matchAll(/href="\/assets\/(\S+)" rel="modulepreload"/g),
+    ([, name = '']) => name
+  )
+  t.deepEqual(preloaded.toSorted(), NAMES)
+  for (const name of NAMES) {
+    const { status, text } = await page.ask(`/assets/${name}`)
+    t.is(status, 200, name)
+    t.is(text, page.read(`/node_modules/${name.slice('npm/'.length)}`) ?? '')
+  }
+  for (const name of [
+    'npm/tip/unused.js',
+    'npm/tip/dist/cjs/index.js',
+    'npm/tip/package.json',
+    'tip/more.js',
+    'more.js'
+  ])
+    t.is((await page.ask(`/assets/${name}`)).status, 404, name)
+})
+
+for (const mode of MODES) {
+  test(`PKG-01 with fingerprints the modules of a package refer to each other by them: ${mode}`, async t => {
+    const site = await makeFingerprinted(t, mode, { ...TIP, ...APP }, { packages: 'tip' })
+    const html = await site.render(
+      assets =>
+        assets.importMap({ entry: 'app' }) +
+        assets.javascript('app', { type: 'module', modulepreload: true })
+    )
+    const preloads = html.matchAll(
+      withDigest(/href="\/assets\/(\S+)-DIGEST\.js" rel="modulepreload" integrity="sha384-/g)
+    )
+    t.deepEqual(Array.from(preloads, ([, name]) => `${name}.js`).toSorted(), NAMES)
+    const index = await site.path('npm/tip/dist/esm/index.js')
+    t.is(mapIn(html).imports['tip'], index)
+    t.is(mapIn(html).imports['tip/more'], await site.path('npm/tip/more.js'))
+    const app = (await site.ask(await site.path('app.js'))).text
+    t.true(app.includes(`import { base } from "${index}"`))
+    const { text, headers } = await site.ask(index)
+    t.true(text.includes(`from "${await site.path('npm/@pop/core/lib/index.js')}"`))
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+  })
+}
+
+test('PKG-01 a precompiled site needs no packages, and finds them by no other name', async t => {
+  const root = makeProject(t, placed({ ...TIP, ...APP }))
+  await run({ root, packages: ['tip'] })
+  rmSync(join(root, 'node_modules'), { recursive: true })
+  t.is(readManifest(root).assets['/assets/npm/tip/more.js']?.source, 'npm/tip/more.js')
+  const views: ((assets: ViewHelpers) => string)[] = [
+    assets => assets.importMap(),
+    assets => assets.path('more.js')
+  ]
+  const site = await makeSite(
+    t,
+    {},
+    {
+      ...{ root, env: 'production', packages: ['tip'] },
+      routes: ctx => void (ctx.body = views[Number(ctx.path.slice(1))]?.(ctx.assets))
+    }
+  )
+  t.regex(
+    mapIn((await site.ask('/0')).text).imports['@pop/core'] ?? '',
+    withDigest(/index-DIGEST\.js$/)
+  )
+  t.is((await site.ask('/1')).status, 500)
+  t.regex(site.errors[0]?.message ?? '', /more\.js is not in .*did you mean/)
+})
+
+test('PKG-01 packages are appended level by level, and an import of the option imports comes first', async t => {
+  const other = pkg('other', { type: 'module', main: './main' }, { 'main.js': "import 'tip'" })
+  const page = await makePage(
+    t,
+    { ...TIP, ...other, 'javascripts/own.js': '' },
+    {
+      imports: { '@pop/core': 'own.js' },
+      packages: ['tip'],
+      configure: { development: { packages: ['other'] }, production: { packages: ['none'] } }
+    }
+  )
+  t.deepEqual(mapIn((await page.ask('/')).text).imports, {
+    '@pop/core': '/assets/own.js',
+    other: '/assets/npm/other/main.js',
+    tip: '/assets/npm/tip/dist/esm/index.js'
+  })
+})
+
+test('PKG-01 development and production get the builds that a package has for each', async t => {
+  const exported = {
+    '.': { browser: { development: './dev.js', production: './min.js' }, default: './cjs.js' }
+  }
+  const files = pkg('two', { exports: exported }, { 'dev.js': 'export {}', 'min.js': 'export {}' })
+  const page = await makePage(t, files, { packages: ['two'] })
+  t.is(mapIn((await page.ask('/')).text).imports['two'], '/assets/npm/two/dev.js')
+  await run({ root: page.root, packages: ['two'], env: 'production' })
+  const published = Object.keys(readManifest(page.root).assets)
+  t.deepEqual(published, ['/assets/npm/two/min.js'])
+})
+
+test('PKG-01 a package that is installed in two versions, and what is private to one, have their scopes', async t => {
+  const files = {
+    ...pkg('a', { module: 'a.js' }, { 'a.js': "import 'c'\nimport '#x'", 'x.js': 'export {}' }),
+    ...pkg('b', { module: 'b.js', imports: {} }, { 'b.js': "import 'c'\nimport 'd'" }),
+    ...pkg('d', { module: 'd.js' }, { 'd.js': "import 'c'" }),
+    ...pkg('c', { module: 'c.js' }, { 'c.js': "export default 'one'" }),
+    ...pkg(
+      'b/node_modules/c',
+      { module: 'c.js', version: '2.0.0' },
+      { 'c.js': "export default 'two'" }
+    ),
+    ...pkg(
+      'd/node_modules/c',
+      { module: 'c.js', version: '2.0.0' },
+      { 'c.js': "export default 'two'" }
+    )
+  }
+  const a = '/node_modules/a/package.json'
+  const imports = { '#x': { browser: './x.js' } }
+  files[a] = JSON.stringify({ name: 'a', version: '1.0.0', module: 'a.js', imports })
+  const page = await makePage(t, files, { packages: ['a', 'b'] })
+  const { imports: everywhere, scopes } = mapIn((await page.ask('/')).text)
+  t.is(everywhere['c'], '/assets/npm/c/c.js')
+  t.deepEqual(scopes, {
+    '/assets/npm/a/': { '#x': '/assets/npm/a/x.js' },
+    '/assets/npm/b/': { c: '/assets/npm/c@2.0.0/c.js' },
+    '/assets/npm/d/': { c: '/assets/npm/c@2.0.0/c.js' }
+  })
+  t.is((await page.ask('/assets/npm/c@2.0.0/c.js')).text, "export default 'two'")
+  await run({ root: page.root, packages: ['a', 'b'] })
+  const { assets } = readManifest(page.root)
+  t.deepEqual(assets['/assets/npm/b/b.js']?.imports, [
+    '/assets/npm/c@2.0.0/c.js',
+    '/assets/npm/d/d.js'
+  ])
+  t.deepEqual(assets['/assets/npm/a/a.js']?.imports, ['/assets/npm/c/c.js', '/assets/npm/a/x.js'])
+})
+
+test('PKG-01 packages are found behind links and above the root, as in a workspace', async t => {
+  const top = makeProject(t)
+  const store = 'node_modules/.pnpm/tip@1.0.0/node_modules/'
+  const moved = Object.entries(placed(TIP)).map(([path, text]) => [
+    path.replace('node_modules/', store),
+    text
+  ])
+  writeFiles(top, Object.fromEntries(moved))
+  symlinkSync(join(top, store, 'tip'), join(top, 'node_modules/tip'))
+  const root = join(top, 'sites/shop')
+  mkdirSync(root, { recursive: true })
+  const page = await makePage(t, APP, { root, packages: ['tip'] })
+  t.is(mapIn((await page.ask('/')).text).imports['@pop/core'], '/assets/npm/@pop/core/lib/index.js')
+  for (const name of NAMES) t.is((await page.ask(`/assets/${name}`)).status, 200, name)
+})
+
+test('PKG-01 a package that is updated while a site runs, or imported anew, is followed by the next page', async t => {
+  const page = await makePage(t, { ...TIP, 'javascripts/app.js': '' }, { packages: ['tip'] })
+  t.is(mapIn((await page.ask('/')).text).imports['tip/more'], undefined)
+  page.write('javascripts/app.js', "import 'tip/more'")
+  t.is(mapIn((await page.ask('/')).text).imports['tip/more'], '/assets/npm/tip/more.js')
+  page.write('/node_modules/tip/dist/esm/_base.js', "export * from './new.js'")
+  page.write('/node_modules/tip/dist/esm/new.js', 'export const base = 2')
+  t.is((await page.ask('/assets/npm/tip/dist/esm/_base.js')).text, "export * from './new.js'")
+  t.is((await page.ask('/assets/npm/tip/dist/esm/new.js')).text, 'export const base = 2')
+  page.write(
+    '/node_modules/tip/package.json',
+    '{"name":"tip","version":"2.0.0","exports":"./v2.js"}'
+  )
+  page.write('/node_modules/tip/v2.js', 'export {}')
+  page.write('javascripts/app.js', "import 'tip'")
+  t.deepEqual(mapIn((await page.ask('/')).text).imports, { tip: '/assets/npm/tip/v2.js' })
+  t.is((await page.ask('/assets/npm/tip/dist/esm/_base.js')).status, 404)
+})
+
+const FONTS = pkg(
+  '@fonts/inter',
+  { exports: { '.': './index.css' } },
+  {
+    '400.css': '@font-face { src: url(./files/400.woff2) format("woff2"), url(./files/400.woff) }',
+    'index.css': '',
+    ...Object.fromEntries(
+      ['400', '700']
+        .flatMap(weight => [`files/${weight}.woff2`, `files/${weight}.woff`])
+        .map(path => [path, path])
+    )
+  }
+)
+
+test('PKG-02 files of a package bring what they refer to, and nothing else', async t => {
+  const packages = { '@fonts/inter': ['400.css'] }
+  const site = await makeFingerprinted(
+    t,
+    'precompiled',
+    { ...FONTS, 'stylesheets/app.css': '@import "@fonts/inter/400.css"' },
+    { packages }
+  )
+  t.deepEqual(Object.keys(readManifest(site.root).assets), [
+    '/assets/app.css',
+    '/assets/npm/@fonts/inter/400.css',
+    '/assets/npm/@fonts/inter/files/400.woff',
+    '/assets/npm/@fonts/inter/files/400.woff2'
+  ])
+  const sheet = await site.path('npm/@fonts/inter/400.css')
+  t.true((await site.ask(sheet)).text.includes(await site.path('npm/@fonts/inter/files/400.woff2')))
+  t.true((await site.ask(await site.path('app.css'))).text.includes(sheet))
+  const page = await makePage(t, FONTS, { packages: [packages] }, assets =>
+    assets.stylesheet('npm/@fonts/inter/400.css')
+  )
+  t.true((await page.ask('/')).text.includes('href="/assets/npm/@fonts/inter/400.css"'))
+  t.is((await page.ask('/assets/npm/@fonts/inter/files/400.woff2')).text, 'files/400.woff2')
+  t.is((await page.ask('/assets/npm/@fonts/inter/files/700.woff2')).status, 404)
+})
+
+const BROKEN = {
+  ...TIP,
+  ...pkg(
+    'common',
+    { main: 'index.js', version: '3.1.0' },
+    { 'index.js': "const a = require('a')\nexports.a = a // export default" }
+  ),
+  ...pkg('uses-common', { module: 'index.js' }, { 'index.js': "import a from 'common'" }),
+  ...pkg('lacks', { module: 'index.js' }, { 'index.js': "import 'gone'" }),
+  ...pkg('for-node', { module: 'index.js' }, { 'index.js': "import 'node:fs'" }),
+  ...pkg('short', { module: 'index.js' }, { 'index.js': "export * from './part'", 'part.js': '' }),
+  ...pkg('types-only', { exports: { '.': { types: './a.d.ts' } } }),
+  ...pkg('unreadable', {}, { 'package.json': '{' })
+}
+
+for (const [what, packages, message] of [
+  [
+    'a CommonJS package',
+    'common',
+    /^common 3\.1\.0 is CommonJS \(index\.js\), which no browser can import: bundle it \(docs\/bundlers\.md\)/
+  ],
+  [
+    'a CommonJS package behind another',
+    'uses-common',
+    /^common 3\.1\.0 is CommonJS .*: bundle it .* named by uses-common 1\.0\.0 \(index\.js\)$/
+  ],
+  [
+    'an unknown package',
+    'tipp',
+    /^the option packages names the package tipp, which is not installed: run npm install tipp$/
+  ],
+  [
+    'an unknown dependency',
+    'lacks',
+    /^lacks 1\.0\.0 \(index\.js\) names the package gone, .*npm install gone, or bundle/
+  ],
+  [
+    'an export that does not exist',
+    'tip/mor',
+    /^tip 1\.0\.0 has no export '\.\/mor' for browsers, though the option packages names it: did you mean '\.\/more'\?$/
+  ],
+  [
+    'a package without modules',
+    'types-only',
+    /^types-only 1\.0\.0 has no module for browsers, .*: name files of it, .* or bundle it/
+  ],
+  [
+    'a module for Node',
+    'for-node',
+    /^for-node 1\.0\.0 \(index\.js\) imports node:fs, which no browser has: bundle it/
+  ],
+  [
+    'a path without its extension',
+    'short',
+    /^short 1\.0\.0 \(index\.js\) imports '\.\/part', which no browser finds: bundle it/
+  ],
+  [
+    'a file that does not exist',
+    { tip: 'dist/nope.js' },
+    /^tip 1\.0\.0 has no file dist\/nope\.js, which the option packages names: look for it in .*tip$/
+  ],
+  [
+    'a broken package.json',
+    'unreadable',
+    /package\.json cannot be read: .*; install the package again$/
+  ]
+] as const) {
+  test(`PKG-03 ${what} is an error that names it and the way out`, async t => {
+    const page = await makePage(t, BROKEN, { packages })
+    t.is((await page.ask('/')).status, 500)
+    t.like(page.errors[0], { code: 'package-unusable' })
+    t.regex(page.errors[0]?.message ?? '', message)
+    await t.throwsAsync(run({ root: page.root, packages }), { code: 'package-unusable', message })
+  })
+}
+
+test('PKG-03 an export that the application imports in vain is an error with its script', async t => {
+  const page = await makePage(
+    t,
+    { ...TIP, 'javascripts/app.js': "import 'tip/mor'" },
+    { packages: 'tip' }
+  )
+  t.is((await page.ask('/')).status, 500)
+  t.regex(
+    page.errors[0]?.message ?? '',
+    /^tip 1\.0\.0 has no export '\.\/mor' .*, though apps\/web\/assets\/javascripts\/app\.js names it/
+  )
+  page.write('javascripts/app.js', "import 'tip/more'")
+  t.is((await page.ask('/')).status, 200)
+})
+
+test('PKG-03 what only some environments load may be missing, and a stylesheet is served while a package is broken', async t => {
+  const optional = pkg(
+    'optional',
+    { module: 'i.js' },
+    { 'i.js': "import('gone').catch(() => 0)\nimport('./none.js')" }
+  )
+  const page = await makePage(
+    t,
+    { ...optional, ...BROKEN, 'stylesheets/app.css': 'a {}' },
+    { packages: 'optional', missing: 'ignore' }
+  )
+  t.is((await page.ask('/')).status, 200)
+  const broken = await makePage(
+    t,
+    { ...BROKEN, 'stylesheets/app.css': 'a {}' },
+    { packages: 'common' }
+  )
+  t.is((await broken.ask('/assets/app.css')).text, 'a {}')
+  t.is((await broken.ask('/assets/npm/common/index.js')).status, 500)
+})
+
+test('a package is named as npm names it, and files of it by paths', async t => {
+  for (const packages of [
+    './tip',
+    '../tip',
+    '@pop',
+    'tip/../x',
+    42,
+    [['tip']],
+    { tip: ['../x'] },
+    { 'tip/more': ['x'] },
+    { tip: [], x: 1 }
+  ]) {
+    await t.throwsAsync(run({ root: dirname(makeProject(t)), packages: packages as string }), {
+      instanceOf: TypeError,
+      message: /^packages must be a list of packages such as 'preact'/
+    })
+  }
+})
