@@ -224,8 +224,8 @@ test('a failure is recognised by its code, in whichever realm it was made', t =>
 })
 
 // A change that needs more raises these, and says in docs/decisions.md what for.
-const MAX_LINES = 21_400
-const MAX_FILES = 179
+const MAX_LINES = 22_110
+const MAX_FILES = 184
 
 test('lib stays within its lines and files', t => {
   const all = readdirSync('lib', { recursive: true, withFileTypes: true })

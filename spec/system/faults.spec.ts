@@ -208,7 +208,7 @@ for (const [name, environment] of Object.entries({
       'build/a.txt': 'mounted',
       'data/a.txt': 'from a route'
     })
-    await precompile({ root })
+    await precompile({ root, minify: false })
     writeFiles(root, { 'apps/web/assets/x/new.css': 'new' })
     const asRoot = isRoot ? '' : '--map-root-user'
     const script = `mount --bind "${root}" "${root}"; mount -o remount,bind,ro "${root}"; cd "${root}"; exec "$@"`

@@ -109,7 +109,7 @@ const view: View = (assets, nonce) =>
 
 for (const [what, options] of Object.entries({
   'in development': { env: 'development' },
-  precompiled: { env: 'production' },
+  precompiled: { env: 'production', minify: false },
   'precompiled and minified': { env: 'production', minify: true },
   'with fingerprints on request': { env: 'production', compile: true, fingerprint: true }
 })) {

@@ -5,8 +5,15 @@ import { AssetError, reasonOf } from '../../errors.ts'
 import { isRecord } from '../../options.ts'
 import { fileBelow, texts } from './bundle.ts'
 
-/** By file, below the directory: when the last build that names it was replaced, in milliseconds since 1970. */
-export type KeptFiles = ReadonlyMap<string, number>
+export interface KeptFile {
+  /** When the last build that names it was replaced, in milliseconds since 1970. */
+  readonly replaced: number
+  /** Whether it never changes at its URL. */
+  readonly isHashed: boolean
+}
+
+/** By path below the directory. */
+export type KeptFiles = ReadonlyMap<string, KeptFile>
 
 /** @param dir the directory of the build */
 export function keptListIn(dir: string): string {
@@ -31,19 +38,30 @@ export function readKept(bytes: Uint8Array | undefined, dir: string): KeptFiles 
   }
 }
 
-function filesOf(build: unknown): [string, number][] {
-  const { replaced, files } = isRecord(build) ? build : {}
-  const at = typeof replaced === 'string' ? Date.parse(replaced) : NaN
-  if (Number.isNaN(at)) throw new TypeError(`${JSON.stringify(replaced)} is not a time`)
-  return texts(files, 'files').map(file => [fileBelow(file), at])
+function filesOf(build: unknown): [string, KeptFile][] {
+  const { replaced: at, hashed, others } = isRecord(build) ? build : {}
+  const replaced = typeof at === 'string' ? Date.parse(at) : NaN
+  if (Number.isNaN(replaced)) throw new TypeError(`${JSON.stringify(at)} is not a time`)
+  const entries = (files: unknown, isHashed: boolean) =>
+    texts(files, 'files').map((file): [string, KeptFile] => [
+      fileBelow(file),
+      { replaced, isHashed }
+    ])
+  return [...entries(hashed, true), ...entries(others, false)]
 }
 
 /** For people, too: a build for each time, the latest first. */
 export function writtenKept(kept: KeptFiles): Buffer {
-  const builds = [...new Set(kept.values())].toSorted((a, b) => b - a)
-  const list = builds.map(at => ({
-    replaced: new Date(at).toISOString(),
-    files: [...kept.keys()].filter(file => kept.get(file) === at).toSorted()
-  }))
-  return Buffer.from(`${JSON.stringify({ builds: list }, undefined, 2)}\n`)
+  const all = [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const times = new Set(all.map(([, { replaced }]) => replaced))
+  const builds = [...times]
+    .toSorted((a, b) => b - a)
+    .map(at => {
+      const files = (wanted: boolean) =>
+        all.flatMap(([file, { replaced, isHashed }]) =>
+          replaced === at && isHashed === wanted ? [file] : []
+        )
+      return { replaced: new Date(at).toISOString(), hashed: files(true), others: files(false) }
+    })
+  return Buffer.from(`${JSON.stringify({ builds }, undefined, 2)}\n`)
 }

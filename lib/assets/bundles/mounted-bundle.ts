@@ -119,7 +119,7 @@ export class MountedBundle implements EntrySource, FollowedBuild {
   }
 
   isHashed(file: string): boolean {
-    return this.#bundle?.hashed.has(file) || this.#kept.has(file)
+    return this.#bundle?.hashed.has(file) || (this.#kept.get(file)?.isHashed ?? false)
   }
 
   get followed(): this {

@@ -135,8 +135,10 @@ async function filesOf(root: string, given: string): Promise<string[]> {
     const entries = (await ifThere(readdir(resolve(root, folder), { withFileTypes: true }))) ?? []
     const found = await inParallel(entries, CONCURRENCY, async entry => {
       const path = join(folder, entry.name)
-      if (!entry.isDirectory()) return matches(path) ? [path] : []
-      return /^\.|^node_modules$/.test(entry.name) ? [] : walk(path)
+      if (entry.isDirectory()) return /^\.|^node_modules$/.test(entry.name) ? [] : walk(path)
+      // A link may lead to a folder.
+      const isView = matches(path) && (await statOf(resolve(root, path)))?.isFile()
+      return isView ? [path] : []
     })
     return found.flat()
   }

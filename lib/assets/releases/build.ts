@@ -55,7 +55,7 @@ const USUAL = [
 ]
 
 /** What the manifest in a build says: paths below its directory. */
-interface BuildFiles {
+export interface BuildFiles {
   /** Absolute. */
   readonly manifest: string
   readonly files: ReadonlySet<string>

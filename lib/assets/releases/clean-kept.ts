@@ -43,15 +43,21 @@ export async function cleanKept(
   const build = await readBuild(served, options.manifest)
   const there = new Set(served.files)
   const known = [...kept].filter(([file]) => there.has(file) && !build.files.has(file))
-  const outdated = outdatedAmong(options, kept.values())
-  const left = known.filter(([, at]) => !outdated.has(at))
-  const removed = known.flatMap(([file, at]) => (outdated.has(at) ? [file] : [])).toSorted()
+  const outdated = outdatedAmong(
+    options,
+    Array.from(kept.values(), ({ replaced }) => replaced)
+  )
+  const left = known.filter(([, { replaced }]) => !outdated.has(replaced))
+  const removed = known
+    .flatMap(([file, { replaced }]) => (outdated.has(replaced) ? [file] : []))
+    .toSorted()
   const digests = new Set(
     await inParallel(removed, CONCURRENCY, file => digestOfFile(pathOf(file)))
   )
+  const isRemoved = new Set(removed)
   const deltas = served.files.filter(file => {
     const delta = splitDelta(file)
-    return delta && (removed.includes(delta.name) || digests.has(delta.digest))
+    return delta && (isRemoved.has(delta.name) || digests.has(delta.digest))
   })
   const gone = [...deltas, ...removed.flatMap(withCopies)].filter(file => there.has(file))
   const sizes = await inParallel(gone, CONCURRENCY, async file =>

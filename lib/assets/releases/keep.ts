@@ -17,8 +17,17 @@ import {
   type CompressReport
 } from '../building/copies/compress-options.ts'
 import { openDirectory, type BuiltDirectory } from '../building/copies/directory.ts'
+import { hasFixedUrl, withoutHash } from '../urls/fingerprint.ts'
 import { keptListIn, writtenKept, type KeptFiles } from '../bundles/kept-files.ts'
-import { keptIn, LIMITS, outdatedAmong, readBuild, withCopies, type BuildLimits } from './build.ts'
+import {
+  keptIn,
+  LIMITS,
+  outdatedAmong,
+  readBuild,
+  withCopies,
+  type BuildFiles,
+  type BuildLimits
+} from './build.ts'
 
 export interface KeepOptions extends BuildLimits, Omit<CompressOptions, 'against'> {}
 
@@ -68,10 +77,17 @@ export async function keep(
     throw new AssetError('directory-unusable', message)
   }
   const own = await readBuild(to, manifest, from.path)
-  const { hashed } = await readBuild(from, manifest, to.path)
-  const kept = await choose(from, to, { hashed, own: own.files, limits: options })
+  const old = await readBuild(from, manifest, to.path)
+  const kept = await choose(from, to, { old, own: own.files, limits: options })
   await writeKept(to, kept, own.manifest)
-  const copyOne = (file: string) => bring(file, from, to)
+  const [before, there] = [new Set(from.files), new Set(to.files)]
+  const copyOne = async (file: string): Promise<boolean> => {
+    const missing = withCopies(file).filter(path => before.has(path) && !there.has(path))
+    for (const path of missing) {
+      await copy(path, from, to).catch(rethrowAsPublishError({ root: to.path }, path))
+    }
+    return missing.includes(file)
+  }
   const copied = await inParallel([...kept.keys()], CONCURRENCY, copyOne, options.signal)
   const compressed = await compress(to.path, { ...copies, against: from.path })
   const sizes = await inParallel([...kept.keys()], CONCURRENCY, async file =>
@@ -81,15 +97,14 @@ export async function keep(
     directory: to.path,
     kept: [...kept.keys()].toSorted(),
     bytes: sizes.reduce((sum, size) => sum + size, 0),
-    builds: new Set(kept.values()).size,
+    builds: new Set(Array.from(kept.values(), ({ replaced }) => replaced)).size,
     copied: copied.filter(Boolean).length,
     compressed
   }
 }
 
 interface Choice {
-  /** The files of the earlier build whose names contain a hash. */
-  readonly hashed: Iterable<string>
+  readonly old: BuildFiles
   /** What the new build has by itself. */
   readonly own: ReadonlySet<string>
   readonly limits: BuildLimits
@@ -99,11 +114,13 @@ interface Choice {
 async function choose(
   from: BuiltDirectory,
   to: BuiltDirectory,
-  { hashed, own, limits }: Choice
+  { old, own, limits }: Choice
 ): Promise<KeptFiles> {
   const listed = await keptIn(to)
   const now = Date.now()
-  const replaced = Array.from(hashed, file => [file, now] as const)
+  const replaced = filesWithHash(old).map(
+    ({ file, isHashed }) => [file, { replaced: now, isHashed }] as const
+  )
   // For each file the last one counts.
   const all = new Map([...(await keptIn(from)), ...replaced, ...listed])
   const [before, there] = [new Set(from.files), new Set(to.files)]
@@ -122,9 +139,16 @@ async function choose(
   const kept = files.flat()
   const outdated = outdatedAmong(
     limits,
-    kept.map(([, at]) => at)
+    kept.map(([, { replaced }]) => replaced)
   )
-  return new Map(kept.filter(([file, at]) => listed.has(file) || !outdated.has(at)))
+  return new Map(kept.filter(([file, { replaced }]) => listed.has(file) || !outdated.has(replaced)))
+}
+
+/** Vite's manifest does not tell the name of a worker without its hash: it is kept, but not immutable. */
+function filesWithHash({ files, hashed }: BuildFiles) {
+  return Array.from(files, file => ({ file, isHashed: hashed.has(file) })).filter(
+    ({ file, isHashed }) => isHashed || (withoutHash(`/${file}`) && !hasFixedUrl(file))
+  )
 }
 
 /**
@@ -144,17 +168,6 @@ export async function writeKept(
   const now = await nowOnDisk(path)
   await writeAtomically(file, bytes, now, { checkLocation: requireInPlace(place) })
   await setMtime(manifest, now)
-}
-
-/** Copies a file with its compressed copies, unless it is there. */
-async function bring(file: string, from: BuiltDirectory, to: BuiltDirectory): Promise<boolean> {
-  const missing = withCopies(file).filter(
-    path => from.files.includes(path) && !to.files.includes(path)
-  )
-  for (const path of missing) {
-    await copy(path, from, to).catch(rethrowAsPublishError({ root: to.path }, path))
-  }
-  return missing.includes(file)
 }
 
 async function copy(path: string, from: BuiltDirectory, to: BuiltDirectory): Promise<void> {

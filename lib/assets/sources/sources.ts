@@ -82,7 +82,6 @@ type Warnings = Readonly<Record<'warn' | 'warnOfClash', (message: string) => voi
 export class AppSources {
   /** Directories of packages: the nearest first. */
   readonly nodeModules: readonly string[]
-  /** Undefined without the option `packages`. */
   readonly packages: AppPackages | undefined
   readonly #app: AppSettings
   readonly #treeOf: (source: SourceDirectory) => Tree
@@ -99,8 +98,8 @@ export class AppSources {
     this.#treeOf = treeOf
     this.#warnings = warnings
     this.nodeModules = nodeModulesFrom(settings.root)
-    if (app.packages.length > 0)
-      this.packages = new AppPackages(app, settings, () => this.#listOwn())
+    const hasPackages = app.packages.length > 0
+    this.packages = hasPackages ? new AppPackages(app, settings, () => this.#listOwn()) : undefined
   }
 
   /**
@@ -134,8 +133,7 @@ export class AppSources {
 
   /** What is found for a name, and what each directory has for it, in search order. */
   async explain(name: string): Promise<Choice & { readonly candidates: readonly Candidates[] }> {
-    const packages = AppPackages.owns(name) ? this.packages : undefined
-    await Promise.all([this.verify(), packages?.verify()])
+    await Promise.all([this.verify(), AppPackages.owns(name) && this.packages?.verify()])
     const candidates = this.#candidates(name)
     return { ...choose(name, candidates), candidates }
   }

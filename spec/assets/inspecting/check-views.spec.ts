@@ -1,5 +1,5 @@
 // Names in views that no asset has, found without rendering them.
-import { rmSync } from 'node:fs'
+import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { checkViews } from '../../../lib/assets/inspecting/check-views.ts'
@@ -62,6 +62,7 @@ test('VEW-01 a name that no app has is told with its line and the nearest name; 
     'views/node_modules/x/d.ejs': "assets.path('none.js')",
     'other.ejs': "assets.path('none.js')"
   })
+  symlinkSync('deep', join(root, 'views/folder.ejs'))
   const report = await checkViews({ root }, ['views/**/*.{ejs,njk}', './views/*.ts'])
   t.deepEqual([report.files, report.names], [3, 8])
   const [ap, app, rest] = report.problems

@@ -33,7 +33,9 @@ test.after.always(remove)
 /** A release of an application whose page loads a chunk when it is clicked. */
 async function release(number: number): Promise<string> {
   writeFiles(root, {
-    'src/main.ts': `console.log(${number}, '${WORDS}')\nonclick = () => import('./lazy.ts')`,
+    'src/worker.ts': `postMessage(${number})`,
+    'src/main.ts': `new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
+      console.log(${number}, '${WORDS}')\nonclick = () => import('./lazy.ts')`,
     'src/lazy.ts': "import './lazy.css'\nimport { words } from './same.ts'\nconsole.log(words)",
     'src/lazy.css': `.w${WORDS.replaceAll(' ', ', .w')} { margin: ${number}px }`,
     'src/same.ts': `export const words = '${WORDS}'`
@@ -66,6 +68,7 @@ test.serial(
   async t => {
     const [one, two, three] = [await release(1), await release(2), await release(3)]
     const [lazy, style] = [fileOf(one, /lazy-.*js$/), fileOf(one, /lazy-.*css$/)]
+    const worker = fileOf(one, /worker-.*js$/)
     const main = [one, two, three].map(dir => fileOf(dir, /main-.*js$/))
     t.is(new Set(main).size, 3)
     await compress(one)
@@ -86,12 +89,12 @@ test.serial(
     const scriptOf = async () => attribute('src', (await site.ask('/')).text)
     t.is(await scriptOf(), `/static/${main[0]}`)
     const second = await keep(one, two)
-    t.deepEqual(second.kept, sorted(main[0], lazy, style))
-    t.is(second.copied, 3)
+    t.deepEqual(second.kept, sorted(main[0], lazy, style, worker))
+    t.is(second.copied, 4)
     switchTo(two)
     t.is(await scriptOf(), `/static/${main[1]}`)
     const third = await keep(two, three)
-    t.deepEqual([third.builds, third.kept.length, third.copied], [2, 6, 6])
+    t.deepEqual([third.builds, third.kept.length, third.copied], [2, 8, 8])
     switchTo(three)
     t.is(await scriptOf(), `/static/${main[2]}`)
 
@@ -100,6 +103,8 @@ test.serial(
       t.deepEqual([status, headers['cache-control']], [200, IMMUTABLE], file)
     }
     t.is((await site.ask(`/static/${LIST}`)).status, 404)
+    const { status, headers: uncertain } = await site.ask(`/static/${worker}`)
+    t.deepEqual([status, uncertain['cache-control']], [200, 'public, max-age=0, must-revalidate'])
     t.true(COPIES.every(extension => existsSync(join(three, style + extension))))
 
     const scripts = main.map(file => readFileSync(join(three, file), 'utf8'))
@@ -117,11 +122,11 @@ test.serial(
 
     t.deepEqual((await cleanKept(three)).removed, [])
     const dry = await cleanKept(three, { keep: 1, age: 0, dryRun: true })
-    t.deepEqual(dry.removed, sorted(main[0], lazy, style))
+    t.deepEqual(dry.removed, sorted(main[0], lazy, style, worker))
     t.is((await site.ask(`/static/${lazy}`)).status, 200)
     t.deepEqual(await cleanKept(three, { keep: 1, age: 0 }), { ...dry, dryRun: false })
     const all = await cleanKept(three, { keep: 0, age: 0 })
-    t.deepEqual([all.removed.length, all.kept], [3, 0])
+    t.deepEqual([all.removed.length, all.kept], [4, 0])
     const left = filesBelow(three).filter(path => !/\.(?:br|gz|zst)$/.test(path))
     t.deepEqual(left, ['.vite/manifest.json', ...Object.values(filesNamed(three))].toSorted())
     t.is((await site.ask(`/static/${main[2]}`)).headers['cache-control'], IMMUTABLE)
@@ -129,7 +134,7 @@ test.serial(
 )
 
 function filesNamed(dir: string) {
-  return [/lazy-.*css$/, /lazy-.*js$/, /main-.*js$/, /same-.*js$/]
+  return [/lazy-.*css$/, /lazy-.*js$/, /main-.*js$/, /same-.*js$/, /worker-.*js$/]
     .map(name => fileOf(dir, name))
     .filter(Boolean)
 }
@@ -159,7 +164,7 @@ function makeBuilds(t: ExecutionContext, builds: Readonly<Record<string, Files>>
     keep: (older = 'old', newer = 'new', options = {}) => keep(at(older), at(newer), options),
     listed: (dir = 'new') => {
       const text = readFileSync(at(`${dir}/${LIST}`), 'utf8')
-      return JSON.parse(text) as { builds: { replaced: string; files: string[] }[] }
+      return JSON.parse(text) as { builds: { replaced: string; hashed: string[] }[] }
     },
     /** What tells that a file was written again. */
     state: (dir = 'new') =>
@@ -174,7 +179,7 @@ const list = (...builds: readonly (readonly [daysAgo: number, ...files: string[]
   JSON.stringify({
     builds: builds.map(([days, ...files]) => ({
       replaced: new Date(Date.now() - days * 86_400_000).toISOString(),
-      files
+      hashed: files
     }))
   })
 
@@ -244,7 +249,7 @@ test('BND-16 builds beyond both limits are not taken along, and clean removes th
   t.deepEqual((await run('old', 'new', { keep: 2, age: '9d' })).kept, [a, b, OLD])
   t.deepEqual((await run()).kept, [a, b, OLD], 'the third build is the last that is kept')
   t.deepEqual(
-    listed().builds.map(({ files }) => files),
+    listed().builds.map(({ hashed }) => hashed),
     [[OLD], [a], [b]]
   )
   t.deepEqual((await cleanKept(at('new'))).removed, [])
@@ -295,7 +300,7 @@ test('BND-16 in a directory that was not emptied the old files are listed where 
   const { headers } = await site.ask(`/${LAZY}`)
   t.is(headers['cache-control'], IMMUTABLE, 'a server that runs knows the list')
   t.deepEqual(
-    listed('dist').builds.map(({ files }) => files),
+    listed('dist').builds.map(({ hashed }) => hashed),
     [[LAZY, OLD]]
   )
 })

@@ -63,6 +63,8 @@ export class Site {
   constructor(setup: SiteSetup) {
     this.setup = setup
     this.root = realpathSync(mkdtempSync(join(tmpdir(), `koa-fresh-assets-${setup.name}-`)))
+    // Each body is compared with its source.
+    writeFileSync(join(this.root, 'assets.config.json'), '{ "minify": false }')
     for (const { directory } of Object.values(LAYOUTS)) {
       mkdirSync(join(this.root, directory), { recursive: true })
     }
