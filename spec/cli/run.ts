@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ExecutionContext } from 'ava'
+// oxlint-disable-next-line import/no-unassigned-import -- its process starts where it was loaded: not in a directory of a spec
+import 'esbuild'
 import { makeProject, type Files } from '../support/site.ts'
 import { LOADER, moduleFile } from '../support/typescript.ts'
 
