@@ -128,7 +128,7 @@ test('FPR-17 a signal that comes while plain names are replaced waits until all 
   const program = await bundle(t)
   const root = makeProject(t, deploy(0))
   await run({ root })
-  for (const [number, moment] of ['commit 10', 'commit 1'].slice(0, cases(1, 2)).entries()) {
+  for (const [number, moment] of ['commit 1', 'commit 10'].slice(0, cases(1, 2)).entries()) {
     writeFiles(root, deploy(number + 1))
     const manifest = readManifest(root)
     const { signal } = await runInChild(program, root, ':', [...moment.split(' '), 'SIGINT'])
