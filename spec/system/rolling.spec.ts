@@ -172,7 +172,7 @@ test.serial('FPR-09 an image has the files of its release and of the last one', 
       }
     }
     for (const command of commands) {
-      const { status, stderr } = await start(root, command.split(' ')).outcome
+      const { status, stderr } = await start(root, command.trim().split(' ')).outcome
       t.is(status, 0, stderr)
     }
   }
