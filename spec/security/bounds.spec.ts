@@ -327,9 +327,9 @@ test('S41 a storm on a broken source: all are told, and it is not compiled for e
   }
   t.true(state.compiles <= 2, `${state.compiles} compiles`)
   t.is(errors.length, CROWD)
-  writeFiles(root, { [SOURCE]: 'mended' })
-  const mended = await exchange(port, request('GET', '/assets/slow.css'))
-  t.is(readAnswer(mended).text, 'mended compiled')
+  writeFiles(root, { [SOURCE]: 'fixed' })
+  const fixed = await exchange(port, request('GET', '/assets/slow.css'))
+  t.is(readAnswer(fixed).text, 'fixed compiled')
 })
 
 test(`S41 a stream of requests over each of ${EDITS} edits: one compile for each edit`, async t => {

@@ -121,7 +121,7 @@ test.serial('S52 a precompile publishes nothing from outside while links are swa
   await swap(t, join(images, 'link'), ['good', outside])
   for (let round = 0; round < cases(2, 20); round++) {
     await precompile({ root, integrity: false }, { warn: () => {} }).catch((error: unknown) => {
-      // What was published may be found to be another than what was digested.
+      // The file that was published may not be the one that was digested.
       t.like(error, { name: /AssetError|PrecompileError/.exec(String(error))?.[0] ?? 'AssetError' })
     })
     t.deepEqual(tellsSecret(root), [], `round ${round}`)

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import Koa, { type Middleware } from 'koa'
@@ -115,21 +115,9 @@ test('BND-02 a built page is fetched with integrity, without a word in the conso
 
 const MOUNT = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
 
-test('BND-06 BND-09 an edit is swapped in while Vite is in the process, and the entry runs once', async t => {
+test('BND-06 BND-09 an edit is swapped in while Vite is in the process', async t => {
   const { root, config } = copyApp(t)
-  const server = createHttpServer()
-  const dev = await createServer({
-    ...config,
-    server: { middlewareMode: true, ws: { server } }
-  })
-  t.teardown(() => dev.close())
-  const app = new Koa()
-  app.use(
-    koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
-  )
-  app.use(pageWith())
-  server.on('request', app.callback())
-  const { port } = await listenOn(t, server)
+  const { port } = await serveWithVite(t, root, config)
   const page = await launch(t).open(`http://127.0.0.1:${port}/`)
   await edit(t, page, join(root, 'vite/src'))
 })
@@ -166,16 +154,7 @@ test('BND-09 an entry with components and lazy() mounts once after it was edited
     globalThis.mounts = (globalThis.mounts ?? 0) + 1
     createRoot(document.querySelector('#garden')!).render(<App />)`
   writeFileSync(main, text)
-  const server = createHttpServer()
-  const dev = await createServer({ ...config, server: { middlewareMode: true, ws: { server } } })
-  t.teardown(() => dev.close())
-  const app = new Koa()
-  app.use(
-    koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
-  )
-  app.use(pageWith())
-  server.on('request', app.callback())
-  const { port } = await listenOn(t, server)
+  const { port, dev } = await serveWithVite(t, root, config)
   const page = await launch(t).open(`http://127.0.0.1:${port}/`)
   await shows(page, "document.querySelector('#app')?.textContent.slice(0, 6)", 'before')
   t.is(await page.evaluate('mounts'), 1)
@@ -192,14 +171,24 @@ test('BND-09 an entry with components and lazy() mounts once after it was edited
   t.deepEqual(page.complaints, [])
 })
 
-async function listenOn(t: ExecutionContext, server: Server): Promise<AddressInfo> {
+/** An application that has Vite in its process. */
+async function serveWithVite(t: ExecutionContext, root: string, config: InlineConfig) {
+  const server = createHttpServer()
+  const dev = await createServer({ ...config, server: { middlewareMode: true, ws: { server } } })
+  const app = new Koa()
+  app.use(
+    koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
+  )
+  app.use(pageWith())
+  server.on('request', app.callback())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => {
+  t.teardown(async () => {
+    await dev.close()
     server.close()
     server.closeAllConnections()
   })
-  return server.address() as AddressInfo
+  return { dev, port: (server.address() as AddressInfo).port }
 }
 
 /** Shows an image, and what is imported dynamically with its stylesheet. */
