@@ -8,11 +8,11 @@ import {
   announcementIn,
   changedAt,
   inputsOf,
-  LIFE,
   PLUGIN,
+  STATUS,
   STYLESHEET,
   type Announcement,
-  type Life
+  type DevServerStatus
 } from './assets/bundles/dev-server.ts'
 import { readIfThere } from './files/at-start.ts'
 import { check, isText, listOf, text, type Expectation } from './options.ts'
@@ -111,10 +111,10 @@ function announce(server: ViteDevServer): void {
   const { config, httpServer, middlewares } = server
   if (!httpServer) return
   const [token, file, inputs] = [randomUUID(), fileOf(config), inputsOf(config)]
-  middlewares.use(config.base + LIFE, (_, res) => {
+  middlewares.use(config.base + STATUS, (_, res) => {
     const changed = Object.fromEntries(inputs.map(name => [name, changedAt(server, name)]))
     res.setHeader('Content-Type', 'application/json')
-    res.end(JSON.stringify({ token, changed } satisfies Life))
+    res.end(JSON.stringify({ token, changed } satisfies DevServerStatus))
   })
   httpServer.once('listening', () => {
     const origin = config.server.origin ?? originOf(config, httpServer.address() as AddressInfo)

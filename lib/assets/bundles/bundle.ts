@@ -59,6 +59,8 @@ export interface EntrySource {
   readonly followed?: FollowedBuild | undefined
   /** Undefined for an unknown name. */
   entry(name: string): EntryUrls | undefined
+  /** Whether it is an entry or, where that cannot be known, a script or a stylesheet. */
+  isEntry(name: string): boolean
   /**
    * Any of its files by the name of the source; undefined for an unknown name.
    * @param isChosen whether the page names the mount, so that what cannot be known is taken for its file

@@ -65,12 +65,11 @@ export class Bundles {
     const name = given.replace(/^(?:\.?\/)+/, '')
     const found = this.#pick(`entry '${name}'`, mount, source => source.entry(name))
     if (found) return found
-    throw unknownEntry(name, this.#sourcesAt(mount))
+    throw unknownEntry(name, this.#sourcesAt(mount), this.labelsAt(mount))
   }
 
-  /** Whether it is an entry that a page may name without a word about the mount, or with it. */
   hasEntry(name: string, mount: string | undefined): boolean {
-    return this.#sourcesAt(mount).some(({ names }) => names.includes(name))
+    return this.#sourcesAt(mount).some(source => source.isEntry(name))
   }
 
   /** What pages may name, as far as the manifests tell. */
@@ -125,7 +124,7 @@ export class Bundles {
   }
 }
 
-function unknownEntry(name: string, sources: readonly EntrySource[]): AssetError {
+function unknownEntry(name: string, sources: readonly EntrySource[], places: string): AssetError {
   const names = sources.flatMap(source => source.names)
   const near = nearestPath(name, names.slice(0, MAX_COMPARED))
   const listed = names.slice(0, MAX_LISTED).join(', ')
@@ -133,6 +132,5 @@ function unknownEntry(name: string, sources: readonly EntrySource[]): AssetError
     near === undefined
       ? `its entries: ${listed}${names.length > MAX_LISTED ? ', …' : ''}`
       : `did you mean '${near}'?`
-  const places = sources.map(({ label }) => label).join(' or ')
   return new AssetError('asset-unknown', `'${name}' is not an entry of ${places}; ${hint}`)
 }

@@ -24,18 +24,19 @@ export interface Announcement {
   readonly inputs: readonly string[]
   /** Vite's, relative to the directory of the build. */
   readonly root: string
-  /** Other for each dev server. */
+  /** Different for each dev server. */
   readonly token: string
 }
 
-/** What the dev server responds below its base, for it may have ended without removing its announcement. */
-export interface Life {
+/** What the dev server responds below its base: it may have ended without removing its announcement. */
+export interface DevServerStatus {
   readonly token: string
   /** By entry, when it was changed last: `lastHMRTimestamp`, 0 if it was not. */
   readonly changed: Readonly<Record<string, number>>
 }
 
-export const LIFE = '@koa-fresh-assets'
+/** Where it responds so. */
+export const STATUS = '@koa-fresh-assets'
 
 /** @param dir the directory of the build */
 export function announcementIn(dir: string): string {
@@ -77,11 +78,11 @@ export function devServerOf(dev: string | true | ViteServer): DevServer {
   if (dev === true) return { origin: '' }
   if (typeof dev === 'string') return { origin: dev }
   const names = inputsOf(dev.config)
-  const has = (pattern: RegExp) => dev.config.plugins.some(({ name }) => pattern.test(name))
+  const plugins = dev.config.plugins.map(({ name }) => name)
   return {
     origin: '',
     ...(names.length > 0 && { inputs: new Map(names.map(name => [name, changedAt(dev, name)])) }),
-    isReact: has(/^vite:react/) && !has(new RegExp(`^${PLUGIN}$`))
+    isReact: plugins.some(name => name.startsWith('vite:react')) && !plugins.includes(PLUGIN)
   }
 }
 
@@ -111,10 +112,10 @@ export class AnnouncedDevServer {
     if (!isAnnouncement(announced)) return undefined
     const { origin, base, inputs, root, token } = announced
     if (base === this.#base) {
-      const life = parse(await responseOf(`${origin}${base}${LIFE}`))
-      if (life?.['token'] !== token) return undefined
+      const status = parse(await responseOf(`${origin}${base}${STATUS}`))
+      if (status?.['token'] !== token) return undefined
       this.#last = text
-      const { changed: times = {} } = life as Partial<Life>
+      const { changed: times = {} } = status as Partial<DevServerStatus>
       const changed = inputs.map(name => [name, times[name] ?? 0] as const)
       return { origin, inputs: new Map(changed), top: await namesIn(resolve(this.#dir, root)) }
     }
@@ -165,11 +166,16 @@ function responseOf(url: string): Promise<string> {
 /** What Vite takes for a stylesheet. A link to one gets CSS, and is swapped by HMR. */
 export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
 
+/** Whether a tag can load a source of this name, compiled. */
+export function isLoadable(name: string): boolean {
+  return /\.[cm]?[jt]sx?$/.test(name) || STYLESHEET.test(name)
+}
+
 /**
  * The source itself, as it is before a build.
  * @param origin without a trailing slash
  * @param urlPath decoded, without a trailing slash
- * @param name the path of a source below Vite's `root`; an HTML file is none that a tag can load
+ * @param name the path of a source below Vite's `root`; a tag cannot load an HTML file
  */
 export function sourceUrls(origin: string, urlPath: string, name: string, query = ''): EntryUrls {
   if (/\.html?$/.test(name)) {

@@ -9,6 +9,7 @@ import {
   AnnouncedDevServer,
   devServerOf,
   inDevelopment,
+  isLoadable,
   namesIn,
   type DevServer
 } from './dev-server.ts'
@@ -38,6 +39,10 @@ export class DevServerEntries implements EntrySource {
 
   entry(name: string): EntryUrls | undefined {
     return inDevelopment(this.urlPath, this.#look(), name)
+  }
+
+  isEntry(name: string): boolean {
+    return this.#look().inputs?.has(name) ?? isLoadable(name)
   }
 
   file(name: string, isChosen: boolean): AssetAddress | undefined {
@@ -101,6 +106,10 @@ export class BundleInDevelopment implements EntrySource {
 
   entry(name: string): EntryUrls | undefined {
     return this.#source.entry(name)
+  }
+
+  isEntry(name: string): boolean {
+    return this.#source.isEntry(name)
   }
 
   file(name: string, isChosen: boolean): AssetAddress | undefined {

@@ -13,7 +13,7 @@ import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
 import type { AssetAddress, AssetUrl } from '../views/asset-url.ts'
 import type { EntryUrls } from '../views/entry.ts'
 import type { Build, Bundle, EntrySource, FollowedBuild } from './bundle.ts'
-import { sourceUrls } from './dev-server.ts'
+import { isLoadable, sourceUrls } from './dev-server.ts'
 import { readEsbuild } from './esbuild.ts'
 import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
 import { readVite } from './vite.ts'
@@ -109,6 +109,10 @@ export class MountedBundle implements EntrySource, FollowedBuild {
       scripts: found.scripts.map(({ file, kind }) => ({ ...assetOf(file), kind })),
       preloads: found.preloads.map(assetOf)
     }
+  }
+
+  isEntry(name: string): boolean {
+    return this.#bundle?.names.includes(name) ?? isLoadable(name)
   }
 
   file(name: string): AssetAddress | undefined {

@@ -265,6 +265,36 @@ test('BND-15 in the environment test an application starts without a build, and 
   ])
 })
 
+for (const [what, options, origin] of [
+  ['in a test without a build', { env: 'test' }, ''],
+  [
+    "with the dev server's origin",
+    { env: 'development', dev: 'http://localhost:5173' },
+    'http://localhost:5173'
+  ]
+] as const) {
+  test(`BND-12 BND-15 ctx.preload takes an entry ${what} too`, async t => {
+    const { env, ...more } = { dev: undefined, ...options }
+    const { root } = project(t)
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root,
+        env,
+        mounts: { '/admin': { ...MANIFEST, ...more } },
+        routes(ctx) {
+          ctx.preload('src/main.ts')
+          ctx.body = ''
+        }
+      }
+    )
+    const { status, headers } = await site.ask('/')
+    t.is(status, 200)
+    t.true(String(headers.link).includes(`<${origin}/admin/src/main.ts>; rel=modulepreload`))
+  })
+}
+
 test('the plugin says what is wrong with its options', t => {
   for (const [options, message] of [
     [{}, "mount must be a URL path such as '/admin', got undefined"],
