@@ -89,9 +89,6 @@ export const CODINGS: readonly Coding[] = [
   }
 ]
 
-/** The codings that this Node can write. */
-export const WRITABLE_CODINGS = CODINGS.filter(({ compress }) => compress)
-
 /** `/data.json.gz` -> `/data.json`; any other path stays. */
 export function withoutCodingExtension(path: string): string {
   const coding = CODINGS.find(({ extension }) => path.endsWith(extension))

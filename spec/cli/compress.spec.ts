@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { WRITABLE_CODINGS } from '../../lib/files/codings.ts'
+import { WRITABLE_CODINGS } from '../support/copies.ts'
 import type { CompressReport, KeepReport, VerifyCopiesReport } from '../../lib/index.ts'
 import { makeProject, type Files } from '../support/site.ts'
 import { until } from '../support/until.ts'

@@ -14,7 +14,8 @@ import {
   type Symlinks
 } from '../../lib/files/containment.ts'
 import { makeProject } from '../support/site.ts'
-import { compareCopy, CODINGS, WRITABLE_CODINGS, type Coding } from '../../lib/files/codings.ts'
+import { compareCopy, CODINGS, type Coding } from '../../lib/files/codings.ts'
+import { WRITABLE_CODINGS } from '../support/copies.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 
 function isInDirectory(symlinks: Symlinks, dir: string, file: OpenFile): Promise<boolean> {

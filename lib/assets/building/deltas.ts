@@ -57,7 +57,7 @@ export function savingsOf(deltas: readonly DeltaSizes[]): DeltaSavings {
 }
 
 /** How many deltas a file has at most: more earlier versions are rarely in browsers. */
-export const MAX_DELTAS = 3
+const MAX_DELTAS = 3
 /** A larger delta is not worth a file, nor another copy in shared caches. */
 const MAX_RATIO = 0.5
 

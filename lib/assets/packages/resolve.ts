@@ -145,7 +145,7 @@ function byFields(json: Json, subpath: string): readonly string[] {
 }
 
 /** What the field `browser` has in place of a file. @param path in the package */
-export function forBrowser({ browser }: Pick<Json, 'browser'>, path: string): string {
+function forBrowser({ browser }: Pick<Json, 'browser'>, path: string): string {
   if (!isRecord(browser)) return path
   const other = browser[`./${join(path)}`] ?? browser[path]
   return typeof other === 'string' ? other : path

@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { WRITABLE_CODINGS } from '../../../../lib/files/codings.ts'
+import { WRITABLE_CODINGS } from '../../../support/copies.ts'
 import {
   type CompressOptions,
   type CompressReport,
