@@ -343,6 +343,19 @@ test('the lock file names no registry, so that an install asks the one that is s
   t.false(readFileSync('package-lock.json', 'utf8').includes('"resolved"'))
 })
 
+test('the lock file has all that npm ci asks for, the binaries of other platforms too', t => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { dependencies?: object; optionalDependencies?: object }>
+  }
+  const installed = new Set(Object.keys(packages).map(at => at.replace(/^.*node_modules\//, '')))
+  const missing = Object.values(packages).flatMap(entry =>
+    Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }).filter(
+      name => !installed.has(name)
+    )
+  )
+  t.deepEqual(missing, [])
+})
+
 interface Package {
   readonly type: string
   readonly license: string
