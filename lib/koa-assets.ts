@@ -47,7 +47,7 @@ export {
   type PrecompileReport,
   type Progress
 } from './assets/building/precompile.ts'
-export type { DeltaReport, DeltaSavings } from './assets/building/deltas.ts'
+export type { DeltaReport, DeltaSavings } from './assets/building/write-deltas.ts'
 export {
   verifyCopies,
   type VerifyCopiesReport,

@@ -59,7 +59,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'mime-types': ['http/fields.ts'],
   picomatch: ['globs.ts'],
   'resolve.exports': ['assets/packages/resolve.ts'],
-  send: ['assets/serving/send-file.ts']
+  send: ['assets/serving/stream-file.ts']
 }
 
 /** Where Koa's context may be known, under whatever name. */

@@ -39,7 +39,7 @@ export const EXACT = { bigint: true } as const
 type Callback<T> = (error: Error | null, result: T) => void
 
 /** For what requests wait for: the callback form of `fs` takes half the time of the promise form. */
-export function called<T>(call: (done: Callback<T>) => void): Promise<T> {
+export function promised<T>(call: (done: Callback<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, result) => (error ? reject(error) : resolve(result)))
   })
@@ -47,7 +47,7 @@ export function called<T>(call: (done: Callback<T>) => void): Promise<T> {
 
 /** Follows links. */
 export function statOf(path: string): Promise<BigIntStats | undefined> {
-  return ifThere(called<BigIntStats>(done => stat(path, EXACT, done)))
+  return ifThere(promised<BigIntStats>(done => stat(path, EXACT, done)))
 }
 
 export function realpathOf(path: string): Promise<string | undefined> {

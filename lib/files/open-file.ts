@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { hasMtime } from './clock.ts'
 import {
-  called,
+  promised,
   errorCode,
   EXACT,
   ifThere,
@@ -50,7 +50,7 @@ export async function withFile<T>(
   path: string,
   use: (file: OpenFile) => Promise<T> | T
 ): Promise<T | undefined> {
-  const fd = await ifThere(called<number>(done => open(path, READ, done)))
+  const fd = await ifThere(promised<number>(done => open(path, READ, done)))
   if (fd === undefined) return undefined
   let file: OpenFile | undefined
   try {
@@ -87,7 +87,7 @@ export function readSnapshot(path: string): Promise<Snapshot | undefined> {
 
 /** Resolves to the number of bytes read. */
 function readInto(bytes: Buffer, fd: number, position: number): Promise<number> {
-  return called(done => read(fd, bytes, 0, bytes.length, position, done))
+  return promised(done => read(fd, bytes, 0, bytes.length, position, done))
 }
 
 const MAX_ATTEMPTS = 5
@@ -168,7 +168,7 @@ export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
 /** Whether an open file has not been written to since it was opened. */
 export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
   // A network file system may ask its server again, so not synchronously.
-  const now = await called<BigIntStats>(done => fstat(fd, EXACT, done))
+  const now = await promised<BigIntStats>(done => fstat(fd, EXACT, done))
   // Removing or replacing the file's name changes its ctime, but not its bytes.
   const isTouched = now.ctimeNs !== stats.ctimeNs && now.nlink === stats.nlink
   return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched

@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { formatHttpDate } from '../http/dates.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
-import type { Validators } from '../http/validators.ts'
+import type { Validators } from '../http/entity-tags.ts'
 import type { HeaderField } from './cache-directive.ts'
 import {
   type Fresh,
@@ -15,7 +15,7 @@ import {
   isPromise,
   readHalt
 } from './fresh/fresh.ts'
-import { type FreshValidators, identify, withoutVersion } from './fresh/identify.ts'
+import { type FreshValidators, validatorsOf, withoutVersion } from './fresh/validators.ts'
 import type { Defaults, HttpCacheSettings } from './settings.ts'
 
 /** The response that the preconditions determine, whatever the route does afterwards. */
@@ -178,7 +178,7 @@ export class RequestState {
     settings: HttpCacheSettings
   ): Verdict['status'] | undefined {
     const version = settings.version?.(this.ctx)
-    const validators = identify(state, version)
+    const validators = validatorsOf(state, version)
     const status = this.evaluate(validators, settings, version !== undefined)
     this.hasValidators ||= (validators.etag ?? validators.lastModified) !== undefined
     const verdict = status === undefined ? undefined : { status, validators }

@@ -1,7 +1,7 @@
 // Conditional requests, evaluated in the order of RFC 9110 section 13.2.2.
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseHttpDate } from './dates.ts'
-import { etagMatches, type Validators } from './validators.ts'
+import { etagMatches, type Validators } from './entity-tags.ts'
 
 /** The status 304 or 412 that the request gets instead of being performed, if any, and the reason in words. */
 export interface Judgement {

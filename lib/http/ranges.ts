@@ -1,7 +1,7 @@
 // Requests for one range (RFC 9110 section 14). The response to several is the whole representation, as section
 // 14.2 allows.
 import { parseHttpDate } from './dates.ts'
-import type { Validators } from './validators.ts'
+import type { Validators } from './entity-tags.ts'
 
 /** Both inclusive, from 0. */
 export interface ByteRange {

@@ -14,7 +14,7 @@ import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { FILE_EXTENSIONS } from '../../lib/assets/serving/directories/fallback.ts'
 import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
-import { canMakeDeltas } from '../../lib/files/deltas.ts'
+import { canMakeDeltas } from '../../lib/files/delta-format.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 
 // Before the first spec is declared: AVA takes none after a wait.

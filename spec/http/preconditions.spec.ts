@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { formatHttpDate, parseHttpDate } from '../../lib/http/dates.ts'
 import { evaluatePreconditions, type Judgement } from '../../lib/http/preconditions.ts'
 import { chooseRange } from '../../lib/http/ranges.ts'
-import { etagMatches, formatEtag } from '../../lib/http/validators.ts'
+import { etagMatches, formatEtag } from '../../lib/http/entity-tags.ts'
 import { growsInProportion } from '../support/cost.ts'
 
 const MODIFIED = Date.UTC(2020, 0, 1)

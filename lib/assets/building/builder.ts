@@ -12,7 +12,7 @@ import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/encode.ts'
-import { finishAll, MAP, type Drafted, type Node } from './finish-build.ts'
+import { finishAll, MAP, type Drafted, type Unfinished } from './final-bytes.ts'
 import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.ts'
 import {
   byPath,
@@ -107,7 +107,7 @@ export class Builder {
   async #finish(all: readonly DraftedPlace[], failures: Failure[]): Promise<BuildResult> {
     const { warn } = this.#options
     const drafted = new Map(all.map(place => [place.path, place]))
-    const nodes = new Map<string, Node>()
+    const nodes = new Map<string, Unfinished>()
     for (const place of all) {
       const { path, draft } = place
       const fail = (error: AssetError) => void failures.push({ path, error })

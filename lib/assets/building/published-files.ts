@@ -1,6 +1,6 @@
 // What is in the folder of `public` that assets are published to, as the names of files tell.
 import { join, relative, sep } from 'node:path'
-import { splitDelta } from '../../files/deltas.ts'
+import { splitDelta } from '../../files/delta-format.ts'
 import { entriesBelow } from '../../files/disk.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'

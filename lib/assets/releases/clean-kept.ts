@@ -1,7 +1,7 @@
 // Removes what `keep` has brought into a build, once no open page asks for it.
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { splitDelta } from '../../files/deltas.ts'
+import { splitDelta } from '../../files/delta-format.ts'
 import { digestOfFile } from '../../files/digest.ts'
 import { removeFile, statOf } from '../../files/disk.ts'
 import { check, flag } from '../../options.ts'

@@ -1,7 +1,7 @@
 // Minifies stylesheets and scripts for production, with source maps that point to the original source.
 //
 // A source is minified before its references get their URLs, so esbuild reports errors at their place
-// in the source. URLs that are inserted later shift what follows them; finish-build.ts shifts the map
+// in the source. URLs that are inserted later shift what follows them; final-bytes.ts shifts the map
 // too (shift-map.ts).
 import { isUtf8 } from 'node:buffer'
 import { basename, relative } from 'node:path'

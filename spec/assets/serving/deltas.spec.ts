@@ -4,7 +4,7 @@ import { symlinkSync } from 'node:fs'
 import test, { type ExecutionContext } from 'ava'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
-import { sealDelta } from '../../../lib/files/deltas.ts'
+import { sealDelta } from '../../../lib/files/delta-format.ts'
 import {
   available,
   decode,

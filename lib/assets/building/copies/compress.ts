@@ -6,7 +6,7 @@ import { AssetError, reasonOf } from '../../../errors.ts'
 import { mtimeNotBefore, setMtime } from '../../../files/clock.ts'
 import { CODINGS, compareFile, copyFor, type Coding } from '../../../files/codings.ts'
 import { readInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
-import { canMakeDeltas } from '../../../files/deltas.ts'
+import { canMakeDeltas } from '../../../files/delta-format.ts'
 import { digestOf } from '../../../files/digest.ts'
 import {
   errorCode,
@@ -20,7 +20,7 @@ import {
 import { sweepTree, writeAtomically } from '../../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../../http/fields.ts'
 import { check } from '../../../options.ts'
-import { savingsOf, writerAgainst, type DeltaSizes } from '../deltas.ts'
+import { savingsOf, writerAgainst, type DeltaSizes } from '../write-deltas.ts'
 import {
   chosenBy,
   COMPRESS_OPTIONS,

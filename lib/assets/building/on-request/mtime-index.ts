@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
 import { recheck, type FileObservation, type Observation } from '../../../files/observation.ts'
-import type { Drafted } from '../finish-build.ts'
+import type { Drafted } from '../final-bytes.ts'
 
 export interface Entry {
   /** Absolute path of the source. */

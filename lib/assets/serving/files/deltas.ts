@@ -11,7 +11,7 @@ import {
   canMakeDeltas,
   leadsTo,
   MAX_DELTA_BYTES
-} from '../../../files/deltas.ts'
+} from '../../../files/delta-format.ts'
 import { digestOf, digestOfHash } from '../../../files/digest.ts'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { readInPlace } from '../../../files/containment.ts'

@@ -3,7 +3,7 @@
 // (wrk, 16 connections).
 import { opendir, readdir } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
-import { splitDelta } from '../../../files/deltas.ts'
+import { splitDelta } from '../../../files/delta-format.ts'
 import { errorCode, isMiss, statOf } from '../../../files/disk.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
 import { composed } from '../request-path.ts'

@@ -1,6 +1,6 @@
 // A representation of a file, with the responses that it can be sent in, made once for many requests.
 import { LRUCache } from 'lru-cache'
-import { formatEtag, type Validators } from '../../../http/validators.ts'
+import { formatEtag, type Validators } from '../../../http/entity-tags.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { stampOf, type Stamp } from '../../../files/disk.ts'
 import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'

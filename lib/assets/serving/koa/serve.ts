@@ -11,7 +11,7 @@ import { connected, isOfConnection, isAwaited, pacedBody } from '../connection.t
 import { removeContentFields, setFields } from '../fields.ts'
 import type { ServedFile } from '../files/served-file.ts'
 import { privately, type Representation } from '../files/representation.ts'
-import { bodyOf, sendFile, type FilePart } from '../send-file.ts'
+import { bodyOf, streamFile, type FilePart } from '../stream-file.ts'
 import { prepareResponse, writeResponse, type PreparedResponse } from '../write-response.ts'
 
 // A file's If-Modified-Since is evaluated as RFC 9110 section 13.1.3 defines it.
@@ -109,7 +109,7 @@ async function stream(
   report(answer, response.status, range ? range.end + 1 - range.start : size)
   if (exit === 'koa') return give(ctx, response, bodyOf(ctx.res, part))
   bypassKoa(ctx)
-  await sendFile(ctx.res, response, part)
+  await streamFile(ctx.res, response, part)
   return true
 }
 

@@ -12,7 +12,7 @@ import {
   MAX_DELTA_BYTES,
   SEAL_BYTES,
   splitDelta
-} from '../../files/deltas.ts'
+} from '../../files/delta-format.ts'
 import { digestOf, digestOfHash } from '../../files/digest.ts'
 import { removeFile, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'

@@ -3,7 +3,7 @@ import { types } from 'node:util'
 import { digestOf } from '../../files/digest.ts'
 import { formatHttpDate } from '../../http/dates.ts'
 import type { ConditionalHeaders } from '../../http/preconditions.ts'
-import { formatEtag, type Validators } from '../../http/validators.ts'
+import { formatEtag, type Validators } from '../../http/entity-tags.ts'
 import { isRecord, optionError, unknownName } from '../../options.ts'
 import { digestOfValue, isPlainObject, kindOf } from './value-digest.ts'
 
@@ -49,7 +49,7 @@ const ADVICE =
  *   show a new version.
  * @throws TypeError for an argument that identifies nothing, or that a header field cannot contain
  */
-export function identify(given: FreshValidators, version: string | undefined): Validators {
+export function validatorsOf(given: FreshValidators, version: string | undefined): Validators {
   if (given === null) return {}
   const { etag, lastModified, last_modified, weak } = asState(given)
   const time = lastModified ?? last_modified

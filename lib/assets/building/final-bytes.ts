@@ -23,7 +23,7 @@ export interface Drafted {
 }
 
 /** An asset whose references have no URLs yet. */
-export interface Node extends Place, Drafted {
+export interface Unfinished extends Place, Drafted {
   /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
   readonly links: readonly (string | undefined)[]
   /** The source map, as JSON, that the text came with and refers to. */
@@ -37,16 +37,16 @@ export interface Finished {
   readonly moduleCycles: readonly (readonly string[])[]
 }
 
-export function finishAll(nodes: ReadonlyMap<string, Node>): Finished {
+export function finishAll(nodes: ReadonlyMap<string, Unfinished>): Finished {
   const assets = new Map<string, Built>()
   const moduleCycles: string[][] = []
-  const edges = ({ links }: Node) => links.flatMap(path => nodes.get(path ?? '') ?? [])
+  const edges = ({ links }: Unfinished) => links.flatMap(path => nodes.get(path ?? '') ?? [])
   for (const group of groupsInOrder(nodes.values(), edges)) {
     const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
     const hasStyles = group.some(({ name }) => textType(name) === 'css')
     const cycle = new Set(isCycle ? group : [])
-    const isInCycle = (path: string) => cycle.has(nodes.get(path) as Node)
-    const urlsOf = (node: Node, query = '') => urlsIn(node, assets, isInCycle, query)
+    const isInCycle = (path: string) => cycle.has(nodes.get(path) as Unfinished)
+    const urlsOf = (node: Unfinished, query = '') => urlsIn(node, assets, isInCycle, query)
     const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
     const [module] = group.filter(({ name }) => textType(name) === 'js').toSorted(byPath)
     if (isCycle && module) {
@@ -67,7 +67,7 @@ export function finishAll(nodes: ReadonlyMap<string, Node>): Finished {
 }
 
 function urlsIn(
-  { links, draft }: Node,
+  { links, draft }: Unfinished,
   assets: Assets,
   isInCycle: (path: string) => boolean,
   query: string
@@ -87,7 +87,7 @@ function urlsIn(
  * other by plain names with that digest as the query, so a change in one changes the bytes, and the
  * fingerprint, of each.
  */
-function digestOfCycle(group: readonly Node[], urlsOf: (node: Node) => Urls): string {
+function digestOfCycle(group: readonly Unfinished[], urlsOf: (node: Unfinished) => Urls): string {
   const hash = createHash('sha256')
   for (const node of group.toSorted(byPath)) {
     const content = finish(node.draft, urlsOf(node))
@@ -103,7 +103,7 @@ function digestOfCycle(group: readonly Node[], urlsOf: (node: Node) => Urls): st
  * by fingerprint. A stylesheet keeps its size when its image changes; if it kept its mtime too, a
  * server that derives validators from both (nginx) would respond 304 to a client with the old bytes.
  */
-function newestMtime(group: readonly Node[], assets: Assets): bigint {
+function newestMtime(group: readonly Unfinished[], assets: Assets): bigint {
   const linked = group.flatMap(({ links }) => links.flatMap(path => assets.get(path ?? '') ?? []))
   const named = linked.filter(asset => publishedPath(asset) !== asset.path)
   return newest([...group.map(({ draft }) => draft.mtimeNs), ...named.map(one => one.mtimeNs)])
@@ -115,7 +115,7 @@ function newest(times: readonly bigint[]): bigint {
 
 /** The text refers to its map by fingerprint, so the map comes first. */
 function shiftOwnMap(
-  { path, draft: { text }, ownMap }: Node,
+  { path, draft: { text }, ownMap }: Unfinished,
   urls: Urls,
   mtimeNs: bigint,
   assets: Map<string, Built>
@@ -131,7 +131,7 @@ function shiftOwnMap(
 export const MAP = '.map'
 
 /** Minified text names its map by fingerprint, so the map comes first. */
-function finishOne(node: Node, urls: Urls, mtimeNs: bigint): Built[] {
+function finishOne(node: Unfinished, urls: Urls, mtimeNs: bigint): Built[] {
   const { draft, sums, links: _, ownMap: __, ...rest } = node
   const place = { ...rest, mtimeNs }
   const { integrity } = place.app
@@ -158,7 +158,7 @@ function finishOne(node: Node, urls: Urls, mtimeNs: bigint): Built[] {
 }
 
 /** What a module imports; undefined for what is no script, or was not searched for imports. */
-function importsOf({ app, name, draft, links }: Node): Imports | undefined {
+function importsOf({ app, name, draft, links }: Unfinished): Imports | undefined {
   if (textType(name) !== 'js' || !app.fingerprint) return undefined
   const { references = [] } = draft.text ?? {}
   const of = (kind: Reference['kind']) =>

@@ -21,7 +21,7 @@ export interface FilePart {
  * in its own way, so it gets a request that has one range at most. It passes its options on to
  * `fs.createReadStream`, and thereby reads the open file.
  */
-export function sendFile(
+export function streamFile(
   res: ServerResponse,
   response: PreparedResponse,
   part: FilePart

@@ -1,14 +1,14 @@
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
-import { identify } from '../../../lib/http-cache/fresh/identify.ts'
+import { validatorsOf } from '../../../lib/http-cache/fresh/validators.ts'
 import { Readable } from 'node:stream'
 import * as fc from 'fast-check'
 import { digestOfValue } from '../../../lib/http-cache/fresh/value-digest.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const SECONDS = Date.UTC(2020, 0, 1)
-const validators = (given: unknown) => identify(given as never, undefined)
+const validators = (given: unknown) => validatorsOf(given as never, undefined)
 
 for (const [claim, given, etag, lastModified] of [
   ['last_modified is understood', { last_modified: DATE }, undefined, SECONDS],
@@ -38,7 +38,7 @@ for (const [claim, given, etag, lastModified] of [
   test(claim, t => {
     t.deepEqual(validators(given), { etag, lastModified })
     const isUnknown = (etag ?? lastModified) === undefined
-    t.is(identify(given as never, 'v1').etag === undefined, isUnknown, 'with a version')
+    t.is(validatorsOf(given as never, 'v1').etag === undefined, isUnknown, 'with a version')
   })
 }
 
