@@ -1,59 +1,117 @@
-// Builds dist from lib: a readable chunk for each room; and from what tsc wrote, the types with their docstrings.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+// Builds dist from lib: a readable chunk for each room or part of one, as ES modules and, in dist/cjs, as CommonJS;
+// and from what tsc wrote, the types with their docstrings.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
+import { toCommonJs } from './commonjs.js'
 
 const TYPED = ['index', 'koa-assets', 'koa-http-cache', 'vite']
+// It has no CommonJS of its own, which Jest needs.
+const BUNDLED = '@csstools/css-tokenizer'
 const isPackage = id => !/^[./]/.test(id)
 
 const entries = (names, folder, extension) =>
   Object.fromEntries(names.map(name => [name, `./${folder}/${name}${extension}`]))
 
-async function bundle(input, output) {
+/** Resolves to the files that it has written: names, and their text. */
+async function bundle(input, { dir = 'dist', ...output }) {
   const build = await rolldown({ platform: 'node', external: isPackage, ...input })
-  const { output: files } = await build.generate({ dir: 'dist', format: 'es', ...output })
+  const { output: files } = await build.generate({ dir, format: 'es', ...output })
   await build.close()
-  for (const { fileName, code } of files) write(fileName, code)
+  for (const { fileName, code } of files) write(join(dir, fileName), code)
+  return files
 }
 
-function write(name, text) {
-  const file = join('dist', name)
+function write(file, text) {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)
 }
 
-/** `serving` for lib/assets/serving/…, `http` for lib/http/…, `shared` for the small files beside the entry points. */
-function roomOf(id) {
+/**
+ * `serving-koa` for lib/assets/serving/koa/…, `http` for lib/http/…, `shared` for the small files beside the entry
+ * points. npm packs files of one name beside each other, where gzip writes the second as a copy of the first as
+ * long as they have less than 32 kB: rooms with more are split into their parts.
+ */
+function chunkOf(id) {
   const [, path] = id.split('/lib/')
-  const [, room] = /^(?:assets\/)?([^/]+)\//.exec(path) ?? []
-  return room ?? (ENTRIES.has(path) ? undefined : path.startsWith('assets/') ? 'assets' : 'shared')
+  const inRoom = path.replace(/^assets\/(?=.*\/)/, '')
+  const [, part] = PARTS.find(([pattern]) => pattern.test(inRoom)) ?? []
+  if (part !== undefined) return part
+  const [room, rest] = inRoom.split('/')
+  if (rest !== undefined) return room
+  return ENTRIES.has(path) ? undefined : 'shared'
 }
 
+// None may import one that imports it, or the CommonJS would not load.
+const PARTS = [
+  [/^building\/(?:precompile|writing\/publish-build)/, 'building-precompile'],
+  [/^building\/(?:clean|copies|published-files|verify|write-deltas)/, 'building-copies'],
+  [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
+  [/^bundles\/(?:bundle\.|esbuild|hashed-names|vite|webpack)/, 'bundles-manifests'],
+  [/^development\/inspector\/(?:layout|style)/, 'development-layout'],
+  [/^development\/inspector/, 'development-inspector'],
+  [/^files\/writing/, 'files-writing'],
+  [/^serving\/koa/, 'serving-koa'],
+  [/^serving\/(?:directories|files)/, 'serving-files']
+]
 const ENTRIES = new Set([...TYPED, 'cli'].map(name => `${name}.ts`))
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+
 rmSync('dist', { recursive: true, force: true })
-await bundle(
-  { input: entries([...TYPED, 'cli'], 'lib', '.ts'), preserveEntrySignatures: 'allow-extension' },
+const modules = await bundle(
+  {
+    input: entries([...TYPED, 'cli'], 'lib', '.ts'),
+    preserveEntrySignatures: 'allow-extension',
+    transform: { define: { 'process.env.PACKAGE_VERSION': JSON.stringify(version) } }
+  },
   {
     chunkFileNames: 'chunks/[name].js',
+    minifyInternalExports: false,
     comments: false,
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: roomOf, debugName: 'rooms' }]
+      groups: [{ name: chunkOf, debugName: 'rooms' }]
     }
   }
 )
+for (const { name, fileName, code } of modules) {
+  if (name === 'cli') continue
+  const text = toCommonJs(code).replace(`"${BUNDLED}"`, '"./css-tokenizer.js"')
+  write(join('dist/cjs', fileName), text)
+}
+const [copyright] =
+  /Copyright.*/.exec(readFileSync(`node_modules/${BUNDLED}/LICENSE.md`, 'utf8')) ?? []
 await bundle(
-  { input: entries(TYPED, '.types', '.d.ts'), plugins: [dts({ dtsInput: true })] },
-  { chunkFileNames: 'chunks/[name].d.ts' }
-)
-// Scripts for browsers, which are read from beside the chunk that serves them.
-await bundle(
+  { input: BUNDLED, external: [] },
   {
-    input: './lib/assets/development/client/live.js',
-    platform: 'browser',
-    transform: { target: 'es2020' }
-  },
-  { preserveModules: true, entryFileNames: 'chunks/client/[name].js', comments: false }
+    dir: 'dist/cjs/chunks',
+    format: 'cjs',
+    entryFileNames: 'css-tokenizer.js',
+    banner: `/* ${BUNDLED}, under the MIT licence. ${copyright} */`
+  }
 )
+write('dist/cjs/package.json', '{ "type": "commonjs" }\n')
+// The types of both are those of CommonJS, which TypeScript lets an ES module import; not the other way round.
+const types = await bundle(
+  { input: entries(TYPED, '.types', '.d.ts'), plugins: [dts({ dtsInput: true })] },
+  { dir: 'dist/cjs', chunkFileNames: 'chunks/[name].d.ts' }
+)
+// Vite is an ES module, whose types CommonJS has to ask for.
+for (const { fileName, code } of types) {
+  const asked = "import type { $1 } from 'vite' with { 'resolution-mode': 'import' };"
+  write(join('dist/cjs', fileName), code.replace(/^import { (.*) } from "vite";/m, asked))
+}
+for (const name of TYPED) write(`dist/${name}.d.ts`, `export * from './cjs/${name}.js'\n`)
+// Scripts for browsers, which are read from beside the chunk that serves them.
+for (const dir of ['dist', 'dist/cjs']) {
+  await bundle(
+    {
+      input: './lib/assets/development/client/live.js',
+      platform: 'browser',
+      transform: { target: 'es2020' }
+    },
+    { dir, preserveModules: true, entryFileNames: 'chunks/client/[name].js', comments: false }
+  )
+}

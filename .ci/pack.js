@@ -12,7 +12,7 @@ try {
   const tarball = join(directory, filename)
   const statuses = [
     ['publint', '--strict', tarball],
-    ['attw', tarball, '--profile', 'esm-only']
+    ['attw', tarball]
   ].map(([name, ...words]) => spawnSync(name, words, { stdio: 'inherit' }).status)
   process.exitCode = statuses.every(status => status === 0) ? 0 : 1
 } finally {

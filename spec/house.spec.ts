@@ -224,7 +224,7 @@ test('a failure is recognised by its code, in whichever realm it was made', t =>
 })
 
 // A change that needs more raises these, and says in docs/decisions.md what for.
-const MAX_LINES = 22_110
+const MAX_LINES = 22_115
 const MAX_FILES = 184
 
 test('lib stays within its lines and files', t => {
@@ -315,11 +315,18 @@ test('the package says what it runs on, and has an entry for both halves and one
   t.is(type, 'module')
   t.is(license, 'MIT')
   t.deepEqual(engines, { node: '>=20.19' })
+  const at = (path: string) => ({ types: `./dist/${path}.d.ts`, default: `./dist/${path}.js` })
+  // Node takes the first for `import` and for `require`, so that a process has one copy.
+  const entry = (name: string) => ({
+    'module-sync': at(name),
+    import: at(name),
+    require: at(`cjs/${name}`)
+  })
   t.deepEqual(exports, {
-    '.': { types: './dist/index.d.ts', default: './dist/index.js' },
-    './assets': { types: './dist/koa-assets.d.ts', default: './dist/koa-assets.js' },
-    './http-cache': { types: './dist/koa-http-cache.d.ts', default: './dist/koa-http-cache.js' },
-    './vite': { types: './dist/vite.d.ts', default: './dist/vite.js' },
+    '.': entry('index'),
+    './assets': entry('koa-assets'),
+    './http-cache': entry('koa-http-cache'),
+    './vite': entry('vite'),
     './package.json': './package.json'
   })
   t.true(packed.includes('dist'))

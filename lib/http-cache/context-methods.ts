@@ -73,8 +73,8 @@ declare module 'koa' {
   }
 }
 
-const STATE = Symbol('koaHttpCache')
-const contextsWithMethods = new WeakSet<object>()
+// One for all copies of a release: Jest may load it both as ES modules and as CommonJS. The build knows the release.
+const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
 
 type WithState = ExtendableContext & { [STATE]?: RequestState }
 
@@ -86,12 +86,12 @@ export function stateOf(ctx: Context): RequestState {
 
 /** Adds the methods to an application's context, once. */
 export function addContextMethods(context: object): void {
-  if (contextsWithMethods.has(context)) return
-  contextsWithMethods.add(context)
+  if (Object.hasOwn(context, STATE)) return
   observeCookies(context)
-  // Another copy of this library may have been here.
+  // Another release of this library may have been here.
   const earlier = Object.getOwnPropertyDescriptor(context, 'fresh')
   Object.defineProperties(context, {
+    [STATE]: { value: undefined, writable: true },
     cacheControl: { value: cacheControl, writable: true, configurable: true },
     expires: { value: expires, writable: true, configurable: true },
     cacheGroups: { value: cacheGroups, writable: true, configurable: true },

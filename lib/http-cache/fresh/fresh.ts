@@ -95,6 +95,11 @@ export class Halt extends Error {
   readonly expose = true
   readonly status: 304 | 412
 
+  /** Also for one of another copy of this package. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return errorCode(error) === CODE
+  }
+
   constructor(status: 304 | 412) {
     // A stack trace costs more than the rest of a 304, and nobody reads it.
     const { stackTraceLimit } = Error

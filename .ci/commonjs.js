@@ -1,0 +1,66 @@
+// An ES module of dist as CommonJS: the same lines, but for its imports and exports.
+import { parseAst } from 'rolldown/parseAst'
+
+/**
+ * Modules that import each other would not load, and `export *` and `export default` are not known: neither is in
+ * what rolldown writes here.
+ */
+export function toCommonJs(code) {
+  const edits = []
+  const read = node => {
+    const text = WRITERS[node.type]?.(node)
+    if (text === undefined) for (const child of Object.values(node)) readAll(child)
+    else edits.push({ ...node, text })
+  }
+  const readAll = child => {
+    for (const node of [child].flat()) if (typeof node?.type === 'string') read(node)
+  }
+  read(parseAst(code))
+  const edited = edits
+    .toSorted((one, other) => other.start - one.start)
+    .reduce((rest, { start, end, text }) => rest.slice(0, start) + text + rest.slice(end), code)
+  return `'use strict';\n${edited}`
+}
+
+const META = {
+  url: "require('node:url').pathToFileURL(__filename).href",
+  dirname: '__dirname',
+  filename: '__filename'
+}
+
+const WRITERS = {
+  ImportDeclaration: ({ specifiers, source }) => {
+    const loaded = `require(${source.raw});`
+    if (specifiers.length === 0) return loaded
+    const [{ type, local }] = specifiers
+    // The default of a CommonJS package, as Node gives it to ES modules.
+    if (type !== 'ImportSpecifier') return `const ${local.name} = ${loaded}`
+    return `const { ${pairs(specifiers, 'imported', 'local')} } = ${loaded}`
+  },
+  ExportNamedDeclaration: ({ specifiers, source }) => {
+    if (!source) return `module.exports = { ${pairs(specifiers, 'exported', 'local')} };`
+    const [{ exported, local }] = specifiers
+    return `module.exports = { ${exported.name}: require(${source.raw}).${local.name} };`
+  },
+  // Of a package it has what Node gives: its names, and all as the default.
+  ImportExpression: ({ source }) =>
+    source.value.startsWith('.')
+      ? `Promise.resolve().then(() => require(${source.raw}))`
+      : `Promise.resolve().then(() => require(${source.raw})).then(all => ({ ...all, default: all }))`,
+  MemberExpression: ({ object, property }) =>
+    object.type === 'MetaProperty' ? META[property.name] : undefined,
+  ExportAllDeclaration: unknown,
+  ExportDefaultDeclaration: unknown
+}
+
+/** `{ a as b }` of an import or export, as `a: b` of an object. */
+function pairs(specifiers, from, to) {
+  return specifiers
+    .map(each => [each[from].name, each[to].name])
+    .map(([one, other]) => (one === other ? one : `${one}: ${other}`))
+    .join(', ')
+}
+
+function unknown({ type }) {
+  throw new Error(`.ci/commonjs.js does not know ${type}`)
+}

@@ -1,0 +1,87 @@
+// The package as ES modules and as CommonJS, in one process.
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import test from 'ava'
+import Koa from 'koa'
+import supertest from 'supertest'
+import type * as Package from '../lib/index.ts'
+import { withDigest } from './support/digest.ts'
+import { makeProject } from './support/site.ts'
+
+const require = createRequire(resolve('package.json'))
+const commonJs = require('./dist/cjs/index.js') as typeof Package
+const esm = (await import(resolve('dist/index.js'))) as typeof Package
+
+test('CommonJS has what the ES modules have', async t => {
+  for (const entry of ['index', 'koa-assets', 'koa-http-cache', 'vite']) {
+    const names = Object.keys(require(`./dist/cjs/${entry}.js`) as object)
+    const module = (await import(resolve(`dist/${entry}.js`))) as object
+    t.deepEqual(names.toSorted(), Object.keys(module).toSorted())
+    t.true(names.length > 0)
+  }
+})
+
+test('CommonJS compiles, rewrites the references of scripts and stylesheets, and has the inspector', async t => {
+  const root = makeProject(t, {
+    'assets/app.css.scss': 'a { b { background: url(dot.svg) } }',
+    'assets/app.js': "import './menu.js'",
+    'assets/menu.js': '',
+    'assets/dot.svg': '<svg/>'
+  })
+  const app = new Koa()
+  app.use(commonJs.koaAssets({ root, env: 'development', serve: true, fingerprint: true }))
+  app.use(ctx => void (ctx.body = ctx.assets.path('app.css') + ctx.assets.path('app.js')))
+  const agent = supertest(app.callback())
+  const [, css = '', js = ''] = /^(.*\.css)(.*\.js)$/.exec((await agent.get('/')).text) ?? []
+  t.regex(
+    (await agent.get(css)).text,
+    withDigest(/a b \{\n {2}background: url\(\/assets\/dot-DIGEST\.svg\)/)
+  )
+  t.regex((await agent.get(js)).text, withDigest(/^import "\/assets\/menu-DIGEST\.js"/))
+  for (const page of ['', 'live.js', 'live-channel.js']) {
+    t.is((await agent.get(`/assets/-/${page}`).set('Host', 'localhost')).status, 200, page)
+  }
+  await commonJs.precompile({ root })
+  t.deepEqual((await commonJs.verify({ root })).problems, [])
+})
+
+test('ES modules and CommonJS in one process share the directories of third parties', t => {
+  t.not(esm.assetSources, commonJs.assetSources)
+  commonJs.assetSources.append('/by/require')
+  esm.assetSources.append('/by/import')
+  t.deepEqual(esm.assetSources.list(), ['/by/require', '/by/import'])
+  t.deepEqual(commonJs.assetSources.list(), esm.assetSources.list())
+})
+
+for (const [order, outer, inner] of [
+  ['ES modules in front of CommonJS', esm, commonJs],
+  ['CommonJS in front of ES modules', commonJs, esm]
+] as const) {
+  test(`${order}: each knows the halt and the methods of the other`, async t => {
+    const app = new Koa()
+    let thrown: unknown
+    app.use(outer.koaHttpCache({ cacheControl: 'no-cache' }))
+    app.use((ctx, next) => (ctx.path === '/both' ? inner.koaHttpCache()(ctx, next) : next()))
+    app.use(async ctx => {
+      ctx.cacheControl('public', { maxAge: 600 })
+      ctx.cacheGroups('books')
+      try {
+        await ctx.fresh('one')
+      } catch (error) {
+        thrown = error
+        throw error
+      }
+      ctx.body = 'page'
+    })
+    const agent = supertest(app.callback())
+    for (const path of ['/both', '/outer', '/both']) {
+      const first = await agent.get(path)
+      t.deepEqual([first.status, first.text], [200, 'page'], path)
+      t.is(first.headers['cache-control'], 'public, max-age=600')
+      t.is(first.headers['cache-groups'], '"books"')
+      t.is((await agent.get(path).set('If-None-Match', '"one"')).status, 304)
+      t.true(thrown instanceof esm.Halt && thrown instanceof commonJs.Halt)
+      thrown = undefined
+    }
+  })
+}
