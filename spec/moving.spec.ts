@@ -11,6 +11,8 @@ import compress from 'koa-compress'
 import conditional from 'koa-conditional-get'
 import etag from 'koa-etag'
 import mount from 'koa-mount'
+import range from 'koa-range'
+import send from 'koa-send'
 import serve from 'koa-static'
 import staticCache from 'koa-static-cache'
 import sirv from 'sirv'
@@ -20,7 +22,7 @@ import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { ask, type Question } from './support/ask.ts'
 import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
-import { makeProject, type Files } from './support/site.ts'
+import { makeProject, writeFiles, type Files } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
 
 const page = readPage('docs/moving-from-koa-static.md')
@@ -28,6 +30,8 @@ const [before, after] = page.take('In ten minutes').map(asBody)
 const [sendExample] = page.take('koa-send').map(asBody)
 const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
 const [aliasExample] = page.take('Aliases').map(asBody)
+const [everyPathExample] = page.take('A route for every path').map(asBody)
+const [sirvExample] = page.take('sirv').map(asBody)
 const TEXT = 'body { color: red }\n'.repeat(50)
 
 async function listen(t: ExecutionContext, app: Koa) {
@@ -220,11 +224,7 @@ test('WAY-01 `extensions` finds what it finds in koa-static and sirv', async t =
     koaAssets({ root, env: 'production', serve: true, mounts: { '/': options } })
   )
   const theirs = await site(t, serve(join(root, 'public'), { extensions: ['html'] }))
-  const assume = sirv(join(root, 'public'), { extensions: ['html'] })
-  const others = await site(t, ctx => {
-    ctx.respond = false
-    assume(ctx.req, ctx.res, () => void ctx.res.writeHead(404).end())
-  })
+  const others = await site(t, withSirv(join(root, 'public'), { extensions: ['html'] }))
   for (const path of ['/about', '/about.html', '/docs', '/docs/setup', '/none', '/docs/none']) {
     const { status, text } = await ours(path)
     for (const each of [theirs, others]) {
@@ -233,6 +233,91 @@ test('WAY-01 `extensions` finds what it finds in koa-static and sirv', async t =
       if (status === 200) t.is(text, expected.text, path)
     }
   }
+})
+
+/** sirv as a middleware of Koa. */
+function withSirv(dir: string, options: Parameters<typeof sirv>[1]): Middleware {
+  const files = sirv(dir, options)
+  return ctx => {
+    ctx.respond = false
+    files(ctx.req, ctx.res, () => void ctx.res.writeHead(404).end())
+  }
+}
+
+test('the table for sirv says what sirv and koaAssets do', async t => {
+  const root = makeProject(t, {
+    'dist/index.html': TEXT,
+    'dist/docs/index.html': 'docs',
+    'dist/about.html': 'about',
+    'dist/app-1a2b3c4d.js': TEXT,
+    'dist/.env': 'secret',
+    'dist/.well-known/security.txt': 'Contact: mailto:us@example.com'
+  })
+  const year = { maxAge: 31_536_000, immutable: true }
+  const theirs = await site(t, withSirv(join(root, 'dist'), { ...year, etag: true, single: true }))
+  const ours = await siteOf(t, root, sirvExample)
+  const both = async (path: string, question?: Question) =>
+    [await theirs(path, question), await ours(path, question)] as const
+  const statuses = async (path: string, headers = {}) =>
+    (await both(path, { headers })).map(({ status }) => status)
+
+  const html = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
+  for (const path of ['/', '/docs/', '/about', '/app-1a2b3c4d.js', '/.well-known/security.txt']) {
+    const [expected, actual] = await both(path, { headers: html })
+    t.deepEqual([path, actual.status, actual.text], [path, 200, expected.text])
+  }
+  const lifetimes = (await both('/app-1a2b3c4d.js')).map(({ headers }) => headers['cache-control'])
+  t.deepEqual(lifetimes, [
+    'public,max-age=31536000,immutable',
+    'public, max-age=31536000, immutable'
+  ])
+  const [weak, strong] = (await both('/app-1a2b3c4d.js')).map(({ headers }) => headers.etag ?? '')
+  t.regex(weak ?? '', /^W\//)
+  t.regex(strong ?? '', /^"/)
+  t.deepEqual(await statuses('/settings/users', html), [200, 200])
+  t.deepEqual(await statuses('/settings/users', { 'sec-fetch-mode': 'cors' }), [200, 404])
+  t.deepEqual(await statuses('/app/old.js', html), [404, 404])
+  t.deepEqual(await statuses('/docs', html), [200, 301])
+  const last = await both('/app-1a2b3c4d.js', { headers: { range: 'bytes=-5' } })
+  t.deepEqual(
+    last.map(({ text }) => text),
+    [TEXT.slice(0, 6), TEXT.slice(-5)]
+  )
+  writeFiles(root, { 'dist/later.txt': 'later' })
+  t.deepEqual(await statuses('/later.txt'), [404, 200])
+})
+
+test('the table for koa-range says what koa-range does, and what the 404 of koa-send tells', async t => {
+  const root = makeProject(t, { 'public/film.mp4': TEXT })
+  const serving = { root, env: 'production', serve: true, mounts: { '/': 'public' } }
+  const theirs = await site(t, range, serve(join(root, 'public')))
+  const ours = await site(t, koaAssets(serving))
+  for (const [value, expected, actual] of [
+    ['bytes=-500', 416, 206],
+    ['bytes=0-9999', 'ECONNRESET', 206],
+    ['bytes=9999-', 'HPE_INVALID_CONTENT_LENGTH', 416],
+    ['bytes=0-1,4-5', 206, 200],
+    ['bytes=a-b', 416, 200]
+  ] as const) {
+    const headers = { range: value }
+    const codeOf = (error: NodeJS.ErrnoException) => ({ status: error.code })
+    t.is((await theirs('/film.mp4', { headers }).catch(codeOf)).status, expected, value)
+    t.is((await ours('/film.mp4', { headers })).status, actual, value)
+  }
+  const old = { range: 'bytes=0-1', 'if-range': '"an old one"' }
+  t.is((await theirs('/film.mp4', { headers: old })).status, 206)
+  t.is((await ours('/film.mp4', { headers: old })).status, 200)
+  const alone = await site(t, async ctx => void (await send(ctx, '/none', { root })))
+  t.true((await alone('/none')).text.includes(root))
+})
+
+test('a route for every path leaves a missing file to the 404, which nobody stores', async t => {
+  const root = makeProject(t, { 'build/app.js': 'go()' })
+  const ours = await siteOf(t, root, everyPathExample)
+  t.is((await ours('/static/app.js')).text, 'go()')
+  t.regex((await ours('/anything')).text, /<title>page/)
+  const { status, headers } = await ours('/static/none.js')
+  t.deepEqual([status, headers['cache-control']], [404, 'no-store'])
 })
 
 test('two directories at one path are two koaAssets, of which the first has what both have', async t => {
@@ -269,7 +354,7 @@ test('koa-compress behind koaAssets compresses routes alone; in front, a file wi
 test('every option that the tables give for an old one exists', t => {
   const known = new Set([...Object.keys(TOP), ...Object.keys(MOUNT)])
   const named = Array.from(page.text.matchAll(/`([a-z]\w*): (?!\/)/g), ([, name = '']) => name)
-  const theirs = ['maxage', 'weak', 'autoEtag', 'ifModifiedSince', 'maxBytes']
+  const theirs = ['maxage', 'weak', 'autoEtag', 'ifModifiedSince', 'maxBytes', 'single']
   t.true(named.length > 10)
   t.deepEqual(
     named.filter(name => !known.has(name) && !theirs.includes(name)),

@@ -12,3 +12,9 @@ declare module 'koa-response-time' {
   import type { Middleware } from 'koa'
   export default function responseTime(options?: { readonly hrtime?: boolean }): Middleware
 }
+
+declare module 'koa-range' {
+  import type { Middleware } from 'koa'
+  const range: Middleware
+  export default range
+}

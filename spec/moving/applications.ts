@@ -1,0 +1,548 @@
+// The static layers of six applications, in our own words: as they were, and with koaAssets. What stands in
+// front of such a layer, and behind it, is the same before and after.
+import { createReadStream, promises as disk } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import Router from '@koa/router'
+import type Koa from 'koa'
+import type { Context, Middleware } from 'koa'
+import compose from 'koa-compose'
+import compress from 'koa-compress'
+import mount from 'koa-mount'
+import range from 'koa-range'
+import send from 'koa-send'
+import serve from 'koa-static'
+import staticCache from 'koa-static-cache'
+import { LRUCache } from 'lru-cache'
+import { koaAssets } from '../../lib/koa-assets.ts'
+import type { Files } from '../support/site.ts'
+import type { Layer } from './compare.ts'
+import type { Paths } from './requests.ts'
+
+export interface Application {
+  readonly files: Files
+  /** The directories for which the deploy runs `koa-fresh-assets compress` after the move. */
+  readonly compressed: readonly string[]
+  readonly front?: Layer
+  readonly before: Layer
+  readonly after: Layer
+  readonly behind?: Layer
+  readonly paths: Paths
+}
+
+const SCRIPT = 'export const words = "the same words again"\n'.repeat(100)
+const PAGE = `<!doctype html><title>page</title>${'<p>words</p>'.repeat(300)}`
+const IMAGE = 'twenty bytes of image'
+const DAY_MS = 86_400_000
+const OURS = { env: 'production', serve: true, apps: false, public: false } as const
+
+const isMissing = (error: unknown) => (error as { status?: number }).status === 404
+
+function page(ctx: Context): void {
+  ctx.type = 'html'
+  ctx.set('Cache-Control', 'no-cache')
+  ctx.body = PAGE
+}
+
+/** What stands for the headers that an application sets on all its responses. */
+function framing(value: string): Layer {
+  return app =>
+    void app.use((ctx, next) => {
+      ctx.set('X-Frame-Options', value)
+      return next()
+    })
+}
+
+/** Outline: koa-send in routes, behind koa-compress. */
+function outlineBefore(app: Koa, root: string): void {
+  const router = new Router()
+  const allowAll = (res: Context['res']) => res.setHeader('Access-Control-Allow-Origin', '*')
+  app.use(compress())
+  router.get(/^\/(?:images|email|fonts)\//, async (ctx, next) => {
+    const options = { root: join(root, 'public'), maxAge: 7 * DAY_MS, setHeaders: allowAll }
+    let sent: string | undefined
+    try {
+      sent = await send(ctx, ctx.path, options)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+    if (sent === undefined) await next()
+  })
+  router.get('/static/{*path}', async ctx => {
+    try {
+      await send(ctx, ctx.path.slice('/static/'.length) || '/', {
+        root: join(root, 'build/app'),
+        maxAge: 365 * DAY_MS,
+        immutable: true,
+        setHeaders(res) {
+          res.setHeader('Service-Worker-Allowed', '/')
+          allowAll(res)
+        }
+      })
+    } catch (error) {
+      if (!isMissing(error)) throw error
+      ctx.status = 400
+    }
+  })
+  router.get('/locales/:language.json', async ctx => {
+    await send(ctx, `${ctx.params['language']}/translation.json`, {
+      root: join(root, 'locales'),
+      setHeaders(res, _, { mtime }) {
+        res.setHeader('Cache-Control', 'public, max-age=604800')
+        res.setHeader('Last-Modified', mtime.toUTCString())
+        res.setHeader('ETag', mtime.getTime().toString(16))
+        allowAll(res)
+      }
+    })
+  })
+  app.use(router.routes())
+}
+
+function outlineAfter(app: Koa, root: string): void {
+  const router = new Router()
+  const week = 'public, max-age=604800'
+  app.use(
+    koaAssets({
+      ...OURS,
+      root,
+      headers: { 'Access-Control-Allow-Origin': '*' },
+      mounts: {
+        '/images': { dir: 'public/images', cacheControl: week },
+        '/email': { dir: 'public/email', cacheControl: week },
+        '/fonts': { dir: 'public/fonts', cacheControl: week },
+        '/static': { dir: 'build/app', immutable: true, headers: { 'Service-Worker-Allowed': '/' } }
+      }
+    })
+  )
+  app.use(compress())
+  router.get('/locales/:language.json', async ctx => {
+    ctx.set('Access-Control-Allow-Origin', '*')
+    const file = `${ctx.params['language']}/translation.json`
+    await ctx.sendFile(file, { root: 'locales', cacheControl: week })
+  })
+  router.get(/^\/static\//, ctx => void (ctx.status = 404))
+  app.use(router.routes())
+}
+
+const outline: Application = {
+  files: {
+    'build/app/assets/index-0a1b2c3d.js': SCRIPT,
+    'build/app/sw.js': 'self.skipWaiting()',
+    'build/app/manifest.webmanifest': '{ "name": "Outline" }',
+    'public/images/avatar.png': IMAGE,
+    'public/fonts/a.woff2': 'a font',
+    'public/email/logo.png': IMAGE,
+    'locales/en_US/translation.json': '{ "New": "New" }',
+    'package.json': '{}'
+  },
+  compressed: ['build/app'],
+  before: outlineBefore,
+  after: outlineAfter,
+  behind(app) {
+    const router = new Router()
+    router.get(/.*/, page)
+    app.use(router.routes())
+  },
+  paths: {
+    script: '/static/assets/index-0a1b2c3d.js',
+    image: '/images/avatar.png',
+    folder: '/static/assets',
+    missing: '/static/assets/index-00000000.js',
+    page: '/doc/welcome-23',
+    more: [
+      ...['/', '/static/sw.js', '/static/manifest.webmanifest', '/fonts/a.woff2', '/images/no.png'],
+      ...['/locales/en_US.json', '/locales/xx.json', '/static/']
+    ]
+  }
+}
+
+/** Strapi's uploads and its public directory: koa-range and koa-static, which wait for the routes. */
+function uploadsBefore(app: Koa, root: string): void {
+  const router = new Router()
+  const dir = join(root, 'public')
+  const uploads = compose([range, serve(dir, { defer: true })])
+  router.get('/uploads/{*path}', uploads)
+  router.get(/^\/(?!uploads\/)/, serve(dir, { maxage: 60_000, defer: true }))
+  app.use(router.routes())
+}
+
+function uploadsAfter(app: Koa, root: string): void {
+  const mounts = {
+    '/uploads': 'public/uploads',
+    '/': { dir: 'public', cacheControl: 'public, max-age=60' }
+  }
+  app.use(koaAssets({ ...OURS, root, mounts }))
+}
+
+const uploads: Application = {
+  files: {
+    'public/uploads/report-0a1b2c3d.js': SCRIPT,
+    'public/uploads/photo.png': IMAGE,
+    'public/uploads/a b.txt': 'with a blank',
+    'public/uploads/.gitkeep': '',
+    'public/robots.txt': 'User-agent: *',
+    'public/about.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: [],
+  front: framing('SAMEORIGIN'),
+  before: uploadsBefore,
+  after: uploadsAfter,
+  paths: {
+    script: '/uploads/report-0a1b2c3d.js',
+    image: '/uploads/photo.png',
+    folder: '/uploads',
+    missing: '/uploads/none.js',
+    page: '/about.html',
+    more: ['/', '/uploads/a%20b.txt', '/uploads/.gitkeep', '/robots.txt', '/none.txt', '/no']
+  }
+}
+
+/** Strapi's admin panel: koa-static over the last segment of the path, else the page, whatever was asked. */
+function adminBefore(app: Koa, root: string): void {
+  const router = new Router()
+  const dir = join(root, 'build')
+  const files = serve(dir, {
+    maxage: 31_536_000,
+    index: 'index.html',
+    setHeaders(res, path) {
+      if (extname(path) === '.html') return
+      res.setHeader('Cache-Control', 'public, max-age=31536000, immutable')
+    }
+  })
+  const fallback: Middleware = async (ctx, next) => {
+    await next()
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return
+    if (ctx.body != null || ctx.status !== 404) return
+    ctx.type = 'html'
+    ctx.body = createReadStream(join(dir, 'index.html'))
+  }
+  router.get('/admin{/*path}', fallback, async (ctx, next) => {
+    const { path } = ctx
+    ctx.path = basename(path)
+    await files(ctx, async () => {
+      ctx.path = path
+      await next()
+      ctx.path = basename(path)
+    })
+    ctx.path = path
+  })
+  app.use(router.routes())
+}
+
+function adminAfter(app: Koa, root: string): void {
+  const panel = { dir: 'build', index: 'index.html', fallback: 'index.html', immutable: true }
+  app.use(koaAssets({ ...OURS, root, mounts: { '/admin': panel } }))
+}
+
+const admin: Application = {
+  files: {
+    'build/index.html': PAGE,
+    'build/main-0a1b2c3d.js': SCRIPT,
+    'build/favicon.png': IMAGE,
+    'package.json': '{}'
+  },
+  compressed: ['build'],
+  front: framing('SAMEORIGIN'),
+  before: adminBefore,
+  after: adminAfter,
+  behind(app) {
+    const router = new Router()
+    router.post('/admin/login', ctx => void (ctx.body = { token: 'x' }))
+    app.use(router.routes())
+  },
+  paths: {
+    script: '/admin/main-0a1b2c3d.js',
+    image: '/admin/favicon.png',
+    folder: '/admin',
+    missing: '/admin/main-00000000.js',
+    page: '/admin/content-manager/article/23',
+    more: [
+      ...['/admin/index.html', '/admin/types/article.article', '/admin/a/b/main-0a1b2c3d.js'],
+      ...['/admin/none.png', '/admin/auth/login/', '/administrator']
+    ]
+  }
+}
+
+/** Logto: a single-page application at /, another below it; what is no file of theirs is their page. */
+function logtoBefore(app: Koa, root: string): void {
+  const single = (dir: string, skipped: readonly string[] = []): Middleware => {
+    const files: Middleware = async (ctx, next) => {
+      if (ctx.method === 'HEAD' || ctx.method === 'GET') {
+        const isPage = ctx.path.endsWith('/') || ctx.path.endsWith('/index.html')
+        const options = { root: join(root, dir), index: 'index.html' }
+        await send(ctx, ctx.path, { ...options, ...(!isPage && { maxage: 7 * DAY_MS }) })
+      }
+      return next()
+    }
+    return async (ctx, next) => {
+      if (skipped.some(name => ctx.path.startsWith(`/${name}`))) return next()
+      const names = await disk.readdir(join(root, dir))
+      if (!names.some(name => ctx.path.startsWith(`/${name}`))) ctx.path = '/'
+      return files(ctx, next)
+    }
+  }
+  app.use(compress())
+  app.use(mount('/console', single('console/dist')))
+  app.use(single('experience/dist', ['console', 'oidc', 'api']))
+}
+
+function logtoAfter(app: Koa, root: string): void {
+  const single = { index: 'index.html', fallback: 'index.html' }
+  const cacheControl = (path: string) =>
+    /(?:\/|\.html)$/.test(path) ? 'no-cache' : 'public, max-age=604800'
+  const fallback = { file: 'index.html', except: /^\/(?:api|oidc)/ }
+  const mounts = {
+    '/console': { ...single, dir: 'console/dist', cacheControl },
+    '/': { ...single, dir: 'experience/dist', cacheControl, fallback }
+  }
+  app.use(koaAssets({ ...OURS, root, mounts }))
+  app.use(compress())
+}
+
+const logto: Application = {
+  files: {
+    'experience/dist/index.html': PAGE,
+    'experience/dist/assets/index-0a1b2c3d.js': SCRIPT,
+    'experience/dist/favicon.png': IMAGE,
+    'console/dist/index.html': `${PAGE}console`,
+    'console/dist/assets/main-0a1b2c3d.js': SCRIPT,
+    'package.json': '{}'
+  },
+  compressed: ['experience/dist', 'console/dist'],
+  before: logtoBefore,
+  after: logtoAfter,
+  behind(app) {
+    const router = new Router()
+    router.get('/api/status', ctx => void (ctx.body = { status: 'ok' }))
+    app.use(router.routes())
+  },
+  paths: {
+    script: '/assets/index-0a1b2c3d.js',
+    image: '/favicon.png',
+    folder: '/assets',
+    missing: '/assets/index-00000000.js',
+    page: '/sign-in',
+    more: [
+      ...['/', '/index.html', '/console', '/console/', '/console/applications/a.b', '/api/status'],
+      ...['/console/assets/main-0a1b2c3d.js', '/console/none.js', '/api/none', '/none.png']
+    ]
+  }
+}
+
+/** egg-static: koa-range and koa-static-cache, with what egg sets in production. */
+function eggBefore(app: Koa, root: string): void {
+  const files = staticCache({
+    prefix: '/public/',
+    dir: join(root, 'app/public'),
+    dynamic: true,
+    preload: false,
+    buffer: true,
+    maxAge: 31_536_000,
+    files: new LRUCache<string, object>({ max: 1000 }) as never
+  })
+  app.use(compose([range, files]))
+}
+
+function eggAfter(app: Koa, root: string): void {
+  const files = { dir: 'app/public', cacheControl: 'public, max-age=31536000' }
+  app.use(koaAssets({ ...OURS, root, mounts: { '/public': files } }))
+}
+
+const egg: Application = {
+  files: {
+    'app/public/js/main-0a1b2c3d.js': SCRIPT,
+    'app/public/logo.png': IMAGE,
+    'app/public/data.json': '{}',
+    'app/public/index.html': PAGE,
+    'package.json': '{}'
+  },
+  compressed: ['app/public'],
+  before: eggBefore,
+  after: eggAfter,
+  behind(app) {
+    const router = new Router()
+    router.get('/home', page)
+    app.use(router.routes())
+  },
+  paths: {
+    script: '/public/js/main-0a1b2c3d.js',
+    image: '/public/logo.png',
+    folder: '/public/js',
+    missing: '/public/js/none.js',
+    page: '/home',
+    more: ['/public/data.json', '/public/index.html', '/public/', '/public', '/none', '/none.txt']
+  }
+}
+
+/**
+ * Misskey in its days with Koa (it is on Fastify now): koa-send in routes, a stream for the files of its
+ * users, and its page for everything else.
+ */
+function misskeyBefore(app: Koa, root: string): void {
+  const router = new Router()
+  const directory = (at: string, dir: string) =>
+    router.get(`${at}{*path}`, async ctx => {
+      const path = ctx.path.replace(at, '')
+      await send(ctx, path || '/', { root: join(root, dir), maxage: 7 * DAY_MS })
+    })
+  const one = (path: string, file: string, dir: string) =>
+    router.get(path, async ctx => void (await send(ctx, file, { root: join(root, dir) })))
+  directory('/static-assets/', 'assets')
+  directory('/client-assets/', 'client/assets')
+  directory('/assets/', 'built/client')
+  one('/apple-touch-icon.png', '/apple-touch-icon.png', 'assets')
+  one('/robots.txt', '/robots.txt', 'assets')
+  one('/sw.12.js', '/sw.js', 'built/sw')
+  one('/api-doc', '/redoc.html', 'assets')
+  router.get('/twemoji/{*path}', async ctx => {
+    const path = ctx.path.replace('/twemoji/', '')
+    if (!/^[0-9a-f-]+\.svg$/.test(path)) {
+      ctx.status = 404
+      return
+    }
+    ctx.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
+    await send(ctx, path, { root: join(root, 'twemoji/svg'), maxage: 30 * DAY_MS })
+  })
+  router.get('/files/:key', async ctx => {
+    const file = join(root, 'files', basename(ctx.params['key'] ?? ''))
+    ctx.set('Content-Security-Policy', "default-src 'none'; img-src 'self'; media-src 'self'")
+    try {
+      await disk.access(file)
+    } catch {
+      ctx.status = 404
+      ctx.set('Cache-Control', 'max-age=86400')
+      return
+    }
+    ctx.body = createReadStream(file)
+    ctx.set('Content-Type', 'video/mp4')
+    ctx.set('Cache-Control', 'max-age=31536000, immutable')
+    ctx.set('Content-Disposition', 'inline; filename="film.mp4"')
+  })
+  app.use(router.routes())
+}
+
+function misskeyAfter(app: Koa, root: string): void {
+  const router = new Router()
+  const week = 'public, max-age=604800'
+  const twemoji = {
+    dir: 'twemoji/svg',
+    cacheControl: 'public, max-age=2592000',
+    headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" }
+  }
+  const mounts = {
+    '/static-assets': { dir: 'assets', cacheControl: week },
+    '/client-assets': { dir: 'client/assets', cacheControl: week },
+    '/assets': { dir: 'built/client', cacheControl: week },
+    '/twemoji': twemoji
+  }
+  app.use(koaAssets({ ...OURS, root, mounts }))
+  const cacheControl = 'public, max-age=0'
+  const one = (path: string, file: string, dir: string) =>
+    router.get(path, ctx => ctx.sendFile(file, { root: dir, cacheControl }))
+  one('/apple-touch-icon.png', 'apple-touch-icon.png', 'assets')
+  one('/robots.txt', 'robots.txt', 'assets')
+  one('/sw.12.js', 'sw.js', 'built/sw')
+  one('/api-doc', 'redoc.html', 'assets')
+  router.get('/files/:key', async ctx => {
+    ctx.set('Content-Security-Policy', "default-src 'none'; img-src 'self'; media-src 'self'")
+    ctx.set('Content-Disposition', 'inline; filename="film.mp4"')
+    const cacheControl = 'max-age=31536000, immutable'
+    const key = ctx.params['key'] ?? ''
+    await ctx.sendFile(key, { root: 'files', type: 'video/mp4', cacheControl })
+  })
+  const files = /^\/(?:assets|client-assets|static-assets|twemoji)\//
+  router.get(files, ctx => void (ctx.status = 404))
+  app.use(router.routes())
+}
+
+const misskey: Application = {
+  files: {
+    'built/client/app.0a1b2c3d.js': SCRIPT,
+    'built/sw/sw.js': 'self.skipWaiting()',
+    'assets/icon.png': IMAGE,
+    'assets/apple-touch-icon.png': IMAGE,
+    'assets/robots.txt': 'User-agent: *',
+    'assets/redoc.html': PAGE,
+    'client/assets/about-icon.png': IMAGE,
+    'twemoji/svg/1f600.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    'files/0c1d2e': 'a film',
+    'package.json': '{}'
+  },
+  compressed: ['built/client'],
+  front: framing('DENY'),
+  before: misskeyBefore,
+  after: misskeyAfter,
+  behind(app) {
+    const router = new Router()
+    router.get(/.*/, page)
+    app.use(router.routes())
+  },
+  paths: {
+    script: '/assets/app.0a1b2c3d.js',
+    image: '/static-assets/icon.png',
+    folder: '/assets',
+    missing: '/assets/app.00000000.js',
+    page: '/@ana@example.com',
+    more: [
+      ...['/apple-touch-icon.png', '/robots.txt', '/sw.12.js', '/twemoji/1f600.svg', '/api-doc'],
+      ...['/client-assets/about-icon.png', '/twemoji/none.svg', '/files/0c1d2e', '/files/none', '/']
+    ]
+  }
+}
+
+/** Budibase: koa-send behind koa-compress without Brotli; a path without a dot is the builder's page. */
+function budibaseBefore(app: Koa, root: string): void {
+  const router = new Router()
+  app.use(compress({ threshold: 2048, br: false }))
+  router.get('/builder{/*file}', async ctx => {
+    const { file = '' } = ctx.params
+    await send(ctx, file.includes('.') ? file : 'index.html', { root: join(root, 'builder') })
+  })
+  const client = join(root, 'client/dist')
+  router.get('/api/assets/global/client', async ctx => {
+    await send(ctx, 'budibase-client.js', { root: client })
+  })
+  router.get('/api/assets/global/{*file}', async ctx => {
+    await send(ctx, ctx.params['file'] ?? '', { root: client })
+  })
+  app.use(router.routes())
+}
+
+function budibaseAfter(app: Koa, root: string): void {
+  const router = new Router()
+  const builder = { dir: 'builder', index: 'index.html', fallback: 'index.html' }
+  const mounts = { '/builder': builder, '/api/assets/global': 'client/dist' }
+  app.use(koaAssets({ ...OURS, root, mounts }))
+  app.use(compress({ threshold: 2048, br: false }))
+  router.get('/api/assets/global/client', ctx =>
+    ctx.sendFile('budibase-client.js', { root: 'client/dist', cacheControl: 'public, no-cache' })
+  )
+  app.use(router.routes())
+}
+
+const budibase: Application = {
+  files: {
+    'builder/index.html': PAGE,
+    'builder/assets/index-0a1b2c3d.js': SCRIPT,
+    'builder/bblogo.png': IMAGE,
+    'client/dist/budibase-client.js': SCRIPT,
+    'client/dist/chunks/a.js': SCRIPT,
+    'package.json': '{}'
+  },
+  compressed: ['builder', 'client/dist'],
+  before: budibaseBefore,
+  after: budibaseAfter,
+  paths: {
+    script: '/builder/assets/index-0a1b2c3d.js',
+    image: '/builder/bblogo.png',
+    folder: '/builder',
+    missing: '/builder/assets/index-00000000.js',
+    page: '/builder/workspace/app_1/design',
+    more: [
+      ...['/builder/index.html', '/builder/app/v1.2', '/api/assets/global/client', '/builder/.env'],
+      ...['/api/assets/global/chunks/a.js', '/api/assets/global/none.js', '/api/assets/global/']
+    ]
+  }
+}
+
+export const applications = { outline, uploads, admin, logto, egg, misskey, budibase }
