@@ -2,8 +2,12 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
 import { COMMANDS } from '../../lib/cli/arguments.ts'
-import { blocksLeft, makeExample, readPage } from '../support/examples.ts'
+import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
+import { makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { withDigest } from '../support/digest.ts'
 import { soakTest } from '../support/soak.ts'
@@ -197,6 +201,50 @@ soakTest('the example responds with its assets, and with 304', async t => {
   t.is((await site.ask('/books/7', { headers: { 'if-none-match': '"7-1"' } })).status, 304)
   t.is((await site.ask('/assets/polls/app.css')).text, 'h1 {}')
   t.regex(await site.run('npx koa-fresh-assets explain /assets/polls/app.css'), /apps\/polls/)
+})
+
+const said = comingFromPage.text.matchAll(/^## (.*)$/gm)
+const stanzas = Array.from(said, ([, section = '']) => section).flatMap(section =>
+  comingFromPage
+    .take(section)
+    .flatMap(({ text }) => text.trimEnd().split('\n\n'))
+    .map(stanza => ({ section, stanza }))
+)
+
+test('every line of another framework has one of ours, which results in what is said', async t => {
+  const book = { id: 7, revision: 1, updatedAt: new Date('2024-05-01T10:00:00Z') }
+  const mounted: KoaAssetsOptions[] = []
+  const koaAssets = (options: KoaAssetsOptions) => void mounted.push(options)
+  const cache = koaHttpCache({ trace: false })
+  const run: Middleware = async ctx => {
+    const code = stanzas[Number(ctx.query['n'])]?.stanza.replaceAll(/^\/\/.*$/gm, '').trim()
+    const names = { ctx, assets: ctx.assets, book, koaAssets }
+    ctx.body =
+      (await evaluate(`return (async () => ${code?.replace(/^await /, '')})()`, names)) ?? ''
+  }
+  const site = await makeSite(
+    t,
+    {
+      'stylesheets/app.css': 'p {}',
+      'javascripts/app.js': 'go()',
+      'javascripts/vendor/menu.js': 'menu()',
+      'images/logo.png': 'png',
+      'images/icons/cart.svg': '<svg/>',
+      '/apps/polls/assets/stylesheets/app.css': 'p {}'
+    },
+    { routes: (ctx, next) => cache(ctx, async () => void (await run(ctx, next))) }
+  )
+  for (const [n, { section, stanza }] of stanzas.entries()) {
+    const { status, text, headers } = await site.ask(`/?n=${n}`)
+    t.is(status, 200, `${section}: ${stanza}`)
+    const [, expected = ''] = /^\/\/ -> (.*)$/m.exec(stanza) ?? []
+    const [, field, value] = /^([A-Z][\w-]+): (.*)$/.exec(expected) ?? []
+    if (field === undefined) t.is(text, expected, section)
+    else t.is(headers[field.toLowerCase()], value, section)
+  }
+  t.true(stanzas.length >= 20)
+  t.is(mounted.length, 4)
+  for (const { mounts = {} } of mounted) await makeSite(t, {}, { mounts, env: 'production' })
 })
 
 test('every command that the tables give exists, with its options', async t => {
