@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
 import test, { type ExecutionContext } from 'ava'
-import Koa, { type Middleware } from 'koa'
+import Koa, { type Context, type Middleware } from 'koa'
+import compose from 'koa-compose'
 import compress from 'koa-compress'
 import conditional from 'koa-conditional-get'
 import etag from 'koa-etag'
@@ -32,6 +33,7 @@ const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
 const [aliasExample] = page.take('Aliases').map(asBody)
 const [everyPathExample] = page.take('A route for every path').map(asBody)
 const [sirvExample] = page.take('sirv').map(asBody)
+const YEAR = 'public, max-age=31536000, immutable'
 const TEXT = 'body { color: red }\n'.repeat(50)
 
 async function listen(t: ExecutionContext, app: Koa) {
@@ -285,6 +287,106 @@ test('the table for sirv says what sirv and koaAssets do', async t => {
   )
   writeFiles(root, { 'dist/later.txt': 'later' })
   t.deepEqual(await statuses('/later.txt'), [404, 200])
+})
+
+/** The path and a field, or no field for status and text; their options, ours, and what both respond. */
+type Row = readonly [question: string, theirs: object, ours: object, expected: string]
+
+const AGE = 'cache-control'
+const FOREVER = { immutable: true }
+const MINUTE = 'public, max-age=60'
+const noindex = { 'X-Robots-Tag': 'noindex' }
+const setHeaders = (res: Context['res']) => void res.setHeader('X-Robots-Tag', 'noindex')
+const index = { index: 'home.html' }
+const byPath = (path: string) => (path.endsWith('.css') ? MINUTE : 'no-cache')
+const SERVE: readonly Row[] = [
+  [`/a.txt ${AGE}`, { maxage: 60_000 }, { cacheControl: MINUTE }, `max-age=60 | ${MINUTE}`],
+  [`/app.css ${AGE}`, { maxage: 60_000 }, { cacheControl: byPath }, `max-age=60 | ${MINUTE}`],
+  [`/a.txt ${AGE}`, FOREVER, FOREVER, `max-age=0,immutable | ${YEAR}`],
+  ['/docs/', index, index, '200 docs | 200 docs'],
+  ['/docs location', index, index, 'undefined | /docs/'],
+  ['/docs', { ...index, format: false }, {}, '404 Not Found | 404 Not Found'],
+  ['/.env', { hidden: true }, {}, '200 secret | 404 Not Found'],
+  ['/app.css content-encoding', {}, {}, 'br | br'],
+  ['/app.css x-robots-tag', { setHeaders }, { headers: () => noindex }, 'noindex | noindex']
+]
+const SEND: readonly Row[] = [
+  ['a%20b.txt', {}, {}, '200 blank | 404 Not Found'],
+  ['/app.css content-encoding', {}, {}, 'br | br'],
+  [`app.css ${AGE}`, {}, {}, 'max-age=0 | private, no-cache'],
+  [`app.css ${AGE}`, { maxage: 60_000 }, { cacheControl: MINUTE }, `max-age=60 | ${MINUTE}`],
+  [`a.txt ${AGE}`, FOREVER, FOREVER, `max-age=0,immutable | ${YEAR.replace('public', 'private')}`],
+  ['.env', { hidden: true }, {}, '200 secret | 404 Not Found'],
+  ['docs', {}, {}, '404 Not Found | 404 Not Found'],
+  ['home', { extensions: ['html'] }, {}, '200 home | 404 Not Found']
+]
+const compressed = { gzip: true, usePrecompiledGzip: true, buffer: true }
+const unkept = { cacheControl: 'no-cache' }
+const CACHE: readonly Row[] = [
+  [`/app.css ${AGE}`, { maxAge: 60 }, { cacheControl: MINUTE }, `${MINUTE} | ${MINUTE}`],
+  [`/a.txt ${AGE}`, unkept, unkept, 'no-cache | no-cache'],
+  ['/app.css content-encoding', compressed, {}, 'gzip | br'],
+  ['/a.txt', { filter: ['app.css'] }, {}, '404 Not Found | 200 a'],
+  ['/b.txt', { alias: { '/b.txt': '/a.txt' } }, {}, '200 a | 404 Not Found'],
+  ['/a.txt content-md5', {}, {}, 'DMF1ucDxtqgxw5niaXcmYQ== | undefined']
+]
+
+test('the tables say what each option of koa-static, koa-send and koa-static-cache does, and what ours does', async t => {
+  const root = makeProject(t, {
+    'public/app.css': TEXT + TEXT,
+    'public/app.css.br': brotliCompressSync(TEXT + TEXT),
+    'public/a.txt': 'a',
+    'public/a b.txt': 'blank',
+    'public/home.html': 'home',
+    'public/docs/home.html': 'docs',
+    'public/.env': 'secret'
+  })
+  const dir = join(root, 'public')
+  const serving = { root, env: 'production', serve: true, apps: false, public: false } as const
+  const mounted = (ours: object) =>
+    koaAssets({ ...serving, mounts: { '/': { dir: 'public', ...ours } } })
+  const headers = { 'accept-encoding': 'gzip, br' }
+  const check = async (
+    rows: readonly Row[],
+    before: (theirs: object, path: string) => Middleware,
+    after: (ours: object, path: string) => Middleware,
+    urlOf = (path: string) => path
+  ) => {
+    for (const [question, theirs, ours, expected] of rows) {
+      const [path = '', field] = question.split(' ')
+      const said = [before(theirs, path), after(ours, path)].map(async middleware => {
+        const {
+          status,
+          text,
+          headers: fields
+        } = await (await site(t, middleware))(urlOf(path), { headers })
+        return field === undefined ? `${status} ${text}` : String(fields[field])
+      })
+      t.is((await Promise.all(said)).join(' | '), expected, `${question} ${JSON.stringify(theirs)}`)
+    }
+  }
+  await check(SERVE, options => serve(dir, options), mounted)
+  await check(CACHE, options => staticCache(dir, { ...options }), mounted)
+  const elsewhere = koaAssets({ ...serving, mounts: { '/elsewhere': 'public' } })
+  await check(
+    SEND,
+    (options, path) => async ctx => void (await send(ctx, path, { root: dir, ...options })),
+    (options, path) =>
+      compose([elsewhere, ctx => ctx.sendFile(path, { root: 'public', ...options })]),
+    () => '/'
+  )
+})
+
+test('koa-static-cache without `dynamic` knows the files of its start; a mount those that are there', async t => {
+  const root = makeProject(t, { 'public/app.js': 'go()' })
+  const mounts = { '/': 'public' }
+  const ours = await site(t, koaAssets({ root, env: 'production', serve: true, mounts }))
+  const theirs = await site(t, staticCache(join(root, 'public'), { buffer: true }))
+  writeFiles(root, { 'public/app.js': 'gone()', 'public/later.js': 'later()' })
+  t.is((await theirs('/app.js')).text, 'go()')
+  t.is((await theirs('/later.js')).status, 404)
+  t.is((await ours('/app.js')).text, 'gone()')
+  t.is((await ours('/later.js')).text, 'later()')
 })
 
 test('the table for koa-range says what koa-range does, and what the 404 of koa-send tells', async t => {
