@@ -1,4 +1,4 @@
-// The README's promises: its examples do what they say, its tables name what there is.
+// The README's promises: its examples do what they say.
 import { execFile, type ExecFileException } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -8,186 +8,72 @@ import Router from '@koa/router'
 import test from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
-import { APP, LAYERED, TOP } from '../lib/assets/settings/option-table.ts'
 import { COMMANDS } from '../lib/cli/arguments.ts'
 import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { withDigest } from './support/digest.ts'
-import { soakTest } from './support/soak.ts'
 
 const page = readPage('README.md')
 const readme = page.text
 const first = page.take('')
-const fragments = [...page.take('Mounts'), ...page.take('One file from a route')].map(asBody)
-const commands = page.take('Production', 'sh')
-const shared = page.take('Production', 'js')
-
-function section(title: string): string {
-  const start = readme.indexOf(`## ${title}\n`)
-  if (start === -1) throw new Error(`the README has no section ${title}`)
-  const end = readme.slice(start + 3).search(/^## |^### /m)
-  return readme.slice(start, end === -1 ? undefined : start + 3 + end)
-}
-
-/** The cells of each row of the tables of a section. */
-function rows(title: string): string[][] {
-  return section(title)
-    .split('\n')
-    .filter(line => line.startsWith('| ') && !line.includes('---'))
-    .map(line =>
-      line
-        .slice(2, -2)
-        .split(' | ')
-        .map(cell => cell.trim())
-    )
-    .filter(([first]) => first?.startsWith('`'))
-}
-
-const code = (cell = '') => /^`([^`]+)`$/.exec(cell)?.[1]
+const fragments = [
+  ...page.take('Respond 304 before the work'),
+  ...page.take('Serve what others built')
+].map(asBody)
 
 test('every block of the README is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
-const BOOKS = `export const books = { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) }
-  export const render = (book, { stylesheet }) => stylesheet`
-
-test('the first example serves its stylesheet, and its page with a 304 for what is unchanged; then in production', async t => {
-  const site = makeExample(t, {
-    'books.js': BOOKS,
-    'apps/web/assets/stylesheets/app.css.scss': 'a { b { color: red } }'
-  })
-  await site.follow(first)
-  await site.run('node server.js')
-  const { text, headers } = await site.ask('/books/1')
-  t.is(text, '<link href="/assets/app.css" type="text/css" rel="stylesheet">')
-  t.is(headers['cache-control'], 'public, max-age=600')
-  t.regex((await site.ask('/assets/app.css')).text, /a b \{/)
-  const again = { headers: { 'if-modified-since': headers['last-modified'] } }
-  t.is((await site.ask('/books/1', again)).status, 304)
-  await site.follow(commands)
-  t.regex((await site.ask('/books/1')).text, withDigest(/\/assets\/app-DIGEST\.css/))
+test('the first example: a page with its stylesheet, a 304 for what is unchanged; then in production', async t => {
+  const site = makeExample(t, { 'package.json': '{}' })
+  await site.follow(first.slice(0, 2))
+  const { text, headers } = await site.ask('/')
+  t.true(text.includes('<link href="/assets/app.css" type="text/css" rel="stylesheet">'))
+  t.true(text.includes('<script src="/assets/-/live.js"'))
+  t.regex((await site.ask('/assets/app.css')).text, /^h1 \{ color: teal \}/)
+  t.is((await site.ask('/', { headers: { 'if-none-match': headers.etag } })).status, 304)
+  await site.follow(first.slice(2))
+  const [path = ''] = withDigest(/\/assets\/app-DIGEST\.css/).exec((await site.ask('/')).text) ?? []
+  const asset = await site.ask(path, { headers: { 'accept-encoding': 'br' } })
+  t.deepEqual(
+    [asset.status, asset.headers['cache-control']],
+    [200, 'public, max-age=31536000, immutable']
+  )
 })
 
-soakTest('the command and the application share a configuration', async t => {
-  const folder = 'node_modules/a-package-that-adds-assets'
-  const site = makeExample(t, { 'assets/app.css': 'p { color: red }' })
-  site.write({
-    [`${folder}/package.json`]: '{ "exports": "./index.js" }',
-    [`${folder}/index.js`]: ''
-  })
-  await site.follow(shared)
-  const page = "app.use(ctx => { ctx.body = ctx.assets.url('app.css') })\napp.listen(3000)"
-  site.write({ 'server.js': `${site.read('server.js')}${page}` })
-  await site.run('npx koa-fresh-assets precompile')
-  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
-  const [, path = ''] =
-    withDigest(/^https:\/\/cdn\.example\.com(\/assets\/app-DIGEST\.css)$/).exec(
-      (await site.ask('/')).text
-    ) ?? []
-  t.regex((await site.ask(path)).text, /^p ?\{ ?color: ?red;? ?\}/)
-})
-
-test('the examples of mounts and of one file from a route serve what they name', async t => {
+test('the examples of a route and of mounts respond as they say', async t => {
   const root = makeProject(t, {
     'data/uploads/cat.png': 'cat',
-    'data/reports/5.pdf': 'report',
     'dist/index.html': 'admin',
     'dist/main.js': '',
     'dist/.vite/manifest.json': '{"main.js":{"file":"main.js","isEntry":true}}'
   })
   const [app, router] = [new Koa(), new Router()]
-  app.use((ctx, next) => {
-    ctx.state.user = ctx.get('X-User')
-    return next()
-  })
+  app.use(koaHttpCache())
   const here = (options: KoaAssetsOptions) =>
     app.use(koaAssets({ ...options, root, env: 'production' }))
-  for (const body of fragments) evaluate(body, { koaAssets: here, router })
+  const books = { find: () => ({ updatedAt: new Date('2024-05-01T10:00:00Z') }) }
+  let rendered = 0
+  const render = () => `page ${(rendered += 1)}`
+  for (const body of fragments) evaluate(body, { koaAssets: here, router, books, render })
   app.use(router.routes())
   const agent = supertest(app.callback())
+  const page = await agent.get('/books/1')
+  t.deepEqual([page.text, page.headers['cache-control']], ['page 1', 'public, max-age=600'])
+  const since = page.headers['last-modified'] ?? ''
+  t.is((await agent.get('/books/1').set('If-Modified-Since', since)).status, 304)
+  t.is(rendered, 1)
   const upload = await agent.get('/uploads/cat.png')
   t.is(upload.headers['cache-control'], 'public, max-age=604800')
   t.is((await agent.get('/admin/users').set('Sec-Fetch-Mode', 'navigate')).text, 'admin')
-  t.is((await agent.get('/reports/5')).status, 401)
-  const report = await agent.get('/reports/5').set('X-User', 'ada')
-  t.is(report.headers['content-disposition'], 'attachment; filename="Report.pdf"')
-  t.is(report.headers['cache-control'], 'private, no-cache')
 })
 
-test('the table names every view helper, and each call gives what it says', async t => {
-  let helpers: readonly string[] = []
-  const app = new Koa()
-  app.use(koaAssets({ root: makeProject(t), serve: false, env: 'development' }))
-  app.use(ctx => {
-    const names = Object.keys(ctx.assets)
-    helpers = names
-    const call = ctx.get('X-Call')
-    // oxlint-disable-next-line typescript/no-implied-eval -- the README's own words
-    const evaluate = new Function(...names, `return ${call}`) as (...args: unknown[]) => string
-    ctx.body = evaluate(...names.map(name => ctx.assets[name as keyof typeof ctx.assets]))
-  })
-  const agent = supertest(app.callback())
-  const calls = rows('In views').flatMap(([call, output]) => {
-    const [source, expected] = [code(call), code(output)]
-    return source && expected?.startsWith('<') && !/…|\$|<32/.test(expected)
-      ? [[source, expected]]
-      : []
-  })
-  t.true(calls.length >= 5)
-  for (const [call = '', expected = ''] of calls) {
-    t.is((await agent.get('/').set('X-Call', call)).text, expected, call)
-  }
-  t.true(helpers.length > 5)
-  for (const name of helpers) t.regex(section('In views'), new RegExp(`\`${name}[(\`]`))
-})
-
-test('the tables name every option of koaAssets, and no other', t => {
-  const named = rows('Options').map(([option]) => code(option) ?? '')
-  t.deepEqual(
-    named.toSorted((a, b) => (a < b ? -1 : 1)),
-    Object.keys(TOP).toSorted((a, b) => (a < b ? -1 : 1))
-  )
-  const perApp = Object.keys(APP).filter(key => !(key in TOP))
-  t.deepEqual(perApp, ['dir', 'path'])
-  for (const key of Object.keys(LAYERED)) t.true(named.includes(key), key)
-})
-
-test('the table names every option of koaHttpCache, and no other', t => {
-  const error = t.throws(() => koaHttpCache({ '?': true } as object), { instanceOf: TypeError })
-  const known = error.message.split('known options: ')[1]?.split(', ') ?? []
-  const cells = rows('HTTP caching').map(([option = '']) => option)
-  const named = cells.flatMap(cell => (/ctx\./.test(cell) ? [] : cell.split(', ')))
-  t.deepEqual(named.map(code), known)
-})
-
-test('each method of koaHttpCache writes what the table says', async t => {
-  const app = new Koa()
-  app.use(koaHttpCache())
-  app.use(async ctx => {
-    ctx.cacheControl('public', { maxAge: 600 })
-    if (ctx.path === '/expires') ctx.expires(900, 'public')
-    if (ctx.method === 'POST') ctx.invalidateCacheGroups('books')
-    ctx.cacheGroups('book-7', 'books')
-    await ctx.fresh('etag')
-    ctx.body = 'fine'
-  })
-  const agent = supertest(app.callback())
-  t.true(section('HTTP caching').includes('`Cache-Control: public, max-age=600`'))
-  t.is((await agent.get('/')).headers['cache-control'], 'public, max-age=600')
-  t.true(section('HTTP caching').includes('`Cache-Control: public, max-age=900`'))
-  t.is((await agent.get('/expires')).headers['cache-control'], 'public, max-age=900')
-  t.is((await agent.get('/').set('If-None-Match', '"etag"')).status, 304)
-  t.true(section('HTTP caching').includes('`Cache-Groups: "book-7", "books"`'))
-  t.is((await agent.get('/')).headers['cache-groups'], '"book-7", "books"')
-  t.true(section('HTTP caching').includes('`Cache-Group-Invalidation: "books"`'))
-  t.is((await agent.post('/')).headers['cache-group-invalidation'], '"books"')
-})
-
-test('the table names every command, and no other', t => {
-  const named = rows('Production').map(([command]) => code(command)?.split(' ')[0])
+test('the commands are named in their order', t => {
+  const [, line = ''] = /^`npx koa-fresh-assets` (.*)$/m.exec(readme) ?? []
+  const named = Array.from(line.matchAll(/`(\w+)`/g), ([, name]) => name)
   t.deepEqual(
     named,
     COMMANDS.map(({ name }) => name)
@@ -212,7 +98,7 @@ test('CONTRIBUTING has every room, and names files that are there, as the decisi
 })
 
 test('the README is short', t => {
-  t.true(readme.split('\n').length < 250)
+  t.true(readme.split('\n').length < 150)
 })
 
 // What is published to a registry.

@@ -1,0 +1,305 @@
+// The pages to look things up: their tables name what there is, with type, unit and default, and nothing else.
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import Router from '@koa/router'
+import Koa from 'koa'
+import supertest from 'supertest'
+import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
+import { APP, LAYERED, TOP } from '../../lib/assets/settings/option-table.ts'
+import { COMMANDS, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
+import * as assets from '../../lib/koa-assets.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import type { Expectation } from '../../lib/options.ts'
+import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
+import { makeProject } from '../support/site.ts'
+import { soakTest } from '../support/soak.ts'
+import { withDigest } from '../support/digest.ts'
+
+const optionsPage = readPage('docs/options.md')
+const helpersPage = readPage('docs/helpers.md')
+const commandsPage = readPage('docs/commands.md')
+const mountsText = readFileSync('docs/mounts.md', 'utf8')
+const liveText = readFileSync('docs/live.md', 'utf8')
+
+type Row = readonly string[]
+
+/** The rows of the tables of a section, those of its subsections left out, without their headings. */
+function rows(page: string, title: string): readonly Row[] {
+  const start = new RegExp(`^#+ ${title}$`, 'm').exec(page)
+  if (!start) throw new Error(`there is no section ${title}`)
+  const [section = ''] = page.slice(start.index + start[0].length).split(/^#/m)
+  const cells = (line: string) =>
+    line
+      .slice(2, -2)
+      .split(' | ')
+      .map(cell => cell.trim())
+  return Array.from(section.matchAll(/^\| .* \|$/gm), ([line]) => cells(line)).filter(
+    row => row[0]?.includes('`') === true || row[0]?.startsWith('the same') === true
+  )
+}
+
+const codes = (cell = '') => Array.from(cell.matchAll(/`([^`]+)`/g), ([, text = '']) => text)
+const code = (cell = '') => /^`([^`]+)`$/.exec(cell)?.[1]
+const sorted = (names: Iterable<string>) => [...names].toSorted((a, b) => (a < b ? -1 : 1))
+
+interface Known extends Expectation {
+  readonly default?: (situation: { env: string; isPrecompile: boolean }) => unknown
+}
+
+/** The options of a table, those inside of an object by their path. Mounts and environments repeat others. */
+function flatten(table: Readonly<Record<string, Known>>): Map<string, Known> {
+  return new Map(
+    Object.entries(table).flatMap(([name, known]): [string, Known][] => {
+      const inside = name === 'configure' || name === 'mounts' ? {} : (known.fields ?? {})
+      const each = name === 'apps' ? { dir: APP.dir, path: APP.path } : {}
+      return [
+        ...(known.fields && name !== 'live' && name !== 'configure'
+          ? []
+          : [[name, known] as const]),
+        ...Object.entries(inside).map(([field, of]) => [`${name}.${field}`, of] as const),
+        ...Object.entries(each).map(([field, of]) => [`apps.<name>.${field}`, of] as const)
+      ].map(([key, of]) => [key, of])
+    })
+  )
+}
+
+/** What a type says about what the code expects. */
+function typeOf({ expected }: Expectation): RegExp {
+  if (expected === 'true or false') return /boolean/
+  const words = Array.from(expected.matchAll(/'([\w-]+)'/g), ([, word]) => `(?=.*\`${word}\`)`)
+  if (/^('[\w-]+'(, | or |$))+$/.test(expected)) return new RegExp(words.join(''))
+  const unit = /number of (\w+)/.exec(expected)?.[1]
+  return new RegExp(unit ?? (expected.includes('list') ? 'list' : '.'))
+}
+
+test('every option of koaAssets is in its table with type, unit and default, and no other', t => {
+  const described = [
+    ...rows(optionsPage.text, 'koaAssets'),
+    ...rows(optionsPage.text, 'Options of each app')
+  ]
+  const known = flatten(TOP)
+  t.deepEqual(
+    sorted(described.map(([name]) => code(name) ?? '')),
+    sorted(known.keys()).filter(name => name !== 'memory' && name !== 'index')
+  )
+  for (const [name, type = '', written = '', meaning] of described) {
+    const option = known.get(code(name) ?? '')
+    if (!option) {
+      t.fail(name)
+      continue
+    }
+    t.regex(type, typeOf(option), name)
+    t.truthy(written && meaning, name)
+    const values = ['development', 'production'].map(env =>
+      option.default?.({ env, isPrecompile: false })
+    )
+    if (values[0] === undefined || values[0] !== values[1]) continue
+    t.is(
+      codes(written)[0]?.replaceAll('_', ''),
+      String(values[0] as boolean | number | string),
+      name
+    )
+  }
+  for (const name of Object.keys(LAYERED)) {
+    t.true(
+      rows(optionsPage.text, 'Options of each app').some(([cell]) => code(cell) === name),
+      name
+    )
+  }
+})
+
+test('every option of a mount and of the live channel is on its page, and no other', t => {
+  const mount = rows(mountsText, 'Options').map(([name]) => code(name) ?? '')
+  t.deepEqual(sorted(mount), sorted(Object.keys(MOUNT)))
+  const live = rows(liveText, 'Options').map(([name]) => code(name) ?? '')
+  t.deepEqual(sorted(live), sorted(Object.keys(TOP.live.fields)))
+})
+
+test('every option of koaHttpCache is in its table with type and default, and no other', t => {
+  const known = (options: object) =>
+    t
+      .throws(() => koaHttpCache(options), { instanceOf: TypeError })
+      .message.split('known options: ')[1]
+      ?.split(', ') ?? []
+  const groups = known({ groups: { '?': true } }).map(
+    name => `groups.${name.replace(/^groups\./, '')}`
+  )
+  const described = rows(optionsPage.text, 'koaHttpCache')
+  t.deepEqual(
+    sorted(described.map(([name]) => code(name) ?? '')),
+    sorted([...known({ '?': true }).filter(name => name !== 'groups'), ...groups])
+  )
+  for (const row of described) t.true(row.length === 4 && row.every(Boolean), row[0])
+})
+
+test('the table names every view helper, and each call gives what it says', async t => {
+  let helpers: readonly string[] = []
+  const app = new Koa()
+  app.use(assets.koaAssets({ root: makeProject(t), serve: false, env: 'development' }))
+  app.use(ctx => {
+    const names = [...Object.keys(ctx.assets), 'version']
+    helpers = names
+    const call = ctx.get('X-Call')
+    // oxlint-disable-next-line typescript/no-implied-eval -- the page's own words
+    const evaluate = new Function(...names, `return ${call}`) as (...args: unknown[]) => string
+    ctx.body = evaluate(...names.map(name => ctx.assets[name as keyof typeof ctx.assets]))
+  })
+  const agent = supertest(app.callback())
+  const table = rows(helpersPage.text, 'In views')
+  const calls = table.flatMap(([call, output]) => {
+    const [source, expected] = [code(call), code(output)]
+    return source && expected && /^[</]/.test(expected) && !/…|\$|<32/.test(expected)
+      ? [[source, expected]]
+      : []
+  })
+  t.true(calls.length >= 8)
+  for (const [call = '', expected = ''] of calls) {
+    t.is((await agent.get('/').set('X-Call', call)).text, expected, call)
+  }
+  const described = table.filter(row => row.length === 2).flatMap(([call]) => codes(call))
+  t.deepEqual(
+    sorted(new Set(described.map(call => /^\w+/.exec(call)?.[0] ?? call))),
+    sorted(helpers)
+  )
+  const options = table.filter(row => row.length === 5)
+  t.true(options.length > 10)
+  for (const [name, of, type, byDefault, meaning] of options) {
+    t.truthy(type && byDefault && meaning, name)
+    for (const helper of codes(of)) t.true(helpers.includes(helper), `${name} of ${helper}`)
+  }
+})
+
+const fragments = helpersPage.take('One file from a route').map(asBody)
+
+const PRELOAD = {
+  as: true,
+  type: true,
+  crossorigin: true,
+  integrity: true,
+  media: true,
+  fetchpriority: true,
+  mount: true
+} satisfies Record<keyof assets.PreloadOptions, true>
+
+test('the options of ctx.preload and ctx.sendFile are in their tables, and no other', async t => {
+  const root = makeProject(t, { 'data/reports/5.pdf': 'report', 'assets/app.css': '' })
+  const app = new Koa()
+  const router = new Router()
+  let advice = ''
+  app.use((ctx, next) => {
+    ctx.state.user = ctx.get('X-User')
+    return next()
+  })
+  app.use(assets.koaAssets({ root, serve: true, env: 'development' }))
+  for (const body of fragments) evaluate(body, { router })
+  app.use(router.routes())
+  app.use(async ctx => {
+    const wrong = { root: 'data', '?': true }
+    await ctx.sendFile('5.pdf', wrong).catch((error: unknown) => (advice = String(error)))
+  })
+  const agent = supertest(app.callback())
+  t.is((await agent.get('/reports/5')).status, 401)
+  const report = await agent.get('/reports/5').set('X-User', 'ada')
+  t.is(report.headers['content-disposition'], 'attachment; filename="Report.pdf"')
+  t.is(report.headers['cache-control'], 'private, no-cache')
+  await agent.get('/other')
+  t.deepEqual(
+    sorted(rows(helpersPage.text, 'One file from a route').map(([name]) => code(name) ?? '')),
+    sorted(/known options: (.*)$/.exec(advice)?.[1]?.split(', ') ?? [])
+  )
+  const early = rows(helpersPage.text, 'Early loading').map(([name]) => code(name) ?? '')
+  t.deepEqual(sorted(early), sorted(Object.keys(PRELOAD)))
+})
+
+test('each method of koaHttpCache writes what the table says', async t => {
+  const app = new Koa()
+  app.use(koaHttpCache())
+  app.use(async ctx => {
+    ctx.cacheControl('public', { maxAge: 600 })
+    if (ctx.path === '/expires') ctx.expires(900, 'public')
+    if (ctx.method === 'POST') ctx.invalidateCacheGroups('books')
+    ctx.cacheGroups('book-7', 'books')
+    await ctx.fresh('etag')
+    ctx.body = 'fine'
+  })
+  const agent = supertest(app.callback())
+  const table = rows(helpersPage.text, 'HTTP caching').flat().join('\n')
+  t.true(table.includes('`Cache-Control: public, max-age=600`'))
+  t.is((await agent.get('/')).headers['cache-control'], 'public, max-age=600')
+  t.true(table.includes('`Cache-Control: public, max-age=900`'))
+  t.is((await agent.get('/expires')).headers['cache-control'], 'public, max-age=900')
+  t.is((await agent.get('/').set('If-None-Match', '"etag"')).status, 304)
+  t.true(table.includes('`Cache-Groups: "book-7", "books"`'))
+  t.is((await agent.get('/')).headers['cache-groups'], '"book-7", "books"')
+  t.true(table.includes('`Cache-Group-Invalidation: "books"`'))
+  t.is((await agent.post('/')).headers['cache-group-invalidation'], '"books"')
+})
+
+test('every command and each of its options are in the tables, and no other', t => {
+  t.deepEqual(
+    rows(commandsPage.text, 'Commands').map(([line]) => code(line)),
+    COMMANDS.map(({ name, argument }) => [name, argument].filter(Boolean).join(' '))
+  )
+  const described = rows(commandsPage.text, 'Options of commands')
+  for (const row of described) t.true(row.length === 5 && row.every(Boolean), row[0])
+  const spelled = (specs: typeof SHARED_OPTIONS) =>
+    Object.entries(specs).map(([name, { value, short }]) =>
+      [value ? `--${name} ${value}` : `--${name}`, ...(short ? [`-${short}`] : [])].join(', ')
+    )
+  const optionsOf = (name: string) =>
+    described
+      .filter(([, of = '']) => of === name || codes(of).includes(name))
+      .map(([option]) => codes(option).join(', '))
+  t.deepEqual(sorted(optionsOf('all')), sorted(spelled(SHARED_OPTIONS)))
+  for (const { name, options } of COMMANDS) {
+    t.deepEqual(sorted(optionsOf(name)), sorted(spelled(options)), name)
+  }
+})
+
+test('every function behind a command is in the table, with the options that it knows', async t => {
+  const functions = rows(commandsPage.text, 'In code')
+  const named = functions.map(([call]) => /^`(\w+)/.exec(call ?? '')?.[1] ?? '')
+  const exported = Object.entries(assets).filter(
+    ([name, value]) => typeof value === 'function' && /^[a-z]/.test(name) && name !== 'koaAssets'
+  )
+  t.deepEqual(sorted(named), sorted(exported.map(([name]) => name)))
+  const [root, wrong] = [makeProject(t), { '?': true } as object]
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    precompile: () => assets.precompile({ root }, wrong),
+    compress: () => assets.compress(root, wrong),
+    keep: () => assets.keep(root, root, wrong),
+    clean: () => assets.clean({ root }, wrong),
+    cleanKept: () => assets.cleanKept(root, wrong)
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    const { message } = await t.throwsAsync(call, { instanceOf: TypeError })
+    const [, options] = functions.find(([cell]) => cell?.startsWith(`\`${name}(`)) ?? []
+    const known = message.split('known options: ')[1]?.split(', ') ?? []
+    t.deepEqual(sorted(codes(options)), sorted(known), name)
+  }
+})
+
+const shared = commandsPage.take('Configuration')
+
+soakTest('the command and the application share a configuration', async t => {
+  const folder = 'node_modules/a-package-that-adds-assets'
+  const site = makeExample(t, { 'assets/app.css': 'p { color: red }' })
+  site.write({
+    [`${folder}/package.json`]: '{ "exports": "./index.js" }',
+    [`${folder}/index.js`]: ''
+  })
+  await site.follow(shared)
+  const page = "app.use(ctx => { ctx.body = ctx.assets.url('app.css') })\napp.listen(3000)"
+  site.write({ 'server.js': `${site.read('server.js')}${page}` })
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const [, path = ''] =
+    withDigest(/^https:\/\/cdn\.example\.com(\/assets\/app-DIGEST\.css)$/).exec(
+      (await site.ask('/')).text
+    ) ?? []
+  t.regex((await site.ask(path)).text, /^p ?\{ ?color: ?red;? ?\}/)
+})
+
+test('every block of these pages is run here', t => {
+  t.deepEqual(blocksLeft(), [])
+})
