@@ -1,11 +1,33 @@
 // Looks at the disk, and what the file of a delta holds.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync
+} from 'node:fs'
+import { open as openHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
+import { settle } from '../../lib/assets/settings/settings.ts'
+import { type Coding, CODINGS, compareCopy } from '../../lib/files/codings.ts'
+import {
+  isInPlace,
+  isPathInPlace,
+  realPathByName,
+  type Symlinks
+} from '../../lib/files/containment.ts'
 import { isSealedDelta, splitDelta } from '../../lib/files/delta-format.ts'
 import { digestOf } from '../../lib/files/digest.ts'
+import type { OpenFile } from '../../lib/files/open-file.ts'
+import { WRITABLE_CODINGS } from '../support/copies.ts'
 import { decode, deltaFile, deltaName, deltaSent, sha256 } from '../support/deltas.ts'
 import { makeFront } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
@@ -38,8 +60,8 @@ test('a disk that takes no more bytes (a limit on the size of files): an error, 
     'apps/web/assets/x/film.bin': Buffer.alloc(100, 1)
   })
   const names = ['app.css', 'sheet.css', 'film.bin']
-  // 512 KiB in blocks of 512 bytes; Node is told that the disk refuses, not killed.
-  const limit = 'trap "" XFSZ; ulimit -f 1024'
+  // 64 KiB in blocks of 512 bytes; Node is told that the disk refuses, not killed.
+  const limit = 'trap "" XFSZ; ulimit -f 128'
   const port = await startLimited(t, limit, {
     root,
     env: 'production',
@@ -49,9 +71,9 @@ test('a disk that takes no more bytes (a limit on the size of files): an error, 
   const good = await Promise.all(names.map(name => ask(port, 'GET', `/assets/${name}`)))
   for (const answer of good) t.is(answer.status, 200)
   writeFiles(root, {
-    'apps/web/assets/x/app.css': `a { big: 1 }${' '.repeat(900_000)}`,
-    'apps/web/assets/x/sheet.css.scss': `a { big: "${'x'.repeat(900_000)}" }`,
-    'apps/web/assets/x/film.bin': Buffer.alloc(3 * MIB, 2)
+    'apps/web/assets/x/app.css': `a { big: 1 }${' '.repeat(90_000)}`,
+    'apps/web/assets/x/sheet.css.scss': `a { big: "${'x'.repeat(90_000)}" }`,
+    'apps/web/assets/x/film.bin': Buffer.alloc(300_000, 2)
   })
   for (const [at, name] of names.entries()) {
     const answer = await ask(port, 'GET', `/assets/${name}`)
@@ -70,8 +92,8 @@ test('no descriptor left for a while: errors, never other bytes, and all is well
   const root = makeProject(t, {
     'apps/web/assets/x/known.css': 'known{}',
     'apps/web/assets/x/new.css': 'new{}',
-    'apps/web/assets/x/film.bin': Buffer.alloc(2 * MIB, 1),
-    'public/big.bin': Buffer.alloc(2 * MIB, 2)
+    'apps/web/assets/x/film.bin': Buffer.alloc(MIB + 1, 1),
+    'public/big.bin': Buffer.alloc(MIB + 1, 2)
   })
   // Enough for the loader of modules, too few for as many requests.
   const port = await startLimited(t, 'ulimit -n 128', {
@@ -96,7 +118,7 @@ test('no descriptor left for a while: errors, never other bytes, and all is well
     else if (at % 4 === 1) t.is(answer.text, 'new{}')
   }
   for (const path of paths) t.is((await ask(port, 'GET', path)).status, 200, path)
-  t.is((await ask(port, 'GET', '/big.bin')).body.length, 2 * MIB)
+  t.is((await ask(port, 'GET', '/big.bin')).body.length, MIB + 1)
 })
 
 test('a target that is a directory, and a file where a folder is needed, are errors that say so', async t => {
@@ -206,3 +228,125 @@ test('DLT-02 the name of a delta says what it starts from', t => {
     t.is(splitDelta(other), undefined, other)
   }
 })
+
+// What was opened is judged where it lies, whatever its name leads to by then.
+
+function isInDirectory(symlinks: Symlinks, dir: string, file: OpenFile): Promise<boolean> {
+  return isInPlace({ root: dir, dir, symlinks })(file)
+}
+
+function makeGround(t: ExecutionContext) {
+  const root = makeProject(t, {
+    'public/a.txt': 'a',
+    'public/sub/b.txt': 'b',
+    'public-x/c.txt': 'c'
+  })
+  const directory = join(root, 'public')
+  const open = async (path: string): Promise<OpenFile> => {
+    const handle = await openHandle(join(root, path))
+    t.teardown(() => handle.close())
+    const stats = await handle.stat({ bigint: true })
+    return { path: join(root, path), fd: handle.fd, stats }
+  }
+  const judge = async (path: string, symlinks: Symlinks = 'inside') =>
+    isInDirectory(symlinks, directory, await open(path))
+  return { root, directory, open, judge }
+}
+
+test('S52 a link that is swapped after the opening changes no judgement', async t => {
+  const { root, directory, open } = makeGround(t)
+  const link = join(root, 'public/link.txt')
+  const point = (to: string) => {
+    symlinkSync(to, `${link}.new`)
+    renameSync(`${link}.new`, link)
+  }
+  point('../public-x/c.txt')
+  const outside = await open('public/link.txt')
+  point('a.txt')
+  t.false(await isInDirectory('inside', directory, outside))
+  t.is(await realPathByName(outside), undefined, 'nor where the kernel does not tell')
+  const inside = await open('public/link.txt')
+  point('../public-x/c.txt')
+  t.true(await isInDirectory('inside', directory, inside))
+})
+
+test('a file that was replaced or removed since it was opened lies where it lay', async t => {
+  const { root, directory, open } = makeGround(t)
+  for (const symlinks of ['inside', 'deny'] as const) {
+    const replaced = await open('public/a.txt')
+    writeFileSync(join(root, 'public/new'), 'new')
+    renameSync(join(root, 'public/new'), join(root, 'public/a.txt'))
+    t.true(await isInDirectory(symlinks, directory, replaced))
+    writeFileSync(join(root, 'public/c (deleted)'), 'c')
+    const removed = await open('public/c (deleted)')
+    t.true(await isInDirectory(symlinks, directory, removed))
+    unlinkSync(join(root, 'public/c (deleted)'))
+    t.true(await isInDirectory(symlinks, directory, removed))
+  }
+})
+
+function pointAt(place: string, link: string): void {
+  symlinkSync(place, `${link}.new`)
+  renameSync(`${link}.new`, link)
+}
+
+test('a deploy that leads a link to another release takes public along', async t => {
+  const above = makeProject(t, {
+    'releases/1/public/a.txt': 'a',
+    'releases/2/public/a.txt': 'a',
+    'releases/3/elsewhere/a.txt': 'a'
+  })
+  const root = join(above, 'current')
+  pointAt('releases/1', root)
+  const settings = settle({ root })
+  const file = join(root, 'public/a.txt')
+  t.true(await isPathInPlace(settings.place, file))
+  pointAt('releases/2', root)
+  t.true(await isPathInPlace(settings.place, file))
+  symlinkSync('elsewhere', join(above, 'releases/3/public'))
+  pointAt('releases/3', root)
+  t.false(await isPathInPlace(settings.place, file))
+})
+
+type Best = (bytes: Uint8Array) => Buffer
+
+// Since Node 22.15.
+const { zstdCompressSync, constants } = zlib as typeof zlib & {
+  zstdCompressSync?: (bytes: Uint8Array, options: { params: Record<number, number> }) => Buffer
+  constants: { ZSTD_c_compressionLevel: number }
+}
+
+const BEST: Readonly<Record<string, Best>> = {
+  br: bytes => zlib.brotliCompressSync(bytes),
+  gzip: bytes => zlib.gzipSync(bytes, { level: 9 }),
+  zstd: bytes =>
+    zstdCompressSync?.(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }) ??
+    Buffer.alloc(0)
+}
+
+test('every coding that this Node can write is written at its best level', async t => {
+  const bytes = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css')
+  t.deepEqual(
+    WRITABLE_CODINGS.map(({ name }) => name),
+    zstdCompressSync ? ['br', 'zstd', 'gzip'] : ['br', 'gzip']
+  )
+  for (const coding of WRITABLE_CODINGS) {
+    const compressed = await coding.compress?.(bytes)
+    const best = BEST[coding.name]?.(bytes).length ?? 0
+    t.true(compressed && compressed.length <= best * 1.01, `${coding.name}: ${compressed?.length}`)
+    t.true(compressed && (await expandsTo(bytes, compressed, coding)), coding.name)
+  }
+})
+
+test('what is of no coding that this Node can read is a copy of nothing', async t => {
+  for (const coding of CODINGS) {
+    for (const bytes of [Buffer.alloc(0), Buffer.from('broken')]) {
+      t.false(await expandsTo(bytes, Buffer.from('broken'), coding), coding.name)
+    }
+  }
+})
+
+async function expandsTo(bytes: Buffer, compressed: Buffer, coding: Coding): Promise<boolean> {
+  const original = { size: bytes.length, digest: digestOf(bytes) }
+  return (await compareCopy(original, () => Readable.from([compressed]), coding)) === 'equal'
+}

@@ -231,11 +231,11 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 const BATCHES = cases(6, 30)
-const UNREAD = cases(30_000, 240_000)
-const READ_LATE = cases(1000, 3000)
+const UNREAD = cases(12_000, 240_000)
+const READ_LATE = cases(500, 3000)
 // More than the kernel takes of a client that does not read, and more requests than one read brings.
-const LATE_TEXT = 'a'.repeat(4000)
-const PADDED = `GET /a.txt HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(80)}\r\n`
+const LATE_TEXT = 'a'.repeat(8000)
+const PADDED = `GET /a.txt HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(200)}\r\n`
 
 interface Counted extends Front {
   readonly file: string
@@ -280,7 +280,7 @@ async function pipeline(port: number, requests: number): Promise<Socket> {
   return socket
 }
 
-for (const [sender, options] of SENDERS_AND_MOUNT) {
+for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
   test.serial(
     `S51 64 KiB of pipelined requests open one file at a time, and none for ever, ${sender}`,
     async t => {
@@ -291,8 +291,8 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       const { port, file, seen, errors } = await makeCounted(t, options)
       const before = openDescriptors()
       const requests = Math.floor(65_536 / 'GET /big.bin HTTP/1.1\r\nHost: x\r\n\r\n'.length)
-      const sockets = await Promise.all([1, 2, 3].map(() => pipeline(port, requests)))
-      await until(() => openDescriptors(file) === 3, 'each connection has its first download')
+      const sockets = await Promise.all([1, 2].map(() => pipeline(port, requests)))
+      await until(() => openDescriptors(file) === 2, 'each connection has its first download')
       for (const socket of sockets) socket.destroy()
       await until(() => openDescriptors(file) === 0, 'the file is closed')
       await until(() => openDescriptors() <= before, 'as few descriptors as before')

@@ -1,20 +1,24 @@
 // Precompiling in processes of their own. The program is bundled once: it starts ten times as fast.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { ExecutionContext } from 'ava'
 import { build } from 'esbuild'
 import { PEERS } from '../../lib/assets/compilers/built-in.ts'
-import { makeProject } from './site.ts'
 import { moduleFile } from './typescript.ts'
 
 const PROGRAM = moduleFile('spec/support/precompile-child.ts')
 
+let program: Promise<string> | undefined
+
 /** The path of a program that precompiles the project that it is given. */
-export async function bundle(t: ExecutionContext): Promise<string> {
-  const directory = makeProject(t)
+export const bundle = (): Promise<string> => (program ??= bundleOnce())
+
+async function bundleOnce(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   // For whoever the child becomes.
   chmodSync(directory, 0o755)
   const outfile = join(directory, 'precompile.cjs')

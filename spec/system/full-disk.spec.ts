@@ -15,7 +15,7 @@ import { withDigest } from '../support/digest.ts'
 /** Runs a script as the root of a mount namespace; `$precompile`, `$root` and `state` are known to it. */
 async function inNamespace(t: ExecutionContext, root: string, script: string): Promise<void> {
   const cli = [process.execPath, ...LOADER, moduleFile('lib/cli.ts')].map(word => `'${word}'`)
-  const env = { ...process.env, root, node: process.execPath, program: await bundle(t) }
+  const env = { ...process.env, root, node: process.execPath, program: await bundle() }
   const prologue = `
     precompile() { "$node" "$program" "$root"; }
     compress() { ${cli.join(' ')} compress --quiet "$root/public"; }

@@ -1,9 +1,12 @@
 // A deploy that cannot be finished says why, and leaves the old one usable.
-import test from 'ava'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import test, { type ExecutionContext } from 'ava'
 import { precompile } from '../../../lib/assets/building/precompile.ts'
-import { bundle, runInChild } from '../../support/precompile-in-child.ts'
 import {
   digestIn,
   digestOf,
@@ -14,8 +17,9 @@ import {
   run,
   snapshot
 } from '../../support/fingerprinted.ts'
-import { makeProject, writeFiles } from '../../support/site.ts'
-import { soakTest } from '../../support/soak.ts'
+import { begin, bundle, runInChild } from '../../support/precompile-in-child.ts'
+import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+import { cases, soakTest } from '../../support/soak.ts'
 
 /** Every file of the manifest is there with its bytes, and nothing temporary is. */
 function checkUsable(t: Parameters<typeof makeProject>[0], root: string): void {
@@ -29,7 +33,7 @@ function checkUsable(t: Parameters<typeof makeProject>[0], root: string): void {
 }
 
 test('a file that cannot be written is named with the reason, and the previous deploy stays', async t => {
-  const program = await bundle(t)
+  const program = await bundle()
   const root = makeProject(t, placed({ 'app.js': 'go()', 'film.bin': 'film' }))
   await run({ root })
   const manifest = readManifest(root)
@@ -45,7 +49,7 @@ test('a file that cannot be written is named with the reason, and the previous d
 })
 
 test('a manifest that cannot be written leaves the previous one', async t => {
-  const program = await bundle(t)
+  const program = await bundle()
   const root = makeProject(t, placed({ 'app.js': 'go()' }))
   await run({ root })
   const manifest = readManifest(root)
@@ -83,7 +87,7 @@ for (const [what, spoil] of Object.entries({
 }
 
 test('a public directory without the right to write is an error that says so', async t => {
-  const program = await bundle(t)
+  const program = await bundle()
   const root = makeProject(t, placed({ 'app.js': 'go()' }))
   await run({ root })
   writeFiles(root, placed({ 'app.js': 'more()' }))
@@ -153,7 +157,7 @@ test('a source that is taken away while it is published is an error that names i
 soakTest(
   'ten concurrent precompiles leave one intact deploy, and each succeeds or fails as busy',
   async t => {
-    const program = await bundle(t)
+    const program = await bundle()
     const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
     const root = makeProject(t, placed(Object.fromEntries(files)))
     const ends = await Promise.all(Array.from({ length: 10 }, () => runInChild(program, root)))
@@ -234,10 +238,161 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
 })
 
 test('under umask 077 a web server can read everything that precompile writes', async t => {
-  const program = await bundle(t)
+  const program = await bundle()
   const root = makeProject(t, placed({ 'app.js': 'go()', 'images/icons/logo.png': 'logo' }))
   t.is((await runInChild(program, root, 'umask 077')).status, 0)
   const modeOf = (path: string) => statSync(join(root, 'public', path)).mode & 0o777
   for (const folder of ['', 'assets', 'assets/icons']) t.is(modeOf(folder), 0o755, folder)
   for (const file of filesBelow(join(root, 'public'))) t.is(modeOf(file), 0o644, file)
 })
+
+// FPR-17: whatever moment a deploy is killed at, what was published before stays usable.
+
+const KILLS = cases(2, 50)
+const CONCURRENCY = cases(1, 2)
+
+/** Pseudo-random and repeatable: mulberry32. */
+function random(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Sources of one deploy: every text and every other image differs from the deploy before. */
+function deploy(number: number): Files {
+  const files: Record<string, string> = {}
+  for (let at = 0; at < 12; at++) {
+    const image = at % 2 === 0 ? 'same' : `deploy ${number}`
+    files[`images/${at}.png`] = `${image} ${at} `.repeat(200)
+    files[`stylesheets/${at}.css`] = `a { background: url(${at}.png) } /* ${number} */`.repeat(
+      30 + (number % 7)
+    )
+  }
+  files['big.bin'] = createHash('sha256').update(String(number)).digest('hex').repeat(20_000)
+  return placed(files)
+}
+
+test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the next run repairs', async t => {
+  t.timeout(300_000)
+  const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+  t.log(`SEED=${seed}`)
+  const chance = random(seed)
+  // How long a whole run takes after its first word, so that moments fall into all of it.
+  const program = await bundle()
+  const rehearsal = makeProject(t, deploy(0))
+  const child = await begin(program, rehearsal)
+  const begun = performance.now()
+  await once(child, 'close')
+  const duration = performance.now() - begun
+  let killed = 0
+  let interrupted = 0
+  const worker = async () => {
+    const root = makeProject(t, deploy(0))
+    const directory = join(root, 'public')
+    await run({ root })
+    for (let number = 1; killed < KILLS || interrupted === 0; number++) {
+      const before = snapshot(directory)
+      writeFiles(root, deploy(number))
+      const victim = await begin(program, root)
+      const closed = once(victim, 'close')
+      await setTimeout(chance() * duration * 1.2)
+      victim.kill('SIGKILL')
+      const [, signal] = (await closed) as [number | null, string | null]
+      killed++
+      if (signal === 'SIGKILL') interrupted++
+      for (const [path, digest] of before) {
+        if (digestIn(path)) t.is(digestOf(readFileSync(join(directory, path))), digest, path)
+      }
+      checkManifest(t, root)
+      checkCompressed(t, directory)
+      await run({ root })
+      checkManifest(t, root)
+      checkPlain(t, root)
+      const hidden = filesBelow(directory).filter(path => /(?:^|\/)\./.test(path))
+      for (const path of hidden) t.regex(path, /\.koa-fresh-assets-[\w-]+\.tmp$/)
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  t.log(`${interrupted} of ${killed} were at work`)
+  t.true(interrupted > 0)
+})
+
+const MOMENTS = ['write 13', 'compile 25', 'write 25', 'compile 1', 'write 1'].slice(0, cases(1, 5))
+
+for (const [signal, moments] of [
+  ['SIGINT', MOMENTS],
+  ['SIGKILL', [...MOMENTS, 'commit 1']]
+] as const) {
+  const declare = signal === 'SIGINT' ? soakTest : test
+  declare(
+    `FPR-17 until everything is written, ${signal} leaves manifest, files and plain names as they were`,
+    async (t: ExecutionContext) => {
+      t.timeout(300_000)
+      const program = await bundle()
+      const root = makeProject(t, deploy(0))
+      const directory = join(root, 'public')
+      await run({ root })
+      writeFiles(root, deploy(1))
+      const before = snapshot(directory)
+      for (const moment of moments) {
+        const ended = await runInChild(program, root, ':', [...moment.split(' '), signal])
+        t.is(ended.signal, signal, `${moment} ${ended.said}`)
+        const after = snapshot(directory)
+        for (const [path, digest] of before) t.is(after.get(path), digest, `${path} at ${moment}`)
+      }
+      await run({ root })
+      checkManifest(t, root)
+      checkPlain(t, root)
+    }
+  )
+}
+
+test('FPR-17 a signal that comes while plain names are replaced waits until all of them are', async t => {
+  t.timeout(300_000)
+  const program = await bundle()
+  const root = makeProject(t, deploy(0))
+  await run({ root })
+  for (const [number, moment] of ['commit 1', 'commit 10'].slice(0, cases(1, 2)).entries()) {
+    writeFiles(root, deploy(number + 1))
+    const manifest = readManifest(root)
+    const { signal } = await runInChild(program, root, ':', [...moment.split(' '), 'SIGINT'])
+    t.is(signal, 'SIGINT')
+    t.notDeepEqual(readManifest(root), manifest, moment)
+    checkManifest(t, root)
+    checkPlain(t, root)
+  }
+})
+
+type Asserts = Pick<Parameters<typeof makeProject>[0], 'is' | 'true'>
+
+/** Every file that the manifest names is there, with the bytes that its name says. */
+function checkManifest(t: Asserts, root: string): void {
+  for (const { target, size } of Object.values(readManifest(root).assets)) {
+    const bytes = readPublic(root, target)
+    t.is(bytes.length, size, target)
+    t.is(digestOf(bytes), digestIn(target) ?? '', target)
+  }
+}
+
+/** After a whole run, a plain name and its compressed copies are those of the manifest. */
+function checkPlain(t: Asserts, root: string): void {
+  for (const [plain, { target }] of Object.entries(readManifest(root).assets)) {
+    t.true(readPublic(root, plain).equals(readPublic(root, target)), plain)
+    for (const extension of plain.endsWith('.css') ? ['.br', '.gz'] : []) {
+      const copy = readPublic(root, plain + extension)
+      t.true(copy.equals(readPublic(root, target + extension)), plain + extension)
+    }
+  }
+}
+
+/** A compressed copy is never one of other bytes than the file beside it has. */
+function checkCompressed(t: Asserts, directory: string): void {
+  for (const path of filesBelow(directory).filter(name => name.endsWith('.gz'))) {
+    const bytes = readFileSync(join(directory, path.slice(0, -'.gz'.length)))
+    t.true(gunzipSync(readFileSync(join(directory, path))).equals(bytes), path)
+  }
+}

@@ -1,6 +1,6 @@
 import { unlinkSync } from 'node:fs'
 import test from 'ava'
-import { array, assert, constantFrom, integer, property, string, tuple } from 'fast-check'
+import { array, assert, constantFrom, integer, property, tuple } from 'fast-check'
 import { loadModuleLexer } from '../../../lib/assets/references/module-references.ts'
 import {
   findReferences,
@@ -12,6 +12,7 @@ import { growsInProportion } from '../../support/cost.ts'
 import { run } from '../../support/fingerprinted.ts'
 import { makeProject, makeSite } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
+import { anyText } from '../../support/texts.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 /** The text with every reference replaced by `/<its path>`. */
@@ -354,7 +355,7 @@ test('references that are not replaced leave the text as it was', t => {
 
 test('text without url, import, image-set and sourceMappingURL has no references', t => {
   assert(
-    property(string({ maxLength: 200, unit: 'binary' }), text => {
+    property(anyText(200), text => {
       if (/url|@|image-set/i.test(text)) return true
       return findReferences('css', text).length + findReferences('js', text).length === 0
     }),

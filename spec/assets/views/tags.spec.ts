@@ -1,5 +1,11 @@
 import test from 'ava'
-import { makeViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import nunjucks from 'nunjucks'
+import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
+import type { EntryUrls, ScriptKind } from '../../../lib/assets/views/entry.ts'
+import { makePageMemory } from '../../../lib/assets/views/module-graph.ts'
+import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
+import { makeViewHelpers, type ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import { makeSite } from '../../support/site.ts'
 import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
@@ -358,4 +364,378 @@ test('live() rejects an unknown option in every page', t => {
       message: "unknown option 'live.q': known options: nonce"
     })
   }
+})
+
+const { preload } = makeHelpers()('web')
+const guarded = fingerprinted()('web').preload
+
+for (const [name, parameters] of [
+  ['a.css', 'rel=preload; as=style'],
+  ['a.js?v=1.css', 'rel=preload; as=script'],
+  ['a.mjs', 'rel=modulepreload'],
+  ['a.mjs.js', 'rel=preload; as=script'],
+  ['a.avif', 'rel=preload; as=image'],
+  ['a.svg', 'rel=preload; as=image'],
+  ['a.woff2', 'rel=preload; as=font; crossorigin'],
+  ['a.vtt', 'rel=preload; as=track'],
+  ['a.json', 'rel=preload; as=fetch; crossorigin'],
+  ['https://a.example/a.css', 'rel=preload; as=style']
+] as const) {
+  test(`preload('${name}') is ${parameters}`, t => {
+    t.is(preload(name), `<${name.startsWith('https:') ? '' : '/assets/'}${name}>; ${parameters}`)
+  })
+}
+
+test('preload() has the integrity and the crossorigin of the tag', t => {
+  t.is(
+    guarded('app.css'),
+    `</assets/app-${'b'.repeat(32)}.css>; rel=preload; as=style;` +
+      ' integrity="sha256-bb+/ sha512-bbbb"; crossorigin'
+  )
+  t.is(
+    guarded('app.js', { as: 'module' }),
+    `</assets/app-${'a'.repeat(32)}.js>; rel=modulepreload; integrity="sha384-aaaa"; crossorigin`
+  )
+  t.is(
+    guarded('app.css', { integrity: false }),
+    `</assets/app-${'b'.repeat(32)}.css>; rel=preload; as=style`
+  )
+})
+
+test('preload() of an image or a font has no integrity, as the request for it has none', t => {
+  t.is(guarded('logo.png'), `</assets/logo-${'c'.repeat(32)}.png>; rel=preload; as=image`)
+  t.is(
+    guarded('inter.woff2'),
+    `</assets/inter-${'e'.repeat(32)}.woff2>; rel=preload; as=font; crossorigin`
+  )
+})
+
+test('preload() appends the extension that the tag would append', t => {
+  t.is(preload('app', { as: 'style' }), '</assets/app.css>; rel=preload; as=style')
+  t.is(preload('jquery.min', { as: 'script' }), '</assets/jquery.min.js>; rel=preload; as=script')
+  t.is(preload('app', { type: 'module' }), '</assets/app.js>; rel=modulepreload')
+})
+
+test('preload() writes the other parameters, quoted where necessary', t => {
+  t.is(
+    preload('a.png', {
+      type: 'image/png',
+      crossorigin: 'use-credentials',
+      media: '(min-width: 40em) and "\\"',
+      fetchpriority: 'high'
+    }),
+    '</assets/a.png>; rel=preload; as=image; type="image/png"; crossorigin=use-credentials;' +
+      ' media="(min-width: 40em) and \\"\\\\\\""; fetchpriority=high'
+  )
+  t.is(
+    preload('a.png', { crossorigin: 'anonymous' }),
+    '</assets/a.png>; rel=preload; as=image; crossorigin'
+  )
+  t.is(preload('a.woff2', { crossorigin: false }), '</assets/a.woff2>; rel=preload; as=font')
+  t.is(
+    preload('https://a.example/ä b>.css'),
+    '<https://a.example/%C3%A4%20b%3E.css>; rel=preload; as=style'
+  )
+})
+
+test('preload() throws when neither `as` nor the extension shows the use', t => {
+  const list = 'fetch, font, image, module, script, style, track'
+  t.throws(() => preload('app'), {
+    instanceOf: TypeError,
+    message: `preload('app') needs { as } with one of ${list}, got undefined`
+  })
+  for (const as of ['stile', 'constructor', 42]) {
+    t.throws(() => Reflect.apply(preload, null, ['app.css', { as }]), {
+      instanceOf: TypeError,
+      message: /needs \{ as \}/
+    })
+  }
+})
+
+test('no parameter can break the header of preload()', t => {
+  for (const media of ['a\r\nSet-Cookie: b', 'größer']) {
+    const options: PreloadOptions = { media }
+    t.throws(() => preload('a.css', options), {
+      instanceOf: TypeError,
+      message: /^media of a preload must be printable ASCII/
+    })
+  }
+})
+
+const DIAL = `lib/dial-${'f'.repeat(32)}.mjs`
+const APP = `app-${'a'.repeat(32)}.js`
+
+test('importMap() maps each module to its published URL, sorted, with its integrity', t => {
+  t.is(
+    fingerprinted()('web').importMap(),
+    '<script type="importmap">{"imports":{' +
+      `"/assets/app.js":"/assets/${APP}",` +
+      `"/assets/lib/dial.mjs":"/assets/${DIAL}"},` +
+      '"integrity":{' +
+      `"/assets/${APP}":"sha384-aaaa",` +
+      `"/assets/${DIAL}":"sha384-ffff"}}</script>`
+  )
+})
+
+test('importMap() without modules is an empty map', t => {
+  t.is(makeHelpers()('web').importMap(), '<script type="importmap">{"imports":{}}</script>')
+})
+
+test('importMap() sorts by code unit, whatever the order of the modules', t => {
+  const modules = ['b', 'Z', 'a', 'ä'].map(
+    name => [`/${name}.js`, { path: `/${name}-1.js` }] as const
+  )
+  t.is(
+    makeHelpers({}, () => ({ modules: () => modules }))('web').importMap(),
+    '<script type="importmap">{"imports":{"/Z.js":"/Z-1.js","/a.js":"/a-1.js",' +
+      '"/b.js":"/b-1.js","/ä.js":"/ä-1.js"}}</script>'
+  )
+})
+
+test('importMap() uses the modules of the app', t => {
+  t.is(
+    makeHelpers({}, app => ({ modules: () => [[`/${app}.js`, { path: `/${app}-1.js` }]] }))(
+      'admin'
+    ).importMap(),
+    '<script type="importmap">{"imports":{"/admin.js":"/admin-1.js"}}</script>'
+  )
+})
+
+test('importMap() puts the host before both URLs, because relative imports are resolved against it', t => {
+  const modules = [['/a.js', { path: '/a-1.js', integrity: ['sha256-a', 'sha512-a'] }]] as const
+  t.is(
+    makeHelpers({ host: 'https://cdn.example' }, () => ({ modules: () => modules }))(
+      'web'
+    ).importMap(),
+    '<script type="importmap">{' +
+      '"imports":{"https://cdn.example/a.js":"https://cdn.example/a-1.js"},' +
+      '"integrity":{"https://cdn.example/a-1.js":"sha256-a sha512-a"}}</script>'
+  )
+})
+
+test('importMap() takes a nonce and more specifiers, which take precedence', t => {
+  t.is(
+    fingerprinted()('web').importMap({
+      nonce: '"r4nd0m',
+      imports: {
+        dial: 'lib/dial.mjs',
+        app: 'app',
+        '/assets/app.js': 'https://a.example/x.js',
+        ['__proto__']: 'app'
+      }
+    }),
+    '<script type="importmap" nonce="&quot;r4nd0m">{"imports":{' +
+      '"/assets/app.js":"https://a.example/x.js",' +
+      `"/assets/lib/dial.mjs":"/assets/${DIAL}",` +
+      `"__proto__":"/assets/${APP}","app":"/assets/${APP}","dial":"/assets/${DIAL}"},` +
+      '"integrity":{' +
+      `"/assets/${APP}":"sha384-aaaa",` +
+      `"/assets/${DIAL}":"sha384-ffff"}}</script>`
+  )
+})
+
+test('importMap() contains nothing that ends the script', t => {
+  const url = 'https://a.example/</script><!--\u2028\u2029'
+  t.is(
+    makeHelpers()('web').importMap({ imports: { a: url } }),
+    '<script type="importmap">{"imports":{"a":"https://a.example/' +
+      '\\u003c/script\\u003e\\u003c!--\\u2028\\u2029"}}</script>'
+  )
+})
+
+test('JSM-05 importMap() holds the option imports without fingerprints as well, whatever the entry', t => {
+  const imports = new Map([
+    ['confetti', 'vendor/confetti.js'],
+    ['cdn', 'https://cdn.example/x.js']
+  ])
+  for (const host of [undefined, 'https://assets.example']) {
+    const helpers = makeHelpers({ host }, () => ({ imports }))('web')
+    const map =
+      '<script type="importmap">{"imports":{"cdn":"https://cdn.example/x.js",' +
+      `"confetti":"${host ?? ''}/assets/vendor/confetti.js"}}</script>`
+    t.is(helpers.importMap(), map)
+    t.is(helpers.importMap({ entry: 'app' }), map)
+    t.is(
+      helpers.importMap({ imports: { confetti: 'other' } }),
+      map.replace('vendor/confetti', 'other')
+    )
+  }
+})
+
+test('JSM-06 importMap({ entry }) holds every module where it is not known what one imports', t => {
+  const modules = new Map([
+    [
+      '/assets/app.js',
+      { path: '/assets/app-1.js', imports: ['/assets/old.js', '/assets/gone.js'] }
+    ],
+    ['/assets/old.js', { path: '/assets/old-1.js' }],
+    ['/assets/other.js', { path: '/assets/other-1.js', imports: [] }]
+  ])
+  const resolve = (name: string) => ({ path: '', plainPath: `/assets/${name}` })
+  const moduleAt = (path: string) => modules.get(path)
+  const helpers = makeHelpers({}, () => ({ resolve, moduleAt, modules: () => modules }))('web')
+  t.true(helpers.importMap({ entry: 'app' }).includes('/assets/other-1.js'))
+  t.is(
+    helpers.importMap({ entry: 'other' }),
+    '<script type="importmap">{"imports":{"/assets/other.js":"/assets/other-1.js"}}</script>'
+  )
+})
+
+test('what was written for a page is written again when URLs may have changed', t => {
+  let version = 'one'
+  let written = 0
+  const remembered = makePageMemory<number>(() => version)
+  const write = () => ++written
+  t.deepEqual([remembered('a', write), remembered('b', write), remembered('a', write)], [1, 2, 1])
+  version = 'two'
+  t.deepEqual([remembered('a', write), remembered('b', write)], [3, 4])
+})
+
+test('what is remembered is bounded, however many entries pages name', t => {
+  let written = 0
+  const remembered = makePageMemory<number>(() => '')
+  for (let at = 0; at < 1000; at++) remembered(String(at), () => ++written)
+  const kept = Array.from({ length: 1000 }, (_, at) => at).filter(at => {
+    const before = written
+    remembered(String(at), () => ++written)
+    return written === before
+  })
+  t.true(kept.length <= 20, String(kept.length))
+})
+
+test('JSM-06 preloads and import maps follow the manifest', t => {
+  let version = 'one'
+  const helpers = makeHelpers({}, () => ({
+    version: () => version,
+    resolve: name => ({ path: `/${version}/${name}`, plainPath: `/assets/${name}` }),
+    moduleAt: path => ({ path: `/${version}${path}`, imports: ['/assets/b.js'] })
+  }))('web')
+  const tags = () =>
+    helpers.importMap({ entry: 'a' }) +
+    helpers.javascript('a', { type: 'module', modulepreload: true })
+  const first = tags()
+  t.is(tags(), first)
+  version = 'two'
+  t.is(tags(), first.replaceAll('/one/', '/two/'))
+})
+
+const entryOf = (kind: ScriptKind, more: Partial<EntryUrls> = {}): EntryUrls => ({
+  stylesheets: [{ url: '/a.css', integrity: ['sha384-c'] }],
+  scripts: [{ url: '/a.js', integrity: ['sha384-a'], kind }],
+  preloads: [{ url: '/b.js', integrity: ['sha384-b'] }],
+  ...more
+})
+
+/** A page each time. */
+function pageOf(entries: Readonly<Record<string, EntryUrls>>): ViewHelpers {
+  const assets = {
+    resolve: (name: string) => plainAddress('/assets', name),
+    imports: new Map(),
+    moduleAt: () => undefined,
+    modules: () => [],
+    version: () => 'v7'
+  }
+  const apps = ['web', 'admin'].map(name => ({ name, path: `/${name}` }))
+  const helpers = makeViewHelpers(
+    { apps },
+    () => assets,
+    name => entries[name] ?? entryOf('module')
+  )
+  return helpers('web')
+}
+
+test('entry() writes stylesheets, scripts, then preloads', t => {
+  t.is(
+    pageOf({}).entry('a'),
+    '<link href="/a.css" type="text/css" rel="stylesheet" integrity="sha384-c" crossorigin="anonymous">\n' +
+      '<script src="/a.js" type="module" integrity="sha384-a" crossorigin="anonymous"></script>\n' +
+      '<link href="/b.js" rel="modulepreload" integrity="sha384-b" crossorigin="anonymous">'
+  )
+})
+
+test('a script is a module, deferred, blocking or for browsers without modules', t => {
+  const scriptOf = (kind: ScriptKind) =>
+    pageOf({ a: entryOf(kind, { stylesheets: [], preloads: [] }) }).entry('a')
+  const guarded = 'integrity="sha384-a" crossorigin="anonymous"'
+  t.is(scriptOf('module'), `<script src="/a.js" type="module" ${guarded}></script>`)
+  t.is(
+    scriptOf('classic'),
+    `<script src="/a.js" type="text/javascript" ${guarded} defer="defer"></script>`
+  )
+  t.is(scriptOf('blocking'), `<script src="/a.js" type="text/javascript" ${guarded}></script>`)
+  t.is(
+    scriptOf('nomodule'),
+    `<script src="/a.js" type="text/javascript" ${guarded} nomodule="nomodule"></script>`
+  )
+})
+
+test('the option type decides between module and classic, and never for legacy scripts', t => {
+  const page = () => pageOf({ classic: entryOf('classic'), legacy: entryOf('nomodule') })
+  t.regex(
+    page().entry('a', { type: 'classic' }),
+    /src="\/a\.js" type="text\/javascript".* defer="defer"/
+  )
+  t.notRegex(page().entry('a', { type: 'classic' }), /modulepreload/)
+  t.regex(page().entry('classic', { type: 'module' }), /src="\/a\.js" type="module"/)
+  for (const type of ['module', 'classic'] as const) {
+    t.regex(page().entry('legacy', { type }), /type="text\/javascript".* nomodule="nomodule"/)
+  }
+})
+
+test('BND-02 the nonce is on every tag, the preamble included, and cannot end it', t => {
+  const page = pageOf({ a: entryOf('module', { reactRefresh: '/@react-refresh</script>"' }) })
+  const tags = page.entry('a', { nonce: '$&"><script>', reactRefresh: true }).split('\n')
+  t.is(tags.length, 4)
+  for (const tag of tags) t.true(tag.includes(' nonce="$&amp;&quot;&gt;&lt;script&gt;">'), tag)
+  const preamble = tags.find(tag => tag.includes('RefreshReg')) ?? ''
+  t.is(preamble.split('</script>').length, 2)
+  t.regex(preamble, /from "\/@react-refresh\\u003c\/script\\u003e\\"";/)
+})
+
+test('BND-03 what the page has is not written again, by whichever helpers of the page', t => {
+  const page = pageOf({})
+  t.not(page.entry('a'), '')
+  t.is(page.entry('a', { nonce: 'other', type: 'classic' }), '')
+  t.is(page.app('admin').entry('a'), '')
+  t.is(page.app('admin').app('web').entry('a'), '')
+  t.not(pageOf({}).entry('a'), '')
+})
+
+test('the helpers of a page have everything that those of an app have', t => {
+  const page = pageOf({})
+  const { path, entry } = page
+  t.is(path('app.js'), '/assets/app.js')
+  t.is(page.version, 'v7')
+  t.regex(entry('a'), /script/)
+  t.deepEqual(Object.keys(page.app('admin')), Object.keys(page))
+})
+
+test('entry() works in Nunjucks with keyword arguments', t => {
+  const template = "{{ assets.entry('a', nonce='r4nd0m') | safe }}"
+  const html = nunjucks.renderString(template, { assets: pageOf({}) })
+  t.is(html.split(' nonce="r4nd0m"').length, 4)
+})
+
+test('an error page has the tags of its entries, although another page has begun', async t => {
+  const site = await makeSite(
+    t,
+    { '/dist/a.js': 'a', '/manifest.json': '{ "a": { "file": "a.js", "isEntry": true } }' },
+    {
+      env: 'production',
+      mounts: { '/static': { dir: 'dist', manifest: 'manifest.json' } },
+      apps: { web: { fingerprint: false } },
+      front: async (ctx, next) => {
+        try {
+          await next()
+        } catch (error) {
+          ctx.body = `${(error as Error).message} ${ctx.assets.entry('a')} ${ctx.state['assets'] === ctx.assets}`
+        }
+      },
+      routes: ctx => {
+        throw new Error(ctx.assets.entry('a'))
+      }
+    }
+  )
+  const [, tag = ''] = /^(<script .*<\/script>) \1 true$/.exec((await site.ask('/')).text) ?? []
+  t.regex(tag, /src="\/static\/a\.js"/)
 })

@@ -1,10 +1,15 @@
+import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
-import { validatorsOf } from '../../../lib/http-cache/fresh/validators.ts'
-import { Readable } from 'node:stream'
 import * as fc from 'fast-check'
+import type { Lifetime } from '../../../lib/http-cache/cache-directive.ts'
+import { cacheControlField, expiryFields } from '../../../lib/http-cache/cache-fields.ts'
+import { validatorsOf } from '../../../lib/http-cache/fresh/validators.ts'
 import { digestOfValue } from '../../../lib/http-cache/fresh/value-digest.ts'
+import { settle } from '../../../lib/http-cache/settings.ts'
+import { versionOf } from '../../../lib/http-cache/version-of.ts'
+import { koaHttpCache } from '../../../lib/index.ts'
 
 const DATE = new Date('2020-01-01T00:00:00.789Z')
 const SECONDS = Date.UTC(2020, 0, 1)
@@ -237,3 +242,265 @@ for (const [name, value, message] of UNDIGESTED) {
     t.throws(() => digestOfValue({ toJSON: () => value }), { instanceOf: TypeError, message })
   })
 }
+
+// The options of koaHttpCache, and directives as a route writes them.
+
+test('nothing is written by default', t => {
+  const settings = settle({})
+  t.is(settings.defaults, undefined)
+  t.is(settings.version, undefined)
+  t.is(settings.ifModifiedSince, 'exact')
+  t.false(settings.autoEtag)
+  t.deepEqual(settings.groups, {})
+  t.false(settings.trace)
+  t.true(Object.isFrozen(settings))
+})
+
+test.serial('trace is on in development, also if NODE_ENV is not set', t => {
+  const env = process.env.NODE_ENV
+  t.teardown(() => {
+    process.env.NODE_ENV = env
+  })
+  for (const [name, trace] of [
+    ['development', true],
+    ['production', false]
+  ] as const) {
+    process.env.NODE_ENV = name
+    t.is(settle({}).trace, trace, name)
+  }
+  delete process.env.NODE_ENV
+  t.true(settle({}).trace)
+  t.false(settle({ trace: false }).trace)
+})
+
+const WRONG: readonly [unknown, RegExp][] = [
+  [null, /^options must be an object, got null$/],
+  [[], /^options must be an object, got \[\]$/],
+  [{ autoETag: true }, /^unknown option 'autoETag': did you mean 'autoEtag'\?$/],
+  [{ zzzzzz: 1 }, /^unknown option 'zzzzzz': known options: cacheControl, expires, version, /],
+  [{ autoEtag: 'yes' }, /autoEtag must be true or false, got 'yes'/],
+  [{ trace: 1 }, /trace must be true or false, got 1/],
+  [{ ifModifiedSince: 'after' }, /ifModifiedSince must be 'exact' or 'before', got 'after'/],
+  [{ groups: 'Surrogate-Key' }, /groups must be an object, got 'Surrogate-Key'/],
+  [{ groups: { headers: 'xkey' } }, /unknown option 'groups.headers': did you mean 'header'\?/],
+  [{ groups: { header: 'Surrogate Key' } }, /header must be .* CDN.*got 'Surrogate Key' \(groups/],
+  [{ groups: { header: 'Cache-Groups' } }, /header must be the name of a CDN's own field/],
+  [{ version: '1' }, /version must be a function of ctx, got '1'/],
+  [{ expires: -1 }, /expires must be whole seconds, 0 or more, got -1/],
+  [{ expires: 'soon' }, /expires must be whole seconds, or a string with a unit .*got 'soon'/],
+  [{ expires: new Date(0) }, /expires must be whole seconds/],
+  [{ cacheControl: 'publik' }, /did you mean 'public'/],
+  [{ cacheControl: ['public', 'private'] }, /contradict each other/],
+  [{ cacheControl: 'public, private' }, /contradict each other/],
+  [{ cacheControl: 'public, max-aeg=60' }, /unknown directive 'max-aeg': did you mean 'max-age'/],
+  [
+    { cacheControl: 'public max-age=60' },
+    /cacheControl must be .*'public, max-age=60'.*, got 'pub/
+  ],
+  [{ cacheControl: 'public, max-age' }, /max-age needs seconds/],
+  [{ cacheControl: 'max-age=soon' }, /max-age must be whole seconds.*got 'soon'/],
+  [{ cacheControl: 'max-age=-1' }, /max-age must be whole seconds/],
+  [{ cacheControl: 'public=1' }, /public must be true or false/],
+  [{ cacheControl: 'private="X' }, /cacheControl must be directives/],
+  [{ cacheControl: '' }, /cacheControl must be/],
+  [{ cacheControl: 'public\r\nX: y' }, /cacheControl must be/],
+  [{ cacheControl: ['public, max-age=60'] }, /unknown directive 'public, max-age=60'/],
+  [{ cacheControl: 'no-store', expires: 60 }, /contradict each other/]
+]
+for (const [options, message] of WRONG) {
+  test(`${inspect(options)} is rejected at start`, t => {
+    t.throws(() => koaHttpCache(options as never), { instanceOf: TypeError, message })
+  })
+}
+
+for (const [text, directives] of [
+  ['public, max-age=60', ['public', { maxAge: 60 }]],
+  ['max-age=60', [{ maxAge: 60 }]],
+  [
+    'Public,Max-Age=60 , stale-while-revalidate=30',
+    ['public', { maxAge: 60, 'stale-while-revalidate': 30 }]
+  ],
+  [
+    'public, private="Set-Cookie, X-User", s-maxage="5"',
+    ['public', { privateFields: ['Set-Cookie', 'X-User'], sMaxage: 5 }]
+  ],
+  ['no-cache=Set-Cookie', [{ noCacheFields: ['Set-Cookie'] }]],
+  ['max-age=9999999999', [{ maxAge: 9999999999 }]],
+  ['mustRevalidate', ['must-revalidate']]
+] as const) {
+  test(`FRS-06 a default may be the text of the header: ${text}`, t => {
+    const [fromText, fromArray] = [text, directives].map(
+      cacheControl => settle({ cacheControl, expires: 30 }).defaults
+    )
+    t.deepEqual(fromText?.fields(0), fromArray?.fields(0))
+    t.deepEqual(fromText?.personal, fromArray?.personal)
+  })
+}
+
+test('the caller’s options are not modified', t => {
+  const options = Object.freeze({ cacheControl: Object.freeze(['public' as const]), expires: 60 })
+  t.deepEqual(settle(options).defaults?.fields(0), [
+    { name: 'Expires', value: 'Thu, 01 Jan 1970 00:01:00 GMT' },
+    { name: 'Cache-Control', value: 'public, max-age=60' }
+  ])
+})
+
+type Directives = Parameters<typeof cacheControlField>[0]
+
+const NOW = Date.UTC(2020, 0, 1)
+const value = (...directives: Directives) => cacheControlField(directives).value
+const expiry = (lifetime: Lifetime | Date, ...directives: Directives) =>
+  expiryFields(lifetime, directives, NOW).map(field => field.value)
+
+for (const [claim, directives, expected] of [
+  ['CC-01 in their order', ['public', { maxAge: 600 }], 'public, max-age=600'],
+  ['CC-01 options first', [{ maxAge: 600 }, 'public'], 'max-age=600, public'],
+  ['CC-02 names alone', ['private', 'no-cache', 'no-store'], 'private, no-cache, no-store'],
+  ['CC-03 with underscores', ['must_revalidate'], 'must-revalidate'],
+  ['CC-03 in camel case', ['mustRevalidate'], 'must-revalidate'],
+  ['CC-03 as in the header', ['must-revalidate'], 'must-revalidate'],
+  ['CC-04 an option with underscores', [{ max_age: 60 }], 'max-age=60'],
+  ['CC-04 an option as in the header', [{ 'max-age': 60 }], 'max-age=60'],
+  [
+    'CC-04 options in camel case',
+    [{ sMaxage: 1 }, { staleWhileRevalidate: 2 }],
+    's-maxage=1, stale-while-revalidate=2'
+  ],
+  [
+    'a flag may be an option; false and undefined write nothing',
+    [{ public: true, immutable: false, maxAge: undefined, noTransform: true }],
+    'public, no-transform'
+  ],
+  [
+    'a directive that is given twice has its last value',
+    ['public', { maxAge: 1 }, 'public', { max_age: 2 }],
+    'public, max-age=2'
+  ],
+  ['CC-16 a string with a unit', [{ maxAge: '10m' }], 'max-age=600'],
+  [
+    'CC-16 strings with units',
+    [{ maxAge: '1y', s_maxage: '2 weeks', 'stale-if-error': '1 day' }],
+    'max-age=31536000, s-maxage=1209600, stale-if-error=86400'
+  ],
+  [
+    'FRS-07 a lifetime beyond what caches must know is the longest of them',
+    [{ maxAge: '999999999 years', sMaxage: 2 ** 31 }],
+    'max-age=2147483647, s-maxage=2147483647'
+  ],
+  ['CC-08 no contradiction', ['no-store', { maxAge: 0 }], 'no-store, max-age=0'],
+  [
+    'CC-08 must-understand needs no-store',
+    ['must-understand', 'no-store', { maxAge: '1h' }],
+    'must-understand, no-store, max-age=3600'
+  ],
+  ['CC-10 the fields of private', [{ privateFields: ['Set-Cookie'] }], 'private="Set-Cookie"'],
+  ['CC-10 the fields of no-cache', [{ 'no-cache-fields': ['A', 'B'] }], 'no-cache="A, B"'],
+  [
+    'an extension is a directive that is not in the RFCs',
+    [{ extension: { 'x-a': true, 'x-b': 7, 'x-c': 'edge', ext: '5x' } }],
+    'x-a, x-b=7, x-c=edge, ext=5x'
+  ],
+  ['shared cookies are no directive', ['public', { cookies: 'shared' }], 'public']
+] as const) {
+  test(`directives: ${claim}`, t => {
+    t.is(value(...(directives as Directives)), expected)
+  })
+}
+
+for (const [target, more, field] of [
+  ['CDN', { maxAge: 60 }, ['CDN-Cache-Control', 'max-age=60']],
+  ['CDN', { extension: { 'X-Up': 5, ext: '5x' } }, ['CDN-Cache-Control', 'x-up=5, ext="5x"']],
+  ['Surrogate-Control', { maxAge: '1h' }, ['Surrogate-Control', 'max-age=3600']]
+] as const) {
+  test(`CC-11 FRS-07 ${field.join(': ')} is a field of its own, a structured dictionary`, t => {
+    const [name, value] = field
+    t.deepEqual(cacheControlField([{ target, ...more }]), { name, value })
+  })
+}
+
+const IN_SECONDS = /^max-age must be whole seconds/
+const CONTRADICTION = /contradict each other/
+const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
+  ['publik', /^unknown directive 'publik': did you mean 'public'\?$/],
+  ['weird', /^unknown directive 'weird': known directives: public, private, no-cache, .*max-age/],
+  [{ weird: 1 }, /^unknown directive 'weird': known directives: /],
+  [{ maxage: 1 }, /did you mean 'max-age'\?/],
+  [{ minFresh: 1 }, /^minFresh is a directive of requests, not of responses$/],
+  ['only-if-cached', /^only-if-cached is a directive of requests/],
+  ['max-age', /max-age needs seconds: \{ max-age: 60 \}/],
+  [{ __proto__: null, constructor: 1 }, /unknown directive 'constructor'/],
+  ...[-1, 1.5, Number.NaN, '60', null].map(maxAge => [{ maxAge }, IN_SECONDS] as [unknown, RegExp]),
+  ...['soon', '10', '', 'm', '-1m', '1.5h', '1  h', '10m ', '5 constructor'].map(
+    maxAge => [{ maxAge }, IN_SECONDS] as [unknown, RegExp]
+  ),
+  ['private', CONTRADICTION],
+  [{ noStore: true, maxAge: 1 }, CONTRADICTION],
+  [{ private: true, sMaxage: 60 }, CONTRADICTION],
+  [{ privateFields: 'Set-Cookie' }, /list of field names/],
+  [{ extension: { 'Max-Age': 7 } }, /Max-Age is a standard directive/],
+  [{ extension: { 'x y': true } }, /"x y" is not a token/],
+  [{ extension: { 'x-a': {} } }, /x-a must be a string/],
+  [{ extension: 7 }, /extension must be an object/],
+  ...[7, null, ['public'], undefined].map(
+    each => [each, /a name or an object/] as [unknown, RegExp]
+  ),
+  [{ public: 1 }, /public must be true or false, got 1/],
+  [{ cookies: true }, /cookies must be 'shared'/]
+]
+for (const [directive, message] of WRONG_DIRECTIVES) {
+  test(`CC-06 CC-07 CC-08 CC-16 ${inspect(directive)} is rejected`, t => {
+    t.throws(() => value('public', directive as never), { instanceOf: TypeError, message })
+  })
+}
+
+test('nothing is no directive', t => {
+  t.throws(() => value(), { message: /at least one directive/ })
+})
+
+test('S45 CR, LF, a comma and non-ASCII characters are rejected', t => {
+  for (const wrong of ['a\r\nX: y', 'a\n', 'a,b', 'ä']) {
+    t.throws(() => value({ extension: { x: wrong } }), { instanceOf: TypeError })
+    t.throws(() => value({ extension: { [wrong]: true } }), { instanceOf: TypeError })
+    t.throws(() => value({ privateFields: [wrong] }), { instanceOf: TypeError })
+    t.throws(() => value('public', { target: wrong }), { instanceOf: TypeError })
+  }
+})
+
+for (const [claim, lifetime, directives, expires, expected] of [
+  ['EXP-01 seconds', 900, ['public', 'no-cache'], '00:15:00', 'public, no-cache, max-age=900'],
+  ['EXP-01 CC-16 a string with a unit', '15m', ['public'], '00:15:00', 'public, max-age=900'],
+  ['EXP-02 a max-age is kept, once', 60, [{ maxAge: 300 }], '00:01:00', 'max-age=300'],
+  ['EXP-03 an end', new Date(NOW + 90_700), [], '00:01:30', 'max-age=90']
+] as const) {
+  test(`a lifetime: ${claim}`, t => {
+    const fields = expiry(lifetime, ...(directives as Directives))
+    t.deepEqual(fields, [`Wed, 01 Jan 2020 ${expires} GMT`, expected])
+  })
+}
+
+test('EXP-03 FRS-07 a lifetime that is over, and those beyond what caches must know', t => {
+  t.deepEqual(expiry(new Date(0)), ['Thu, 01 Jan 1970 00:00:00 GMT', 'max-age=0'])
+  t.deepEqual(expiry('1 year'), ['Thu, 31 Dec 2020 00:00:00 GMT', 'max-age=31536000'])
+  t.deepEqual(expiry('100y'), ['Mon, 19 Jan 2088 03:14:07 GMT', 'max-age=2147483647'])
+  t.deepEqual(expiry(new Date(8e13)), ['Thu, 05 Feb 4505 22:13:20 GMT', 'max-age=2147483647'])
+})
+
+test('EXP-04 what is no lifetime, a target, and contradictions are rejected', t => {
+  const rejects = (message: RegExp, ...args: readonly unknown[]) =>
+    t.throws(() => expiry(...(args as [number])), { instanceOf: TypeError, message })
+  for (const wrong of [-5, 1.5, Number.NaN, '60', new Date(Number.NaN), undefined]) {
+    rejects(/the lifetime must be/, wrong)
+  }
+  rejects(/does not accept `target`/, 60, { target: 'CDN' })
+  rejects(CONTRADICTION, 60, 'no-store')
+})
+
+test.serial('versionOf is not for each request: the number of versions is bounded', t => {
+  const env = process.env.NODE_ENV
+  t.teardown(() => {
+    process.env.NODE_ENV = env
+  })
+  process.env.NODE_ENV = 'development'
+  for (let made = 0; made < 1000; made++) versionOf('package.json')
+  t.throws(() => versionOf('package.json'), { message: /call it once, where koaHttpCache/ })
+})
