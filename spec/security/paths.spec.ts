@@ -33,6 +33,7 @@ test.after.always(async () => {
 
 for (const place of PLACES) {
   const { where, at, options } = place
+  const methods = ['GET', 'HEAD', 'POST'].slice(0, where === '' ? 3 : cases(1, 3))
   // One for all specs that write nothing there.
   const root = makeStronghold(wholeFile)
   const shared = makeFronts(wholeFile, root, options)
@@ -40,7 +41,9 @@ for (const place of PLACES) {
   for (const [title, targets] of Object.entries(notOurs)) {
     test.serial(`${title}${where}`, async t => {
       const before = readdirSync(join(root, 'public'), { recursive: true })
-      for (const target of targets) await isNotOurs(t, await shared, targetAt(place, target))
+      for (const target of targets) {
+        await isNotOurs(t, await shared, targetAt(place, target), methods)
+      }
       t.deepEqual(readdirSync(join(root, 'public'), { recursive: true }), before)
     })
   }
@@ -50,7 +53,7 @@ for (const place of PLACES) {
     async t => {
       for (const key of keys) {
         for (const target of [`${at}/assets/${key}`, `${at}/${key}`]) {
-          await isNotOurs(t, await shared, target)
+          await isNotOurs(t, await shared, target, methods)
         }
       }
     }
@@ -281,7 +284,7 @@ test('S50 a manifest with such keys touches no prototype', async t => {
 // Thousands of spellings: whatever is served was asked for by its own path, as a guard reads it.
 
 // Pieces of which every known trick is made, and some that are none yet.
-const REQUESTS = cases(300, 3000)
+const REQUESTS = cases(150, 3000)
 
 const pieces = [
   ...['/', '//', '\\', '%2F', '%2f', '%5C', '%5c', '.', '..', '%2e', '%2E', './', '../', '/./'],

@@ -61,6 +61,8 @@ async function run(
     build: {
       outDir,
       manifest: true,
+      // It costs most of a build, and changes no manifest.
+      minify: false,
       rollupOptions: { input: entries, ...options },
       assetsInlineLimit: 0
     }
@@ -286,6 +288,7 @@ test('with build.cssCodeSplit: false every entry has the only stylesheet', async
     build: {
       outDir: 'one-css',
       cssCodeSplit: false,
+      minify: false,
       manifest: true,
       rollupOptions: { input: ['src/other.ts', 'src/admin.ts'] }
     }
@@ -310,7 +313,12 @@ async function buildLegacy(outDir: string, options: Parameters<typeof legacy>[0]
     configFile: false,
     logLevel: 'silent',
     plugins: [legacy({ ...options, targets: ['chrome >= 40'], polyfills: ['es.array.at'] })],
-    build: { outDir, manifest: true, rollupOptions: { input: ['src/admin.ts', 'src/print.css'] } }
+    build: {
+      outDir,
+      manifest: true,
+      minify: false,
+      rollupOptions: { input: ['src/admin.ts', 'src/print.css'] }
+    }
   })
 }
 

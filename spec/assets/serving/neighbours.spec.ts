@@ -154,11 +154,11 @@ for (const [way, options] of GIVEN) {
 
   test(`NBR-04 a client that leaves koa-compress half way is no error and leaves no descriptor, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: compress({ threshold: 1 }) })
-    const noise = Array.from({ length: 300_000 }, (_, at) =>
+    const noise = Array.from({ length: 100_000 }, (_, at) =>
       ((at * 2_654_435_761) >>> 7).toString(36)
     )
     site.write('/public/big.css', noise.join('\n').repeat(4))
-    for (let at = 0; at < 10; at++) {
+    for (let at = 0; at < 4; at++) {
       const socket = connect(site.port, '127.0.0.1')
       socket.on('error', () => undefined)
       socket.write('GET /big.css HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')

@@ -355,7 +355,7 @@ test('the manifest of a live site is replaced when something changed, and only t
 })
 
 test('two processes that find sources removed at the same time withdraw their files', async t => {
-  const names = Array.from({ length: 60 }, (_, at) => `css/${at}.css`)
+  const names = Array.from({ length: 20 }, (_, at) => `css/${at}.css`)
   const files = Object.fromEntries([...names, 'css/kept.css'].map(name => [name, name]))
   const root = makeProject(t, placed(files))
   const settings = settle({ root, env: 'production', compile: true })
@@ -363,7 +363,7 @@ test('two processes that find sources removed at the same time withdraw their fi
   const [one, other] = [1, 2].map(
     () => new Fingerprints(settings, new Sources(settings, ignore), ignore, ignore)
   )
-  for (let turns = 0; turns < 40; turns += 4) {
+  for (let turns = 0; turns < 40; turns += cases(13, 4)) {
     writeFiles(root, placed(files))
     for (const build of [one, other]) await build?.refresh()
     for (const name of names) unlinkSync(join(root, 'apps/web/assets', name))
