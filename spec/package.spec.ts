@@ -1,4 +1,6 @@
-// The package as ES modules and as CommonJS, in one process.
+// What is published: ES modules and CommonJS in one process, the keys of package.json, what to read for which task.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import test from 'ava'
@@ -11,6 +13,17 @@ import { makeProject } from './support/site.ts'
 const require = createRequire(resolve('package.json'))
 const commonJs = require('./dist/cjs/index.js') as typeof Package
 const esm = (await import(resolve('dist/index.js'))) as typeof Package
+
+interface Described {
+  readonly main: string
+  readonly types: string
+  readonly exports: object
+  readonly typesVersions: object
+  readonly bin: object
+  readonly files: readonly string[]
+  readonly sideEffects: readonly string[]
+}
+const described = JSON.parse(readFileSync('package.json', 'utf8')) as Described
 
 test('CommonJS has what the ES modules have', async t => {
   for (const entry of ['index', 'koa-assets', 'koa-http-cache', 'vite']) {
@@ -85,3 +98,42 @@ for (const [order, outer, inner] of [
     }
   })
 }
+
+test('importing the package listens to nothing, starts nothing and adds one global symbol', t => {
+  const script = `
+    const state = () => JSON.stringify([process.eventNames().flatMap(name => process.listeners(name)).length,
+      Object.getOwnPropertyNames(globalThis).length])
+    const before = state()
+    for (const entry of ['index', 'vite']) require(${JSON.stringify(resolve('dist/cjs'))} + '/' + entry + '.js')
+    const symbols = Object.getOwnPropertySymbols(globalThis).map(({ description }) => description)
+    console.log(before === state(), ...symbols.filter(name => name.startsWith('koa-fresh-assets')))`
+  const said = execFileSync(process.execPath, ['--eval', script], { encoding: 'utf8' })
+  t.is(said, 'true koa-fresh-assets.sources\n')
+  t.deepEqual(described.sideEffects, ['./dist/cli.js'])
+})
+
+test('package.json names files that are there, and no place that does not exist', t => {
+  const { main, types, exports, typesVersions, bin, files, sideEffects } = described
+  const named = JSON.stringify([main, types, exports, typesVersions, bin, sideEffects])
+  const paths = Array.from(named.matchAll(/"(\.\/[^"*]+)"(?!:)/g), ([, path = '']) => path)
+  t.true(paths.length > 30)
+  const missing = [...paths, ...files].filter(path => !path.startsWith('!') && !existsSync(path))
+  t.deepEqual(missing, [])
+  for (const key of ['repository', 'homepage', 'bugs', 'author', 'funding'])
+    t.false(key in described)
+})
+
+test('llms.txt leads to every page of docs/ in at most 60 lines', t => {
+  const text = readFileSync('llms.txt', 'utf8')
+  t.true(text.split('\n').length <= 61)
+  const linked = Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, path = '']) => path)
+  t.deepEqual(
+    linked.filter(path => !existsSync(path)),
+    []
+  )
+  const pages = readdirSync('docs').filter(name => name.endsWith('.md') && name !== 'decisions.md')
+  t.deepEqual(
+    pages.filter(name => !linked.includes(`docs/${name}`)),
+    []
+  )
+})

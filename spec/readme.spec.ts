@@ -123,7 +123,7 @@ test('the package has less than 310 kB, and every page and picture that its page
   const { size, files } = await packed
   const paths = files.map(({ path }) => path)
   const has = (linked: string) => paths.some(path => `${path}/`.startsWith(`${linked}/`))
-  for (const page of paths.filter(path => path.endsWith('.md'))) {
+  for (const page of paths.filter(path => /\.md$|^llms\.txt$/.test(path))) {
     const links = readFileSync(page, 'utf8').matchAll(/\]\((?<path>[^)#:\s]+)(?:#[^)]*)?\)/g)
     for (const { groups } of links) {
       const linked = posix.join(posix.dirname(page), groups?.['path'] ?? '')

@@ -1,0 +1,167 @@
+// The packed package, installed from npm's registry beside test runners and compilers of other projects.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import test from 'ava'
+import { writeFiles } from '../support/site.ts'
+
+const INSTALL_MS = 600_000
+const TYPESCRIPTS = ['5.6', '5.7', '5.8', '5.9', '6.0', '7.0']
+const PACKAGES = [
+  ...['koa', '@types/koa', '@types/node@20', 'sass', 'vite', 'vitest'],
+  ...['29', '30'].map(version => `jest-${version}@npm:jest@${version}`),
+  ...TYPESCRIPTS.map(version => `typescript-${version}@npm:typescript@~${version}.0`)
+]
+
+/** What a test of an application does: a page, its stylesheet, a 304, the halt, both halves. */
+const CHECK = `async function check({ mkdtemp, mkdir, writeFile }, Koa, { koaAssets, koaHttpCache, Halt }) {
+  const root = await mkdtemp('site-')
+  await mkdir(root + '/assets')
+  await writeFile(root + '/assets/app.css.scss', 'a { b { color: red } }')
+  const app = new Koa()
+  app.use(koaAssets({ root, serve: true, env: 'development' }))
+  app.use(koaHttpCache())
+  let isHalt
+  app.use(async ctx => {
+    await ctx.fresh('one').catch(error => { isHalt = error instanceof Halt; throw error })
+    ctx.body = ctx.assets.path('app.css')
+  })
+  const server = await new Promise(resolve => { const it = app.listen(0, '127.0.0.1', () => resolve(it)) })
+  const get = (path, headers) => fetch('http://127.0.0.1:' + server.address().port + path, { headers })
+  const path = await (await get('/')).text()
+  const css = await (await get(path)).text()
+  const { status } = await get('/', { 'If-None-Match': '"one"' })
+  server.close()
+  server.closeAllConnections()
+  return [path, /^a b \\{/.test(css), status, isHalt].join(', ')
+}`
+const EXPECTED = '/assets/app.css, true, 304, true'
+
+const FILES = {
+  'package.json': '{ "private": true }',
+  'check.cjs': `${CHECK}
+    module.exports = () => check(require('node:fs/promises'), require('koa'), require('koa-fresh-assets'))`,
+  'check.mjs': `import * as files from 'node:fs/promises'
+    import Koa from 'koa'
+    import * as ours from 'koa-fresh-assets'
+    ${CHECK}
+    export default () => check(files, Koa, ours)`,
+  'jest/commonjs.test.cjs': `test('works', async () => {
+      expect(require.resolve('koa-fresh-assets')).toMatch(/cjs.index\\.js$/)
+      expect(await require('../check.cjs')()).toBe('${EXPECTED}')
+    })`,
+  'jest/both.test.mjs': `import { createRequire } from 'node:module'
+    import * as esm from 'koa-fresh-assets'
+    import check from '../check.mjs'
+    const commonJs = createRequire(import.meta.url)('koa-fresh-assets')
+    test('works', async () => {
+      expect(await check()).toBe('${EXPECTED}')
+      commonJs.assetSources.append('/by/require')
+      esm.assetSources.append('/by/import')
+      expect(esm.assetSources.list()).toEqual(['/by/require', '/by/import'])
+      expect(new commonJs.Halt(304)).toBeInstanceOf(esm.Halt)
+    })`,
+  'vitest/app.test.mjs': `import { expect, test } from 'vitest'
+    import check from '../check.mjs'
+    test('works', async () => expect(await check()).toBe('${EXPECTED}'))`,
+  'node/app.test.mjs': `import { strictEqual } from 'node:assert'
+    import test from 'node:test'
+    import check from '../check.mjs'
+    test('works', async () => strictEqual(await check(), '${EXPECTED}'))`,
+  'node/app.test.cjs': `const { strictEqual } = require('node:assert')
+    const check = require('../check.cjs')
+    require('node:test')('works', async () => {
+      strictEqual(await check(), '${EXPECTED}')
+      strictEqual((await import('koa-fresh-assets')).Halt, require('koa-fresh-assets').Halt)
+    })`
+}
+
+const TYPED = `import Koa from 'koa'
+  import { koaAssets, koaHttpCache, Halt, type KoaAssetsOptions } from 'koa-fresh-assets'
+  import { assetSources } from 'koa-fresh-assets/assets'
+  import { Halt as Same } from 'koa-fresh-assets/http-cache'
+  import { freshAssets } from 'koa-fresh-assets/vite'
+  const options: KoaAssetsOptions = { root: process.cwd(), serve: true }
+  export const app = new Koa()
+  app.use(koaAssets(options))
+  app.use(koaHttpCache({ version: ctx => ctx.assets.version }))
+  app.use(async ctx => {
+    ctx.cacheControl('public', { maxAge: '10m' })
+    await ctx.fresh('one')
+    ctx.body = ctx.assets.stylesheet('app')
+  })
+  // @ts-expect-error -- no such option
+  koaAssets({ serv: true })
+  export const halt: Same = new Halt(304)
+  export const all: readonly string[] = assetSources.list()
+  export const name: string = freshAssets({ mount: '/admin', input: 'main.ts' }).name`
+
+const run = promisify(execFile)
+const root = mkdtempSync(join(tmpdir(), 'koa-fresh-assets-'))
+const { NODE_ENV: _, NODE_OPTIONS: __, NODE_TEST_CONTEXT: ___, ...env } = process.env
+const node = (...words: readonly string[]) => run(process.execPath, words, { cwd: root, env })
+
+test.before(async t => {
+  t.timeout(INSTALL_MS)
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', root])
+  const tarball = readdirSync(root).map(name => resolve(root, name))
+  writeFiles(root, FILES)
+  const flags = ['--no-audit', '--no-fund', '--ignore-scripts']
+  await run('npm', ['install', ...flags, ...tarball, ...PACKAGES], { cwd: root })
+})
+test.after.always(() => rmSync(root, { recursive: true, force: true }))
+
+for (const version of ['29', '30']) {
+  const jest = join('node_modules', `jest-${version}`, 'bin/jest.js')
+  const config = JSON.stringify({ testRegex: 'jest/.*\\.test\\.[cm]js$' })
+
+  test.serial(`Jest ${version} in CommonJS requires the package, without any setting`, async t => {
+    await t.notThrowsAsync(node(jest, '--config', config, 'commonjs'))
+  })
+
+  test.serial(
+    `Jest ${version} with ES modules has both copies, which share what they must`,
+    async t => {
+      await t.notThrowsAsync(node('--experimental-vm-modules', jest, '--config', config, 'both'))
+    }
+  )
+}
+
+test.serial('Vitest imports the package', async t => {
+  await t.notThrowsAsync(node('node_modules/vitest/vitest.mjs', 'run', '--dir', 'vitest'))
+})
+
+test.serial('node:test imports and requires the package, of which there is one copy', async t => {
+  for (const file of ['node/app.test.mjs', 'node/app.test.cjs']) {
+    await t.notThrowsAsync(node('--test', file))
+  }
+})
+
+for (const version of TYPESCRIPTS) {
+  test.serial(
+    `TypeScript ${version} has the types by node16, nodenext and bundler, in ES modules and CommonJS`,
+    async t => {
+      t.timeout(INSTALL_MS)
+      for (const mode of ['node16', 'nodenext', 'bundler']) {
+        // With "bundler" only what is imported can be resolved.
+        const files = [`${mode}/esm.mts`, ...(mode === 'bundler' ? [] : [`${mode}/commonjs.cts`])]
+        const compilerOptions = {
+          ...{ module: mode === 'bundler' ? 'esnext' : mode, moduleResolution: mode },
+          ...{ target: 'es2022', lib: ['es2023', 'dom'], types: ['node'] },
+          ...{ strict: true, noEmit: true, skipLibCheck: false, esModuleInterop: true }
+        }
+        writeFiles(root, {
+          ...Object.fromEntries(files.map(file => [file, TYPED])),
+          [`${mode}/tsconfig.json`]: JSON.stringify({ compilerOptions, include: ['.'] })
+        })
+        const compiler = `node_modules/typescript-${version}/bin/tsc`
+        const said = await node(compiler, '-p', mode).catch(
+          (error: unknown) => error as { stdout: string }
+        )
+        t.is(said.stdout, '', mode)
+      }
+    }
+  )
+}
