@@ -179,12 +179,19 @@ const uploads: Application = {
     'public/uploads/photo.png': IMAGE,
     'public/uploads/a b.txt': 'with a blank',
     'public/uploads/.gitkeep': '',
+    'public/uploads/private/report.txt': 'for members',
     'public/robots.txt': 'User-agent: *',
     'public/about.html': PAGE,
     'package.json': '{}'
   },
   compressed: [],
-  front: framing('SAMEORIGIN'),
+  front(app, root) {
+    framing('SAMEORIGIN')(app, root)
+    app.use((ctx, next) => {
+      if (ctx.path.startsWith('/uploads/private/') && !ctx.get('Authorization')) ctx.throw(401)
+      return next()
+    })
+  },
   before: uploadsBefore,
   after: uploadsAfter,
   paths: {
@@ -193,7 +200,11 @@ const uploads: Application = {
     folder: '/uploads',
     missing: '/uploads/none.js',
     page: '/about.html',
-    more: ['/', '/uploads/a%20b.txt', '/uploads/.gitkeep', '/robots.txt', '/none.txt', '/no']
+    more: [
+      ...['/', '/uploads/a%20b.txt', '/uploads/.gitkeep', '/robots.txt', '/none.txt', '/no'],
+      ...['/uploads/private/report.txt', '/uploads/%70rivate/report.txt'],
+      ...['/uploads/x/../private/report.txt', '/uploads//private/report.txt']
+    ]
   }
 }
 

@@ -36,6 +36,11 @@ export const VERDICTS: readonly Verdict[] = [
     'a file was found in any folder by the last segment of its path',
     /^\/admin\/a\/b/
   ),
+  ours(
+    /^status: 200 -> 404/,
+    'another spelling of the path got past a guard that compares it',
+    /^\/uploads\/.*private/
+  ),
   ours(/^status: 200 -> 404/, 'the page of an application is no script, and no data for a fetch()'),
   theirs(
     /^(?:x-frame-options|content-security-policy): .* -> none/,
@@ -177,7 +182,8 @@ export const differences: Readonly<Record<string, Readonly<Record<string, string
     'cache-control: none -> no-store':
       '(undecodable paths) slash-at-end backslash upper-case dotfile folder-slash missing missing-head missing-post missing-navigation /uploads/.gitkeep /none.txt',
     'status: 400 -> 404': 'two-slashes',
-    'status: 200 -> 404': 'dot-segment dot-dot encoded-dot-dot encoded-letter',
+    'status: 200 -> 404':
+      'dot-segment dot-dot encoded-dot-dot encoded-letter /uploads/%70rivate/report.txt /uploads/x/../private/report.txt /uploads//private/report.txt',
     'status: 403 -> 404': 'out-of-the-root out-encoded',
     'body of 400': '(undecodable paths)',
     'x-frame-options: none -> SAMEORIGIN': '(undecodable paths)',
