@@ -26,6 +26,7 @@ import { makeProject, makeSite, type Site, type SiteOptions } from '../../suppor
 import { LOADER, moduleFile } from '../../support/typescript.ts'
 import { until } from '../../support/until.ts'
 import { GIVEN, passOn } from '../../support/ways.ts'
+import { cases } from '../../support/soak.ts'
 
 const TEXT = '0123456789'
 const FILES = { 'public/a.txt': TEXT }
@@ -410,7 +411,7 @@ async function sent(t: ExecutionContext, write: Write, one: Case): Promise<strin
 test('the Date field advances', async t => {
   const { port } = await open(t, writeResponse)
   const dates = new Set<string>()
-  while (dates.size < 2) {
+  await until(async () => {
     const before = Date.now()
     for (const [, date = ''] of (await converse(port)).matchAll(/^Date: (.*)\r$/gm)) {
       const time = Date.parse(date)
@@ -418,7 +419,8 @@ test('the Date field advances', async t => {
       t.true(time > before - 10_000 && time <= Date.now())
       dates.add(date)
     }
-  }
+    return dates.size > 1
+  }, 'the next second')
 })
 
 test('the status and its reason phrase are on the response, for loggers', async t => {
@@ -544,7 +546,7 @@ const FLAGS: Readonly<Record<string, unknown>> = {
 
 for (const [flag, value] of Object.entries(FLAGS)) {
   test(`${flag} of one response does not affect another`, async t => {
-    for (const rest of [0, 1, 2]) {
+    for (const rest of [0, 1, 2].slice(0, cases(1, 3))) {
       const prepare = (res: ServerResponse) => {
         if (changes++ % 3 === rest) Reflect.set(res, flag, value)
       }

@@ -8,6 +8,7 @@ import { COPIES } from '../../../support/copies.ts'
 import { makeProject, makeSite, type Files } from '../../../support/site.ts'
 import { until, untilSettled } from '../../../support/until.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
+import { cases } from '../../../support/soak.ts'
 
 const SCRIPT = 'console.log("a mount is served as public is")\n'.repeat(50)
 const THEN = 1_700_000_000
@@ -260,7 +261,7 @@ test('UPL-01 a file of a mount that was overwritten is the new one at once, by d
       revalidate: 3600
     }
   )
-  for (let round = 1; round <= 200; round++) {
+  for (let round = 1; round <= cases(40, 200); round++) {
     const text = String(round)
     if (round % 2) site.write('/data/uploads/avatar.png', text)
     else {
