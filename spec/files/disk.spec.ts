@@ -325,7 +325,7 @@ const BEST: Readonly<Record<string, Best>> = {
 }
 
 test('every coding that this Node can write is written at its best level', async t => {
-  const bytes = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css')
+  const bytes = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css').subarray(0, 60_000)
   t.deepEqual(
     WRITABLE_CODINGS.map(({ name }) => name),
     zstdCompressSync ? ['br', 'zstd', 'gzip'] : ['br', 'gzip']

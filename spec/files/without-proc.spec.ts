@@ -36,7 +36,7 @@ test('a file that is replaced as soon as it is open is sent all the same', async
     state.isOver = true
   }
   const { port, errors } = await makeFront(t, { root, ...PRODUCTION, inFront: [replacing] })
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 15; round++) {
     replace()
     t.is((await ask(port, 'GET', '/a.txt')).status, 200)
   }

@@ -53,6 +53,7 @@ const run = (outDir: string, more: object = {}) =>
     build: {
       outDir,
       manifest: true,
+      minify: false,
       rollupOptions: { input: ['src/main.ts', 'src/admin.ts'] },
       ...more
     }

@@ -26,8 +26,8 @@ import {
 } from '../../../../lib/index.ts'
 import { type Files, makeProject, makeSite, writeFiles } from '../../../support/site.ts'
 
-const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css')
-const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js')
+const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css').subarray(0, 50_000)
+const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js').subarray(0, 50_000)
 const TEXT = 'body { color: red }\n'.repeat(200)
 const OTHER = 'body { color: tan }\n'.repeat(200)
 

@@ -217,7 +217,7 @@ test('a path with a slash too many, and a folder, are not found, however often',
 })
 
 test('a file that is forgotten while it is read is not kept: its source may be gone by then', async t => {
-  const bytes = Buffer.alloc(64 * 1024 * 1024, 'film')
+  const bytes = Buffer.alloc(32 * 1024 * 1024, 'film')
   const path = withFingerprint('/assets/film.mp4', digestOf(bytes))
   const root = makeProject(t, { [`public${path}`]: bytes })
   const file = join(root, 'public', path)
