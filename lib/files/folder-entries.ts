@@ -60,7 +60,7 @@ export function isHidden(name: string): boolean {
 const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
 
 const IGNORED = [
-  [/^\./, 'what begins with a dot is not published'],
+  [/^\./, 'a name that begins with a dot is not published'],
   [/~$|\.sw[opx]$|^#.*#$/, "an editor's backup or swap file is not published"],
   [/\.d\.[cm]?ts$/, 'a declaration of TypeScript is not published']
 ] as const

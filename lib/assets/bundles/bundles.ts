@@ -108,7 +108,7 @@ export class Bundles {
     if (others.length === 0 || this.#env === 'test') return first?.one
     const [path, ...more] = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
     throw new TypeError(
-      `${what} may be of the mounts ${[path, ...more].join(' and ')}: name one, as in { mount: ${path} }`
+      `${what} exists in the mounts ${[path, ...more].join(' and ')}: name one, as in { mount: ${path} }`
     )
   }
 

@@ -97,7 +97,7 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     if (!this.#bundle) {
       // Tests are about the application.
       if (env === 'test') return sourceUrls(host, this.urlPath, name)
-      const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.mount.manifest}, and no Vite with the plugin freshAssets runs (npx vite)`
+      const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.mount.manifest}, and Vite is not running with the plugin freshAssets (npx vite)`
       // The page is a developer's own, and the remedy is not in its code.
       throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
     }
@@ -232,7 +232,7 @@ export function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMoun
     const bundle = isRecord(json)
       ? (readWebpack(json, urlPath) ?? readEsbuild(json, dir) ?? readVite(json))
       : undefined
-    if (!bundle) throw new TypeError('its shape is of no bundler that is known')
+    if (!bundle) throw new TypeError('no known bundler writes this shape')
     if (bundle.names.length > 0) return bundle
     throw new TypeError('it has no entry')
   } catch (error) {

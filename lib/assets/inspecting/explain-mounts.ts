@@ -50,6 +50,6 @@ function detailsOf({ manifest, problem, files }: ListedMount, path: string): str
     const tags = files.filter(each => each.entries.includes(entry))
     details.push(`the tags of ${entry}: ${tags.map(each => each.path).join(', ')}`)
   }
-  if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, in whose tags it is not`)
+  if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, whose tags do not include it`)
   return details
 }

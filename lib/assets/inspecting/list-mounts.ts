@@ -16,7 +16,7 @@ export interface MountedFile {
   readonly path: string
   /** The name of its source, as pages write it; undefined where the manifest tells none. */
   readonly source: string | undefined
-  /** The entries in whose tags it is. */
+  /** The entries whose tags include it. */
   readonly entries: readonly string[]
   /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
   readonly usedBy: readonly string[]
@@ -64,7 +64,7 @@ async function filesOf(
   if (manifest === undefined) return []
   const read = await readSnapshot(manifest)
   if (!read) {
-    const hint = env === 'development' ? ', unless its dev server runs' : ''
+    const hint = env === 'development' ? ', unless its dev server is running' : ''
     throw new AssetError('manifest-missing', `there is no ${manifest}: build first${hint}`)
   }
   const bundle = readBundle(read.bytes, { urlPath, dir, manifest })

@@ -72,7 +72,7 @@ function missingInMounts({ root, serve, mounts }: Settings): string[] {
     if (fallback === undefined) return []
     const file = join(dir, fallback)
     if (statIfThere(file)?.isFile()) return []
-    return `the mount ${urlPath || '/'} has the fallback ${fallback}, but there is no file ${relative(root, file)}: until it is built, navigations end as 404`
+    return `the mount ${urlPath || '/'} has the fallback ${fallback}, but there is no file ${relative(root, file)}: until it is built, navigations end in a 404`
   })
 }
 

@@ -140,7 +140,7 @@ class Walk {
     const file = pathIn(found, join(dirname(from.file), path))
     const to = await this.#files.add(from.of, file, importer)
     if (to === undefined && isStatic)
-      throw unusable(`${label} imports '${specifier}', which no browser finds: ${BUNDLE}`)
+      throw unusable(`${label} imports '${specifier}', which a browser cannot find: ${BUNDLE}`)
     return to
   }
 

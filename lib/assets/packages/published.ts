@@ -67,7 +67,7 @@ export class PublishedFiles {
       throw unusable(`${importer} imports '${specifier}', which is not for browsers: ${BUNDLE}`)
     }
     if (specifier.startsWith('node:'))
-      throw unusable(`${importer} imports ${specifier}, which no browser has: ${BUNDLE}`)
+      throw unusable(`${importer} imports ${specifier}, which browsers do not have: ${BUNDLE}`)
     const [name, subpath] = splitSpecifier(specifier)
     const isOwn = name === found.name && found.json.exports !== undefined
     return isOwn

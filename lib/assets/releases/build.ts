@@ -81,7 +81,7 @@ export async function readBuild(
     })
     const found = named.find(bundle => files.some(file => bundle.files.has(file)))
     if (found) return { ...found, manifest }
-    const message = `${manifest} names no file that is in ${path}: it is of another build`
+    const message = `${manifest} names no file that is in ${path}: it belongs to another build`
     throw new AssetError('manifest-broken', message)
   }
   const message = `there is no manifest ${names.join(', ')} in ${path}: build with one, or name it by the option manifest`

@@ -73,7 +73,7 @@ export async function keep(
   const { keep: _keep, age: _age, manifest, ...copies } = options
   const [from, to] = [await openDirectory(older), await openDirectory(newer)]
   if (from.path === to.path) {
-    const message = `${older} and ${newer} are one directory: name the build before, then the new one`
+    const message = `${older} and ${newer} are the same directory: name the earlier build, then the new one`
     throw new AssetError('directory-unusable', message)
   }
   const own = await readBuild(to, manifest, from.path)

@@ -103,7 +103,7 @@ export interface MountOptions {
   extensions?: readonly string[] | undefined
   /**
    * The page of a single-page application: a file, relative to `dir`, or a function that returns its HTML.
-   * It is the response to a navigation that would otherwise end as 404: GET or HEAD with
+   * It is the response to a navigation that would otherwise end in a 404: GET or HEAD with
    * `Sec-Fetch-Mode: navigate`, else with an `Accept` that names `text/html`; with `Accept` of any type, as
    * curl sends it, for a path whose last segment has no dot. A path with the extension of a script,
    * stylesheet, source map, image, font, media, archive or data file remains a 404, and so do those that

@@ -31,7 +31,7 @@ export const MANIFEST_OPTION: OptionSpecs = {
   manifest: {
     type: 'string',
     value: 'FILE',
-    description: "the bundler's, relative to a build, if it has no usual name"
+    description: "the bundler's manifest in a build, if it has an unusual name"
   }
 }
 

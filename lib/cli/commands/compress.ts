@@ -15,7 +15,7 @@ export const GLOB_OPTIONS: OptionSpecs = {
     type: 'string',
     value: 'GLOB',
     multiple: true,
-    description: "compress these alone; '**': source maps, too"
+    description: "compress only these; '**': source maps, too"
   },
   exclude: { type: 'string', value: 'GLOB', multiple: true, description: 'compress none of these' },
   verbose: { type: 'boolean', description: 'print a line for each file' }

@@ -111,7 +111,7 @@ function requireNew(
   { apps }: KoaAssetsOptions
 ): void {
   if (!/^[\w-][\w.-]*$/.test(app)) {
-    throw new UsageError(`the name of an app is letters, digits, '-', '_' and '.', got '${app}'`)
+    throw new UsageError(`an app's name consists of letters, digits, '-', '_', '.', got '${app}'`)
   }
   const place = others.includes(app) ? `in apps/${app}/assets` : 'in the option apps'
   if (others.includes(app) || (apps && Object.hasOwn(apps, app))) {
@@ -119,7 +119,7 @@ function requireNew(
   }
   if (apps !== undefined || others.length > 0 || !isDirectory(join(root, 'assets'))) return
   throw new Error(
-    `the assets of this project are in assets, where they are not looked for once there is apps/${app}: move them to apps/web/assets first`
+    `the assets of this project are in assets, which is not searched once there is apps/${app}: move them to apps/web/assets first`
   )
 }
 
@@ -134,8 +134,8 @@ function nextOf(
   return [
     ...(apps === undefined ? [] : [`\nNext: add it to the option apps in ${config}: ${app}: {}`]),
     ...(hasMoved ? [`\n${others[0]} was the only app, at /; now it is at /${others[0]}.`] : []),
-    `\nIts pages are those below /${app}, its assets those below ${prefix}/${app}. In a view of it,`,
-    `assets.stylesheet('app') is its stylesheet; in any other, assets.app('${app}').stylesheet('app').`
+    `\nIts pages are those below /${app}, its assets those below ${prefix}/${app}. In its views,`,
+    `assets.stylesheet('app') is its stylesheet; in all others, assets.app('${app}').stylesheet('app').`
   ].join('\n')
 }
 

@@ -11,10 +11,10 @@ export const keep: Command = {
   name: 'keep',
   summary: "bring an earlier build's files into a new one, for open pages",
   argument: '<old build> <new build>',
-  about: `Copies the files with hashed names that the new build of a bundler lacks from the
-build before it, so that a page which is open during a deploy finds the chunks that
+  about: `Copies the files with hashed names that a bundler's new build lacks from its
+earlier build, so that a page which is open during a deploy finds the chunks that
 it has yet to load. Then it compresses the new build like 'compress', with deltas
-from the files of the old one. Run it after every build, before that is served.
+from the files of the old one. Run it after every build, before it is served.
 
 What was kept, and when, is in .koa-fresh-assets-kept.json of the new build. Mounts
 never serve that, but send the kept files as immutable; the next run takes them

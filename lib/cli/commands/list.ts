@@ -15,9 +15,9 @@ of the fingerprinted file. The last two come from the manifest and are missing f
 assets that are not precompiled yet. Where there are deltas from earlier versions,
 it says what they save.
 
-Then come the mounts, and each file that a bundler's manifest names: its source,
-the sizes of it and of its compressed copies, and the entries in whose tags it is;
-in parentheses, those that use it otherwise, such as by a dynamic import. A file
+Then come the mounts, and each file that a bundler's manifest names: its source, the
+sizes of it and of its compressed copies, and the entries whose tags include it; in
+parentheses, those that use it in another way, such as by a dynamic import. A file
 that is missing is listed as such.`,
   options: {},
   examples: [

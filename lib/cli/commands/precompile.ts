@@ -92,7 +92,7 @@ async function warnOfViews(options: KoaAssetsOptions, warn: (message: string) =>
   if (globs.length === 0) return
   try {
     const { files, problems } = await checkViews(options, globs)
-    if (files === 0) warn(`no view is ${globs.join(' or ')} (the option views)`)
+    if (files === 0) warn(`no view matches ${globs.join(' or ')} (the option views)`)
     for (const { path, message } of problems) warn(`${printable(path)} ${message}`)
   } catch (error) {
     if (!(error instanceof AssetError)) throw error

@@ -70,7 +70,7 @@ async function verifyViews(
   }
   const options = await loadOptions()
   const report = await checkViews(options, [glob])
-  if (report.files === 0) throw new UsageError(`--views: no file in ${options.root} is ${glob}`)
+  if (!report.files) throw new UsageError(`--views: no file in ${options.root} matches ${glob}`)
   return print(output, report, viewsText(report))
 }
 

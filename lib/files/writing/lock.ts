@@ -61,7 +61,7 @@ export async function lock(directory: string, warn: (message: string) => void): 
       if (age > ABANDONED_NS) await breakLock(file, stamp)
       else if (age > SILENT_NS && !isTold) {
         isTold = true
-        warn(`waiting some seconds: ${owner} seems to have been killed`)
+        warn(`waiting a few seconds: ${owner} seems to have been killed`)
       }
       seen = stamp
       await setTimeout(LOOK_AGAIN_MS)

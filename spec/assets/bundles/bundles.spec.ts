@@ -50,7 +50,7 @@ test('an entry that two mounts have needs { mount }, and the error says which th
   t.throws(() => page.entry('src/other.ts'), {
     instanceOf: TypeError,
     message:
-      "entry 'src/other.ts' may be of the mounts '/back' and '/': name one, as in { mount: '/back' }"
+      "entry 'src/other.ts' exists in the mounts '/back' and '/': name one, as in { mount: '/back' }"
   })
   t.regex(page.entry('src/other.ts', { mount: '/' }), /"\/assets\/other-/)
   for (const path of ['/back', '/back/']) {
@@ -152,13 +152,13 @@ test('BND-04 a directory or a FIFO in place of the manifest is an error at start
 for (const [what, manifest, reason] of [
   ['half a file', '{ "src/a.ts": { "file": "a.', /JSON/],
   ['an empty file', '', /JSON/],
-  ['null', 'null', /its shape is of no bundler/],
-  ['a list', '[]', /its shape is of no bundler/],
-  ['an empty object', '{}', /its shape is of no bundler/],
+  ['null', 'null', /no known bundler writes this shape/],
+  ['a list', '[]', /no known bundler writes this shape/],
+  ['an empty object', '{}', /no known bundler writes this shape/],
   [
     'the manifest of webpack-manifest-plugin, without entrypoints',
     '{ "a.js": "/static/a.js" }',
-    /its shape is of no bundler/
+    /no known bundler writes this shape/
   ],
   ['chunks without an entry', '{ "_a.js": { "file": "a.js" } }', /it has no entry/],
   [

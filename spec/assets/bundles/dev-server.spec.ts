@@ -49,7 +49,7 @@ test.serial(
       instanceOf: AssetError,
       code: 'manifest-missing',
       message:
-        /^the mount \/admin has neither a build nor a dev server: there is no .*dist\/\.vite\/manifest\.json, and no Vite/
+        /^the mount \/admin has neither a build nor a dev server: there is no .*dist\/\.vite\/manifest\.json, and Vite is not running/
     }
     const none = await page()
     const error = t.throws(() => none.entry('src/main.ts'), missing)

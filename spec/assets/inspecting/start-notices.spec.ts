@@ -120,7 +120,7 @@ test('MNT-06 UPL-02 a directory or a fallback that is not there is reported, whe
   for (const env of ['development', 'production']) {
     const options = { root, env, fingerprint: false, serve: true, mounts }
     t.deepEqual(notices(options).toSorted(), [
-      'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end as 404',
+      'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404',
       'the mount /up is data/uploads, which does not exist yet: until it does, its files are a 404'
     ])
     t.deepEqual(notices({ ...options, serve: false }), [])

@@ -348,12 +348,12 @@ for (const [what, packages, message] of [
   [
     'a module for Node',
     'for-node',
-    /^for-node 1\.0\.0 \(index\.js\) imports node:fs, which no browser has: bundle it/
+    /^for-node 1\.0\.0 \(index\.js\) imports node:fs, which browsers do not have: bundle it/
   ],
   [
     'a path without its extension',
     'short',
-    /^short 1\.0\.0 \(index\.js\) imports '\.\/part', which no browser finds: bundle it/
+    /^short 1\.0\.0 \(index\.js\) imports '\.\/part', which a browser cannot find: bundle it/
   ],
   [
     'a file that does not exist',

@@ -348,9 +348,19 @@ test('a directory that is no build, a list that is none and wrong options are er
   })
   for (const [older, newer, code, message] of [
     ['none', 'new', 'directory-unusable', /none does not exist: build it first/],
-    ['new', 'new', 'directory-unusable', /are one directory: name the build before, then the new/],
+    [
+      'new',
+      'new',
+      'directory-unusable',
+      /are the same directory: name the earlier build, then the new/
+    ],
     ['bare', 'new', 'manifest-missing', /no manifest \.vite\/manifest\.json, .* by the option man/],
-    ['old', 'foreign', 'manifest-broken', /names no file that is in .*: it is of another build/],
+    [
+      'old',
+      'foreign',
+      'manifest-broken',
+      /names no file that is in .*: it belongs to another build/
+    ],
     ['broken', 'new', 'manifest-broken', /kept\.json is not a list of kept files .*: remove it/]
   ] as const) {
     await t.throwsAsync(run(older, newer), { code, message })

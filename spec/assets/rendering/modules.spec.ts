@@ -288,7 +288,7 @@ test('a reference to a file that exists but is not published names the rule', as
     error?.problems.map(({ message }) => message.replace(/^.* refers to /, '')),
     [
       '_mixins.less, which was not found: a partial of Sass or Less is not published',
-      '.old/a.png, which was not found: what begins with a dot is not published',
+      '.old/a.png, which was not found: a name that begins with a dot is not published',
       "a.css~, which was not found: an editor's backup or swap file is not published",
       '_gone.scss, which was not found',
       './types.d.ts, which was not found: a declaration of TypeScript is not published'

@@ -202,7 +202,7 @@ test('a lock of a process that was killed is free after some seconds, and is wai
   const said: string[] = []
   const held = await lock(directory, message => said.push(message))
   t.deepEqual(said, [
-    'waiting some seconds: another precompile (process 7 on web-2) seems to have been killed'
+    'waiting a few seconds: another precompile (process 7 on web-2) seems to have been killed'
   ])
   await t.notThrowsAsync(held.check())
   await held.release()

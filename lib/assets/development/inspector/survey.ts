@@ -123,7 +123,7 @@ export async function readSource(
     const renderer = new Renderer(settings, sources)
     const draft = await renderer.draft(place)
     if (!draft) {
-      problems.push(`${source.file} was removed, or is no regular file: reload the page`)
+      problems.push(`${source.file} was removed, or is not a regular file: reload the page`)
       return { reading: broken }
     }
     let error: AssetError | undefined
