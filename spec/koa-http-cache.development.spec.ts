@@ -30,7 +30,7 @@ test('HLT-04 a forgotten await is reported once, whether the route had to stop o
   t.deepEqual(site.errors, [])
 })
 
-test('HLT-04 an await that is there is not reported', async t => {
+test('HLT-04 a ctx.fresh that is awaited is not reported', async t => {
   const site = await openRoute(t, async ctx => {
     if (ctx.query.way === 'then') return ctx.fresh('x').then(() => void (ctx.body = 'page'))
     if (ctx.query.way === 'all') await Promise.all([ctx.fresh('x'), Promise.resolve()])

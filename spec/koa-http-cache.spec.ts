@@ -99,7 +99,7 @@ test('MOD-01 MOD-02 MOD-04 MOD-05 a Last-Modified in whole seconds is set and co
   }
 })
 
-test('FRS-03 what a database gives is taken: numbers, ISO 8601, null', async t => {
+test('FRS-03 what a database gives is accepted: numbers, ISO 8601, null', async t => {
   const states: Record<string, FreshValidators> = {
     '/number': 7,
     '/text': { etag: 7, lastModified: DATE.toISOString() },

@@ -71,7 +71,7 @@ test('the examples of a route and of mounts respond as they say', async t => {
   t.is((await agent.get('/admin/users').set('Sec-Fetch-Mode', 'navigate')).text, 'admin')
 })
 
-test('the commands are named in their order', t => {
+test('the README names the commands in their order', t => {
   const [, line = ''] = /^`npx koa-fresh-assets` (.*)$/m.exec(readme) ?? []
   const named = Array.from(line.matchAll(/`(\w+)`/g), ([, name]) => name)
   t.deepEqual(

@@ -145,7 +145,7 @@ test('a target that is a directory, and a file where a folder is needed, are err
   t.is((await ask(port, 'GET', '/assets/sub/menu.css')).text, 'm{}')
 })
 
-test('files of no byte at all, and of more than four gigabytes', async t => {
+test('empty files, and files of more than four gigabytes, are served', async t => {
   const root = makeProject(t, {
     'apps/web/assets/x/empty.css': '',
     'apps/web/assets/x/empty.css.map': '',

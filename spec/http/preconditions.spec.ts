@@ -700,7 +700,7 @@ test('DLT-02 a dictionary is offered by its SHA-256, with dcz among the codings'
   }
 })
 
-test('DLT-03 without dcz by its own name there is no dictionary', t => {
+test('DLT-03 unless dcz is accepted by name there is no dictionary', t => {
   for (const coding of [
     '',
     '*',

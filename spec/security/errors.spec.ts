@@ -258,7 +258,7 @@ const modes = {
 } as const
 
 for (const [mode, options] of Object.entries(modes)) {
-  test(`S44 a name with a wrong digest is a 404 that nobody keeps: ${mode}`, async t => {
+  test(`S44 a name with a wrong digest is a 404 that nobody stores: ${mode}`, async t => {
     const body = 'body { color: red }'
     const root = makeStronghold(t, {
       [`public/assets/app-${OTHER}.css`]: body,

@@ -368,7 +368,7 @@ test('S54 a bundler’s manifest is not ours under any name, in the mount, in an
   }
 })
 
-test('S54 our own manifest is not ours through a mount of public either', async t => {
+test('S54 our own manifest is not served through a mount of public either', async t => {
   const root = makeProject(t, { 'public/assets.json': SECRET, 'public/assets.json.gz': SECRET })
   symlinkSync('public', join(root, 'link'))
   const mounts = { '/files': 'public', '/link': 'link' }

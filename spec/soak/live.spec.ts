@@ -16,7 +16,7 @@ const FILES = {
   '/views/page.ejs': ''
 }
 
-test('LIV-04 after 50 tabs and 1,000 edits, descriptors and memory are back', async t => {
+test('LIV-04 after 50 tabs and 1,000 edits, descriptors and memory are what they were', async t => {
   const site = await makeSite(t, FILES, { live: { watch: ['views'] } })
   const connections = () =>
     new Promise<number>(resolve => site.server.getConnections((_, count) => resolve(count)))

@@ -498,7 +498,7 @@ const WATCHERS = {
 }
 
 for (const [name, watch] of Object.entries(WATCHERS)) {
-  test.serial(`BND-18 each build of ${name} that watches reloads the page once`, async t => {
+  test.serial(`BND-18 each build of ${name} in watch mode reloads the page once`, async t => {
     const { root, remove } = makeBundlerProject({
       'src/main.js': "import { shared } from './shared.js'; globalThis.seen = shared",
       'src/shared.js': "import('./later.js'); export const shared = 1",

@@ -101,7 +101,7 @@ test('DLT-05 a delta of more than half the smallest representation is not kept',
   t.is(report?.deltas?.files, 0)
 })
 
-test('DLT-05 a delta that is there and right is kept, and one of other bytes is replaced', async t => {
+test('DLT-05 a delta that is present and correct is kept, and one of other bytes is replaced', async t => {
   const [old, next] = [release(1), release(2)]
   const { root, folder, deltas, deploy } = await makeReleases(t, [old])
   const path = join(folder, nameOf(old, next))
@@ -316,7 +316,7 @@ test('verify reports a delta whose earlier version is not beside it, as it is ne
   t.deepEqual((await verifyCopies(dist)).problems, [])
 })
 
-test('an earlier build that is no directory is an error that names it', async t => {
+test('an earlier build that is not a directory is an error that names it', async t => {
   const { dist, root } = makeBuilds(t, {}, { 'a.js': 'go()' })
   const error = await t.throwsAsync(compress(dist, { against: join(root, 'nowhere') }))
   t.regex(error?.message ?? '', /nowhere does not exist/)

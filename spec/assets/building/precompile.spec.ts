@@ -243,7 +243,7 @@ test('FPR-14 text is compressed where that makes it smaller, images never are', 
   t.true(report.compressedBytes < report.bytes)
 })
 
-test('a source of more than 1 MiB and one of no bytes are published like others', async t => {
+test('a source of more than 1 MiB and an empty one are published like others', async t => {
   const big = randomBytes(3 * 1024 * 1024 + 1)
   const root = makeSources(t, {
     'film.mp4': big,

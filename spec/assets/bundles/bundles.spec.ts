@@ -211,7 +211,7 @@ test('BND-04 a manifest that names a file which is not there is an error at star
   })
 })
 
-test('BND-01 imports in a cycle, and of themselves, end', async t => {
+test('BND-01 imports in a cycle, and of a file by itself, come to an end', async t => {
   const chunk = (file: string, imports: string[], more = {}) => ({ file, imports, ...more })
   const manifest = {
     a: chunk('a.js', ['b', 'a'], { isEntry: true, css: ['a.css'] }),
@@ -361,7 +361,7 @@ test('BND-08 a file that is called what its manifest calls it is never hashed', 
   )
 })
 
-test('no name takes long', t => {
+test('no name takes long to look up', t => {
   for (const suffix of ['a'.repeat(64), 'aA'.repeat(32), `${'aa'.repeat(31)}1a`, '-'.repeat(64)]) {
     const start = process.cpuUsage()
     for (let round = 0; round < 1000; round++) {

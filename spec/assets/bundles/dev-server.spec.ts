@@ -245,7 +245,7 @@ test("BND-09 the file of fallback is Vite's own page in development", async t =>
   t.is((await ask('/admin/api', accept)).text, 'the API')
 })
 
-test('BND-09 a dev server with another base than the mount is an error at start', async t => {
+test('BND-09 a dev server with a base other than that of the mount is an error at start', async t => {
   const { root, config } = project(t)
   const dev = await createServer(config({ server: { middlewareMode: true, ws: false } }))
   t.teardown(() => dev.close())

@@ -219,7 +219,7 @@ for (const [extension, code] of [
   })
 }
 
-test("what a compiler of the user's own says of a source has no frames, a bug in it has its own", async t => {
+test("what a user's own compiler says of a source has no stack frames, a bug in it has its own", async t => {
   for (const [thrown, frames] of [
     [() => new Error('unexpected token'), false],
     [() => new TypeError('x is not a function'), true]

@@ -311,7 +311,7 @@ test('what explain says of a path in a mount is what a request for it gets', asy
   }
 })
 
-test('explain shows which mounts are looked in, and that a hashed file of a bundle is immutable', async t => {
+test('explain shows which mounts are searched, and that a hashed file of a bundle is immutable', async t => {
   const { site, explainPath } = await makeExplained(t)
   const details = ['/static/…: build', '/admin/…: admin']
   const path = '/admin/assets/main-BX3f_9aZ.js'

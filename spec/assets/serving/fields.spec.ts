@@ -300,7 +300,7 @@ test('PRV-01 S66 no file is public for a request with Authorization', async t =>
   t.deepEqual(site.errors, [])
 })
 
-test('PRV-01 no file is public beside a cookie that was set in front', async t => {
+test('PRV-01 no file is public when earlier middleware has set a cookie', async t => {
   const front: Middleware = (ctx, next) => {
     if (ctx.get('x-visitor') !== '') ctx.cookies.set('visitor', '1')
     return next()

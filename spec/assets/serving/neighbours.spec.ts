@@ -145,7 +145,7 @@ for (const [way, options] of GIVEN) {
     await settle(t, site)
   })
 
-  test(`NBR-04 koa-compress leaves a copy that is compressed already as it is, ${way}`, async t => {
+  test(`NBR-04 koa-compress leaves a copy that is already compressed as it is, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: compress() })
     const { headers, bytes } = await site.get('/assets/b.css', { 'accept-encoding': 'br, gzip' })
     t.is(headers['content-encoding'], 'br')

@@ -189,7 +189,7 @@ test('JSM-06 modulepreload links share the CORS mode and the nonce of the script
   t.deepEqual(links({}, []), [`${link}>`])
 })
 
-test('JSM-06 modulepreload links no entry and no module twice, in a cycle either', t => {
+test('JSM-06 modulepreload links no entry and no module twice, not even in a cycle', t => {
   const helpers = modulesOf([])
   const options = { type: 'module', modulepreload: true } as const
   const tags = (...names: [string, ...string[]]) =>
@@ -272,7 +272,7 @@ test('REN-07 image() resolves the names in srcset', t => {
   })
 })
 
-test('REN-08 video() and audio() of one file', t => {
+test('REN-08 video() and audio() write the tag of one file', t => {
   t.is(
     assets.video('m.mp4', { autoplay: true, controls: true }),
     '<video autoplay="autoplay" controls="controls" src="/assets/m.mp4"></video>'

@@ -195,7 +195,7 @@ test('PUB-20 assets of an app at /admin are published below admin', async t => {
   t.is(site.read(TARGET), undefined)
 })
 
-test('PUB-19 targets and their folders can be read by all under umask 077', async t => {
+test('PUB-19 targets and their folders can be read by everyone under umask 077', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/admin/a.css': 'a{}' })
   chmodSync(`${root}/apps/web/assets/stylesheets/admin/a.css`, 0o600)
   const big = Buffer.alloc(1_200_000)

@@ -149,7 +149,7 @@ test('INS-01 a slow compiler delays no page: its asset is listed as not looked a
   t.false('refresh' in (await site.ask('/assets/-/')).headers)
 })
 
-test('INS-01 names of all characters are linked to their page', async t => {
+test('INS-01 names with any characters are linked to their page', async t => {
   const names = [
     'a b#c?d%25&e.css',
     "it's.css",
@@ -386,7 +386,7 @@ test('INS-02 every page reads without scripts, allows none, and is not stored', 
   }
 })
 
-test('an image is shown by its source, which is not published by that', async t => {
+test('an image is shown from its source, and is not published by that', async t => {
   const site = await makeInspected(t)
   const { headers, bytes } = await site.ask('/assets/-/image?path=/assets/a.png')
   t.deepEqual(bytes, PNG)

@@ -119,7 +119,7 @@ test('LIV-02 files of live.watch have one version, whichever way an editor saves
   t.is(tab.told().length, length + 1)
 })
 
-test('LIV-01 what was changed after the page was opened is late', async t => {
+test('LIV-01 what was changed after the page was opened is reported as late', async t => {
   const site = await makeSite(t, FILES)
   const minutesAgo = (minutes: number) => Date.now() / 1000 - minutes * 60
   for (const [file, minutes] of [
@@ -143,7 +143,7 @@ test('LIV-01 what was changed after the page was opened is late', async t => {
   t.deepEqual(await late(`age=x&${use}`), [])
 })
 
-test('a name is told whatever characters it has, and what is no name is left out', async t => {
+test('a name is reported whatever characters it has, and what is not a name is left out', async t => {
   const site = await makeSite(t, { "css/a, b+c&d=%é'.css": 'a{}' })
   const path = `/assets/${encodeURI("a, b+c&d=%é'.css")}`
   t.is((await site.ask(path)).status, 200)

@@ -161,7 +161,7 @@ test('a remembered miss under the prefix gets the same response as the first', a
   t.deepEqual([post.status, post.headers.allow], [404, undefined])
 })
 
-test('a miss under the prefix that belongs to no app is no-store from the first on', async t => {
+test('a miss under the prefix that belongs to no app is no-store from the first one on', async t => {
   const apps = { admin: { path: '/admin' }, shop: { path: '/shop' } }
   const site = await makeSite(t, FILES, {
     apps,
