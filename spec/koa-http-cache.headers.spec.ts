@@ -171,7 +171,7 @@ test('CC-12 FRS-06 a default is applied to statuses that caches may store, of GE
   }
 })
 
-test('CC-13 fields of the route are not overwritten, a targeted one either', async t => {
+test('CC-13 fields of the route are not overwritten, nor is a targeted one', async t => {
   const says: Record<string, Route> = {
     '/spoken': ctx => ctx.cacheControl('private'),
     '/dated': ctx => ctx.set('Expires', HTTP_DATE),

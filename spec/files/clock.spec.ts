@@ -51,7 +51,7 @@ test.serial(
   }
 )
 
-test.serial('with the clock set back a new manifest is read as soon as ever', async t => {
+test.serial('with the clock set back a new manifest is read as soon as before', async t => {
   const root = makeProject(t, { 'apps/web/assets/x/app.css': 'one' })
   await precompile({ root })
   const routes: Middleware = ctx => {

@@ -403,7 +403,7 @@ testInEach(
 )
 
 test.serial(
-  'S69 no frame in a page of another site gets a channel, and the own page does',
+  'S69 no frame in a page of another site gets a channel, and one in a page of the same site does',
   async t => {
     const channels = new Set<object>()
     let refused = 0

@@ -284,7 +284,7 @@ test('PUB-22 a link whose file appears later is found then', async t => {
   t.deepEqual(await found(site, ['/assets/link.txt']), ['here'])
 })
 
-test('PUB-14 a plain file beside a source of the same name is served, and the log says what it hides; of a package it is not said', async t => {
+test('PUB-14 a plain file beside a source of the same name is served, and the log says what it hides, except in a package', async t => {
   const site = await makeSite(
     t,
     {
