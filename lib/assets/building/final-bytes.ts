@@ -157,7 +157,7 @@ function finishOne(node: Unfinished, urls: Urls, mtimeNs: bigint): Built[] {
   return [map, { ...place, content: code, ...checksumsOfBytes(code, integrity), ...imports }]
 }
 
-/** What a module imports; undefined for what is no script, or was not searched for imports. */
+/** What a module imports; undefined for what is not a script, or was not searched for imports. */
 function importsOf({ app, name, draft, links }: Unfinished): Imports | undefined {
   if (textType(name) !== 'js' || !app.fingerprint) return undefined
   const { references = [] } = draft.text ?? {}

@@ -25,7 +25,7 @@ export interface Failure {
 
 /** What a script imports by literal specifiers: the plain URL paths of assets, decoded, in their order. */
 export interface Imports {
-  /** Undefined for what is no script, and for scripts whose references are not rewritten. */
+  /** Undefined for what is not a script, and for scripts whose references are not rewritten. */
   readonly imports?: readonly string[]
   /** By `import()`; undefined for none. */
   readonly dynamicImports?: readonly string[]

@@ -189,7 +189,7 @@ export function sourceUrls(origin: string, urlPath: string, name: string, query 
     : { stylesheets: [], scripts: [{ url, kind: 'module' }], preloads: [] }
 }
 
-/** Undefined for a name that is no entry. @param urlPath that of the mount, which is Vite's `base` */
+/** Undefined for a name that is not an entry. @param urlPath that of the mount, which is Vite's `base` */
 export function inDevelopment(
   urlPath: string,
   { origin, inputs, isReact }: DevServer,

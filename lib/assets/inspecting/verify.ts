@@ -35,7 +35,7 @@ export interface VerifyReport {
  * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are
  *   checked
  * @throws TypeError for an invalid option
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`, of the manifest of own assets
+ * @throws AssetError with the code `manifest-missing` or `manifest-broken`, for the manifest of the project's own assets
  * @example
  * const { problems } = await verify({ root: import.meta.dirname })
  * for (const { path, message } of problems) console.error(path, message)

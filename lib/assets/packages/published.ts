@@ -87,7 +87,7 @@ export class PublishedFiles {
     }
   }
 
-  /** Its name; undefined for what is no file of the package. @param path in the package */
+  /** Its name; undefined for what is not a file of the package. @param path in the package */
   async add(of: PublishedPackage, path: string, importer?: string): Promise<string | undefined> {
     const { directory } = of.found
     const file = join(directory, path)

@@ -26,7 +26,7 @@ const CONCURRENCY = 8
  * @returns a report in which files are relative to the directory
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
- *   directory that is no build
+ *   directory that is not a build
  * @example
  * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */

@@ -60,7 +60,7 @@ const CONCURRENCY = 4
  * @param newer that of the new one
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
- *   directory that is no build, `publish-failed` or `compress-failed` when a file cannot be written
+ *   directory that is not a build, `publish-failed` or `compress-failed` when a file cannot be written
  * @example
  * const { kept } = await keep('/srv/app/current/dist', 'dist')
  */

@@ -25,7 +25,7 @@ export type PackageFiles = Readonly<Record<string, string | readonly string[] | 
 
 /**
  * Options that may be set at four levels, each of which overrides the one before: at the top, in its
- * `configure`, in an app, in the app's `configure`. Only `sources` and `packages` are appended.
+ * `configure`, in an app, in the app's `configure`. `sources` and `packages` are appended instead.
  */
 export interface LayeredOptions {
   /** Copy or compile a source when its asset is requested. Default: true in `development` and `test`. */

@@ -36,7 +36,7 @@ export async function reportOn(survey: Survey, asked: string) {
   const publication = place && pipeline.publishedSince(place, 0)
   return {
     asked,
-    /** Undefined for a path that is no asset's. */
+    /** Undefined for a path that is not that of an asset. */
     asset,
     /** Of the URL that pages ask for; it compiles nothing. */
     explanation: error ? { ...explanation, ...FAILED } : explanation,

@@ -14,7 +14,7 @@ import { encodePath } from '../../urls/encode.ts'
 
 /** Something that a page was made of. A page compares its version with the one that it has. */
 export interface Part {
-  /** The plain URL path of an asset, encoded; otherwise a name that is no path. */
+  /** The plain URL path of an asset, encoded; otherwise a name that is not a path. */
   readonly key: string
   /** Null while an asset cannot be published. */
   readonly version: string | null

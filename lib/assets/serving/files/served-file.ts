@@ -40,7 +40,7 @@ export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | 
 /** The stamps of the compressed files beside a file, whether they are sent or not, in the order of `CODINGS`. */
 export type Copies = readonly (Stamp | undefined)[]
 
-/** A copy that is older than its file is one of something else. */
+/** A copy that is older than its file may be one of something else. */
 export function findCopies(
   { file, stamp }: Pick<Stored, 'file' | 'stamp'>,
   mayBeThere: (file: string) => boolean
