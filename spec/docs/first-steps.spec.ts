@@ -76,7 +76,9 @@ soakTest(
     t.true((await site.ask('/')).text.includes('/assets/books.css'))
     const older = site.read('tsconfig.json').replace('nodenext', 'node16')
     site.write({ 'tsconfig.json': older })
-    await t.throwsAsync(site.run('npx tsc'), { message: /TS1479/ })
+    await site.run('npx tsc')
+    site.write({ 'server.ts': `${server}\nkoaAssets({ serv: true })` })
+    await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
   }
 )
 
@@ -84,10 +86,14 @@ soakTest('with CommonJS: require loads the package, and the configuration', asyn
   const site = makeExample(t, { 'package.json': '{}' })
   await site.run('npx koa-fresh-assets init')
   site.write({ 'apps/web/assets/stylesheets/books.css': 'p {}' })
-  await site.follow(commonjs)
+  const [server, start, config] = commonjs
+  await site.follow([server, start].flatMap(block => block ?? []))
   t.true((await site.ask('/')).text.includes('/assets/books.css'))
   const configured = 'console.log(require("./assets.config.mjs").default.root)'
   t.is((await site.run(`node -e '${configured}'`)).trim(), site.root)
+  await site.run('rm assets.config.mjs')
+  await site.follow(config ? [config] : [])
+  t.regex(await site.run('npx koa-fresh-assets list'), /books\.css/)
 })
 
 // docs/production.md

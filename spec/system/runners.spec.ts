@@ -82,7 +82,6 @@ const TYPED = `import Koa from 'koa'
   import { koaAssets, koaHttpCache, Halt, type KoaAssetsOptions } from 'koa-fresh-assets'
   import { assetSources } from 'koa-fresh-assets/assets'
   import { Halt as Same } from 'koa-fresh-assets/http-cache'
-  import { freshAssets } from 'koa-fresh-assets/vite'
   const options: KoaAssetsOptions = { root: process.cwd(), serve: true }
   export const app = new Koa()
   app.use(koaAssets(options))
@@ -95,7 +94,11 @@ const TYPED = `import Koa from 'koa'
   // @ts-expect-error -- no such option
   koaAssets({ serv: true })
   export const halt: Same = new Halt(304)
-  export const all: readonly string[] = assetSources.list()
+  export const all: readonly string[] = assetSources.list()`
+
+// Vite's types are as much to read as all others together.
+const WITH_VITE = `${TYPED}
+  import { freshAssets } from 'koa-fresh-assets/vite'
   export const name: string = freshAssets({ mount: '/admin', input: 'main.ts' }).name`
 
 const run = promisify(execFile)
@@ -153,7 +156,7 @@ for (const version of TYPESCRIPTS) {
           ...{ strict: true, noEmit: true, skipLibCheck: false, esModuleInterop: true }
         }
         writeFiles(root, {
-          ...Object.fromEntries(files.map(file => [file, TYPED])),
+          ...Object.fromEntries(files.map(file => [file, mode === 'node16' ? WITH_VITE : TYPED])),
           [`${mode}/tsconfig.json`]: JSON.stringify({ compilerOptions, include: ['.'] })
         })
         const compiler = `node_modules/typescript-${version}/bin/tsc`
