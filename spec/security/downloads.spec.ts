@@ -1,6 +1,5 @@
 // Ranges of every size, and clients that go away: S27, S48.
 import { once } from 'node:events'
-import { request as httpRequest } from 'node:http'
 import { connect as connectHttp2, constants, createServer as createHttp2 } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -181,22 +180,6 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       t.deepEqual(front.errors, [])
     }
   )
-
-  test(`S48 an agent that aborts its requests is no error either, ${sender}`, async t => {
-    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1) })
-    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
-    for (let at = 0; at < cases(10, 50); at++) {
-      await new Promise<void>(resolve => {
-        const sent = httpRequest({ port: front.port, host: '127.0.0.1', path: '/big.bin' })
-        sent.on('response', response => response.once('data', () => sent.destroy()))
-        sent.on('close', resolve)
-        sent.on('error', () => resolve())
-        sent.end()
-      })
-    }
-    await until(() => openDescriptors(join(root, 'public/big.bin')) === 0, 'all is closed')
-    t.deepEqual(front.errors, [])
-  })
 
   test(`S48 a download that is dropped over HTTP/2 is closed as well, ${sender}`, async t => {
     const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1), 'public/a.txt': 'a' })

@@ -1,10 +1,9 @@
 // Ways out of public, and other spellings of a path: S1 to S26, S33, S34, S39.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import * as fc from 'fast-check'
 import type { Middleware } from 'koa'
-import { precompile } from '../../lib/index.ts'
 import { ENVIRONMENTS, isNotOurs, makeFront, makeFronts } from '../support/front.ts'
 import { ask, signature } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
@@ -12,7 +11,6 @@ import { cases } from '../support/soak.ts'
 import { notOurs } from './not-ours.ts'
 import { PLACES, targetAt } from './places.ts'
 import { makeStronghold, SECRET } from './stronghold.ts'
-import { withDigest } from '../support/digest.ts'
 
 const keys = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'],
@@ -241,43 +239,6 @@ test('S50 names of object properties are names like any other', async t => {
   t.is((await ask(port, 'GET', '/assets/__proto__.d/polluted')).text, 'a folder')
   t.is((await ask(port, 'GET', '/assets/__proto__/app.css')).text, 'an app')
   t.deepEqual(errors, [])
-  t.is(({} as Record<string, unknown>).polluted, undefined)
-})
-
-test('S50 a manifest with such keys touches no prototype', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/x/constructor': 'constructor',
-    'apps/web/assets/x/toString.js': 'toString'
-  })
-  const options = { root, env: 'production' }
-  await precompile(options)
-  const file = join(root, 'public/assets.json')
-  const entry = '{ "target": "/x", "source": "x", "integrity": [], "size": 1, "polluted": 1 }'
-  const evil = `"__proto__": ${entry}, "/assets/__proto__": ${entry}, "/assets/hasOwnProperty"`
-  writeFileSync(
-    file,
-    readFileSync(file, 'utf8')
-      .replace('{', `{ "__proto__": { "polluted": 1 }, "constructor": { "prototype": ${entry} },`)
-      .replace('"assets": {', `"assets": { ${evil}: ${entry},`)
-  )
-  const { port, errors } = await makeFront(t, {
-    ...options,
-    wrap: assets => (ctx, next) =>
-      assets(ctx, async () => {
-        const { assets } = ctx as unknown as { assets: { path(name: string): string } }
-        if (ctx.path.startsWith('/path/')) ctx.body = assets.path(ctx.path.slice(6))
-        await next()
-      })
-  })
-  const pathOf = async (name: string) => (await ask(port, 'GET', `/path/${name}`)).text
-  t.regex(await pathOf('constructor'), withDigest(/^\/assets\/constructor-DIGEST$/))
-  t.regex(await pathOf('toString.js'), withDigest(/^\/assets\/toString-DIGEST\.js$/))
-  t.is((await ask(port, 'GET', await pathOf('constructor'))).text, 'constructor')
-  t.is(await pathOf('__proto__'), '/x')
-  t.deepEqual(errors, [])
-  for (const name of ['valueOf', 'prototype', 'polluted']) {
-    t.is(await pathOf(name), 'Internal Server Error', `${name} is not in the manifest`)
-  }
   t.is(({} as Record<string, unknown>).polluted, undefined)
 })
 

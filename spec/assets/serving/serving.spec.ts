@@ -222,7 +222,7 @@ test('SET-13 of two apps the one with the longer prefix responds, in either orde
   }
 })
 
-const BIG = Buffer.alloc(3 * 1024 * 1024, 'big ')
+const BIG = Buffer.alloc(1_200_000, 'big ')
 const files = {
   'apps/web/assets/stylesheets/app.css': 'a{}',
   'apps/web/assets/stylesheets/sheet.css.scss': 'a { b: c }',

@@ -48,7 +48,7 @@ for (const [what, { file, name, text }] of Object.entries(kinds)) {
     const path = join(root, 'apps/web/assets', file)
     writeFileSync(path, text(0))
     const { port, errors } = await makeFront(t, { root, env: 'test' })
-    const rounds = /Sass|partial|big/.test(what) ? cases(20, 120) : cases(70, 500)
+    const rounds = /Sass|partial|big/.test(what) ? cases(10, 120) : cases(35, 500)
     for (let n = 10_000; n < 10_000 + rounds; n++) {
       // In place, by rename, with an old date, with a date to come, twice in a row: of one size always.
       if (n % 5 === 1) {
@@ -162,7 +162,7 @@ test('a file of public that is rewritten continuously is never truncated, and ev
     { eval: true, workerData: [join(root, 'public/a.txt'), join(root, 'public/big.bin')] }
   )
   t.teardown(() => writer.terminate())
-  for (let round = 0; round < cases(100, 500); round++) {
+  for (let round = 0; round < cases(40, 500); round++) {
     const path = round % 10 === 0 ? '/big.bin' : '/a.txt'
     // A download whose file shrinks is cut off, perhaps before its first byte.
     const answer = await ask(port, 'GET', path).catch((error: Error) => {
@@ -189,7 +189,7 @@ test('a big file of public that is replaced while its state is trusted is found,
     fingerprint: false,
     revalidate: 3600
   })
-  for (let version = 1; version < cases(10, 50); version++) {
+  for (let version = 1; version < cases(5, 50); version++) {
     t.is((await ask(front.port, 'GET', '/big.bin')).status, 200)
     writeFileSync(join(root, 'new'), Buffer.alloc(2 * MIB + version, version))
     renameSync(join(root, 'new'), join(root, 'public/big.bin'))
