@@ -1,7 +1,7 @@
 // Builds dist from lib: a readable chunk for each room or part of one, as ES modules and, in dist/cjs, as CommonJS;
 // and from what tsc wrote, the types with their docstrings.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { toCommonJs } from './commonjs.js'
@@ -19,8 +19,18 @@ async function bundle(input, { dir = 'dist', ...output }) {
   const build = await rolldown({ platform: 'node', external: isPackage, ...input })
   const { output: files } = await build.generate({ dir, format: 'es', ...output })
   await build.close()
-  for (const { fileName, code } of files) write(join(dir, fileName), code)
+  for (const { fileName, code } of files) {
+    write(join(dir, fileName), fileName.endsWith('.js') ? inLatin1(code) : code)
+  }
   return files
+}
+
+/** V8 keeps the text of a module, in two bytes for each character if one of them needs these. */
+function inLatin1(code) {
+  return code.replace(
+    /[^\0-\xff]/g,
+    unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  )
 }
 
 function write(file, text) {
@@ -28,12 +38,32 @@ function write(file, text) {
   writeFileSync(file, text)
 }
 
+/** `files` for lib/files/…; `files-later` for the part of a room that no server loads when it starts. */
+function chunkOf(id, graph) {
+  atStart ??= reachedFrom(SERVER, graph)
+  const part = partOf(id)
+  const isLater = !atStart.has(id) && [...atStart].some(each => partOf(each) === part)
+  return part && isLater ? `${part}-later` : part
+}
+
+let atStart
+
+/** By imports that are not `import()`. */
+function reachedFrom(files, graph) {
+  const reached = new Set(files)
+  for (const id of reached)
+    for (const to of graph.getModuleInfo(id)?.importedIds ?? []) if (isOurs(to)) reached.add(to)
+  return reached
+}
+
+const isOurs = id => id.includes('/lib/')
+
 /**
  * `serving-koa` for lib/assets/serving/koa/…, `http` for lib/http/…, `shared` for the small files beside the entry
  * points. npm packs files of one name beside each other, where gzip writes the second as a copy of the first as
  * long as they have less than 32 kB: rooms with more are split into their parts.
  */
-function chunkOf(id) {
+function partOf(id) {
   const [, path] = id.split('/lib/')
   const inRoom = path.replace(/^assets\/(?=.*\/)/, '')
   const [, part] = PARTS.find(([pattern]) => pattern.test(inRoom)) ?? []
@@ -55,6 +85,7 @@ const PARTS = [
   [/^serving\/koa/, 'serving-koa'],
   [/^serving\/(?:directories|files)/, 'serving-files']
 ]
+const SERVER = [resolve('lib/index.ts')]
 const ENTRIES = new Set([...TYPED, 'cli'].map(name => `${name}.ts`))
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -94,6 +94,20 @@ export class CompileError extends AssetError {
   }
 }
 
+/** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
+export class PrecompileError extends AssetError {
+  override name = 'PrecompileError'
+  /** In the order of URL paths. */
+  readonly problems: readonly AssetError[]
+
+  constructor(problems: readonly AssetError[]) {
+    const list = problems.map(problem => `\n- ${problem.message}`).join('')
+    const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
+    super('precompile-failed', `Precompile failed with ${errors}; nothing was published${list}`)
+    this.problems = problems
+  }
+}
+
 /** Once the location is known, the compiler's frames only hide it. */
 function dropFrames(cause: unknown): void {
   if (typeof cause !== 'object' || cause === null || !('stack' in cause)) return

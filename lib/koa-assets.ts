@@ -6,8 +6,7 @@ import { Development } from './assets/context/development.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { respondByVite, respondWithPage, viteAt } from './assets/context/pages.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
-import { errorPage } from './assets/inspecting/error-page.ts'
-import { noticesAtStart, printOverview } from './assets/inspecting/start-notices.ts'
+import { noticesAtStart } from './assets/inspecting/start-notices.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import { fallbackFor, type Fallback } from './assets/serving/directories/fallback.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
@@ -28,6 +27,7 @@ import {
   serveFound,
   suppressDisconnects
 } from './assets/serving/koa/serve.ts'
+import { loadSend } from './assets/serving/stream-file.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
 import type { ViteServer } from './assets/settings/mount-options.ts'
 import { settle } from './assets/settings/settings.ts'
@@ -41,31 +41,35 @@ export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/digest.ts'
 
 export {
+  clean,
+  cleanKept,
+  compress,
+  keep,
   precompile,
-  PrecompileError,
-  type PrecompileOptions,
-  type PrecompileReport,
-  type Progress
-} from './assets/building/precompile.ts'
+  verify,
+  verifyCopies
+} from './assets/deploy.ts'
+export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
 export type { DeltaReport, DeltaSavings } from './assets/building/write-deltas.ts'
-export {
-  verifyCopies,
-  type VerifyCopiesReport,
-  type VerifyProblem
-} from './assets/building/verify.ts'
-export { compress } from './assets/building/copies/compress.ts'
+export type { VerifyCopiesReport, VerifyProblem } from './assets/building/verify.ts'
 export type {
   CodingReport,
   CompressOptions,
   CompressProgress,
   CompressReport
 } from './assets/building/copies/compress-options.ts'
-export { verify, type VerifyReport } from './assets/inspecting/verify.ts'
-export { clean, type CleanOptions, type CleanReport } from './assets/building/clean.ts'
-export { keep, type KeepOptions, type KeepReport } from './assets/releases/keep.ts'
-export { cleanKept, type CleanKeptOptions } from './assets/releases/clean-kept.ts'
+export type { VerifyReport } from './assets/inspecting/verify.ts'
+export type { CleanOptions, CleanReport } from './assets/building/clean.ts'
+export type { KeepOptions, KeepReport } from './assets/releases/keep.ts'
+export type { CleanKeptOptions } from './assets/releases/clean-kept.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
-export { AssetError, CompileError, type AssetErrorCode, type SourceLocation } from './errors.ts'
+export {
+  AssetError,
+  CompileError,
+  PrecompileError,
+  type AssetErrorCode,
+  type SourceLocation
+} from './errors.ts'
 export type { Compiler, CompilerInput, CompilerOutput } from './assets/compilers/compiler.ts'
 export type { FallbackPage, MountOptions } from './assets/settings/mount-options.ts'
 export type {
@@ -108,10 +112,17 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
-  printOverview(settings, options)
+  if (settings.env === 'development') {
+    void import('./assets/inspecting/overview.ts').then(room =>
+      room.printOverview(settings, options)
+    )
+  }
   const development = settings.live && new Development(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
-  if (settings.serve) return new AssetServer(pipeline, helpers, development).middleware
+  if (settings.serve) {
+    void loadSend()
+    return new AssetServer(pipeline, helpers, development).middleware
+  }
   // A server in front asks here for what it does not have yet.
   const unstored: Middleware = (ctx, next) =>
     isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnstored(ctx, next) : next()
@@ -133,6 +144,8 @@ class AssetServer {
 
   /** The route of one request: from memory if possible, then from the disk. */
   readonly #respond: Middleware = (ctx, next) => {
+    const { loading } = this.#pipeline
+    if (loading) return loading.then(() => this.#respond(ctx, next))
     const target = ctx.req.url ?? ''
     const path = rawPath(target)
     const known = this.#pipeline.recall(path)
@@ -215,6 +228,7 @@ class AssetServer {
   /** The page about a source that cannot be published. */
   async #showError(ctx: Context, error: AssetError): Promise<void> {
     const type = ctx.accepts('text', 'html') === 'html' ? 'html' : 'text'
+    const { errorPage } = await import('./assets/inspecting/error-page.ts')
     ctx.status = error.status
     ctx.type = type
     ctx.set('Cache-Control', 'no-store')

@@ -164,11 +164,10 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
 // What Koa would send, if that is known in advance.
 function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
-  if (STREAMED.some(kind => body instanceof kind)) return undefined
+  // Looked up here: Node loads what is behind these names when they are first read.
+  if ([Blob, ReadableStream, Response].some(kind => body instanceof kind)) return undefined
   return typeof body === 'object' && 'pipe' in body ? undefined : JSON.stringify(body)
 }
-
-const STREAMED = [Blob, ReadableStream, Response]
 
 function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
   const { response } = ctx
@@ -197,6 +196,7 @@ function removeNonces({ res }: Context): void {
 // Koa destroys a Node.js stream when another body replaces it, but not a web stream.
 function cancelWebStream(ctx: Context): void {
   const given: unknown = ctx.response.body
+  if (typeof given !== 'object' || Buffer.isBuffer(given)) return
   const body = given instanceof Response ? given.body : given
   if (!(body instanceof ReadableStream) || body.locked) return
   body.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))

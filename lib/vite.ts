@@ -10,10 +10,10 @@ import {
   inputsOf,
   PLUGIN,
   STATUS,
-  STYLESHEET,
   type Announcement,
   type DevServerStatus
 } from './assets/bundles/dev-server.ts'
+import { STYLESHEET } from './assets/bundles/source-urls.ts'
 import { readIfThere } from './files/at-start.ts'
 import { check, isText, listOf, text, type Expectation } from './options.ts'
 

@@ -35,9 +35,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   inspecting: [...JOINED, 'pipeline'],
   development: ALL,
   context: [...ALL, 'development'],
-  'koa-assets': [...ALL, 'releases', 'context'],
+  'koa-assets': [...ALL, 'releases', 'deploy', 'context'],
   'http-cache': LOW,
   'koa-http-cache': [...LOW, 'http-cache'],
+  deploy: [...ALL, 'releases'],
   cli: [...ALL, 'releases'],
   vite: ['ground', 'files', 'bundles'],
   index: ['koa-assets', 'koa-http-cache']
@@ -224,8 +225,8 @@ test('a failure is recognised by its code, in whichever realm it was made', t =>
 })
 
 // A change that needs more raises these, and says in docs/decisions.md what for.
-const MAX_LINES = 22_115
-const MAX_FILES = 184
+const MAX_LINES = 22_290
+const MAX_FILES = 190
 
 test('lib stays within its lines and files', t => {
   const all = readdirSync('lib', { recursive: true, withFileTypes: true })

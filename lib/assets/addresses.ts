@@ -11,15 +11,28 @@ import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-u
 
 export type Addresses = Pick<AppAssets, 'modules' | 'moduleAt' | 'resolve' | 'bareImports'>
 
-export function throwUnknown(_: AppSettings, name: string): never {
-  const message = `'${name}' is not an asset: this project has none of its own`
-  throw new AssetError('asset-unknown', message)
+interface Own {
+  readonly files: AppFiles
+  readonly packages: AppPackages | undefined
+  /** Looks up each plain name that something is published under. */
+  readonly check: ((app: AppSettings, name: string) => void) | undefined
 }
 
-export function plainNames(
-  app: AppSettings,
-  check?: (app: AppSettings, name: string) => void
-): Addresses {
+export function ownAddresses(app: AppSettings, { files, packages, check }: Own): Addresses {
+  if (app.fingerprint) return inManifest(app, files)
+  const plain = plainNames(app, app.compile ? check : undefined)
+  return packages ? withPackages(plain, app, packages) : plain
+}
+
+/** Those of a project without assets of its own. */
+export function noAddresses(app: AppSettings): Addresses {
+  return plainNames(app, (_, name) => {
+    const message = `'${name}' is not an asset: this project has none of its own`
+    throw new AssetError('asset-unknown', message)
+  })
+}
+
+function plainNames(app: AppSettings, check?: (app: AppSettings, name: string) => void): Addresses {
   const prefix = encodePath(app.urlPrefix)
   return {
     modules: () => [],
@@ -32,7 +45,7 @@ export function plainNames(
 }
 
 /** Plain names, and what the modules of packages, and those that import them, lead to. */
-export function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages): Addresses {
+function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages): Addresses {
   const pathOf = (name: string) => encodePath(assetPath(app, name))
   const nameAt = (path: string) => decodeURIComponent(path).slice(app.urlPrefix.length + 1)
   return {
@@ -56,7 +69,7 @@ export function withPackages(plain: Addresses, app: AppSettings, packages: AppPa
   }
 }
 
-export function inManifest(app: AppSettings, files: AppFiles): Addresses {
+function inManifest(app: AppSettings, files: AppFiles): Addresses {
   return {
     *modules() {
       for (const [path, entry] of files.manifest?.entries ?? []) yield [path, addressOf(entry)]

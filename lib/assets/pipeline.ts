@@ -1,35 +1,25 @@
 // Connects the rooms: everything that one koaAssets() holds.
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
-import {
-  inManifest,
-  plainNames,
-  throwUnknown,
-  withBundles,
-  withPackages,
-  type Addresses
-} from './addresses.ts'
+import { noAddresses, ownAddresses, withBundles, type Addresses } from './addresses.ts'
 import { Bundles } from './bundles/bundles.ts'
-import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
+import { ReloadedManifest } from './building/manifest/read-manifest.ts'
 import {
   asTheyAre,
   kindOf,
   precompiled,
   sourcedNameIn,
-  type AppFiles,
-  type Kind
+  type AppFiles
 } from './building/on-request/app-files.ts'
-import { Fingerprints } from './building/on-request/fingerprints.ts'
-import { PlainNames } from './building/on-request/plain-names.ts'
+import type { OnRequest } from './building/on-request/on-request.ts'
 import { Directories } from './serving/directories/directories.ts'
 import type { ServedFile } from './serving/files/served-file.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { appOfPage, assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
-import { makeNameCheck } from './sources/missing-name.ts'
 import type { AppPackages } from './sources/packages.ts'
-import { Sources } from './sources/sources.ts'
+import type { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
 import type { EntryUrls } from './views/entry.ts'
@@ -39,67 +29,84 @@ type Found = ServedFile | undefined
 
 export class Pipeline {
   readonly settings: Settings
-  readonly sources: Sources
   readonly directories: Directories
   readonly bundles: Bundles
   /** A manifest that is needed and missing or broken: no server starts without it. */
   failure: AssetError | undefined
+  /** Every request waits for it: what publishes on request, and what knows dev servers. Undefined without these. */
+  loading: Promise<void> | undefined
   /** By the name of an app. */
-  readonly viewHelpers: (app: string, isLive?: boolean) => ViewHelpers
-  readonly #fingerprints: Fingerprints | undefined
+  viewHelpers: (app: string, isLive?: boolean) => ViewHelpers = throwUnloaded
+  readonly #warn: (message: string) => void
   readonly #precompiled: ReloadedManifest | undefined
-  readonly #files: ReadonlyMap<AppSettings, AppFiles>
+  #loaded: Promise<void> | undefined
+  #onRequest: OnRequest | undefined
+  #files: ReadonlyMap<AppSettings, AppFiles> = new Map()
 
   constructor(settings: Settings, warn = warnOnce()) {
-    const { apps, env, publicApp } = settings
     this.settings = settings
-    this.sources = new Sources(settings, warn)
+    this.#warn = warn
     this.directories = new Directories(settings, {
       isHashed: (mount, path) => this.bundles.isHashed(mount, path),
       isOrdinary: (asked, plain) => this.#isOrdinary(asked, plain)
     })
-    const noBundles = { ...settings, mounts: [] }
-    this.bundles =
-      this.#unlessBroken(() => new Bundles(settings, warn)) ?? new Bundles(noBundles, warn)
-    const has = (kind: Kind) => apps.some(app => kindOf(app) === kind)
-    if (has('precompiled'))
+    const bundles = this.#unlessBroken(() => new Bundles(settings, warn))
+    this.bundles = bundles ?? new Bundles({ ...settings, mounts: [] }, warn)
+    if (settings.apps.some(app => kindOf(app) === 'precompiled'))
       this.#precompiled = this.#unlessBroken(() => new ReloadedManifest(settings, warn))
-    if (has('fingerprints')) {
-      const forget = (path: string) => this.directories.public.forget({ path })
-      this.#fingerprints = new Fingerprints(settings, this.sources, warn, forget)
-    }
+    const publishes = settings.apps.some(({ compile }) => compile)
+    if (publishes || this.bundles.loading) this.loading = this.load()
+    else this.#join()
+  }
+
+  /** Loads what publishes on request, whether an app does or not. */
+  load(): Promise<void> {
+    return (this.#loaded ??= this.#load())
+  }
+
+  async #load(): Promise<void> {
+    const room = import('./building/on-request/on-request.ts')
+    const [{ makeOnRequest }] = await Promise.all([room, this.bundles.loading])
+    const forget = (path: string) => this.directories.public.forget({ path })
+    this.#onRequest = makeOnRequest(this.settings, this.#warn, forget)
+    this.#join()
+    this.loading = undefined
+  }
+
+  #join(): void {
+    const { apps, env, publicApp } = this.settings
     const kinds = {
-      plain: new PlainNames(settings, this.sources, warn),
-      fingerprints: this.#fingerprints,
+      plain: this.#onRequest?.plain,
+      fingerprints: this.#onRequest?.fingerprints,
       precompiled: this.#precompiled && precompiled(this.#precompiled),
       none: asTheyAre
     }
     this.#files = new Map(apps.map(app => [app, kinds[kindOf(app)] ?? asTheyAre]))
-    const checkName = makeNameCheck(settings, this.sources, warn)
-    const ownAddressesOf = (app: AppSettings): Addresses => {
-      if (app === publicApp) return plainNames(app, throwUnknown)
-      if (app.fingerprint) return inManifest(app, this.#filesOf(app))
-      const plain = plainNames(app, app.compile && env === 'development' ? checkName : undefined)
-      const packages = this.#packagesOf(app)
-      return packages ? withPackages(plain, app, packages) : plain
+    const check = env === 'development' ? this.#onRequest?.checkName : undefined
+    const addressesOf = (app: AppSettings): Addresses => {
+      const how = { files: this.#filesOf(app), packages: this.#packagesOf(app), check }
+      const own = app === publicApp ? noAddresses(app) : ownAddresses(app, how)
+      return this.hasBundles ? withBundles(own, name => this.#isOwn(app, name), this.bundles) : own
     }
-    const addressesOf = (app: AppSettings): Addresses =>
-      this.hasBundles
-        ? withBundles(ownAddressesOf(app), name => this.#isOwn(app, name), this.bundles)
-        : ownAddressesOf(app)
-    const liveScript = `${encodePath(settings.prefix)}/-/live.js`
+    const liveScript = `${encodePath(this.settings.prefix)}/-/live.js`
     this.viewHelpers = makeViewHelpers(
-      { ...settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
+      { ...this.settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
       app => ({ imports: app.imports, version: () => this.#version, ...addressesOf(app) }),
       this.hasBundles ? this.bundles.find : undefined
     )
+  }
+
+  /** Of all apps; after `load`, or where an app publishes on request. */
+  get sources(): Sources {
+    return this.#onRequest?.sources ?? throwUnloaded()
   }
 
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
   recall(rawPath: string): Found | 'missing' {
     const known = this.directories.recall(rawPath)
     // A verified fingerprint is trusted permanently, unless its source may be gone.
-    return known !== 'missing' && this.#fingerprints?.isCurrent === false ? undefined : known
+    const fingerprints = this.#onRequest?.fingerprints
+    return known !== 'missing' && fingerprints?.isCurrent === false ? undefined : known
   }
 
   /**
@@ -165,10 +172,9 @@ export class Pipeline {
   beforePage(): Promise<unknown> | undefined {
     const { env, publicApp } = this.settings
     const seconds = env === 'development' ? 0 : publicApp.revalidate
-    const own = [this.#fingerprints?.refresh(), this.#precompiled?.refresh(seconds)]
-    const all = [...own, ...this.#listings(), ...this.bundles.refresh(seconds)].filter(
-      each => each !== undefined
-    )
+    const own = [this.#onRequest?.fingerprints?.refresh(), this.#precompiled?.refresh(seconds)]
+    const refreshed = [...own, ...this.#listings(), ...this.bundles.refresh(seconds)]
+    const all = refreshed.filter(each => each !== undefined)
     return all.length > 0 ? Promise.all(all) : undefined
   }
 
@@ -193,11 +199,11 @@ export class Pipeline {
 
   /** Undefined where the manifest has them. */
   #packagesOf(app: AppSettings): AppPackages | undefined {
-    return kindOf(app) === 'plain' ? this.sources.of(app).packages : undefined
+    return kindOf(app) === 'plain' ? this.#onRequest?.sources.of(app).packages : undefined
   }
 
   #isOwn(app: AppSettings, name: string): boolean {
-    if (kindOf(app) === 'plain') return this.sources.of(app).has(name)
+    if (kindOf(app) === 'plain') return this.#onRequest?.sources.of(app).has(name) === true
     const files = this.#filesOf(app)
     const isBroken = files.failureOf(assetPath(app, name)) !== undefined
     return isBroken || files.manifest?.find(app, name) !== undefined
@@ -232,8 +238,13 @@ export class Pipeline {
   }
 
   get #version(): string {
-    const manifests = [this.#precompiled?.current, this.#fingerprints?.manifest, this.bundles]
+    const inMemory = this.#onRequest?.fingerprints?.manifest
+    const manifests = [this.#precompiled?.current, inMemory, this.bundles]
     const packages = this.settings.apps.map(app => this.#packagesOf(app)?.digest)
     return [...manifests.map(manifest => manifest?.version), ...packages].filter(Boolean).join('-')
   }
+}
+
+function throwUnloaded(): never {
+  throw new Error('the pipeline has not been loaded')
 }

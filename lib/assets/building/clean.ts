@@ -63,19 +63,6 @@ const OPTIONS = {
 
 const CONCURRENCY = 8
 
-/**
- * Removes old fingerprinted files with their compressed copies. A file is removed when it is not in the
- * manifest, is not among the newest `keep` of its name, and was last published, or in the manifest,
- * longer than `age` ago by the clock of its disk. A file whose bytes do not match the digest in its name
- * was not made by `precompile` and is kept. A delta is removed with either of its two versions.
- *
- * @param options those of `koaAssets`, with the defaults of `precompile`
- * @throws TypeError for an invalid option
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`, `precompile-busy` while a
- *   precompile is running, or `publish-failed` when a symbolic link leads out of `public`
- * @example
- * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
- */
 export async function clean(
   options: KoaAssetsOptions = {},
   cleanOptions: CleanOptions = {}

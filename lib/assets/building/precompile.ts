@@ -1,7 +1,7 @@
 // Publishes all assets for production: builds, compresses and writes them, and the manifest last.
 import { dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { AssetError, reasonOf } from '../../errors.ts'
+import { AssetError, PrecompileError, reasonOf } from '../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../files/containment.ts'
 import { lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
@@ -74,20 +74,6 @@ export interface PrecompileReport {
   readonly minified: MinifyReport | undefined
 }
 
-/** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
-export class PrecompileError extends AssetError {
-  override name = 'PrecompileError'
-  /** In the order of URL paths. */
-  readonly problems: readonly AssetError[]
-
-  constructor(problems: readonly AssetError[]) {
-    const list = problems.map(problem => `\n- ${problem.message}`).join('')
-    const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
-    super('precompile-failed', `Precompile failed with ${errors}; nothing was published${list}`)
-    this.problems = problems
-  }
-}
-
 const OPTIONS = {
   onProgress: callback,
   minify: flag,
@@ -113,22 +99,6 @@ const CONCURRENCY = 8
 /** The age of temporary files that a precompile removes: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
 
-/**
- * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
- * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) where they are smaller; what
- * changed also with deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Files that are up to date are not written again, and fingerprinted files of earlier deploys stay; see
- * `clean`. Plain names and the manifest `public/assets.json` are replaced together at the end.
- *
- * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
- *   and `fingerprint` to true, and `missing` to `error`
- * @throws TypeError for an invalid option of either argument
- * @throws PrecompileError that lists every broken source; nothing was published
- * @returns with `apps: false` a report of no assets; nothing is written
- * @throws AssetError with the code `precompile-empty` when there are no assets otherwise, `precompile-busy` while
- *   another precompile is running, or `publish-failed` when a file cannot be written
- * @example
- * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
- */
 export async function precompile(
   options: KoaAssetsOptions = {},
   precompileOptions: PrecompileOptions = {}

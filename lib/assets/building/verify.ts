@@ -83,20 +83,6 @@ export async function verifyAssets(settings: Settings) {
   return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
 }
 
-/**
- * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its
- * original, and checks every delta (`.dcz`) by its seal and, where Node can (22.19, 24.6), by decoding it.
- * Reports those that are damaged, of other bytes, older than their original, or without one, and deltas whose
- * earlier version is not in their folder; a `.gz` by itself counts as an archive. Writes nothing.
- * Dotfiles and symbolic links are skipped.
- *
- * @param directory absolute, or relative to the working directory
- * @throws TypeError for anything but a path
- * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
- *   `package.json`, or nothing that can be served
- * @example
- * const { problems } = await verifyCopies('dist')
- */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
   const { path, files } = await openDirectory(directory)
   return { directory: path, ...(await copiesIn(path, files)) }

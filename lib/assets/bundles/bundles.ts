@@ -6,8 +6,6 @@ import type { MountSettings, Settings } from '../settings/settings.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { FindEntry } from '../views/entry.ts'
 import type { EntrySource, FollowedBuild } from './bundle.ts'
-import { devServerOf } from './dev-server.ts'
-import { BundleInDevelopment, DevServerEntries, ViteInProcess } from './dev-sources.ts'
 import { MountedBundle } from './mounted-bundle.ts'
 
 /** A page waits while the nearest name is searched for. */
@@ -15,21 +13,32 @@ const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 
 export class Bundles {
+  /** Until it resolves, dev servers are not known. Undefined where there can be none. */
+  readonly loading: Promise<void> | undefined
   readonly #env: string
-  readonly #sources: readonly EntrySource[]
+  #sources: readonly EntrySource[]
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
     this.#env = env
     const options = { env, host, algorithms: publicApp.integrity, warn }
-    this.#sources = mounts.flatMap((mount): EntrySource[] => {
-      const { manifest, dev } = mount
-      if (typeof dev === 'object') return [new ViteInProcess(mount, dev)]
-      if (dev !== undefined) return [new DevServerEntries(mount, () => devServerOf(dev))]
-      if (manifest === undefined) return []
-      const bundle = new MountedBundle({ ...mount, manifest }, options)
-      return [env === 'development' ? new BundleInDevelopment(bundle, warn) : bundle]
-    })
+    const built = new Map(
+      mounts.flatMap(mount => {
+        const { manifest, dev } = mount
+        if (manifest === undefined || dev !== undefined) return []
+        return [[mount, new MountedBundle({ ...mount, manifest }, options)] as const]
+      })
+    )
+    this.#sources = [...built.values()]
+    const isBuilt = mounts.every(({ dev }) => dev === undefined)
+    if (isBuilt && (env !== 'development' || built.size === 0)) return
+    const load = async () => {
+      const { sourceInDevelopment } = await import('./dev-sources.ts')
+      this.#sources = mounts.flatMap(
+        mount => sourceInDevelopment(mount, built.get(mount), options) ?? []
+      )
+    }
+    this.loading = load()
   }
 
   /** Without any, pages cost nothing. */

@@ -9,6 +9,7 @@ import { isRecord, isText } from '../../options.ts'
 import type { ViteConfig, ViteServer } from '../settings/mount-options.ts'
 import { encodeAsImported } from '../urls/encode.ts'
 import type { EntryScript, EntryUrls } from '../views/entry.ts'
+import { sourceUrls } from './source-urls.ts'
 import { LEGACY } from './vite.ts'
 
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
@@ -161,32 +162,6 @@ function responseOf(url: string): Promise<string> {
     request.on('error', () => resolve(''))
     request.on('close', () => resolve(''))
   })
-}
-
-/** What Vite takes for a stylesheet. A link to one gets CSS, and is swapped by HMR. */
-export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
-
-/** Whether a tag can load a source of this name, compiled. */
-export function isLoadable(name: string): boolean {
-  return /\.[cm]?[jt]sx?$/.test(name) || STYLESHEET.test(name)
-}
-
-/**
- * The source itself, as it is before a build.
- * @param origin without a trailing slash
- * @param urlPath decoded, without a trailing slash
- * @param name the path of a source below Vite's `root`; a tag cannot load an HTML file
- */
-export function sourceUrls(origin: string, urlPath: string, name: string, query = ''): EntryUrls {
-  if (/\.html?$/.test(name)) {
-    throw new TypeError(
-      `in development, entry() needs the script or stylesheet that the page loads, got '${name}'`
-    )
-  }
-  const url = origin + encodeAsImported(`${urlPath}/${name}`) + query
-  return STYLESHEET.test(name)
-    ? { stylesheets: [{ url }], scripts: [], preloads: [] }
-    : { stylesheets: [], scripts: [{ url, kind: 'module' }], preloads: [] }
 }
 
 /** Undefined for a name that is not an entry. @param urlPath that of the mount, which is Vite's `base` */

@@ -9,16 +9,16 @@ import {
   AnnouncedDevServer,
   devServerOf,
   inDevelopment,
-  isLoadable,
   namesIn,
   type DevServer
 } from './dev-server.ts'
 import type { MountedBundle } from './mounted-bundle.ts'
+import { isLoadable } from './source-urls.ts'
 
 type Mounted = Pick<MountSettings, 'urlPath' | 'dir'>
 
 /** The entries of a dev server. */
-export class DevServerEntries implements EntrySource {
+class DevServerEntries implements EntrySource {
   readonly urlPath: string
   readonly label = "Vite's dev server"
   readonly #look: () => DevServer
@@ -60,7 +60,7 @@ export class DevServerEntries implements EntrySource {
   }
 }
 
-export class ViteInProcess extends DevServerEntries {
+class ViteInProcess extends DevServerEntries {
   readonly #vite: ViteServer
   #top: ReadonlySet<string> | undefined
 
@@ -75,7 +75,7 @@ export class ViteInProcess extends DevServerEntries {
 }
 
 /** A dev server that has announced itself, as long as it runs; else the build. */
-export class BundleInDevelopment implements EntrySource {
+class BundleInDevelopment implements EntrySource {
   readonly urlPath: string
   readonly #bundle: MountedBundle
   readonly #announced: AnnouncedDevServer
@@ -127,4 +127,16 @@ export class BundleInDevelopment implements EntrySource {
   async refresh(seconds: number): Promise<void> {
     await Promise.all([this.#announced.refresh(), this.#bundle.refresh(seconds)])
   }
+}
+
+/** Undefined for a mount without entries. @param bundle its build, if it has a manifest */
+export function sourceInDevelopment(
+  mount: MountSettings,
+  bundle: MountedBundle | undefined,
+  { env, warn }: { readonly env: string; readonly warn: (message: string) => void }
+): EntrySource | undefined {
+  const { dev } = mount
+  if (typeof dev === 'object') return new ViteInProcess(mount, dev)
+  if (dev !== undefined) return new DevServerEntries(mount, () => devServerOf(dev))
+  return bundle && env === 'development' ? new BundleInDevelopment(bundle, warn) : bundle
 }

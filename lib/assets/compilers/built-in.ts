@@ -1,21 +1,48 @@
-// The built-in compilers, of optional peer dependencies, which are loaded when the first source needs them:
-// another one is a file of its own and a line here.
-import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
-import { AssetError } from '../../errors.ts'
-import { errorCode, statOf } from '../../files/disk.ts'
-import { nodeModulesFrom, type BuiltInCompiler, type Compiler } from './compiler.ts'
-import { esbuildCompilers } from './esbuild.ts'
-import { lessCompilers } from './less.ts'
-import { sassCompilers } from './sass.ts'
+// The built-in compilers, of optional peer dependencies, which are loaded when the first source needs them, as
+// is our file for each: another one is a file of its own and a row here.
+import { basename, dirname } from 'node:path'
+import type * as Esbuild from 'esbuild'
+import type * as Sass from 'sass'
+import type { BuiltInCompiler, Compiler } from './compiler.ts'
+import type { LessModule } from './less.ts'
 
-const TABLE: readonly BuiltInCompiler[] = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
+const sass = (extensions: string, syntax: Sass.Syntax): BuiltInCompiler => ({
+  extensions,
+  target: '.css',
+  peers: ['sass-embedded', 'sass'],
+  compile: async (input, peer) =>
+    (await import('./sass.ts')).compileSass(peer as typeof Sass, input, syntax)
+})
+
+const esbuild = (loader: 'ts' | 'tsx' | 'jsx'): BuiltInCompiler => ({
+  extensions: `.${loader}`,
+  target: '.js',
+  peers: ['esbuild'],
+  compile: async (input, peer) =>
+    (await import('./esbuild.ts')).compileByEsbuild(peer as typeof Esbuild, input, loader)
+})
+
+export const TABLE: readonly BuiltInCompiler[] = [
+  sass('.scss', 'scss'),
+  sass('.sass', 'indented'),
+  {
+    extensions: '.less',
+    target: '.css',
+    peers: ['less'],
+    compile: async (input, peer) =>
+      (await import('./less.ts')).compileLess(peer as LessModule, input)
+  },
+  esbuild('ts'),
+  esbuild('tsx'),
+  esbuild('jsx')
+]
 
 export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler): Compiler {
   return {
     extensions,
     target,
     compile: async input => {
+      const { loadPeer } = await import('./load-peer.ts')
       const nodeModules = input.loadPaths.find(path => basename(path) === 'node_modules')
       return compile(input, await loadPeer(peers, input.path, nodeModules && dirname(nodeModules)))
     }
@@ -30,57 +57,3 @@ export function isBuiltIn(compiler: Compiler): boolean {
 
 /** The packages that these load. */
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
-
-/** By project and names. One that is replaced needs a restart, as Node's own modules do. */
-const loaded = new Map<string, object>()
-
-/**
- * Loads the first installed package of several.
- * @param purpose what needs it: the path of a source
- * @param from the project directory, searched before this package's own, which may be linked into it
- * @throws AssetError with the install command when none is installed
- */
-export async function loadPeer(
-  names: readonly string[],
-  purpose: string,
-  from = process.cwd()
-): Promise<unknown> {
-  const key = JSON.stringify([from, ...names])
-  const known = loaded.get(key)
-  if (known) return known
-  // Undefined in a CommonJS bundle.
-  const here = import.meta.dirname as string | undefined
-  for (const name of names) {
-    for (const base of [from, here ?? from]) {
-      const require = createRequire(join(base, 'peer.js'))
-      if (!(await isInstalled(name, base, require))) continue
-      const peer = require(name) as { readonly default?: object }
-      loaded.set(key, peer.default ?? peer)
-      return loaded.get(key)
-    }
-  }
-  const last = names.at(-1)
-  throw new AssetError(
-    'compiler-missing',
-    `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
-  )
-}
-
-/**
- * A package that is being installed works as soon as it is complete: `require` is called only once its
- * package.json exists, because Node caches a package found without one as broken; and `require`, unlike
- * `import`, does not cache a failure.
- */
-async function isInstalled(name: string, base: string, require: NodeRequire): Promise<boolean> {
-  for (const folder of nodeModulesFrom(base)) {
-    if (await statOf(join(folder, name, 'package.json'))) return true
-  }
-  // Yarn's Plug'n'Play resolves packages without `node_modules`.
-  if (process.versions['pnp'] === undefined) return false
-  try {
-    return Boolean(require.resolve(name))
-  } catch (error) {
-    if (errorCode(error) === 'MODULE_NOT_FOUND') return false
-    throw error
-  }
-}

@@ -2,16 +2,9 @@
 import { basename } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import { CompileError } from '../../errors.ts'
-import type { BuiltInCompiler, CompilerInput } from './compiler.ts'
+import type { CompilerInput } from './compiler.ts'
 
-export const esbuildCompilers = (['ts', 'tsx', 'jsx'] as const).map((loader): BuiltInCompiler => ({
-  extensions: `.${loader}`,
-  target: '.js',
-  peers: ['esbuild'],
-  compile: (input, peer) => compile(peer as typeof Esbuild, input, loader)
-}))
-
-async function compile(
+export async function compileByEsbuild(
   esbuild: typeof Esbuild,
   { code, path, sourceMap }: CompilerInput,
   loader: 'ts' | 'tsx' | 'jsx'

@@ -2,18 +2,9 @@
 import { dirname, resolve } from 'node:path'
 import type less from 'less'
 import { CompileError } from '../../errors.ts'
-import { searchedPaths, type BuiltInCompiler, type CompilerInput, type Search } from './compiler.ts'
+import { searchedPaths, type CompilerInput, type Search } from './compiler.ts'
 
-export const lessCompilers: readonly BuiltInCompiler[] = [
-  {
-    extensions: '.less',
-    target: '.css',
-    peers: ['less'],
-    compile: (input, peer) => compile(peer as LessModule, input)
-  }
-]
-
-async function compile(peer: LessModule, input: CompilerInput) {
+export async function compileLess(peer: LessModule, input: CompilerInput) {
   const { code, path, loadPaths, sourceMap } = input
   const searches: Search[] = []
   try {
@@ -37,7 +28,7 @@ async function compile(peer: LessModule, input: CompilerInput) {
 }
 
 // Members of less that are missing from its types.
-type LessModule = typeof less & { readonly FileManager: typeof Less.FileManager }
+export type LessModule = typeof less & { readonly FileManager: typeof Less.FileManager }
 type Manager = Less.FileManager & { tryAppendExtension(path: string, extension: string): string }
 
 // The test that less uses: a URL is left to its own file manager.

@@ -8,23 +8,11 @@ import {
   nodeModulesFrom,
   searchedPaths,
   withRelativeSources,
-  type BuiltInCompiler,
   type CompilerInput,
   type Search
 } from './compiler.ts'
 
-const SYNTAX_OF = { '.scss': 'scss', '.sass': 'indented' } as const
-
-export const sassCompilers: readonly BuiltInCompiler[] = Object.entries(SYNTAX_OF).map(
-  ([extensions, syntax]) => ({
-    extensions,
-    target: '.css',
-    peers: ['sass-embedded', 'sass'],
-    compile: (input, peer) => compile(peer as typeof Sass, input, syntax)
-  })
-)
-
-async function compile(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
+export async function compileSass(sass: typeof Sass, input: CompilerInput, syntax: Sass.Syntax) {
   const { code, path, loadPaths, sourceMap = false } = input
   const searches: Search[] = []
   try {

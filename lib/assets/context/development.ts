@@ -35,9 +35,10 @@ export class Development {
   }
 
   async #respond(ctx: Context, name: string, next: Next): Promise<unknown> {
-    this.#handlers ??= import('../development/handlers.ts').then(room =>
-      room.makeHandlers(this.#pipeline)
-    )
+    this.#handlers ??= Promise.all([
+      import('../development/handlers.ts'),
+      this.#pipeline.load()
+    ]).then(([room]) => room.makeHandlers(this.#pipeline))
     const handler = (await this.#handlers).get(name)
     if (!handler) return next()
     // For browsers without Fetch Metadata; they send none over http to the names in `hosts` either.

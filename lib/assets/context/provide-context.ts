@@ -43,7 +43,8 @@ export function provideContext(
   const { settings } = pipeline
   const preload = makePreload(pipeline)
   const sendFile = makeSendFile(pipeline)
-  return function assetContext(ctx, next) {
+  return function assetContext(ctx, next): Promise<unknown> {
+    if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
     const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''
     const isLive = development?.isAllowed(ctx.req) ?? false
     provide(ctx, pipeline.viewHelpers(app, isLive))

@@ -74,7 +74,9 @@ async function makeCheck(
   settings: Settings
 ): Promise<(literal: LiteralName) => Problem | undefined> {
   const apps = await ownNames(options, settings)
-  const { entries, sources } = new Bundles(settings, () => undefined).names()
+  const bundles = new Bundles(settings, () => undefined)
+  await bundles.loading
+  const { entries, sources } = bundles.names()
   const all = [...apps.flatMap(({ names }) => names), ...sources]
   const exists = (name: string) => sources.has(name) || apps.some(({ has }) => has(name))
   const unlike = (what: string, name: string, known: readonly string[]): Problem => {

@@ -57,11 +57,13 @@ export interface Explanation {
  * @throws TypeError for a wrong option
  */
 export async function explain(asked: string, options: KoaAssetsOptions = {}): Promise<Explanation> {
-  return explainBy(new Pipeline(settle(options), () => undefined), asked)
+  const pipeline = new Pipeline(settle(options), () => undefined)
+  return explainBy(pipeline, asked)
 }
 
 /** The same in a running process. */
 export async function explainBy(pipeline: Pipeline, asked: string): Promise<Explanation> {
+  await pipeline.load()
   const { settings } = pipeline
   const listed = await listMounts(settings)
   const path = await pathIn(pipeline, asked, listed)

@@ -26,20 +26,6 @@ export interface VerifyReport {
   readonly problems: readonly VerifyProblem[]
 }
 
-/**
- * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
- * fingerprinted file, the bytes of its plain name, the compressed copies of both, and the deltas. These are
- * decoded where the earlier version is there and Node can (22.19, 24.6). Of each mount it checks that every
- * file exists that the bundler's manifest names, and the compressed copies and deltas. Writes nothing.
- *
- * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are
- *   checked
- * @throws TypeError for an invalid option
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`, for the manifest of the project's own assets
- * @example
- * const { problems } = await verify({ root: import.meta.dirname })
- * for (const { path, message } of problems) console.error(path, message)
- */
 export async function verify(options: KoaAssetsOptions = {}): Promise<VerifyReport> {
   const settings = settleForPrecompile(options)
   const own =

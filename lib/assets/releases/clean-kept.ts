@@ -17,19 +17,6 @@ export interface CleanKeptOptions extends BuildLimits {
 
 const CONCURRENCY = 8
 
-/**
- * Removes files that `keep` has brought into a build, with their compressed copies and the deltas from and to
- * them: those of builds that are not among the last `keep`, and were replaced longer than `age` ago. What
- * the build's manifest names stays.
- *
- * @param directory absolute, or relative to the working directory
- * @returns a report in which files are relative to the directory
- * @throws TypeError for an invalid argument
- * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
- *   directory that is not a build
- * @example
- * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
- */
 export async function cleanKept(
   directory: string,
   options: CleanKeptOptions = {}

@@ -49,21 +49,6 @@ export interface KeepReport {
 const { against: _, ...COPIES } = COMPRESS_OPTIONS
 const CONCURRENCY = 4
 
-/**
- * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks
- * them, so that pages which are open during a deploy find their chunks; then compresses the new build, with
- * deltas from the earlier one. What was kept, and since when, is remembered in a dotfile of the new build:
- * mounts send these files as `immutable`, the next `keep` takes them along, `cleanKept` removes them. No
- * file of the new build is overwritten. A run that was ended early is completed by the next one.
- *
- * @param older the directory of the build before, absolute or relative to the working directory
- * @param newer that of the new one
- * @throws TypeError for an invalid argument
- * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
- *   directory that is not a build, `publish-failed` or `compress-failed` when a file cannot be written
- * @example
- * const { kept } = await keep('/srv/app/current/dist', 'dist')
- */
 export async function keep(
   older: string,
   newer: string,

@@ -3,6 +3,7 @@ import { join, posix } from 'node:path'
 import { matcherOf } from '../../globs.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
+import { tailsOf } from '../urls/canonical-path.ts'
 import type { Tree } from './tree.ts'
 
 type Compilers = ReadonlyMap<string, Compiler>
@@ -106,14 +107,6 @@ function asSource(
 function compiledName(path: string, extension: string, target: string): string {
   const rest = path.slice(0, -extension.length)
   return rest.toLowerCase().endsWith(target) ? rest : rest + target
-}
-
-/** The path itself, and what follows each of its slashes. */
-export function* tailsOf(path: string): Generator<string> {
-  for (let at = 0; at !== -1; at = path.indexOf('/', at)) {
-    if (path[at] === '/') at++
-    yield path.slice(at)
-  }
 }
 
 /** What one source directory has for a name. */

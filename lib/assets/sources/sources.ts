@@ -9,12 +9,12 @@ import {
   choose,
   clashOf,
   Searched,
-  tailsOf,
   type Candidates,
   type Choice,
   type Source,
   memoized
 } from './catalog.ts'
+import { tailsOf } from '../urls/canonical-path.ts'
 import { AppPackages } from './packages.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'

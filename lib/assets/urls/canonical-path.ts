@@ -83,3 +83,11 @@ function rejectionOf(segment: string, isFirst: boolean, isPage = false): Rejecti
   const isOther = DEVICE.test(segment) || (!isPage && /[. ]$/.test(segment))
   return isOther ? REJECTIONS.windows : undefined
 }
+
+/** The path itself, and what follows each of its slashes. */
+export function* tailsOf(path: string): Generator<string> {
+  for (let at = 0; at !== -1; at = path.indexOf('/', at)) {
+    if (path[at] === '/') at++
+    yield path.slice(at)
+  }
+}

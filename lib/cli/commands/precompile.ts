@@ -5,13 +5,9 @@ import { isInside } from '../../files/disk.ts'
 import { checkViews } from '../../assets/inspecting/check-views.ts'
 import { errorReport } from '../../assets/inspecting/error-page.ts'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
-import {
-  precompile as build,
-  PrecompileError,
-  type PrecompileReport
-} from '../../assets/building/precompile.ts'
+import { precompile as build, type PrecompileReport } from '../../assets/building/precompile.ts'
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
-import { AssetError } from '../../errors.ts'
+import { AssetError, PrecompileError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, type Call, type Command } from '../command.ts'
 import {

@@ -12,12 +12,9 @@ import {
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test from 'ava'
-import {
-  PrecompileError,
-  type PrecompileOptions,
-  precompile
-} from '../../../lib/assets/building/precompile.ts'
+import { type PrecompileOptions, precompile } from '../../../lib/assets/building/precompile.ts'
 import { verify } from '../../../lib/assets/inspecting/verify.ts'
+import { PrecompileError } from '../../../lib/errors.ts'
 import { COPIES } from '../../support/copies.ts'
 import {
   MODES,

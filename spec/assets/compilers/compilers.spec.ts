@@ -4,11 +4,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { loadPeer, withPeer } from '../../../lib/assets/compilers/built-in.ts'
+import { TABLE, withPeer } from '../../../lib/assets/compilers/built-in.ts'
 import type { Compiler } from '../../../lib/assets/compilers/compiler.ts'
-import { esbuildCompilers } from '../../../lib/assets/compilers/esbuild.ts'
-import { lessCompilers } from '../../../lib/assets/compilers/less.ts'
-import { sassCompilers } from '../../../lib/assets/compilers/sass.ts'
+import { loadPeer } from '../../../lib/assets/compilers/load-peer.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { makeCounter } from '../../support/counting-compiler.ts'
 import { readPublic, run } from '../../support/fingerprinted.ts'
@@ -25,8 +23,7 @@ for (const [extension, peer] of [
 ] as const) {
   test(`CMP-08 ${extension} without ${peer} is a 500 with the source and the install command`, async t => {
     // Loaded as ever, from a name under which nothing is installed.
-    const rows = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
-    const compilers = rows.map(row =>
+    const compilers = TABLE.map(row =>
       withPeer({ ...row, peers: row.peers.map(name => `${name}-is-not-installed`) })
     )
     const files = { [`code/app.${extension}`]: '', 'code/plain.css': 'a{}' }
@@ -148,8 +145,7 @@ for (const [extension, peer, code] of [
   ['js.ts', 'esbuild', 'go(1 as number)']
 ] as const) {
   test(`CMP-08 ${peer}, installed in the project while it runs, is found by the next request`, async t => {
-    const rows = [...sassCompilers, ...lessCompilers, ...esbuildCompilers]
-    const compilers = rows.map(row =>
+    const compilers = TABLE.map(row =>
       withPeer({ ...row, peers: row.peers.map(name => `${name}-late`) })
     )
     const site = await makeSite(t, { [`x/app.${extension}`]: code }, { compilers, env: 'test' })

@@ -7,11 +7,8 @@ import { promisify } from 'node:util'
 import test from 'ava'
 import { checkViews } from '../../../lib/assets/inspecting/check-views.ts'
 import { literalNames } from '../../../lib/assets/inspecting/literal-names.ts'
-import {
-  noticesAtStart,
-  overview,
-  printOverview
-} from '../../../lib/assets/inspecting/start-notices.ts'
+import { overview, printOverview } from '../../../lib/assets/inspecting/overview.ts'
+import { noticesAtStart } from '../../../lib/assets/inspecting/start-notices.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../lib/errors.ts'

@@ -2,7 +2,7 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { encode } from '@jridgewell/sourcemap-codec'
 import test from 'ava'
-import { PrecompileError } from '../../../lib/assets/building/precompile.ts'
+import { PrecompileError } from '../../../lib/errors.ts'
 import {
   digestIn,
   digestOf,

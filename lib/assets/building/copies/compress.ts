@@ -34,19 +34,6 @@ const CONCURRENCY = 4
 // zlib compresses a buffer at its best level, and a few files are compressed at once.
 const MAX_BYTES = 128 * 1024 * 1024
 
-/**
- * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
- * Each is decompressed and compared with its original before it gets its name. A copy that expands to its
- * original is not made again; one of other bytes is replaced, or removed where compression does not pay.
- * Source maps, dotfiles and symbolic links are skipped, and so is a copy whose original does not exist.
- *
- * @param directory absolute, or relative to the working directory
- * @throws TypeError for an invalid argument
- * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
- *   `package.json`, or nothing that can be served; `compress-failed` when a copy cannot be written
- * @example
- * const { codings } = await compress('dist')
- */
 export async function compress(
   directory: string,
   options: CompressOptions = {}

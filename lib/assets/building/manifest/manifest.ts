@@ -3,10 +3,8 @@ import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { nearestPath } from '../../../nearest.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
-import type { ManifestApps } from '../../settings/manifest-file.ts'
-import { tailsOf } from '../../sources/catalog.ts'
+import { tailsOf } from '../../urls/canonical-path.ts'
 import { encodePath } from '../../urls/encode.ts'
-import { publishedUrl, type Built } from '../places.ts'
 
 /** The value of an asset; the key is its plain URL path, `/assets/app.css`. */
 export interface ManifestEntry {
@@ -144,30 +142,4 @@ export class Manifest {
     this.#names.set(name, names)
     return names
   }
-}
-
-export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
-  return new Map(
-    Array.from(assets, built => {
-      const { path, source, integrity, size, from, imports, dynamicImports } = built
-      const entry = {
-        target: publishedUrl(built),
-        source: source.path,
-        integrity,
-        size,
-        ...(from > 0 && { from }),
-        ...(imports && { imports: imports.map(encodePath) }),
-        ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
-        ...(source.specifiers && { specifiers: source.specifiers })
-      }
-      return [encodePath(path), entry]
-    })
-  )
-}
-
-/** Keys are sorted: identical sources make an identical file. */
-export function serialize(assets: ManifestEntries, apps?: ManifestApps): string {
-  const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
-  const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }
-  return `${JSON.stringify(whole, undefined, 2)}\n`
 }

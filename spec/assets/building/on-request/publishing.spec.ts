@@ -207,6 +207,7 @@ test('PUB-19 targets and their folders can be read by everyone under umask 077',
     const { locate } = await import('${moduleFile('lib/assets/serving/request-path.ts')}')
     const settings = settle({ root: ${JSON.stringify(root)}, env: 'development' })
     const pipeline = new Pipeline(settings)
+    await pipeline.loading
     for (const path of ['/assets/admin/a.css', '/assets/big.bin']) {
       if (!(await pipeline.current(locate(path, settings)))) process.exit(1)
     }`

@@ -1,0 +1,121 @@
+// What a server loads when it starts, of the build: dist names the files of lib that are in each chunk.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import test, { type ExecutionContext } from 'ava'
+import { type KoaAssetsOptions, precompile } from '../lib/koa-assets.ts'
+import { makeProject } from './support/site.ts'
+
+const ROOT = process.cwd()
+const DIST = pathToFileURL(join(ROOT, 'dist/')).href
+
+const FILES = {
+  'apps/web/assets/css/app.css': 'a { b: c }',
+  'apps/web/assets/js/app.js': 'go()',
+  'apps/web/assets/img/big.bin': 'x'.repeat(3_000_000),
+  'front/.vite/manifest.json': JSON.stringify({
+    'src/main.js': { file: 'assets/main-CZTearZk.js', src: 'src/main.js', isEntry: true }
+  }),
+  'front/assets/main-CZTearZk.js': 'go()'
+}
+
+/** Starts, responds to a request for each kind of response, and tells what is loaded by then. */
+const program = (options: KoaAssetsOptions, paths: readonly string[]) => `
+  import { Session } from 'node:inspector'
+  import Koa from 'koa'
+  import { koaAssets, koaHttpCache } from ${JSON.stringify(`${DIST}index.js`)}
+  const app = new Koa()
+  app.use(koaAssets(${JSON.stringify(options)}))
+  app.use(koaHttpCache())
+  app.use(async ctx => {
+    ctx.cacheControl('public', { maxAge: '1m' })
+    await ctx.fresh('1')
+    ctx.body = ctx.assets.stylesheet('app')
+  })
+  const server = app.listen(0, '127.0.0.1', async () => {
+    const statuses = []
+    for (const path of ${JSON.stringify(paths)}) {
+      for (const headers of [{}, { 'If-None-Match': '*' }]) {
+        const response = await fetch('http://127.0.0.1:' + server.address().port + path, { headers })
+        await response.arrayBuffer()
+        statuses.push(response.status)
+      }
+    }
+    const urls = []
+    const session = new Session()
+    session.connect()
+    session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
+    session.post('Debugger.enable')
+    console.log(JSON.stringify({ statuses, urls }))
+    process.exit()
+  })
+`
+
+async function loadedBy(t: ExecutionContext, more: KoaAssetsOptions, paths: readonly string[]) {
+  const root = makeProject(t, FILES)
+  await precompile({ root })
+  const options = { root, env: 'production', serve: true, memory: { maxFileBytes: 1e6 }, ...more }
+  const args = ['--input-type=module', '--eval', program(options, paths)]
+  const { statuses, urls } = JSON.parse(
+    execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
+  ) as { statuses: readonly number[]; urls: readonly string[] }
+  t.deepEqual(
+    statuses,
+    paths.flatMap(() => [200, 304])
+  )
+  const files = urls
+    .filter(url => url.startsWith(DIST))
+    .flatMap(url => [...readFileSync(fileURLToPath(url), 'utf8').matchAll(/^\/\/ lib\/(.*)$/gm)])
+    .map(([, file = '']) => file)
+  t.true(files.length > 60)
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    dependencies: object
+  }
+  const isLoaded = (name: string) => urls.some(url => url.includes(`/node_modules/${name}/`))
+  return { files, packages: Object.keys(dependencies).filter(isLoaded) }
+}
+
+const SERVER_PACKAGES = [
+  'content-disposition',
+  'fastest-levenshtein',
+  'koa-compose',
+  'lru-cache',
+  'mime-types',
+  'send'
+]
+
+// Of these rooms, a server that publishes nothing needs these files.
+const IN_PART = /^(?:cli|assets\/(?:building|bundles|compilers|inspecting|sources))\//
+const PART = [
+  'assets/building/manifest/manifest.ts',
+  'assets/building/manifest/read-manifest.ts',
+  'assets/building/on-request/app-files.ts',
+  'assets/compilers/built-in.ts',
+  'assets/compilers/compiler.ts',
+  'assets/inspecting/start-notices.ts',
+  'assets/sources/third-party.ts'
+]
+const NONE = /^assets\/(?:development|packages|references|releases|rendering)\/|^files\/writing\//
+
+// A manifest has to be read before koaAssets() returns, so what reads them is there without mounts as well.
+const READERS = /^assets\/bundles\/(?!dev-)/
+
+for (const [what, options, paths] of [
+  ['without mounts', {}, ['/', '/assets/app.css', '/assets/big.bin']],
+  [
+    'with the build of a bundler',
+    { mounts: { '/front': { dir: 'front', manifest: 'front/.vite/manifest.json' } } },
+    ['/', '/assets/app.css', '/front/assets/main-CZTearZk.js']
+  ]
+] as const) {
+  test(`STA-01 a production server ${what} loads nothing that compiles, builds, inspects or develops`, async t => {
+    const { files, packages } = await loadedBy(t, options, paths)
+    t.deepEqual(packages, SERVER_PACKAGES)
+    t.deepEqual(files.filter(file => IN_PART.test(file) && !READERS.test(file)).toSorted(), PART)
+    t.deepEqual(
+      files.filter(file => NONE.test(file)),
+      []
+    )
+  })
+}
