@@ -81,7 +81,7 @@ const APPEARING: Readonly<
   Record<string, { path: string; before?: (site: Site) => void; appear: (site: Site) => void }>
 > = {
   ...Object.fromEntries(
-    PATHS.map(path => [
+    ['/new.css', '/images/new.css', '/fresh/folder/new.css'].map(path => [
       `written to ${path}`,
       { path, appear: (site: Site) => site.write(`/public${path}`, 'new') }
     ])
