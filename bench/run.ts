@@ -1,7 +1,7 @@
 // Compares this package with others, all in one run.
 //   npm run bench -- [--only 304] [--against sirv] [--rounds 5] [--seconds 2]
 // `--only` takes the cases whose title contains it, `--against` the contestants whose name does. With
-// BENCH_BEFORE=<folder of another checkout that has been built>, that one takes part in the cases of serving.
+// BENCH_BEFORE=<folder of another checkout that has been built>, that one takes part in those of serving and of start.
 // A run of all cases writes results.md and chart.svg.
 import { parseArgs } from 'node:util'
 import { cases as httpCache } from './cases/http-cache.ts'
