@@ -51,7 +51,7 @@ const FILES = {
   'jest/commonjs.test.cjs': `test('works', async () => {
       expect(require.resolve('koa-fresh-assets')).toMatch(/cjs.index\\.js$/)
       expect(await require('../check.cjs')()).toBe('${EXPECTED}')
-    })`,
+    }, 60_000)`,
   'jest/both.test.mjs': `import { createRequire } from 'node:module'
     import * as esm from 'koa-fresh-assets'
     import check from '../check.mjs'
@@ -62,10 +62,10 @@ const FILES = {
       esm.assetSources.append('/by/import')
       expect(esm.assetSources.list()).toEqual(['/by/require', '/by/import'])
       expect(new commonJs.Halt(304)).toBeInstanceOf(esm.Halt)
-    })`,
+    }, 60_000)`,
   'vitest/app.test.mjs': `import { expect, test } from 'vitest'
     import check from '../check.mjs'
-    test('works', async () => expect(await check()).toBe('${EXPECTED}'))`,
+    test('works', async () => expect(await check()).toBe('${EXPECTED}'), 60_000)`,
   'node/app.test.mjs': `import { strictEqual } from 'node:assert'
     import test from 'node:test'
     import check from '../check.mjs'
