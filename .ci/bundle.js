@@ -73,7 +73,6 @@ function partOf(id) {
   return ENTRIES.has(path) ? undefined : 'shared'
 }
 
-// None may import one that imports it, or the CommonJS would not load.
 const PARTS = [
   [/^building\/(?:precompile|writing\/publish-build)/, 'building-precompile'],
   [/^building\/(?:clean|copies|published-files|verify|write-deltas)/, 'building-copies'],
@@ -86,6 +85,22 @@ const PARTS = [
   [/^serving\/(?:directories|files)/, 'serving-files']
 ]
 const SERVER = [resolve('lib/index.ts')]
+
+/** @throws Error for chunks that import each other: as CommonJS, one of them would find the other empty */
+function checkOrder(chunks) {
+  const imports = new Map(chunks.map(({ fileName, imports }) => [fileName, imports]))
+  const done = new Set()
+  const walk = (name, way) => {
+    if (way.includes(name)) {
+      const cycle = [...way.slice(way.indexOf(name)), name].join(' -> ')
+      throw new Error(`chunks import each other: ${cycle}; change PARTS in .ci/bundle.js`)
+    }
+    if (!done.has(name)) for (const next of imports.get(name) ?? []) walk(next, [...way, name])
+    done.add(name)
+  }
+  for (const name of imports.keys()) walk(name, [])
+}
+
 const ENTRIES = new Set([...TYPED, 'cli'].map(name => `${name}.ts`))
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -107,6 +122,7 @@ const modules = await bundle(
     }
   }
 )
+checkOrder(modules)
 for (const { name, fileName, code } of modules) {
   if (name === 'cli') continue
   const text = toCommonJs(code).replace(`"${BUNDLED}"`, '"./css-tokenizer.js"')
