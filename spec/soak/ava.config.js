@@ -1,26 +1,17 @@
 // npm run test:soak: specs that take long, and all cases of those that `npm test` runs with a few.
-const GRADED = [
-  'assets/building/failures',
-  'assets/building/killed',
-  'assets/building/rolling',
-  'assets/building/on-request/edits',
-  'assets/building/on-request/kept-index',
-  'assets/references/references',
-  'assets/serving/every-way',
-  'assets/serving/files/served-files',
-  'assets/sources/naming',
-  'assets/sources/tree',
-  'assets/views/view-helpers',
-  'bundlers',
-  'docs/*',
-  'files/writing/atomic-write',
-  'ground',
-  'readme',
-  'security/*'
-]
+import { readdirSync, readFileSync } from 'node:fs'
+
+// Those that take `cases` or `soakTest`, by way of spec/security/places.ts as well.
+const graded = readdirSync('spec', { recursive: true })
+  .map(name => name.replaceAll('\\', '/'))
+  .filter(name => name.endsWith('.spec.ts') && !/^(?:soak|system)\//.test(name))
+  .filter(name => /\/(?:soak|places)\.ts'$/m.test(readFileSync(`spec/${name}`, 'utf8')))
 
 export default {
-  files: ['.spec/spec/soak/**/*.spec.js', ...GRADED.map(name => `.spec/spec/${name}.spec.js`)],
+  files: [
+    '.spec/spec/soak/**/*.spec.js',
+    ...graded.map(name => `.spec/spec/${name.replace(/ts$/, 'js')}`)
+  ],
   environmentVariables: { SOAK: 'true' },
   workerThreads: false,
   concurrency: 2,
