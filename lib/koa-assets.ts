@@ -33,6 +33,7 @@ import type { ViteServer } from './assets/settings/mount-options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
+import { statIfThere } from './files/at-start.ts'
 import type { OpenFile } from './files/open-file.ts'
 import { warnOnce } from './printable.ts'
 
@@ -80,6 +81,7 @@ export type {
   LiveOptions,
   SourceOptions
 } from './assets/settings/options.ts'
+export type { AppName, AssetName } from './assets/views/asset-names.ts'
 export type { NamesThenPreloadOptions, PreloadOptions } from './assets/views/preload.ts'
 export type { LiveTagOptions } from './assets/views/tags.ts'
 export type {
@@ -116,6 +118,9 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
     void import('./assets/inspecting/overview.ts').then(room =>
       room.printOverview(settings, options)
     )
+    if (statIfThere(settings.nameTypes)) {
+      void import('./assets/inspecting/name-types.ts').then(room => room.keepNameTypes(pipeline))
+    }
   }
   const development = settings.live && new Development(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)

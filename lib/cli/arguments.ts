@@ -9,10 +9,21 @@ import { init } from './commands/init.ts'
 import { keep } from './commands/keep.ts'
 import { list } from './commands/list.ts'
 import { precompile } from './commands/precompile.ts'
+import { types } from './commands/types.ts'
 import { verify } from './commands/verify.ts'
 
 /** Of a new project, then in the order of a deployment. */
-export const COMMANDS = [init, precompile, compress, keep, verify, clean, explain, list] as const
+export const COMMANDS = [
+  init,
+  types,
+  precompile,
+  compress,
+  keep,
+  verify,
+  clean,
+  explain,
+  list
+] as const
 
 export const SHARED_OPTIONS: OptionSpecs = {
   config: {

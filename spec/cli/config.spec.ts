@@ -348,7 +348,7 @@ for (const [line, message] of [
   ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
   [
     'dance',
-    "unknown command 'dance': expected one of init, precompile, compress, keep, verify, clean, explain, list"
+    "unknown command 'dance': expected one of init, types, precompile, compress, keep, verify, clean, explain, list"
   ],
   ['help lst', "unknown command 'lst': did you mean 'list'?"],
   ['list --jsn', "unknown option '--jsn' for list: did you mean '--json'?"],

@@ -52,7 +52,7 @@ export interface EntrySource {
   /** The entries, as far as they are known. */
   readonly names: readonly string[]
   /** The sources whose files are known; undefined for a dev server. */
-  readonly sourceNames?: readonly string[]
+  readonly sourceNames?: readonly string[] | undefined
   /** Changes with the tags of any entry. */
   readonly version: string
   /** Undefined for a dev server, which tells pages by itself. */

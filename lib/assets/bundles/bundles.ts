@@ -82,10 +82,15 @@ export class Bundles {
   }
 
   /** What pages may name, as far as the manifests tell. */
-  names(): { readonly entries: ReadonlySet<string>; readonly sources: ReadonlySet<string> } {
+  names() {
+    const isBuilt = ({ names }: EntrySource) => names.length > 0
     return {
       entries: new Set(this.#sources.flatMap(({ names }) => names)),
-      sources: new Set(this.#sources.flatMap(({ sourceNames = [] }) => sourceNames))
+      sources: new Set(this.#sources.flatMap(({ sourceNames = [] }) => sourceNames)),
+      /** Whether there are no other entries. */
+      hasAllEntries: this.#sources.every(isBuilt),
+      /** Whether there are no other sources: of a dev server they are not known. */
+      hasAllSources: this.#sources.every(each => isBuilt(each) && each.sourceNames !== undefined)
     }
   }
 

@@ -100,6 +100,10 @@ class BundleInDevelopment implements EntrySource {
     return this.#source.names
   }
 
+  get sourceNames(): readonly string[] | undefined {
+    return this.#source.sourceNames
+  }
+
   get version(): string {
     return this.#source.version
   }

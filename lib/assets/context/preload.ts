@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import type { Pipeline } from '../pipeline.ts'
 import { rawPath } from '../serving/request-path.ts'
 import { splitArguments } from '../views/asset-url.ts'
-import { entryLinks, type NamesThenPreloadOptions } from '../views/preload.ts'
+import { entryLinks, type NamesThenPreloadOptions, type PreloadOptions } from '../views/preload.ts'
 import { requireContext } from './send-file.ts'
 
 /**
@@ -34,7 +34,7 @@ export function makePreload(pipeline: Pipeline): Preload {
   return function preload(...args) {
     requireContext('preload', this)
     const { assets, req, res } = this
-    const { names, options } = splitArguments('preload', args)
+    const { names, options } = splitArguments<PreloadOptions>('preload', args)
     const path = rawPath(req.url ?? '')
     const linksOf = (name: string): readonly string[] => {
       const entry = pipeline.hasBundles ? pipeline.entryAt(path, name, options?.mount) : undefined

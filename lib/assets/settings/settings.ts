@@ -1,5 +1,5 @@
 // Options in, frozen settings out.
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
@@ -51,6 +51,8 @@ export function settle(
     serve,
     /** Undefined outside development. */
     live: settleLive(options.live, { env, serve, root }),
+    /** Absolute: where the command `types` writes the names of assets. */
+    nameTypes: join(root, 'assets.d.ts'),
     /** Absolute. */
     publicDir,
     /** Whether what is in it is served. */

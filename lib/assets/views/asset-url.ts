@@ -3,6 +3,7 @@
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../../http/fields.ts'
 import { encodePath, encodeUrl } from '../urls/encode.ts'
+import type { OfName } from './asset-names.ts'
 
 /** Where an asset is published. */
 export interface AssetAddress {
@@ -114,7 +115,10 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
      * @example
      * path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
      */
-    path: (name: string, options?: MountChoice): string => pathOf(name, options).url,
+    path: ((name: string, options?: MountChoice) => pathOf(name, options).url) as OfName<
+      'path',
+      MountChoice
+    >,
 
     /**
      * The URL, with `host` where that option is set; not escaped for HTML.
@@ -122,7 +126,10 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
      * @example
      * url('application.js') // https://cdn.example/assets/application.js
      */
-    url: (name: string, options?: MountChoice): string => urlOf(name, options).url
+    url: ((name: string, options?: MountChoice) => urlOf(name, options).url) as OfName<
+      'path',
+      MountChoice
+    >
   } as const
 }
 
@@ -151,15 +158,10 @@ export function checkString(name: unknown): string {
   throw new TypeError(`an asset's name must be a string, got ${inspect(name)}`)
 }
 
-type Given = readonly [name: string, ...names: string[]]
-
-/** One or more names, then options that apply to all of them. */
-export type NamesThen<Options> = Given | readonly [...names: Given, options: Options | undefined]
-
 /** @throws {TypeError} without a name, and for a name that is not a string */
 export function splitArguments<Options extends object>(
   helper: string,
-  args: NamesThen<Options>
+  args: readonly (string | Options | undefined)[]
 ): { names: readonly string[]; options: Options | undefined } {
   const last = args.at(-1)
   const [names, options] = typeof last === 'string' ? [args] : [args.slice(0, -1), last]

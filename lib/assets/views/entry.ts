@@ -1,7 +1,8 @@
 /** `entry`: the tags of a bundler's entry point. */
 
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
-import { checkString, splitArguments, type AssetUrl, type NamesThen } from './asset-url.ts'
+import type { AssetName, NamesThen, OfName } from './asset-names.ts'
+import { checkString, splitArguments, type AssetUrl } from './asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute, type Attributes } from './html.ts'
 import { makePageMemory } from './module-graph.ts'
 import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
@@ -23,14 +24,16 @@ export interface EntryOptions {
   readonly type?: 'module' | 'classic' | undefined
 }
 
-export type NamesThenEntryOptions = NamesThen<EntryOptions>
+export type NamesThenEntryOptions = NamesThen<'entry', EntryOptions>
 
-type Spread = readonly string[] | readonly [...names: string[], options: EntryOptions | undefined]
+type Names = readonly AssetName<'entry'>[]
 
-/** The second signature is for `entry(...names, options)`, whose number of names TypeScript does not know. */
+type Spread = Names | readonly [...names: Names, options: EntryOptions | undefined]
+
+/** The first signature is for `entry(...names, options)`, whose number of names TypeScript does not know. */
 interface WriteEntry {
-  (...args: NamesThenEntryOptions): string
   <Args extends Spread>(...args: number extends Args['length'] ? Args : never): string
+  (...args: NamesThenEntryOptions): string
 }
 
 export type EntryFilesOptions = Pick<EntryOptions, 'mount'>
@@ -122,7 +125,7 @@ export type Page = Set<string>
 
 export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
   const write: WriteEntry = (...args: NamesThenEntryOptions): string => {
-    const { names, options = {} } = splitArguments('entry', args)
+    const { names, options = {} } = splitArguments<EntryOptions>('entry', args)
     check(withoutKeywords(options), OPTIONS, 'entry.')
     const tags = names.flatMap(name => tagsOf(name, options))
     const nonce = writeAttribute('nonce', options.nonce)
@@ -167,10 +170,10 @@ export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
      * })
      * @throws as `entry` does
      */
-    entryFiles: (name: string, options: EntryFilesOptions = {}): EntryFiles => {
+    entryFiles: ((name: string, options: EntryFilesOptions = {}) => {
       check(withoutKeywords(options), FILES_OPTIONS, 'entryFiles.')
       return filesOf(find(checkString(name), options.mount))
-    }
+    }) as OfName<'entry', EntryFilesOptions, EntryFiles>
   } as const
 }
 

@@ -1,5 +1,6 @@
 /** `importMap`: `<script type="importmap">`, which resolves `import './dial.js'` to the published file. */
 
+import type { AssetName } from './asset-names.ts'
 import type { AppAssets, AssetUrl, UrlOf } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 import { isModulePath, makePageMemory, reachedFrom } from './module-graph.ts'
@@ -11,12 +12,12 @@ export interface ImportMapOptions {
    * The modules that the page loads: the map then contains only what they import, by whatever chain of
    * literal specifiers. Without fingerprints it has no effect. Default: every module of the app.
    */
-  readonly entry?: string | readonly string[] | undefined
+  readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
   /**
    * More specifiers, each with the name of an asset or an absolute URL. They take precedence over those of
    * the option `imports`.
    */
-  readonly imports?: Readonly<Record<string, string>> | undefined
+  readonly imports?: Readonly<Record<string, AssetName<'javascript'>>> | undefined
 }
 
 type MapEntry = readonly [specifier: string, asset: AssetUrl]

@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { inspect } from 'node:util'
 import { encodeUrl } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
+import type { AssetName, OfName } from './asset-names.ts'
 import { mediaType, withoutQuery, type MountChoice, type UrlOf } from './asset-url.ts'
 import {
   escapeHtml,
@@ -16,7 +17,7 @@ import {
 /** Other sizes of an image, by name: `{ 'logo@2x.png': '2x' }`, `[['wide.jpg', '1200w']]`. */
 export type Srcset =
   | Readonly<Record<string, string>>
-  | readonly (readonly [name: string, size: string])[]
+  | readonly (readonly [name: AssetName<'image'>, size: string])[]
 
 export interface ImageAttributes extends MountChoice {
   /** Assets with their sizes, or the value of the attribute as text. */
@@ -26,7 +27,7 @@ export interface ImageAttributes extends MountChoice {
 
 /** `src` is the name of an asset or an absolute URL; the rest are attributes of the tag. */
 export interface MediaSource extends Attributes {
-  readonly src: string
+  readonly src: AssetName
 }
 
 export interface MediaAttributes {
@@ -37,13 +38,12 @@ export interface MediaAttributes {
   /** Text for browsers that do not support the element. */
   readonly content?: string | undefined
   /** Name of an image. */
-  readonly poster?: string | null | undefined
+  readonly poster?: AssetName<'image'> | null | undefined
   readonly [attribute: string]: AttributeValue | readonly (string | MediaSource)[]
 }
 
 /** Takes either a name or `sources`. */
-export interface MediaHelper {
-  (name: string, attributes?: MediaAttributes): string
+export interface MediaHelper extends OfName<'path', MediaAttributes> {
   (attributes: MediaAttributes): string
 }
 
@@ -57,7 +57,7 @@ export function mediaHelpers(urlOf: UrlOf) {
      * // <img src="/assets/logo.png" alt="Logo" srcset="/assets/logo@2x.png 2x">
      * @throws {TypeError} for a size in `srcset` that is not written like `2x` or `640w`
      */
-    image: (name: string, attributes: ImageAttributes = {}): string => {
+    image: ((name: string, attributes: ImageAttributes = {}) => {
       const { mount, ...given } = attributes
       const { srcset } = given
       const from: UrlOf = each => urlOf(each, { mount })
@@ -65,7 +65,7 @@ export function mediaHelpers(urlOf: UrlOf) {
       const written = isList ? { ...given, srcset: writeSrcset(from, srcset) } : given
       const src = from(name).url
       return openTag('img', { src, alt: altOf(name) }, readAttributes(written), { src })
-    },
+    }) as OfName<'image', ImageAttributes>,
 
     /**
      * A `<video>` of one file, or of `sources`: the browser plays the first one it supports.

@@ -7,9 +7,9 @@ import {
   withoutQuery,
   type AssetUrl,
   type MountChoice,
-  type NamesThen,
   type UrlOf
 } from './asset-url.ts'
+import type { NamesThen, OfName } from './asset-names.ts'
 import type { EntryUrls } from './entry.ts'
 
 // With the extension that a tag appends to a name without one.
@@ -44,7 +44,7 @@ export interface PreloadOptions extends MountChoice {
   readonly fetchpriority?: 'high' | 'low' | 'auto' | undefined
 }
 
-export type NamesThenPreloadOptions = NamesThen<PreloadOptions>
+export type NamesThenPreloadOptions = NamesThen<'preload', PreloadOptions>
 
 type Parameter = readonly [name: string, value: string | boolean | undefined]
 
@@ -59,10 +59,10 @@ export function preloadHelpers(urlOf: UrlOf) {
      * @throws {TypeError} when neither `as` nor the extension shows what the asset is used for, and
      * for a parameter that is not printable ASCII
      */
-    preload: (name: string, options: PreloadOptions = {}): string => {
+    preload: ((name: string, options: PreloadOptions = {}) => {
       const as = destinationOf(name, options)
       return linkTo(urlOf(name, { extension: DESTINATIONS[as], mount: options.mount }), as, options)
-    }
+    }) as OfName<'preload', PreloadOptions>
   } as const
 }
 

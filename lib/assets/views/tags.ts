@@ -7,9 +7,9 @@ import {
   type AppAssets,
   type AssetUrl,
   type MountChoice,
-  type NamesThen,
   type UrlOf
 } from './asset-url.ts'
+import type { NamesThen, OfName, OfNames } from './asset-names.ts'
 import {
   openTag,
   readAttributes,
@@ -27,6 +27,10 @@ export interface ScriptAttributes extends Attributes {
    * Without fingerprints the imports are not known, and nothing is added. Default: `false`.
    */
   readonly modulepreload?: boolean | undefined
+}
+
+interface Favicon extends OfName<'image', MountChoice & Attributes> {
+  (name?: undefined, options?: MountChoice & Attributes): string
 }
 
 export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
@@ -51,8 +55,8 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
      * // <link href="/assets/dial-<32 hex>.js" rel="modulepreload" integrity="…" …>
      * @throws {TypeError} without a name, and for `modulepreload` without `type: 'module'`
      */
-    javascript: (...args: NamesThen<ScriptAttributes>): string => {
-      const { names, options = {} } = splitArguments('javascript', args)
+    javascript: ((...args: NamesThen<'javascript', ScriptAttributes>) => {
+      const { names, options = {} } = splitArguments<ScriptAttributes>('javascript', args)
       const { modulepreload = false, ...given } = readAttributes(options)
       const scripts = names.map(name => scriptTag(urlOf(name, { extension: '.js' }), given))
       if (modulepreload === false || modulepreload === null) return scripts.join('\n')
@@ -60,7 +64,7 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
       const nonce = writeAttribute('nonce', given.nonce)
       const links = linksOf(names, sharedByLinks(given))
       return [...scripts, ...links.map(link => `${link.slice(0, -1)}${nonce}>`)].join('\n')
-    },
+    }) as OfNames<'javascript', ScriptAttributes>,
 
     /**
      * A stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
@@ -70,11 +74,11 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
      * // <link href="/assets/main.css" type="text/css" rel="stylesheet" media="print">
      * @throws {TypeError} without a name
      */
-    stylesheet: (...args: NamesThen<Attributes>): string => {
-      const { names, options = {} } = splitArguments('stylesheet', args)
+    stylesheet: ((...args: NamesThen<'stylesheet', Attributes>) => {
+      const { names, options = {} } = splitArguments<Attributes>('stylesheet', args)
       const given = readAttributes(options)
       return names.map(name => stylesheetTag(urlOf(name, { extension: '.css' }), given)).join('\n')
-    },
+    }) as OfNames<'stylesheet', Attributes>,
 
     /**
      * The `<link>` of the site's icon, by default `favicon.ico`.
@@ -83,10 +87,10 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
      * favicon()
      * // <link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">
      */
-    favicon: (name = 'favicon.ico', options: MountChoice & Attributes = {}): string => {
+    favicon: ((name = 'favicon.ico', options: MountChoice & Attributes = {}) => {
       const { mount, ...attributes } = options
       return faviconTag(urlOf(name, { mount }).url, readAttributes(attributes))
-    }
+    }) as Favicon
   } as const
 }
 

@@ -2,6 +2,7 @@
 
 import { inspect } from 'node:util'
 import { nearest } from '../../nearest.ts'
+import type { AppName } from './asset-names.ts'
 import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
 import { entryHelpers, findNone, makeTagsOf, type FindEntry, type Page } from './entry.ts'
 import { importMapHelpers } from './import-map.ts'
@@ -43,7 +44,7 @@ export interface ViewHelpers
    * app('admin').path('menu.css') // /assets/admin/menu.css
    * @throws {TypeError} for an app that does not exist
    */
-  readonly app: (name: string) => ViewHelpers
+  readonly app: (name: AppName) => ViewHelpers
 }
 
 /** What the helpers of a page depend on, beside its app. */

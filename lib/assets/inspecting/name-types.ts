@@ -1,0 +1,103 @@
+// The names of all assets as types, so that a mistyped name does not compile: `assets.d.ts`, by the command
+// `types`, and kept current by a server in development.
+import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { oneAtATime } from '../../concurrency.ts'
+import { reasonOf } from '../../errors.ts'
+import { ifThere, statOf } from '../../files/disk.ts'
+import { writeAtomically } from '../../files/writing/atomic-write.ts'
+import { warnOnce } from '../../printable.ts'
+import { groupBy } from '../building/published-files.ts'
+import type { Bundles } from '../bundles/bundles.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Sources } from '../sources/sources.ts'
+import { mediaType } from '../views/asset-url.ts'
+
+/** What the names are taken from. */
+interface Named {
+  readonly settings: Settings
+  readonly sources: Sources
+  readonly bundles: Bundles
+}
+
+/** @returns false when the file has the text already */
+export async function writeNameTypes(named: Named): Promise<boolean> {
+  const file = named.settings.nameTypes
+  const text = await nameTypes(named)
+  const before = await ifThere(readFile(file, 'utf8'))
+  if (text === before) return false
+  await writeAtomically(file, Buffer.from(text), BigInt(Date.now()) * 1_000_000n)
+  return true
+}
+
+/** A file that exists is written now, and again whenever a source has appeared or gone, until it is removed. */
+export function keepNameTypes(named: Named, warn = warnOnce()): void {
+  const { settings, sources } = named
+  const file = settings.nameTypes
+  let generation: number | undefined
+  const update = oneAtATime(async () => {
+    // A checkout changes many files at once.
+    if (generation !== undefined) await setTimeout(SETTLE_MS, undefined, { ref: false })
+    await Promise.all(settings.apps.map(app => sources.of(app).refresh()))
+    if (generation === sources.generation) return
+    if (!(await statOf(file))) return end()
+    generation = sources.generation
+    await writeNameTypes(named)
+  })
+  const start = () =>
+    void update().catch((error: unknown) => warn(`cannot update ${file}: ${reasonOf(error)}`))
+  const end = sources.onEvent(start)
+  start()
+}
+
+const SETTLE_MS = 100
+
+async function nameTypes({ settings: { apps }, sources, bundles }: Named): Promise<string> {
+  const listed = await Promise.all(apps.map(app => sources.of(app).list()))
+  const own = listed.flat().flatMap(({ app, name, source }) => {
+    return [name, ...(app.tails ? sources.of(app).tailsOf(source).own : [])]
+  })
+  const built = bundles.names()
+  // In a page, what follows a `?` or a `#` does not belong to the name.
+  const names = [...own, ...built.sources].filter(name => !/[?#]/.test(name))
+  const byKind = groupBy(new Set(names), kindOf)
+  const members = {
+    ...(apps.length > 0 && { apps: literals(apps.map(({ name }) => name)) }),
+    ...Object.fromEntries(
+      KINDS.map(kind => [
+        kind,
+        [...literals(byKind.get(kind) ?? []), ...(built.hasAllSources ? [] : [IN_A_FOLDER])]
+      ])
+    ),
+    ...(!bundles.isEmpty && { entries: built.hasAllEntries ? literals(built.entries) : ['string'] })
+  }
+  const lines = Object.entries(members).map(([kind, types]) => `    ${kind}:${unionOf(types)}\n`)
+  return HEAD + lines.join('') + TAIL
+}
+
+const KINDS = ['scripts', 'styles', 'images', 'others']
+/** Of what a bundler has not built yet, or a dev server has. */
+const IN_A_FOLDER = '`${string}/${string}`'
+
+const HEAD = `// The names of all assets. Written by \`npx koa-fresh-assets types\`, and kept current in development.
+export {}
+
+declare global {
+  interface KoaFreshAssetNames {
+`
+const TAIL = '  }\n}\n'
+
+function kindOf(name: string): string {
+  const type = mediaType(name) ?? ''
+  if (type === 'text/javascript') return 'scripts'
+  if (type === 'text/css') return 'styles'
+  return type.startsWith('image/') ? 'images' : 'others'
+}
+
+function literals(names: Iterable<string>): string[] {
+  return [...names].toSorted().map(name => JSON.stringify(name))
+}
+
+function unionOf(types: readonly string[]): string {
+  return types.length === 0 ? ' never' : types.map(type => `\n      | ${type}`).join('')
+}

@@ -1,0 +1,95 @@
+/** The types of names: any text, or with the file that the command `types` writes, what exists. */
+
+declare global {
+  /**
+   * The names of the project's assets: `assets.d.ts`, which `npx koa-fresh-assets types` writes, fills it. It
+   * is global, so that it holds for every entry point of the package, and for imports and `require` alike.
+   */
+  // oxlint-disable-next-line typescript/no-empty-object-type -- without that file all names are accepted
+  interface KoaFreshAssetNames {}
+}
+
+type Kind = 'apps' | 'scripts' | 'styles' | 'images' | 'others' | 'entries'
+
+type Listed<K extends Kind, Unlisted = string> = K extends keyof KoaFreshAssetNames
+  ? KoaFreshAssetNames[K]
+  : Unlisted
+
+type WithoutExtension<Name, Extension extends string> = Name extends `${infer Base}${Extension}`
+  ? Base
+  : never
+
+/** Absolute URLs, and names with a query or a fragment: which of them exist is not checked. */
+type Unlisted =
+  | `${'http:' | 'https:' | ''}//${string}`
+  | `${'data' | 'blob'}:${string}`
+  | `${string}${'?' | '#'}${string}`
+
+type Own = 'scripts' | 'styles' | 'images' | 'others'
+
+type Known<K extends Kind, Short extends Kind = never, Extension extends string = never> =
+  | Listed<K>
+  | WithoutExtension<Listed<Short>, Extension>
+  | Unlisted
+
+type Or<K extends Kind, Name> = Name | Listed<K, never>
+
+type OrPath<Name> = Name | `${'.' | ''}/${Name & string}`
+
+/** What each helper takes. */
+interface NamesByHelper {
+  javascript: Known<'scripts', 'scripts', '.js'>
+  stylesheet: Known<'styles', 'styles', '.css'>
+  image: Known<'images'>
+  path: Known<Own>
+  preload: Or<'entries', Known<Own, 'scripts' | 'styles', '.js' | '.css'>>
+  entry: OrPath<Listed<'entries'>>
+}
+
+type Helper = keyof NamesByHelper
+
+/**
+ * The names that a helper takes, by default those of `path` and `url`. Without `assets.d.ts` it is `string`.
+ *
+ * @example
+ * path(`flags/${country}.svg` as AssetName)
+ * @example
+ * stylesheet(theme as AssetName<'stylesheet'>)
+ */
+export type AssetName<Of extends Helper = 'path'> = NamesByHelper[Of]
+
+/** The names of the project's apps. */
+export type AppName = Listed<'apps'>
+
+type Given<Name> = readonly [name: Name, ...names: Name[]]
+
+/** One or more names, then options that apply to all of them. */
+export type NamesThen<Of extends Helper, Options> =
+  | readonly [...names: Given<AssetName<Of>>, options: Options | undefined]
+  // In full: of a union, TypeScript explains the longest.
+  | readonly [
+      name: AssetName<Of>,
+      second?: AssetName<Of>,
+      third?: AssetName<Of>,
+      ...names: AssetName<Of>[]
+    ]
+
+// Interfaces, because the types of a build are written with what they are without any names. The first
+// signature is fast, even with thousands of names; by the second, TypeScript tells the nearest one: it does
+// within a tuple, but not for an argument.
+
+/** A helper of one name. */
+export interface OfName<Of extends Helper, Options, Result = string> {
+  (name: AssetName<Of>, options?: Options): Result
+  (...args: NearName<AssetName<Of>, Options>): Result
+}
+
+type NearName<Name, Options> =
+  | [name: Name, options?: undefined]
+  | [name: Name, options: Options | undefined]
+
+/** A helper of several names. */
+export interface OfNames<Of extends Helper, Options> {
+  (name: AssetName<Of>, options?: Options): string
+  (...args: NamesThen<Of, Options>): string
+}
