@@ -119,7 +119,10 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
       room.printOverview(settings, options)
     )
     if (statIfThere(settings.nameTypes)) {
-      void import('./assets/inspecting/name-types.ts').then(room => room.keepNameTypes(pipeline))
+      const room = import('./assets/inspecting/name-types.ts')
+      void Promise.all([room, pipeline.load()]).then(([{ keepNameTypes }]) =>
+        keepNameTypes(pipeline)
+      )
     }
   }
   const development = settings.live && new Development(pipeline, settings.live)
