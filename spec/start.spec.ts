@@ -72,18 +72,12 @@ async function loadedBy(t: ExecutionContext, more: KoaAssetsOptions, paths: read
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     dependencies: object
   }
-  const isLoaded = (name: string) => urls.some(url => url.includes(`/node_modules/${name}/`))
+  // Koa has a content-disposition of its own.
+  const isLoaded = (name: string) => urls.some(url => url.includes(`${ROOT}/node_modules/${name}/`))
   return { files, packages: Object.keys(dependencies).filter(isLoaded) }
 }
 
-const SERVER_PACKAGES = [
-  'content-disposition',
-  'fastest-levenshtein',
-  'koa-compose',
-  'lru-cache',
-  'mime-types',
-  'send'
-]
+const SERVER_PACKAGES = ['fastest-levenshtein', 'koa-compose', 'lru-cache', 'mime-types', 'send']
 
 // Of these rooms, a server that publishes nothing needs these files.
 const IN_PART = /^(?:cli|assets\/(?:building|bundles|compilers|inspecting|sources))\//

@@ -1,5 +1,4 @@
 // What the name and the value of a field can contain, Content-Disposition, and media types.
-import contentDisposition from 'content-disposition'
 import { extname } from 'node:path'
 import mime from 'mime-types'
 
@@ -17,7 +16,9 @@ export function isFieldValue(value: unknown): value is string {
  *
  * @param filename any text; of a path, the last segment is used. One that consists of separators is no name
  */
-export function attachment(filename: string): string {
+export async function attachment(filename: string): Promise<string> {
+  // Few servers send downloads.
+  const { default: contentDisposition } = await import('content-disposition')
   // A lone surrogate is no character: RFC 8187 encodes UTF-8.
   const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')
   // For clients that do not know `filename*`; ASCII alone is read alike by all of them.

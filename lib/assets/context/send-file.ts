@@ -77,9 +77,11 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
     const isSet = Reflect.get(this.response, '_explicitStatus') === true
     const status = isSet && this.status !== 200 ? this.status : undefined
     const type = options.type ?? (this.response.get('Content-Type') || undefined)
+    const disposition = await dispositionOf(path, options)
     const find = () => files.find(wanted)
     const isSent = await serveFound(this, find, (file, opened) => {
-      setFields(this, path, options)
+      if (disposition !== undefined) this.set('Content-Disposition', disposition)
+      setCacheControl(this, options)
       const own = described(file, type, options.lastModified)
       return serve(this, own, opened, 'koa', status)
     })
@@ -87,12 +89,13 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
   }
 }
 
-/** Those that do not describe the content. A Cache-Control that was set before stays. */
-function setFields(ctx: Context, path: string, options: SendFileOptions): void {
-  const { download, immutable, cacheControl } = options
-  if (download !== undefined && download !== false) {
-    ctx.set('Content-Disposition', attachment(download === true ? basename(path) : download))
-  }
+async function dispositionOf(path: string, { download }: SendFileOptions) {
+  if (download === undefined || download === false) return undefined
+  return attachment(download === true ? basename(path) : download)
+}
+
+/** One that was set before stays. */
+function setCacheControl(ctx: Context, { immutable, cacheControl }: SendFileOptions): void {
   const value = cacheControl ?? (immutable ? 'private, max-age=31536000, immutable' : undefined)
   if (value !== undefined && !ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', value)
 }
