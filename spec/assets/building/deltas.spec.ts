@@ -185,12 +185,14 @@ test('DLT-05 verify decodes each delta where Node can, and compares its seal eve
 test.serial(
   'DLT-06 the command says once what the deltas save, or that this Node cannot write them',
   async t => {
-    const { root } = await makeReleases(t, [release(1)])
+    const root = makeProject(t, { 'apps/web/assets/app.js': release(1) })
+    await runCommand(root, 'precompile')
     writeFiles(root, { 'apps/web/assets/app.js': release(2) })
     const { status, stdout } = await runCommand(root, 'precompile')
     t.is(status, 0)
     const lines = stdout.split('\n').filter(line => line.startsWith('Deltas'))
-    const saved = /^Deltas {6}1 file, \d+ B instead of \d(?:\.\d)? kB$/
+    // Of the script and of its source map.
+    const saved = /^Deltas {6}2 files, \d+ B instead of \d(?:\.\d)? kB$/
     const cannot = /^Deltas {6}none: Node [\d.]+ cannot write them; 22\.19, 24\.6 and newer can$/
     t.is(lines.length, 1)
     t.regex(lines[0] ?? '', isAble ? saved : cannot)
@@ -253,7 +255,10 @@ test('DLT-05 compress against an earlier build writes deltas from the files that
   t.is((await ask()).headers['content-encoding'], 'br', 'there is nothing to decode the delta with')
   const kept = await makeSite(
     t,
-    { '/dist/assets/index-BcXr2f3k.js': BEFORE },
+    {
+      '/dist/assets/index-BcXr2f3k.js': BEFORE,
+      '/dist/assets/main.3f9a1c2b.chunk.js': `// webpack\n${BEFORE}`
+    },
     { root, env: 'production', mounts: { '/static': { dir: 'dist', immutable: /[-.]\w{8}\./ } } }
   )
   const { headers, bytes } = await kept.ask('/static/assets/index-DxQkLmNp.js', {
