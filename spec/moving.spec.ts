@@ -19,7 +19,7 @@ import staticCache from 'koa-static-cache'
 import sirv from 'sirv'
 import { MOUNT } from '../lib/assets/settings/mount-options.ts'
 import { TOP } from '../lib/assets/settings/option-table.ts'
-import { koaAssets, type KoaAssetsOptions } from '../lib/koa-assets.ts'
+import { koaAssets, precompile, type KoaAssetsOptions } from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { ask, type Question } from './support/ask.ts'
 import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
@@ -28,6 +28,7 @@ import { warningsAbout } from './support/warnings.ts'
 
 const page = readPage('docs/moving-from-koa-static.md')
 const [before, after] = page.take('In ten minutes').map(asBody)
+const [ownExample] = page.take('Then your own assets').map(asBody)
 const [sendExample] = page.take('koa-send').map(asBody)
 const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
 const [aliasExample] = page.take('Aliases').map(asBody)
@@ -90,6 +91,16 @@ function quietEtag(options?: object): Middleware {
 
 test('every block of the page is run here', t => {
   t.deepEqual(blocksLeft(), [])
+})
+
+test('MNT-02 an asset of one’s own beside the moved directories is kept for a year, and the page names it', async t => {
+  const root = makeProject(t, { 'assets/css/site.css': TEXT, 'public/robots.txt': 'robots' })
+  await precompile({ root })
+  const ask = await siteOf(t, root, `${after}\n${ownExample}`)
+  const { text } = await ask('/about')
+  const asset = await ask(/href="([^"]+)"/.exec(text)?.[1] ?? '')
+  t.deepEqual([asset.status, asset.headers['cache-control']], [200, YEAR])
+  t.is((await ask('/robots.txt')).headers['cache-control'], 'public, max-age=86400')
 })
 
 test('before and after, the example sends the same files with the same lifetimes, and the same page', async t => {

@@ -1,6 +1,6 @@
 // What the mounts, and the manifests of their bundlers, say of a path or a name.
 import { relative } from 'node:path'
-import { isBelow, locate } from '../serving/request-path.ts'
+import { isMounted, locate } from '../serving/request-path.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ListedMount } from './list-mounts.ts'
 
@@ -21,16 +21,15 @@ export function mountsFinding(
 ): [finding: string, details: readonly string[]] {
   const { root, mounts, servesPublic } = settings
   const wanted = locate(path, settings)
-  const covering = mounts.filter(
-    each => typeof wanted === 'object' && isBelow(wanted.path, each.urlPath)
-  )
+  const covering = mounts.filter(each => typeof wanted === 'object' && isMounted(wanted.path, each))
   const places = covering
     .filter(({ dev }) => dev === undefined)
     .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
   if (places.length > 0 && servesPublic) places.push('public')
   const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
-  const details = mounts.map(({ urlPath, dir, dev }) => {
-    return `${urlPath}/…: ${dev === undefined ? relative(root, dir) : "the bundler's dev server"}`
+  const details = mounts.map(({ urlPath, dir, dev, published }) => {
+    const from = dev === undefined ? relative(root, dir) : "the bundler's dev server"
+    return `${urlPath}/…: ${from}${published ? `, except ${published}/…, which the apps publish` : ''}`
   })
   const isCovering = ({ mount }: ListedMount) =>
     covering.some(({ urlPath }) => (urlPath || '/') === mount)

@@ -5,7 +5,8 @@ import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
 import { entriesGiven } from '../../options.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
-import type { AppSettings, Settings } from '../settings/settings.ts'
+import { hasSources } from '../settings/app-settings.ts'
+import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
 
 // Only these environments have defaults for `compile` and `fingerprint` that publish something.
@@ -72,8 +73,4 @@ function missingInMounts({ root, serve, mounts }: Settings): string[] {
     if (statIfThere(file)?.isFile()) return []
     return `the mount ${urlPath || '/'} has the fallback ${fallback}, but there is no file ${relative(root, file)}: until it is built, navigations end in a 404`
   })
-}
-
-function hasSources({ sources, packages }: AppSettings): boolean {
-  return packages.length > 0 || sources.some(({ dir }) => isDirectory(dir))
 }

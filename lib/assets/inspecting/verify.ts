@@ -5,6 +5,7 @@ import { copiesIn, verifyAssets, type VerifyProblem } from '../building/verify.t
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { isMounted } from '../serving/request-path.ts'
 import { encodeAsImported } from '../urls/encode.ts'
 import { listMounts } from './list-mounts.ts'
 
@@ -41,7 +42,8 @@ async function verifyMounts(settings: Settings) {
   const problems: VerifyProblem[] = []
   let [files, copies, unread] = [0, 0, 0]
   const listed = await listMounts(settings)
-  for (const [at, { urlPath, dir }] of settings.mounts.entries()) {
+  for (const [at, mount] of settings.mounts.entries()) {
+    const { urlPath, dir } = mount
     const { problem, manifest, files: named = [] } = listed[at] ?? {}
     const top = await realpathOf(dir)
     const isMade = top !== undefined && (await statOf(top))?.isDirectory() === true
@@ -55,7 +57,9 @@ async function verifyMounts(settings: Settings) {
       if (isMissing) problems.push({ path, message: `is missing, and ${manifest} names it` })
     }
     if (!isMade) continue
-    const found = await copiesIn(top, await requestableFiles(top))
+    const all = await requestableFiles(top)
+    const own = all.filter(path => isMounted(`${urlPath}/${path}`, mount))
+    const found = await copiesIn(top, own)
     copies += found.copies
     unread += found.unread
     for (const { path, message } of found.problems) {

@@ -92,3 +92,10 @@ function isUnder(raw: string, urlPath: string): boolean {
 export function isBelow(path: string, urlPath: string): boolean {
   return path.startsWith('/', urlPath.length) && path.startsWith(urlPath)
 }
+
+type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'published'>
+
+/** Whether a mount may have the file of a path, decoded or not: what the apps publish there is not its own. */
+export function isMounted(path: string, { urlPath, published }: MountPaths): boolean {
+  return isBelow(path, urlPath) && (published === undefined || !isBelow(path, published))
+}

@@ -107,6 +107,11 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   })
 }
 
+/** Whether there is something to publish: a production server may have `public` alone. */
+export function hasSources({ sources, packages }: AppSettings): boolean {
+  return packages.length > 0 || sources.some(({ dir }) => isDirectory(dir))
+}
+
 /** The options at one level: those that always hold, then those of the environment. */
 function layersOf(
   options: LayeredOptions & { configure?: Configure | undefined },

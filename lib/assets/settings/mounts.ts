@@ -1,13 +1,14 @@
 // The settings of mounts: directories that something else filled, by their URL paths.
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isDirectory, statIfThere } from '../../files/at-start.ts'
 import type { ServedPlace, Symlinks } from '../../files/containment.ts'
 import { entriesGiven, flag, optionError } from '../../options.ts'
 import { AssetError } from '../../errors.ts'
 import { withDot } from '../compilers/compiler.ts'
-import { settlePath } from './app-settings.ts'
+import { hasSources, settlePath } from './app-settings.ts'
 import { encodeAsImported } from '../urls/encode.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
+import { manifestFile } from './manifest-file.ts'
 import type { FallbackOptions, MountOptions } from './mount-options.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import type { Situation } from './option-table.ts'
@@ -25,6 +26,8 @@ export type MountSettings = ReturnType<typeof settleMount>
 
 interface Surroundings extends Project, Situation {
   readonly symlinks: Symlinks
+  readonly publicDir: string
+  readonly prefix: string
 }
 
 /** @returns the longest URL path first */
@@ -71,6 +74,8 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     /** Absolute. */
     dir,
     place: Object.freeze(served),
+    /** Under this path the mount serves nothing; undefined for no such path. */
+    published: publishesInto(project, urlPath, dir) ? project.prefix : undefined,
     /** Absolute; undefined when there is none, and while `dev` is in force. */
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),
     /** An origin without a trailing slash, `true` for that of the page; undefined unless it is in force. */
@@ -91,6 +96,17 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     /** In seconds; undefined: that of `public`. */
     revalidate: options.revalidate ?? (manifest === undefined ? 0 : undefined)
   })
+}
+
+/** Whether the apps publish into the directory at the same URLs: only they know how long such a file lasts. */
+function publishesInto(project: Surroundings, urlPath: string, dir: string): boolean {
+  const { apps, publicDir, prefix } = project
+  const below = `${prefix}/`.startsWith(`${urlPath}/`) && prefix.slice(urlPath.length)
+  if (below === false || join(dir, below) !== join(publicDir, prefix)) return false
+  // A project without assets of its own may have a folder of that name as well, such as Vite's.
+  return (
+    apps.some(hasSources) || (apps.length > 0 && statIfThere(manifestFile(project)) !== undefined)
+  )
 }
 
 function devServer(dev: MountOptions['dev'], urlPath: string, place: string) {

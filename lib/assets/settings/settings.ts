@@ -36,7 +36,10 @@ export function settle(
   const prefix = settlePrefix(options.prefix)
   const apps = settleApps({ ...plain, ...situation, options, root, publicDir, prefix })
   if (publicGiven !== false) checkPublic({ root, publicDir, ...apps }, publicGiven)
-  const mounts = settleMounts({ ...plain, ...apps, ...situation, root }, options.mounts)
+  const mounts = settleMounts(
+    { ...plain, ...apps, ...situation, root, publicDir, prefix },
+    options.mounts
+  )
   const place: ServedPlace = { root, dir: publicDir, symlinks: plain.symlinks }
   return Object.freeze({
     // Those whose default is in their row of option-table.ts.

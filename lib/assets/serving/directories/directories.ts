@@ -6,7 +6,7 @@ import { manifestFile } from '../../settings/manifest-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { makeMemory, type Memory } from '../files/representation.ts'
 import { ServedFiles, type Found } from '../files/served-files.ts'
-import { folded, hasOneSpelling, isBelow, type Wanted } from '../request-path.ts'
+import { folded, hasOneSpelling, isMounted, type Wanted } from '../request-path.ts'
 import {
   fileRoot,
   mountDirectory,
@@ -18,6 +18,7 @@ import {
 interface Mount {
   readonly files: ServedFiles
   readonly urlPath: string
+  readonly published: string | undefined
   readonly index: string | undefined
   /** What may follow a path, in this order: nothing, then the extensions that a URL may lack. */
   readonly endings: readonly string[]
@@ -55,12 +56,12 @@ export class Directories {
 
   /** What is known of a raw path without reading the disk: its file, or that no directory has one. */
   recall(rawPath: string): Found | 'missing' {
-    for (const { files, urlPath, endings } of this.#mounts) {
+    for (const mount of this.#mounts) {
       // It may be redirected to its index file.
-      if (rawPath === urlPath) return undefined
-      if (!isBelow(rawPath, urlPath)) continue
-      for (const ending of endings) {
-        const known = files.recall(rawPath + ending)
+      if (rawPath === mount.urlPath) return undefined
+      if (!isMounted(rawPath, mount)) continue
+      for (const ending of mount.endings) {
+        const known = mount.files.recall(rawPath + ending)
         if (known !== 'missing') return known
       }
     }
@@ -104,8 +105,9 @@ export class Directories {
 
   /** Where a path may be in the mounts, and what it asks for there. */
   #placesOf(wanted: Wanted): [ServedFiles, Wanted][] {
-    return this.#mounts.flatMap(({ files, urlPath, index, endings }) => {
-      if (!isBelow(wanted.path, urlPath)) return []
+    return this.#mounts.flatMap(mount => {
+      if (!isMounted(wanted.path, mount)) return []
+      const { files, index, endings } = mount
       const rest = wanted.isFolder ? [index ?? []].flat() : endings
       return rest.map((end): [ServedFiles, Wanted] => [
         files,

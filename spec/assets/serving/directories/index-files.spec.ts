@@ -1,9 +1,13 @@
 // URLs of mounts that differ from their files: folders, pages without extension, and everything at `/`.
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import type { Context } from 'koa'
 import mount from 'koa-mount'
 import { precompile } from '../../../../lib/assets/building/precompile.ts'
+import { explain } from '../../../../lib/assets/inspecting/explain.ts'
+import { verify } from '../../../../lib/assets/inspecting/verify.ts'
+import { readManifest } from '../../../support/fingerprinted.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { type Files, makeProject, makeSite } from '../../../support/site.ts'
@@ -392,4 +396,83 @@ test('at `/` a missing path with an extension is not stored, and a missing page 
   }
   t.is((await site.ask('/%zz')).status, 404)
   t.is((await site.ask('/%zz.js')).status, 400)
+})
+
+const PUBLIC = {
+  '/': {
+    dir: 'public',
+    index: 'index.html',
+    fallback: 'index.html',
+    cacheControl: 'public, max-age=86400'
+  }
+}
+const IN_PUBLIC: Files = {
+  '/public/index.html': 'home',
+  '/public/docs/index.html': 'docs',
+  '/public/robots.txt': 'robots'
+}
+
+for (const env of ['development', 'production']) {
+  test(`MNT-02 where public is mounted at /, own assets are as fresh and as lasting as without it, in ${env}`, async t => {
+    const root = makeProject(t, { ...IN_PUBLIC, 'assets/stylesheets/site.css': 'p{color:red}' })
+    const options = { root, env, mounts: PUBLIC, revalidate: 0 }
+    if (env === 'production') await precompile(options)
+    const site = await makeSite(
+      t,
+      {},
+      {
+        ...options,
+        routes: ctx => {
+          if (ctx.path === '/page') ctx.body = ctx.assets.path('site.css')
+        }
+      }
+    )
+    const { text: url } = await site.ask('/page')
+    const asset = await site.ask(url)
+    t.true(asset.text.startsWith('p{color:red}'))
+    const lasting = 'public, max-age=31536000, immutable'
+    t.is(asset.headers['cache-control'], env === 'production' ? lasting : 'no-cache')
+    if (env === 'development') {
+      site.write('/assets/stylesheets/site.css', 'p{color:green}')
+      t.is((await site.ask(url)).text, 'p{color:green}')
+    }
+    for (const [path, text] of [
+      ['/', 'home'],
+      ['/docs/', 'docs'],
+      ['/robots.txt', 'robots']
+    ] as const) {
+      const answer = await site.ask(path)
+      t.is(answer.text, text)
+      t.is(answer.headers['cache-control'], path === '/' ? 'no-cache' : 'public, max-age=86400')
+    }
+    const navigation = await site.ask('/orders/7', { headers: { 'sec-fetch-mode': 'navigate' } })
+    t.is(navigation.text, 'home')
+    t.is((await site.ask('/assets/none.css')).status, 404)
+    const { steps } = await explain(url, options)
+    const mounts = steps.find(({ subject }) => subject === 'mounts')
+    t.deepEqual(mounts?.finding, 'none has this path')
+    t.deepEqual(mounts?.details, ['/…: public, except /assets/…, which the apps publish'])
+    t.deepEqual(site.errors, [])
+  })
+}
+
+test('MNT-02 without assets of its own, a mount of public has the folder of that name as well', async t => {
+  const files = { ...IN_PUBLIC, '/public/assets/docs/index.html': 'built' }
+  for (const env of ['development', 'production']) {
+    const site = await makeSite(t, files, { env, mounts: PUBLIC })
+    const { text, headers } = await site.ask('/assets/docs/')
+    t.deepEqual([text, headers['cache-control']], ['built', 'public, max-age=86400'])
+  }
+})
+
+test('MNT-02 verify looks at what is published into a mount of public once', async t => {
+  const root = makeProject(t, {
+    'assets/site.css': 'p { color: red }\n'.repeat(200),
+    'public/a.txt': ''
+  })
+  await precompile({ root })
+  const { target = '' } = readManifest(root).assets['/assets/site.css'] ?? {}
+  writeFileSync(join(root, 'public', `${target}.br`), 'broken')
+  const { problems } = await verify({ root, mounts: PUBLIC })
+  t.deepEqual(problems, [{ path: `${target}.br`, message: 'cannot be decompressed' }])
 })
