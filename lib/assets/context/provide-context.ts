@@ -43,13 +43,16 @@ export function provideContext(
   const { settings } = pipeline
   const preload = makePreload(pipeline)
   const sendFile = makeSendFile(pipeline)
+  const hasNames = settings.apps.length > 0 || pipeline.hasBundles
   return function assetContext(ctx, next): Promise<unknown> {
     if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
+    ctx.sendFile = sendFile
+    // One that has mounts alone, such as behind a session, leaves names to the one in front.
+    if (!hasNames && 'assets' in ctx) return next()
     const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''
     const isLive = development?.isAllowed(ctx.req) ?? false
     provide(ctx, pipeline.viewHelpers(app, isLive))
     ctx.preload = preload
-    ctx.sendFile = sendFile
     const refreshed = pipeline.beforePage()
     const responded = refreshed ? nextAfter(refreshed, next) : next()
     if (!pipeline.hasBundles) return responded
