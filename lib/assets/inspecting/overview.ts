@@ -43,7 +43,8 @@ export function overview(settings: Settings, environment: string): string {
       return { path: urlPrefix, from: from || 'no source directory exists' }
     }),
     ...mounts.map(({ urlPath, dir, dev }) => {
-      return { path: urlPath, from: dev === undefined ? shown(dir) : "the bundler's dev server" }
+      const from = isDirectory(dir) ? shown(dir) : `${shown(dir)}, which does not exist yet`
+      return { path: urlPath, from: dev === undefined ? from : "the bundler's dev server" }
     })
   ].map(({ path, from }) => ({ path: `${printable(path)}/…`, from }))
   const width = Math.max(...places.map(({ path }) => path.length))

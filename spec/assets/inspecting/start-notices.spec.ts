@@ -173,6 +173,12 @@ test('the block names apps, their directories, mounts, and the inspector', t => 
   t.is(line, '  /d\u00e4ta/admin/…  apps/admin/assets')
 })
 
+test('UPL-02 the block marks a mount whose directory does not exist yet', t => {
+  const options = { root: makeProject(t, PROJECT), mounts: { '/uploads': 'upload' }, serve: true }
+  const lines = overview(settle({ ...options, env: 'development' }), '').split('\n')
+  t.true(lines.includes('  /uploads/…       upload, which does not exist yet'))
+})
+
 test('the block says that nothing is served, and names no inspector then', t => {
   const root = makeProject(t, { 'assets/app.css': 'a{}' })
   const settings = settle({ root, env: 'development', serve: false })
