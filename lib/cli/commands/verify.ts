@@ -52,7 +52,9 @@ async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
   const { assets, mounts } = report
   const totals = [
     ...(assets > 0 || !mounts ? [count(assets, 'asset')] : []),
-    ...(mounts ? [`${count(mounts.files, 'file')} of bundles`, copiesText(mounts)] : [])
+    ...(mounts
+      ? [`${count(mounts.files, 'file')} of bundles`, `${copiesText(mounts)} in mounts`]
+      : [])
   ]
   const globs = [options.views ?? []].flat()
   if (globs.length === 0) return print(output, report, totals.join(', '))
