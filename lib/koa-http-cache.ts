@@ -7,7 +7,7 @@ import { parseHttpDate } from './http/dates.ts'
 import { isRetrieval } from './http/preconditions.ts'
 import { addContextMethods, stateOf } from './http-cache/context-methods.ts'
 import { isHalt } from './http-cache/fresh/fresh.ts'
-import type { RequestState, Verdict } from './http-cache/request-state.ts'
+import { NOT_CALLED, type RequestState, type Verdict } from './http-cache/request-state.ts'
 import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-cache/settings.ts'
 import {
   forbidStoringError,
@@ -112,13 +112,19 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     const isOutermost = state.settings === undefined
     if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
   }
-  if (settings.trace) ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
+  if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
+    ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 
 // Whether Koa would respond 404 because there is neither a body nor a status. A status that was set may be 404
 // as well, which only Koa's own flag tells.
 function isUntouched({ body, response }: Context): boolean {
   return body == null && Reflect.get(response, '_explicitStatus') !== true
+}
+
+// Files have been compared with the request, and what is not there may still become a file.
+function mayCallFresh(ctx: Context): boolean {
+  return ctx.status === 200 && !ctx.res.hasHeader('Accept-Ranges')
 }
 
 // As it was requested, regardless of mounts.

@@ -29,6 +29,8 @@ const PROCEED = Promise.resolve(false as const)
 
 const NONE: readonly string[] = []
 
+export const NOT_CALLED = 'ctx.fresh was not called'
+
 export const INVALIDATION = 'Cache-Group-Invalidation'
 
 export class RequestState {
@@ -39,7 +41,7 @@ export class RequestState {
   /** What a call with `halt: false` resolved to: the response if the route gives none. */
   offer: Verdict | undefined = undefined
   /** Why the last evaluation had its outcome. */
-  reason = 'ctx.fresh was not called'
+  reason = NOT_CALLED
   /** Whether the halt ended the route, so nothing behind it ran. */
   isHalted = false
   hasValidators = false

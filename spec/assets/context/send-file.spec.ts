@@ -352,6 +352,29 @@ test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.f
   t.is((await ask('/fresh', { headers })).status, 404)
 })
 
+test('SND-05 X-Http-Cache says nothing of ctx.fresh where a file, its page or a 405 responds', async t => {
+  const root = makeProject(t, { 'data/a.txt': 'a', 'data/index.html': 'page' })
+  const app = new Koa()
+  const mounts = { '/': { dir: 'data', fallback: 'index.html' } }
+  app.use(koaAssets({ root, serve: true, env: 'production', apps: false, mounts }))
+  app.use(koaHttpCache({ trace: true }))
+  app.use(async ctx => {
+    if (ctx.path === '/sent') await ctx.sendFile('a.txt', { root: 'data' })
+    if (ctx.path === '/page') ctx.body = 'page'
+  })
+  const { ask } = await listening(t, app)
+  const reasonOf = async (path: string, question?: Question) => {
+    const { status, headers } = await ask(path, question)
+    return [status, headers['x-http-cache']]
+  }
+  t.deepEqual(await reasonOf('/sent'), [200, undefined])
+  t.deepEqual(await reasonOf('/sent', { headers: { range: 'bytes=0-0' } }), [206, undefined])
+  t.deepEqual(await reasonOf('/a.txt', { method: 'POST' }), [405, undefined])
+  const headers = { 'sec-fetch-mode': 'navigate' }
+  t.deepEqual(await reasonOf('/orders', { headers }), [200, undefined])
+  t.deepEqual(await reasonOf('/page'), [200, '200: ctx.fresh was not called'])
+})
+
 test('the options say type, caching and date', async t => {
   const lastModified = new Date('2020-02-02T02:02:02.345Z')
   const send = { type: 'text/x-log', cacheControl: 'public, max-age=60', lastModified }
