@@ -1,7 +1,7 @@
 // The options of koaHttpCache, and versionOf: a new version, or an edited template, changes every ETag.
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
-import Koa from 'koa'
+import Koa, { type Context } from 'koa'
 import { DIGEST_PATTERN } from '../lib/files/digest.ts'
 import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { open, openRoute } from './support/cached-site.ts'
@@ -30,6 +30,34 @@ test('HLT-12 another version is another ETag', async t => {
     const next = await site.get({ 'if-none-match': etag, 'if-modified-since': HTTP_DATE }, path)
     t.is(next.status, 200, path)
     t.not(next.headers.etag, etag)
+  }
+})
+
+test('HLT-12 with a version, a date alone gets no 304, because an edited template has the same date', async t => {
+  let version = '1'
+  const route = async (ctx: Context) => {
+    if (ctx.path === '/content') ctx.lastModified = DATE
+    else await ctx.fresh(ctx.path === '/both' ? { etag: 'x', lastModified: DATE } : DATE)
+    ctx.body = 'page'
+  }
+  const options = { version: () => version, autoEtag: true, trace: true } as const
+  const sites = [
+    await openRoute(t, route, options),
+    await openRoute(t, route, { ...options, ifModifiedSince: 'before' })
+  ]
+  const reason = 'If-Modified-Since alone cannot show the option version'
+  for (const site of sites) {
+    for (const path of ['/', '/both', '/content']) {
+      version = '1'
+      const { etag = '' } = (await site.get({}, path)).headers
+      const since = { 'if-modified-since': HTTP_DATE }
+      const dated = await site.get(since, path)
+      t.is(dated.status, 200, path)
+      t.is(dated.headers['x-http-cache'], `200: ${reason}`)
+      t.is((await site.get({ ...since, 'if-none-match': etag }, path)).status, 304, path)
+      version = ''
+      t.is((await site.get(since, path)).status, 304, path)
+    }
   }
 })
 

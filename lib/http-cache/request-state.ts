@@ -30,6 +30,8 @@ const PROCEED = Promise.resolve(false as const)
 const NONE: readonly string[] = []
 
 export const NOT_CALLED = 'ctx.fresh was not called'
+// A template that was edited since has another ETag, but not another date.
+const DATE_ALONE = 'If-Modified-Since alone cannot show the option version'
 
 export const INVALIDATION = 'Cache-Group-Invalidation'
 
@@ -127,8 +129,9 @@ export class RequestState {
     const [conditions, compared] =
       reads || !isVersioned ? [headers, validators] : withoutVersion(headers, validators)
     const { status, reason } = evaluatePreconditions(method, conditions, compared, settings)
-    this.reason = reason
-    return status
+    const isByDate = status === 304 && headers['if-none-match'] === undefined
+    this.reason = isByDate && isVersioned ? DATE_ALONE : reason
+    return isByDate && isVersioned ? undefined : status
   }
 
   setValidators({ etag, lastModified }: Validators): void {

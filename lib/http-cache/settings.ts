@@ -40,7 +40,7 @@ export interface HttpCacheOptions {
   /**
    * Returns a string that is mixed into every ETag of `ctx.fresh`, so that a deploy invalidates every page: the
    * deploy's ID, `ctx.assets.version`, `versionOf('views')`. A route that gives only a date then gets an ETag
-   * as well. The empty string and `undefined` are not mixed in. Methods other than GET, HEAD and QUERY are
+   * as well, and If-Modified-Since alone is a 200, since a date shows no new version. The empty string and `undefined` are not mixed in. Methods other than GET, HEAD and QUERY are
    * evaluated without it: a deploy changes no state that they overwrite. Default: none.
    *
    * Any other result fails the request with a TypeError.
