@@ -92,7 +92,8 @@ function checkOption(
   if (spec.type === 'boolean' && value !== undefined) {
     throw new UsageError(`${rawName} does not take a value, got '${value}'`)
   }
-  if (spec.type === 'string' && !value) {
+  const isComplete = Boolean(value) || (value === undefined && spec.value?.startsWith('['))
+  if (spec.type === 'string' && !isComplete) {
     throw new UsageError(`${rawName} requires a value: ${rawName} ${spec.value ?? 'VALUE'}`)
   }
 }

@@ -5,7 +5,7 @@ import { printableLines } from '../printable.ts'
 export interface OptionSpec {
   readonly type: 'boolean' | 'string'
   readonly short?: string
-  /** The placeholder for its value in the help: `FILE`. */
+  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. */
   readonly value?: string
   readonly description: string
   /** Whether it may be given several times. */

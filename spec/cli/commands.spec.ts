@@ -388,7 +388,49 @@ test.serial('VEW-01 verify --views names file, line and the near name, with exit
   t.like(await run(root, 'verify --views views/**/*.ejs'), { status: 0, stderr: '' })
   t.is((await run(root, 'verify --views views/*.njk')).status, 2)
   t.is((await run(root, 'verify --views views/a.ejs views/b.ejs')).status, 2)
+  const without = await run(root, 'verify --views')
+  t.is(without.status, 2)
+  t.regex(without.stderr, /--views requires a glob, or the option views/)
+  const forgotten = await run(root, 'verify views/**/*.ejs')
+  t.is(forgotten.status, 2)
+  t.regex(forgotten.stderr, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/)
 })
+
+test.serial(
+  'VEW-01 verify --views checks the entries of importMap, and names of helpers',
+  async t => {
+    const lines: readonly (readonly [line: string, problem?: string])[] = [
+      ["assets.importMap({ entry: 'shpo' })", "'shpo.js' is not an asset; did you mean 'shop.js'?"],
+      [
+        "importMap({ nonce, entry: 'shpo.js' })",
+        "'shpo.js' is not an asset; did you mean 'shop.js'?"
+      ],
+      [
+        "importMap({ entry: ['shop', 'chart.js', `crat`], nonce: 'x' })",
+        "'crat.js' is not an asset; did you mean 'chart.js'?"
+      ],
+      ["importMap({ nonce: 'shpo' })"],
+      ["importMap({ entry: name, imports: { a: 'shpo' } })"],
+      ["assets.stylesheeet('app')", "'stylesheeet' is not a helper; did you mean 'stylesheet'?"],
+      ["assets.app('web').pth('app.css')", "'pth' is not a helper; did you mean 'path'?"],
+      ["assets.app('web').path('app.css')"],
+      ["assets.push('app')"],
+      ["shop.stylesheeet('app')"]
+    ]
+    const root = makeShop(t, {
+      'app.css': 'a{}',
+      'shop.js': '',
+      'chart.js': '',
+      '/views/a.ejs': lines.map(([line]) => `<%- ${line} %>`).join('\n')
+    })
+    const { status, stderr } = await run(root, 'verify --views views/*.ejs')
+    t.is(status, 1)
+    const expected = lines.flatMap(([, problem], at) =>
+      problem ? `views/a.ejs:${at + 1} ${problem}\n` : []
+    )
+    t.is(stderr, expected.join(''))
+  }
+)
 
 test.serial(
   'VEW-01 the option views: precompile warns of such names, and verify fails',
@@ -402,6 +444,7 @@ test.serial(
     const { status, stderr } = await run(root, 'precompile')
     t.is(status, 0)
     t.true(stderr.endsWith(`warning: ${message}\n`), stderr)
+    t.is((await run(root, 'verify --views')).stderr, `${message}\n`)
     const verified = await run(root, 'verify')
     t.deepEqual(verified, {
       status: 1,

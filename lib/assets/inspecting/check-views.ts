@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { ifThere, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../globs.ts'
-import { nearestPath } from '../../nearest.ts'
+import { nearest, nearestPath } from '../../nearest.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import type { VerifyProblem } from '../building/verify.ts'
@@ -14,9 +14,9 @@ import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
 import { assetName } from '../views/asset-url.ts'
-import { HELPERS, literalNames, type LiteralName } from './literal-names.ts'
+import { HELPERS, OTHERS, literalNames, type LiteralName } from './literal-names.ts'
 
-/** A name in a view that no asset has. Its `path` is that of the view, below the root, and the line: `views/a.ejs:7`. */
+/** A name in a view that no asset, or no helper, has. Its `path` is that of the view, below the root, and the line: `views/a.ejs:7`. */
 export interface ViewProblem extends VerifyProblem {
   readonly name: string
   /** The known name that is most like it. */
@@ -52,7 +52,7 @@ export async function checkViews(
   const problems = await inParallel(views, CONCURRENCY, async file => {
     const text = await readFile(join(root, file), 'utf8')
     const found = literalNames(text)
-    names += found.length
+    names += found.filter(({ helper }) => helper !== undefined).length
     return found.flatMap(literal => {
       const { helper, name, isCertain } = literal
       const key = `${helper} ${isCertain} ${name}`
@@ -85,6 +85,7 @@ async function makeCheck(
     return { near, message: `'${name}' is not ${what}${hint}` }
   }
   return ({ helper, name: given, isCertain }) => {
+    if (helper === undefined) return misspelled(given)
     const entry = given.replace(/^(?:\.?\/)+/, '')
     if (helper === 'entry' || helper === 'entryFiles') {
       const isElse = entries.size === 0 && !isCertain
@@ -102,6 +103,14 @@ async function makeCheck(
       return isCertain ? { message: error.message } : undefined
     }
   }
+}
+
+/** A member of `assets` that is like a helper: others may be of an array of that name. */
+function misspelled(given: string): Problem | undefined {
+  const near = nearest(given, [...Object.keys(HELPERS), ...OTHERS])
+  return near === undefined
+    ? near
+    : { near, message: `'${given}' is not a helper; did you mean '${near}'?` }
 }
 
 /** The names of each app: of its sources or, on a machine that has none, of the manifest. */

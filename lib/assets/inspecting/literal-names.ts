@@ -12,11 +12,17 @@ export const HELPERS = {
   url: '',
   preload: '',
   entry: '',
-  entryFiles: ''
+  entryFiles: '',
+  importMap: '.js'
 } as const
 
+/** Helpers that take no name of an asset. */
+export const OTHERS: ReadonlySet<string> = new Set(['app', 'live'])
+
 export interface LiteralName {
-  readonly helper: keyof typeof HELPERS
+  /** Undefined for what no helper is called. */
+  readonly helper: keyof typeof HELPERS | undefined
+  /** Or that of what is called: `stylesheeet`. */
   readonly name: string
   /** The offset of the call in the text. */
   readonly at: number
@@ -24,10 +30,12 @@ export interface LiteralName {
   readonly isCertain: boolean
 }
 
-const CALL = new RegExp(`(?<![\\w$])(${Object.keys(HELPERS).join('|')})\\s*\\((?=\\s*['"\`])`, 'g')
+/** `importMap({ entry: ['a', 'b'] })` has the names in its options. */
+const CALL =
+  /(?<![\w$])(\w+)\s*\((?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?)?(?=\s*['"`])/g
 const LITERAL =
-  /\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*(?=[,)])(,?)/y
-const SEVERAL = new Set(['javascript', 'stylesheet', 'preload', 'entry'])
+  /\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*(?=[,)\]}])(,?)/y
+const SEVERAL = new Set(['javascript', 'stylesheet', 'preload', 'entry', 'importMap'])
 
 const MEMBER = /\.\s*$/
 const OURS = /\b(?:assets|app\(\s*['"][^'"\n]*['"]\s*\))\s*\??\.\s*$/
@@ -44,8 +52,13 @@ export function literalNames(text: string): LiteralName[] {
   const found: LiteralName[] = []
   const code = text.replace(COMMENT, comment => ' '.repeat(comment.length))
   for (const { 0: call, 1: word = '', index: at } of code.matchAll(CALL)) {
-    const helper = word as keyof typeof HELPERS
+    const helper = Object.hasOwn(HELPERS, word) ? (word as keyof typeof HELPERS) : undefined
     const before = code.slice(Math.max(0, at - LONGEST_RECEIVER), at)
+    if (helper === undefined) {
+      if (OURS.test(before) && !OTHERS.has(word))
+        found.push({ helper, name: word, at, isCertain: true })
+      continue
+    }
     const isCertain = OURS.test(before) || (helper === 'preload' && CONTEXT.test(before))
     if (!isCertain && (MEMBER.test(before) || (CSS.has(helper) && IN_CSS.test(before)))) continue
     LITERAL.lastIndex = at + call.length

@@ -10,7 +10,7 @@ export interface ImportMapOptions {
   readonly nonce?: string | undefined
   /**
    * The modules that the page loads: the map then contains only what they import, by whatever chain of
-   * literal specifiers. Without fingerprints it has no effect. Default: every module of the app.
+   * literal specifiers. Without fingerprints it has no effect on the map. Default: every module of the app.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
   /**
@@ -24,8 +24,9 @@ type MapEntry = readonly [specifier: string, asset: AssetUrl]
 
 /** A specifier that is a path includes the host: a relative import is resolved against the URL of its module. */
 function published(host: string, assets: AppAssets, entry: ImportMapOptions['entry']): MapEntry[] {
-  if (assets.bareImports) return []
   const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
+  // After the entry was looked up, whose name is checked with packages as well.
+  if (assets.bareImports) return []
   return [...found].flatMap(([at, { path, integrity, specifiers = [] }]) => {
     if (!isModulePath(at)) return []
     const to = { url: host + path, integrity }

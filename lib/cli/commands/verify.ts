@@ -1,4 +1,5 @@
 // The `verify` command.
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
 import { checkViews, type ViewsReport } from '../../assets/inspecting/check-views.ts'
@@ -26,13 +27,18 @@ archive, unless a .br or .zst is beside it.
 
 With --views, it only looks in views, in any language, for literal names in calls
 of the helpers, such as assets.stylesheet('app'), that no asset and no entry of a
-bundle has, and prints file and line with the nearest name. Nothing needs to be
-precompiled for that. Those of the option views are checked with the files.
+bundle has, and for misspelled helpers, and prints file and line with the nearest
+name. Nothing needs to be precompiled for that. Those of the option views are
+checked with the files.
 
 Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
   options: {
-    views: { type: 'string', value: 'GLOB', description: 'only check the names in these views' }
+    views: {
+      type: 'string',
+      value: '[GLOB]',
+      description: 'only check the names in these views; default: the option views'
+    }
   },
   examples: [
     ['koa-fresh-assets verify', 'Fail a deployment when a file was lost on the way:'],
@@ -41,7 +47,11 @@ Run it after copying files to another machine, or when a page looks wrong.
   ],
   run: call => {
     const views = call.values.text('views')
-    if (views !== undefined) return verifyViews(call, views)
+    if (views !== undefined || call.values.flag('views')) return verifyViews(call, views)
+    const [given = ''] = call.args
+    if (/[*?{]/.test(given) && !existsSync(given)) {
+      throw new UsageError(`${given} is a glob: for views, write --views '${given}'`)
+    }
     return call.args.length === 0 ? verifyPublic(call) : verifyDirectory(call)
   }
 }
@@ -65,14 +75,17 @@ async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
 
 async function verifyViews(
   { output, loadOptions, args: [argument] }: Call,
-  glob: string
+  glob: string | undefined
 ): Promise<number> {
   if (argument !== undefined) {
     throw new UsageError(`--views takes one glob: put it in quotes, got '${argument}' as well`)
   }
   const options = await loadOptions()
-  const report = await checkViews(options, [glob])
-  if (!report.files) throw new UsageError(`--views: no file in ${options.root} matches ${glob}`)
+  const globs = [glob ?? options.views ?? []].flat()
+  if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
+  const report = await checkViews(options, globs)
+  const all = globs.join(', ')
+  if (!report.files) throw new UsageError(`--views: no file in ${options.root} matches ${all}`)
   return print(output, report, viewsText(report))
 }
 

@@ -177,6 +177,26 @@ test('REN-14 a name without a source is logged once, with the nearest name', asy
   t.deepEqual(warningsAbout('/assets/dashboard.css'), [])
 })
 
+test('REN-14 a mistyped entry of the import map is logged as well, with packages or without', async t => {
+  const files = {
+    'javascripts/shop.js': '',
+    '/node_modules/tip/package.json': '{ "name": "tip", "module": "tip.js" }',
+    '/node_modules/tip/tip.js': ''
+  }
+  for (const [entry, packages] of [
+    ['shpo', ['tip']],
+    ['shopp', []]
+  ] as const) {
+    const site = await makeSite(t, files, {
+      packages,
+      routes: ctx => void (ctx.body = ctx.assets.importMap({ entry }))
+    })
+    t.is((await site.ask('/')).status, 200)
+    await until(() => warningsAbout(`/${entry}.js`).length > 0, 'the entry is logged')
+    t.regex(warningsAbout(`/${entry}.js`)[0] ?? '', /no source in .*; did you mean 'shop\.js'\?$/)
+  }
+})
+
 test('REN-14 a name that finds a source, a tail or a file in public is not logged', async t => {
   const files = {
     'stylesheets/deep/known.css.scss': 'a { b: c }',
