@@ -113,9 +113,13 @@ export class PublishedFiles {
   async #find(name: string, from: string, importer: string): Promise<PublishedPackage> {
     const found = await this.#resolver.find(name, from)
     if (!found) {
-      const way = from === this.#root ? '' : ', or bundle what imports it'
+      const isOurs = from === this.#root
+      const near = isOurs ? await this.#resolver.nearest(name, from) : undefined
+      // First, since a mistyped name may be that of somebody else's package.
+      const hint = near === undefined ? 'run' : `did you mean '${near}', which is? If not, run`
+      const way = isOurs ? '' : ', or bundle what imports it'
       throw unusable(
-        `${importer} names the package ${name}, which is not installed: run npm install ${name}${way}`
+        `${importer} names the package ${name}, which is not installed: ${hint} npm install ${name}${way}`
       )
     }
     const known = this.#packages.get(labelOf(found))

@@ -1,5 +1,5 @@
 // Finds packages and what a specifier means in them, as Node and bundlers do, for a browser.
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { exports, imports } from 'resolve.exports'
 import { AssetError, reasonOf } from '../../errors.ts'
@@ -66,6 +66,15 @@ export class Resolver {
       if (found) return found
     }
     return undefined
+  }
+
+  /** The name of an installed package that one which is not installed most likely stands for. */
+  async nearest(name: string, from: string): Promise<string | undefined> {
+    const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
+    const lists = nodeModulesFrom(from).map(folder => ifThere(readdir(join(folder, scope))))
+    const names = (await Promise.all(lists)).flatMap(list => list ?? [])
+    const installed = names.map(each => scope + each)
+    return nearest(name, installed)
   }
 
   /**

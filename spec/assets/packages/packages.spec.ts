@@ -327,8 +327,18 @@ for (const [what, packages, message] of [
   ],
   [
     'an unknown package',
-    'tipp',
-    /^the option packages names the package tipp, which is not installed: run npm install tipp$/
+    'unheard-of',
+    /^the option packages names the package unheard-of, which is not installed: run npm install unheard-of$/
+  ],
+  [
+    'a mistyped package, with the installed one in front',
+    'tipp/more',
+    /^the option packages names the package tipp, which is not installed: did you mean 'tip', which is\? If not, run npm install tipp$/
+  ],
+  [
+    'a mistyped package with a scope',
+    '@pop/cor',
+    /^the option packages names the package @pop\/cor, .*: did you mean '@pop\/core', which is\?/
   ],
   [
     'an unknown dependency',
