@@ -140,7 +140,7 @@ export function clashOf(
   const found = `several sources in ${source.directory} are published as ${name}:`
   return rivals.length > 0
     ? `${found} ${source.path}, ${others}; development uses the first, precompile refuses them: rename or exclude all but one`
-    : `${found} ${source.path} is used, ${others} ignored; rename all but one`
+    : `${found} ${source.path} is used, ${others} ignored; rename or remove all but one`
 }
 
 /** A name comes before a tail, and an earlier directory before a later one. */

@@ -128,7 +128,7 @@ test('without a manifest verify and clean show the command that makes it', async
   const root = makeProject(t, FILES)
   const expected = {
     code: 'manifest-missing',
-    message: `there is no manifest ${join(root, 'public/assets.json')}: run koa-fresh-assets precompile`
+    message: `there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
   }
   await t.throwsAsync(verify({ root }), expected)
   await t.throwsAsync(clean({ root }), expected)

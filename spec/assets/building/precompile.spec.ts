@@ -194,7 +194,7 @@ test('PUB-14 a plain file beside a source of its name is published, with the war
   const { assets, warnings } = await run({ root })
   t.is(assets, 1)
   t.deepEqual(warnings, [
-    `several sources in ${join(root, 'apps/web/assets')} are published as two.css: css/two.css is used, css/two.css.scss ignored; rename all but one`
+    `several sources in ${join(root, 'apps/web/assets')} are published as two.css: css/two.css is used, css/two.css.scss ignored; rename or remove all but one`
   ])
 })
 

@@ -185,7 +185,7 @@ test('in production explain reports a missing manifest, other bytes, a link that
   const unpublished = await ask('app.css', production)
   t.is(
     step(unpublished, 'helpers')?.finding,
-    `fail: there is no manifest ${join(root, 'public/assets.json')}: run koa-fresh-assets precompile`
+    `fail: there is no manifest ${join(root, 'public/assets.json')}: run npx koa-fresh-assets precompile`
   )
   const mounts = { '/x': { dir: 'public', manifest: 'none.json' } }
   const unbuilt = await ask('app.css', { mounts, env: 'staging', compile: true })

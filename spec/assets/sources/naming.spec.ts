@@ -298,7 +298,7 @@ test('PUB-14 a plain file beside a source of the same name is served, and the lo
   t.deepEqual(await found(site, ['/assets/two.css', '/assets/theirs.css']), ['plain{}', 'theirs{}'])
   t.deepEqual(warningsAbout('theirs.css'), [])
   t.deepEqual(warningsAbout('two.css'), [
-    `koa-fresh-assets: several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename all but one`
+    `koa-fresh-assets: several sources in ${join(site.root, 'apps/web/assets')} are published as two.css: stylesheets/two.css is used, stylesheets/two.css.scss ignored; rename or remove all but one`
   ])
 })
 

@@ -12,7 +12,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
 import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
 
-const REMEDY = 'run koa-fresh-assets precompile'
+const REMEDY = 'run npx koa-fresh-assets precompile'
 
 /** @param advice what else may be done */
 function manifestMissing(file: string, advice = ''): AssetError {

@@ -49,7 +49,7 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
   t.throws(() => koaAssets({ root, env: 'production' }), {
     instanceOf: AssetError,
     code: 'manifest-missing',
-    message: `there is no manifest ${root}/public/assets.json: run koa-fresh-assets precompile`
+    message: `there is no manifest ${root}/public/assets.json: run npx koa-fresh-assets precompile`
   })
 })
 
@@ -79,7 +79,7 @@ test('FPR-04 a site of files in public alone is told to mount it, which serves i
   const options = { root, env: 'production', serve: true }
   const error = t.throws(() => koaAssets(options), { code: 'manifest-missing' })
   const advice = "or, for a site without assets to build, set mounts: { '/': 'public' }"
-  t.true(error?.message.endsWith(`run koa-fresh-assets precompile, ${advice}`), error?.message)
+  t.true(error?.message.endsWith(`run npx koa-fresh-assets precompile, ${advice}`), error?.message)
   const site = await makeSite(t, {}, { ...options, mounts: { '/': 'public' } })
   t.is((await site.ask('/site.css')).text, 'a{}')
 })
@@ -109,7 +109,8 @@ for (const [what, text] of Object.entries({
     t.throws(() => koaAssets({ root, env: 'production' }), {
       instanceOf: AssetError,
       code: 'manifest-broken',
-      message: /public\/assets\.json is not a manifest \(.+\): run koa-fresh-assets precompile$/s
+      message:
+        /public\/assets\.json is not a manifest \(.+\): run npx koa-fresh-assets precompile$/s
     })
   })
 }
