@@ -46,7 +46,8 @@ window.$RefreshSig$ = () => type => type`
 
 /**
  * A plugin for Vite: sets `base`, the input and `build.manifest` for a mount of koaAssets, which in
- * development finds the dev server by itself while it runs, with its entries and React's refresh.
+ * development finds the dev server by itself while it runs, with its entries and React's refresh. Unless
+ * `publicDir` is set, no folder is copied into the build: what is in `public`, koaAssets serves.
  *
  * @example
  * // vite.config.ts
@@ -68,10 +69,12 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
     // After the plugins that compile.
     enforce: 'post',
 
-    config({ base: own, build = {} }) {
+    config({ base: own, build = {}, publicDir }) {
       const key = 'rolldownVersion' in (this?.meta ?? {}) ? 'rolldownOptions' : 'rollupOptions'
       return {
         base: own ?? base,
+        // koaAssets serves `public`, and precompile writes to it: no build needs a copy.
+        publicDir: publicDir ?? false,
         build: { manifest: build.manifest ?? true, [key]: { input: [input].flat() } }
       }
     },

@@ -295,6 +295,15 @@ for (const [what, options, origin] of [
   })
 }
 
+test('BND-09 a build copies nothing of what koaAssets publishes, unless publicDir is set', async t => {
+  const { root, config } = project(t, { 'public/assets.json': '{}', 'static/robots.txt': '' })
+  const has = (file: string) => existsSync(join(root, 'dist', file))
+  await build(config())
+  t.deepEqual([has('.vite/manifest.json'), has('assets.json')], [true, false])
+  await build(config({ publicDir: 'static' }))
+  t.deepEqual([has('robots.txt'), has('assets.json')], [true, false])
+})
+
 test('the plugin says what is wrong with its options', t => {
   for (const [options, message] of [
     [{}, "mount must be a URL path such as '/admin', got undefined"],
