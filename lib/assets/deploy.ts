@@ -36,8 +36,9 @@ export async function precompile(
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its
  * original, and checks every delta (`.dcz`) by its seal and, where Node can (22.19, 24.6), by decoding it.
  * Reports those that are damaged, of other bytes, older than their original, or without one, and deltas whose
- * earlier version is not in their folder; a `.gz` by itself counts as an archive. Writes nothing.
- * Dotfiles and symbolic links are skipped.
+ * earlier version is not in their folder; a `.gz` by itself counts as an archive. If the directory has a
+ * bundler's manifest, as for `keep`, each file that this names must exist. Writes nothing. Dotfiles and
+ * symbolic links are skipped.
  *
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for anything but a path
@@ -47,7 +48,7 @@ export async function precompile(
  * const { problems } = await verifyCopies('dist')
  */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  const room = await import('./building/verify.ts')
+  const room = await import('./releases/build.ts')
   return room.verifyCopies(directory)
 }
 

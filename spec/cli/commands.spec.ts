@@ -705,6 +705,26 @@ test.serial('verify <dir> names each copy that is not one, and exits with 1', as
   t.is((JSON.parse(json.stdout) as VerifyCopiesReport).problems[0]?.path, 'a.css.br')
 })
 
+test.serial(
+  'BND-17 verify <dir> names each file that the manifest of the build names and that is missing',
+  async t => {
+    const manifest = { 'src/main.js': { file: 'main-AbCd1234.js', isEntry: true, css: ['a.css'] } }
+    const root = makeProject(t, {
+      'dist/.vite/manifest.json': JSON.stringify(manifest),
+      'dist/main-AbCd1234.js': TEXT,
+      'dist/a.css': TEXT,
+      // That of a web application.
+      'site/manifest.json': '{ "name": "Shop" }'
+    })
+    t.is((await run(root, 'verify dist')).stdout, '2 files of the bundle, 0 copies, no problems\n')
+    rmSync(join(root, 'dist/a.css'))
+    const { status, stdout, stderr } = await run(root, 'verify dist')
+    t.deepEqual([status, stdout], [1, '2 files of the bundle, 0 copies, 1 problem\n'])
+    t.is(stderr, 'dist/a.css is missing, and .vite/manifest.json names it\n')
+    t.is((await run(root, 'verify site')).stdout, '0 copies, no problems\n')
+  }
+)
+
 test.serial('verify <dir> says so when this Node cannot read a copy', async t => {
   const root = makeProject(t, { 'dist/a.css': TEXT, 'dist/a.css.zst': 'no zstd' })
   const { status, stdout } = await run(root, 'verify dist')

@@ -12,7 +12,6 @@ import type { Settings } from '../settings/settings.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
-import { openDirectory } from './copies/directory.ts'
 import { faultOfDelta, keyOf } from './write-deltas.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest } from './manifest/read-manifest.ts'
@@ -33,7 +32,9 @@ export interface VerifyCopiesReport {
   readonly copies: number
   /** The number of copies that this Node cannot decompress, so nobody compared them. */
   readonly unread: number
-  /** Paths are relative to the directory. Empty when every copy is intact. */
+  /** The number of files that the bundler's manifest in it names; undefined without one. */
+  readonly files?: number
+  /** Paths are relative to the directory. Empty when no file is missing and every copy is intact. */
   readonly problems: readonly VerifyProblem[]
 }
 
@@ -83,20 +84,15 @@ export async function verifyAssets(settings: Settings) {
   return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
 }
 
-export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  const { path, files } = await openDirectory(directory)
-  return { directory: path, ...(await copiesIn(path, files)) }
-}
-
 /**
- * The same of a directory that may contain anything.
+ * Compares the compressed copies and deltas in a directory that may contain anything.
  * @param top its real path
  * @param files in it, relative to it
  */
 export async function copiesIn(
   top: string,
   files: readonly string[]
-): Promise<Omit<VerifyCopiesReport, 'directory'>> {
+): Promise<Omit<VerifyCopiesReport, 'directory' | 'files'>> {
   const known = new Set(files)
   const versions = groupBy(files, keyOf)
   const check = async (path: string): Promise<Checked[]> => {

@@ -1,11 +1,14 @@
 // The directory of a build: its files, what its bundler's manifest says of them, and what was kept in it.
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { CODINGS } from '../../files/codings.ts'
+import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../options.ts'
 import { AGE, AGE_IN_SECONDS, asSeconds, KEEP } from '../building/clean.ts'
-import type { BuiltDirectory } from '../building/copies/directory.ts'
+import { openDirectory, type BuiltDirectory } from '../building/copies/directory.ts'
+import { copiesIn, type VerifyCopiesReport } from '../building/verify.ts'
 import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
 import { readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
 
@@ -49,6 +52,8 @@ export async function keptIn({ path }: BuiltDirectory): Promise<KeptFiles> {
   return readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
 }
 
+const CONCURRENCY = 8
+
 const USUAL = [
   ...['.vite/manifest.json', 'metafile.json', 'meta.json', 'stats.json'],
   ...['assets-manifest.json', 'manifest.json']
@@ -86,6 +91,29 @@ export async function readBuild(
   }
   const message = `there is no manifest ${names.join(', ')} in ${path}: build with one, or name it by the option manifest`
   throw new AssetError('manifest-missing', message)
+}
+
+export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
+  const built = await openDirectory(directory)
+  const build = await findBuild(built)
+  const { problems, ...copies } = await copiesIn(built.path, built.files)
+  if (!build) return { directory: built.path, ...copies, problems }
+  const message = `is missing, and ${relative(built.path, build.manifest)} names it`
+  const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
+    (await statOf(join(built.path, path)))?.isFile() ? [] : [{ path, message }]
+  )
+  const files = build.files.size
+  return { directory: built.path, files, ...copies, problems: [...missing.flat(), ...problems] }
+}
+
+/** Undefined for any other directory: a `manifest.json` may be that of a web application. */
+async function findBuild(built: BuiltDirectory): Promise<BuildFiles | undefined> {
+  try {
+    return await readBuild(built, undefined)
+  } catch (error) {
+    if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
+    throw error
+  }
 }
 
 /** A file, behind its compressed copies: as long as it is there, they are of some use. */

@@ -1,9 +1,10 @@
 // The `verify` command.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { verifyCopies, type VerifyProblem } from '../../assets/building/verify.ts'
+import type { VerifyProblem } from '../../assets/building/verify.ts'
 import { checkViews, type ViewsReport } from '../../assets/inspecting/check-views.ts'
 import { verify as compare } from '../../assets/inspecting/verify.ts'
+import { verifyCopies } from '../../assets/releases/build.ts'
 import { printable } from '../../printable.ts'
 import { OK, FAILED, UsageError, type Call, type Command, type Output } from '../command.ts'
 import { count } from '../format.ts'
@@ -19,11 +20,12 @@ deltas are intact. Of each mount it checks that the files exist that the bundler
 manifest names, and the compressed copies and deltas. Prints a line for each
 problem, and writes nothing.
 
-With a directory, such as one that 'compress' was run on, it only checks the
-compressed copies and deltas in it: whether each copy has an original, is not older
+With a directory, such as one that 'compress' was run on, it only checks that: the
+compressed copies and deltas in it, whether each copy has an original, is not older
 than that, and decompresses to it, and whether each delta starts from a file that
-is there. This needs no configuration. A .gz without an original is taken for an
-archive, unless a .br or .zst is beside it.
+is there; and whether the files exist that a bundler's manifest in it names. This
+needs no configuration. A .gz without an original is taken for an archive, unless a
+.br or .zst is beside it.
 
 With --views, it only looks in views, in any language, for literal names in calls
 of the helpers, such as assets.stylesheet('app'), that no asset and no entry of a
@@ -95,7 +97,9 @@ function viewsText({ files, names }: ViewsReport): string {
 
 async function verifyDirectory({ output, values, args: [directory = ''] }: Call): Promise<number> {
   const report = await verifyCopies(resolve(values.text('root') ?? '.', directory))
-  return print(output, report, copiesText(report), directory)
+  const { files } = report
+  const named = files === undefined ? [] : [`${count(files, 'file')} of the bundle`]
+  return print(output, report, [...named, copiesText(report)].join(', '), directory)
 }
 
 function copiesText({ copies, unread }: { readonly copies: number; readonly unread: number }) {
