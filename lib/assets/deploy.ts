@@ -11,8 +11,9 @@ import type { KoaAssetsOptions } from './settings/options.ts'
 /**
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
  * fingerprinted names, and with compressed copies (`.br`, `.zst`, `.gz`) where they are smaller; what
- * changed also with deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Files that are up to date are not written again, and fingerprinted files of earlier deploys stay; see
- * `clean`. Plain names and the manifest `public/assets.json` are replaced together at the end.
+ * changed also with deltas (`.dcz`) from its last three versions, on Node 22.19, 24.6 and newer. Files that
+ * are up to date are not written again, and fingerprinted files of earlier deploys stay; see `clean`. Plain
+ * names and the manifest `public/assets.json` are replaced together at the end.
  *
  * @param options those of `koaAssets`; here `env` defaults to `NODE_ENV`, else `production`, `compile`
  *   and `fingerprint` to true, and `missing` to `error`
