@@ -1,5 +1,5 @@
 // The project's options, from a configuration file that the application can import as well.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, extname, join, relative, resolve } from 'node:path'
@@ -8,11 +8,11 @@ import { inspect } from 'node:util'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
 import { errorCode } from '../files/disk.ts'
-import { isRecord } from '../options.ts'
+import { isRecord, isText } from '../options.ts'
 import { UsageError, type Call } from './command.ts'
 
 /** In the order in which they are looked for. */
-export const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map(
+const CONFIG_NAMES = ['ts', 'mts', 'js', 'mjs', 'cjs', 'json'].map(
   extension => `assets.config.${extension}`
 )
 
@@ -38,10 +38,12 @@ export async function loadOptions(
   }
   const file = findFile(directory, values.text('config'))
   const options = file === undefined ? {} : await load(file)
+  const given = root ?? options.root ?? '.'
   return {
     ...options,
     ...(env !== undefined && { env }),
-    root: resolve(root ?? options.root ?? '.')
+    // Anything else is refused with all other options.
+    root: isText(given) ? resolve(given) : given
   }
 }
 
@@ -82,7 +84,7 @@ async function enableTypeScript(file: string): Promise<void> {
     await import(pathToFileURL(createRequire(file).resolve('tsx')).href)
   } catch (error) {
     if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
-    const remedy = `run npm install --save-dev tsx, or rename it to ${basename(file, extname(file))}.js`
+    const remedy = `run npm install --save-dev tsx, or name what tsc made of it, as in --config build/${basename(file).replace(/ts$/, 'js')}`
     throw new Error(`Node ${process.versions.node} cannot import TypeScript: ${remedy}`, {
       cause: error
     })
@@ -100,3 +102,47 @@ function checkOptions(options: unknown): KoaAssetsOptions {
     `its default export must be the options of koaAssets(), or a function that returns them, got ${given}`
   )
 }
+
+/** A configuration file. */
+export interface Config {
+  readonly name: string
+  readonly kind: 'typescript' | 'esm' | 'commonjs'
+}
+
+/** The one that there is, or that is written: Jest and `require` cannot load an ES module everywhere. */
+export function configOf(root: string): Config {
+  const file = join(root, 'package.json')
+  const packaged: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+  const isModule = isRecord(packaged) && packaged.type === 'module'
+  const written = existsSync(join(root, 'tsconfig.json')) ? (isModule ? 'ts' : 'mts') : 'js'
+  const there = CONFIG_NAMES.find(each => existsSync(join(root, each)))
+  const name = there ?? `assets.config.${written}`
+  if (name.endsWith('ts')) return { name, kind: 'typescript' }
+  const isEsm = name.endsWith('.mjs') || (isModule && name.endsWith('.js'))
+  return { name, kind: isEsm ? 'esm' : 'commonjs' }
+}
+
+/** What `init` writes. */
+export function contentOf({ kind }: Config): string {
+  return ABOUT_CONFIG + (kind === 'typescript' ? TYPED_CONFIG : untypedConfig(kind === 'esm'))
+}
+
+const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
+
+const untypedConfig = (isEsm: boolean) => `
+/** @type {import('koa-fresh-assets').KoaAssetsOptions} */
+${isEsm ? 'export default' : 'module.exports ='} {
+  // Relative paths start here, whatever the working directory is.
+  root: ${isEsm ? 'import.meta.dirname' : '__dirname'}
+}
+`
+
+const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'"
+
+const TYPED_CONFIG = `${TYPE_IMPORT}
+
+export default {
+  // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
+  root: import.meta.dirname
+} satisfies KoaAssetsOptions
+`

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import Koa from 'koa'
@@ -38,6 +39,7 @@ const PREFIX = "prefix: '/static'"
 for (const [name, text] of [
   ['assets.config.json', '{ "prefix": "/static" }'],
   ['assets.config.mjs', `export default { ${PREFIX} }`],
+  ['assets.config.cjs', `module.exports = { ${PREFIX} }`],
   ['assets.config.mts', `export default { ${PREFIX} as string }`]
 ] as const) {
   test.serial(`the options come from ${name}`, async t => {
@@ -92,6 +94,12 @@ test.serial('the error for a file that cannot be loaded has its name and the rea
   }
 })
 
+test.serial('a root that is no text is refused by a command as koaAssets refuses it', async t => {
+  const root = makeConfigured(t, { '/assets.config.json': '{ "root": 3 }' })
+  const { status, stderr } = await run(root, 'list')
+  t.deepEqual([status, stderr], [1, 'koa-fresh-assets: root must be a string, got 3\n'])
+})
+
 test.serial('a package that the file imports adds its assets', async t => {
   const root = makeConfigured(t, {
     '/package.json': '{ "type": "module" }',
@@ -118,21 +126,25 @@ test.serial("where Node cannot import TypeScript, the project's tsx does", async
   t.regex(outcome.stdout, /^asset .*\n\/static\/a\.txt /)
 })
 
-test.serial('where nothing reads TypeScript, the error names what to install', async t => {
-  const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
-  const { status, stdout, stderr } = await runBuilt(root, 'list')
-  if ((process.features as { typescript?: unknown }).typescript) {
-    t.is(status, 0)
-    return
+test.serial(
+  'where nothing reads TypeScript, the error names what to install, or to name',
+  async t => {
+    const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
+    const { status, stdout, stderr } = await runBuilt(root, 'list')
+    if ((process.features as { typescript?: unknown }).typescript) {
+      t.is(status, 0)
+      return
+    }
+    t.is(status, 1)
+    t.is(stdout, '')
+    t.is(
+      stderr,
+      `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
+        'TypeScript: run npm install --save-dev tsx, or name what tsc made of it, as in ' +
+        '--config build/assets.config.js\n'
+    )
   }
-  t.is(status, 1)
-  t.is(stdout, '')
-  t.is(
-    stderr,
-    `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
-      'TypeScript: run npm install --save-dev tsx, or rename it to assets.config.js\n'
-  )
-})
+)
 
 test.serial(
   'explain reads .env.<environment>, as the application is started with, and says so',
@@ -201,9 +213,11 @@ test('init gives a new project its assets, its configuration and the lines of it
 })
 
 test('what init gives can be served, precompiled and verified as it is', async t => {
-  const root = makeProject(t)
-  await run(root, 'init --quiet')
-  const { default: options } = await import(join(root, 'assets.config.mjs'))
+  const root = makeProject(t, { 'package.json': '{ "type": "commonjs" }' })
+  const { stdout: next } = await run(root, 'init')
+  t.true(next.includes("const options = require('./assets.config.js')"))
+  // In a package of CommonJS modules, for Jest too.
+  const options = createRequire(import.meta.url)(join(root, 'assets.config.js')) as object
   t.deepEqual(options, { root })
   const app = new Koa()
   app.use(koaAssets({ ...options, serve: true, env: 'development' }))
@@ -255,7 +269,7 @@ test('S74 init writes nothing through a link that leads out of the project', asy
     steps.map(({ path, action }) => [path, action]),
     [
       ...ASSETS.map(path => [path, 'skip']),
-      ['assets.config.mjs', 'create'],
+      ['assets.config.js', 'create'],
       ['.env.development', 'skip'],
       ['.env.test', 'skip'],
       ['.gitignore', 'add']

@@ -17,6 +17,7 @@ const one = gettingStartedPage.take('One app')
 const production = gettingStartedPage.take('To production')
 const several = gettingStartedPage.take('Several apps')
 const typescript = gettingStartedPage.take('TypeScript')
+const compiled = gettingStartedPage.take('Compiled by tsc')
 const commonjs = gettingStartedPage.take('CommonJS')
 
 test('from an empty folder to production: a page, its stylesheet, and fingerprints', async t => {
@@ -62,6 +63,18 @@ test('with TypeScript: the options and the context are typed, and the page is an
   await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
 })
 
+test('with TypeScript compiled by tsc: node runs it, and the command reads its configuration', async t => {
+  const site = makeExample(t, {
+    'apps/web/assets/stylesheets/books.css': 'p {}',
+    'assets.config.ts': 'export default { root: process.cwd() }'
+  })
+  await site.follow(typescript.filter(({ file }) => file === 'server.ts'))
+  const server = site.read('server.ts').replace('import.meta.dirname', 'process.cwd()')
+  site.write({ 'server.ts': server })
+  await site.follow(compiled)
+  t.regex((await site.ask('/')).text, withDigest(/href="\/assets\/books-DIGEST\.css"/))
+})
+
 soakTest(
   'with TypeScript in a package of CommonJS modules the same is typed, and runs',
   async t => {
@@ -89,9 +102,8 @@ soakTest('with CommonJS: require loads the package, and the configuration', asyn
   const [server, start, config] = commonjs
   await site.follow([server, start].flatMap(block => block ?? []))
   t.true((await site.ask('/')).text.includes('/assets/books.css'))
-  const configured = 'console.log(require("./assets.config.mjs").default.root)'
+  const configured = 'console.log(require("./assets.config.js").root)'
   t.is((await site.run(`node -e '${configured}'`)).trim(), site.root)
-  await site.run('rm assets.config.mjs')
   await site.follow(config ? [config] : [])
   t.regex(await site.run('npx koa-fresh-assets list'), /books\.css/)
 })

@@ -1,19 +1,11 @@
 // The `init` command.
-import {
-  appendFileSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync
-} from 'node:fs'
+import { appendFileSync, existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { futureRealpath, isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
 import { isInside } from '../../files/disk.ts'
-import { isRecord } from '../../options.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
-import { CONFIG_NAMES, stripsTypes } from '../config.ts'
+import { configOf, contentOf, stripsTypes, type Config } from '../config.ts'
 import { table } from '../format.ts'
 
 export const init: Command = {
@@ -21,8 +13,9 @@ export const init: Command = {
   summary: 'create the files of a new project, or another app in it',
   argument: '[app]',
   about: `Creates apps/web/assets with a stylesheet, a script, an image, a favicon and a
-folder for fonts, unless the project has assets already; assets.config.js, or
-.ts beside a tsconfig.json; .env.development and .env.test with
+folder for fonts, unless the project has assets already; assets.config.js, as an
+ES or a CommonJS module as package.json says, or .ts beside a tsconfig.json;
+.env.development and .env.test with
 SERVE_STATIC_ASSETS=true; and adds public/assets and public/assets.json to
 .gitignore. A file that exists is kept: lines that .gitignore and the .env files
 lack are added at the end. Nothing is written through a symbolic link that leads
@@ -54,13 +47,13 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
   const dryRun = values.flag('dry-run')
-  const config = CONFIG_NAMES.find(name => existsSync(join(root, name))) ?? newConfig(root)
-  const isConfigured = existsSync(join(root, config))
+  const config = configOf(root)
+  const isConfigured = existsSync(join(root, config.name))
   const options = argument !== undefined && isConfigured ? await loadOptions('development') : {}
   const others = appsOf(root)
   if (argument !== undefined) requireNew(argument, root, others, options)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
-  const files = { ...(isNew && assetsOf(argument ?? 'web')), ...configFile(config) }
+  const files = { ...(isNew && assetsOf(argument ?? 'web')), [config.name]: contentOf(config) }
   // Nothing is overwritten, also what was written meanwhile.
   const append = (path: string, content: string | Buffer) => {
     if (dryRun) return
@@ -84,7 +77,7 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
   const steps = [...created, ...added]
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
-  const after = isAnother ? nextOf(argument, config, others, options) : nextSteps(config)
+  const after = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config)
   const next = dryRun ? '\nNothing was written.' : after
   output.result({ root, dryRun, steps }, `${done}\n${next}`)
   return OK
@@ -139,24 +132,20 @@ function nextOf(
   ].join('\n')
 }
 
-function newConfig(root: string): string {
-  const file = join(root, 'package.json')
-  const packaged: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
-  const modules = isRecord(packaged) && packaged.type === 'module' ? '' : 'm'
-  const language = existsSync(join(root, 'tsconfig.json')) ? 'ts' : 'js'
-  return `assets.config.${modules}${language}`
-}
-
-function nextSteps(config: string): string {
-  const [note, server] = isTypeScript(config)
-    ? [` // for tsc and tsx: ${config.replace(/ts$/, 'js')}`, 'server.ts']
-    : ['', 'server.js']
-  const loader = isTypeScript(config) && !stripsTypes() ? ' --import tsx' : ''
+function nextSteps({ name, kind }: Config): string {
+  const isTyped = kind === 'typescript'
+  const note = isTyped ? ` // for tsc and tsx: ${name.replace(/ts$/, 'js')}` : ''
+  const loader = isTyped && !stripsTypes() ? ' --import tsx' : ''
+  const loading =
+    kind === 'commonjs'
+      ? `const { koaAssets } = require('koa-fresh-assets')
+  const options = require('./${name}')`
+      : `import { koaAssets } from 'koa-fresh-assets'
+  import options from './${name}'${note}`
   return `
 Next, in the application, in front of the router:
 
-  import { koaAssets } from 'koa-fresh-assets'
-  import options from './${config}'${note}
+  ${loading}
 
   app.use(koaAssets(options))
 
@@ -164,7 +153,7 @@ and in a view, where the helpers are called assets:
 
   <%- assets.stylesheet('app') %>
 
-Start it with: node --env-file=.env.development${loader} ${server}`
+Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}`
 }
 
 /** By path. */
@@ -201,35 +190,6 @@ const ASSETS: StarterFiles = {
 }
 `
 }
-
-/** @param name `assets.config` with `.js` or, beside a tsconfig.json, `.ts`; with an `m` in a package of CommonJS modules */
-function configFile(name: string): StarterFiles {
-  return { [name]: ABOUT_CONFIG + (isTypeScript(name) ? TYPED_CONFIG : CONFIG) }
-}
-
-function isTypeScript(name: string): boolean {
-  return name.endsWith('ts')
-}
-
-const ABOUT_CONFIG = '// Options for koaAssets() and for the koa-fresh-assets command.\n'
-
-const CONFIG = `
-/** @type {import('koa-fresh-assets').KoaAssetsOptions} */
-export default {
-  // Relative paths start here, whatever the working directory is.
-  root: import.meta.dirname
-}
-`
-
-const TYPE_IMPORT = "import type { KoaAssetsOptions } from 'koa-fresh-assets'"
-
-const TYPED_CONFIG = `${TYPE_IMPORT}
-
-export default {
-  // Relative paths start here. If tsc writes this file elsewhere: process.cwd()
-  root: import.meta.dirname
-} satisfies KoaAssetsOptions
-`
 
 /** The lines of a file that a person may have, each with what takes its place. */
 type StarterLines = Readonly<Record<string, RegExp>>
