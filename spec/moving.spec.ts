@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
 import test, { type ExecutionContext } from 'ava'
+import Koa2 from 'koa2'
 import Koa, { type Context, type Middleware } from 'koa'
 import compose from 'koa-compose'
 import compress from 'koa-compress'
@@ -33,6 +34,7 @@ const [sendExample] = page.take('koa-send').map(asBody)
 const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
 const [aliasExample] = page.take('Aliases').map(asBody)
 const [everyPathExample] = page.take('A route for every path').map(asBody)
+const [loginExample] = page.take('Files behind a login').map(asBody)
 const [sirvExample] = page.take('sirv').map(asBody)
 const YEAR = 'public, max-age=31536000, immutable'
 const TEXT = 'body { color: red }\n'.repeat(50)
@@ -190,6 +192,7 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.deepEqual((await both('/%61pp.js')).statuses, [200, 404])
   t.deepEqual((await both('/docs/../app.js')).statuses, [200, 404])
   t.deepEqual((await both('/docs')).statuses, [200, 301])
+  t.is((await ours('/docs')).headers['cache-control'], 'no-cache')
   t.is((await ours('/docs')).headers.location, '/docs/')
   t.deepEqual((await both('/app.js', { headers: { 'if-none-match': '*' } })).statuses, [200, 304])
   t.deepEqual((await both('/app.js', { headers: { 'if-match': '"a"' } })).statuses, [200, 412])
@@ -210,6 +213,12 @@ test('the first table says what koa-static and koaAssets do', async t => {
     'application/json; charset=utf-8',
     'application/json'
   ])
+  const old = await listen(t, new Koa2().use(serve(join(root, 'public'))))
+  const types = [(await old('/app.js')).headers, (await ours('/app.js')).headers]
+  t.deepEqual(
+    types.map(headers => headers['content-type']),
+    ['application/javascript; charset=utf-8', 'text/javascript; charset=utf-8']
+  )
   t.deepEqual((await both('/.well-known/security.txt')).statuses, [404, 200])
   t.deepEqual((await both('/link.txt')).statuses, [200, 404])
   t.deepEqual(await fieldOf('x-content-type-options', '/app.js'), [undefined, 'nosniff'])
@@ -222,6 +231,35 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.throws(() => koaAssets({ ...options, mounts: { '/': built } }), { code: 'mount-unusable' })
   t.is((await (await site(t, serve(root)))('/package.json')).status, 200)
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
+})
+
+test('NBR-01 what a login check says of a file wins over the mount, and a cookie that was only read says nothing', async t => {
+  const root = makeProject(t, { 'data/members/plan.pdf': 'plan' })
+  const lifetimeOf = async (example = '') => {
+    const { headers } = await (
+      await siteOf(t, root, example)
+    )('/members/plan.pdf', { headers: { cookie: 'user=ann' } })
+    return headers['cache-control']
+  }
+  t.is((await (await siteOf(t, root, loginExample))('/members/plan.pdf')).status, 401)
+  t.is(await lifetimeOf(loginExample), 'private, no-cache')
+  const silent = loginExample?.replace(/ctx\.set\(.*\)/, '')
+  t.is(await lifetimeOf(silent), 'public, max-age=3600')
+})
+
+test('SND-04 `download` takes the place of ctx.attachment, which may stay', async t => {
+  const root = makeProject(t, { 'data/a.pdf': 'a' })
+  const name = 'Größe 1.pdf'
+  const ask = await site(t, koaAssets({ root, env: 'production', apps: false }), ctx => {
+    if (ctx.path === '/stays') ctx.attachment('Plan.pdf')
+    return ctx.sendFile('a.pdf', { root: 'data', download: ctx.path === '/name' && name })
+  })
+  const fieldOf = async (path: string) => (await ask(path)).headers['content-disposition']
+  t.is(await fieldOf('/stays'), 'attachment; filename="Plan.pdf"')
+  t.is(
+    await fieldOf('/name'),
+    'attachment; filename="Gr__e 1.pdf"; filename*=UTF-8\'\'Gr%C3%B6%C3%9Fe%201.pdf'
+  )
 })
 
 test('WAY-01 `extensions` finds what it finds in koa-static and sirv', async t => {
@@ -465,7 +503,7 @@ test('koa-compress behind koaAssets compresses routes alone; in front, a file wi
 })
 
 test('every option that the tables give for an old one exists', t => {
-  const known = new Set([...Object.keys(TOP), ...Object.keys(MOUNT)])
+  const known = new Set([...Object.keys(TOP), ...Object.keys(MOUNT), 'download'])
   const named = Array.from(page.text.matchAll(/`([a-z]\w*): (?!\/)/g), ([, name = '']) => name)
   const theirs = ['maxage', 'weak', 'autoEtag', 'ifModifiedSince', 'maxBytes', 'single']
   t.true(named.length > 10)

@@ -128,6 +128,21 @@ const blocks = ['', 'An error handler', 'A guard in front of files'].flatMap(sec
   middlewareOrderPage.take(section)
 )
 
+const membersExample = middlewareOrderPage.take('A guard by session')
+
+test('MNT-02 NBR-01 behind a session and its guard, files of members are theirs, and public ones need no session', async t => {
+  const site = makeExample(t, { 'assets/app.css': 'p {}', 'data/members/plan.txt': 'plan' })
+  await site.follow(membersExample)
+  await site.run('node members/server.js')
+  t.is((await site.ask('/members/plan.txt')).status, 401)
+  const { headers } = await site.ask('/login', { method: 'POST' })
+  const cookie = (headers['set-cookie'] ?? []).map(each => each.split(';')[0]).join('; ')
+  const plan = await site.ask('/members/plan.txt', { headers: { cookie } })
+  t.deepEqual([plan.text, plan.headers['cache-control']], ['plan', 'private, no-cache'])
+  t.true((await site.ask('/')).text.includes('/assets/app.css'))
+  t.is((await site.ask('/assets/app.css', { headers: { cookie } })).status, 200)
+})
+
 test('in the order of the page, files and pages have what each middleware adds', async t => {
   const site = makeExample(t, {
     'assets/stylesheets/app.css': 'p { color: green }\n'.repeat(200),
