@@ -182,7 +182,7 @@ export interface KoaAssetsOptions extends LayeredOptions {
   /**
    * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount.
    * The longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter
-   * paths, then in `public`.
+   * paths, then in `public`. A mount of `public` leaves what is under `prefix` to the apps.
    * Default: none.
    *
    * @example
