@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -208,8 +209,17 @@ test('init gives a new project its assets, its configuration and the lines of it
   t.true(stdout.includes("import options from './assets.config.js'"))
   const files = [...ENV, '.gitignore', ...ASSETS, 'assets.config.js', 'package.json']
   t.deepEqual(filesBelow(root).toSorted(), files.toSorted())
-  for (const path of ENV) t.is(readFileSync(join(root, path), 'utf8'), SERVE)
+  t.is(readFileSync(join(root, '.env.development'), 'utf8'), SERVE)
+  t.is(readFileSync(join(root, '.env.test'), 'utf8'), `NODE_ENV=test\n${SERVE}`)
   t.is(readFileSync(join(root, '.gitignore'), 'utf8'), IGNORED)
+})
+
+test('with the .env.test of init, a process is in the environment test', async t => {
+  const root = makeProject(t)
+  await run(root, 'init --quiet')
+  const { NODE_ENV: _, ...env } = process.env
+  const flags = ['--env-file=.env.test', '--print', 'process.env.NODE_ENV']
+  t.is(execFileSync(process.execPath, flags, { cwd: root, env, encoding: 'utf8' }), 'test\n')
 })
 
 test('what init gives can be served, precompiled and verified as it is', async t => {
@@ -294,12 +304,12 @@ test('init overwrites nothing, adds only the lines that are missing, and a secon
   t.deepEqual((JSON.parse(stdout) as { steps: unknown }).steps, [
     { path: 'assets.config.ts', action: 'keep' },
     { path: '.env.development', action: 'keep' },
-    { path: '.env.test', action: 'add', lines: ['SERVE_STATIC_ASSETS=true'] },
+    { path: '.env.test', action: 'add', lines: ['NODE_ENV=test', 'SERVE_STATIC_ASSETS=true'] },
     { path: '.gitignore', action: 'add', lines: ['public/assets.json'] }
   ])
   const after = {
     ...own,
-    '.env.test': `PORT=2\n${SERVE}`,
+    '.env.test': `PORT=2\nNODE_ENV=test\n${SERVE}`,
     '.gitignore': 'node_modules\r\n/public/assets/\r\npublic/assets.json\n'
   }
   for (let times = 0; times < 2; times++) {

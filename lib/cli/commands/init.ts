@@ -15,8 +15,8 @@ export const init: Command = {
   about: `Creates apps/web/assets with a stylesheet, a script, an image, a favicon and a
 folder for fonts, unless the project has assets already; assets.config.js, as an
 ES or a CommonJS module as package.json says, or .ts beside a tsconfig.json;
-.env.development and .env.test with
-SERVE_STATIC_ASSETS=true; and adds public/assets and public/assets.json to
+.env.development and .env.test with SERVE_STATIC_ASSETS=true, the latter with
+NODE_ENV=test as well; and adds public/assets and public/assets.json to
 .gitignore. A file that exists is kept: lines that .gitignore and the .env files
 lack are added at the end. Nothing is written through a symbolic link that leads
 out of the project.
@@ -200,7 +200,7 @@ const SERVE: StarterLines = {
 
 const LINES: Readonly<Record<string, StarterLines>> = {
   '.env.development': SERVE,
-  '.env.test': SERVE,
+  '.env.test': { 'NODE_ENV=test': /^\s*(?:export\s+)?NODE_ENV\s*=/m, ...SERVE },
   '.gitignore': {
     'public/assets': /^\s*\/?public\/assets(?:\/\**)?\s*$/m,
     'public/assets.json': /^\s*\/?public\/assets\.json\s*$/m
