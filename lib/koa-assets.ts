@@ -114,17 +114,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   noticesAtStart(settings, options).forEach(warnOnce())
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
-  if (settings.env === 'development') {
-    void import('./assets/inspecting/overview.ts').then(room =>
-      room.printOverview(settings, options)
-    )
-    if (statIfThere(settings.nameTypes)) {
-      const room = import('./assets/inspecting/name-types.ts')
-      void Promise.all([room, pipeline.load()]).then(([{ keepNameTypes }]) =>
-        keepNameTypes(pipeline)
-      )
-    }
-  }
+  if (settings.env === 'development') void beginDevelopment(pipeline, options)
   const development = settings.live && new Development(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
   if (settings.serve) {
@@ -135,6 +125,18 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const unstored: Middleware = (ctx, next) =>
     isOurs(rawPath(ctx.req.url ?? ''), settings) ? passOnUnstored(ctx, next) : next()
   return compose([unstored, helpers])
+}
+
+/** One import after the other: where two of them share a module, that of Jest's ES modules fails. */
+async function beginDevelopment(pipeline: Pipeline, options?: KoaAssetsOptions): Promise<void> {
+  const { settings } = pipeline
+  await pipeline.loading
+  const { printOverview } = await import('./assets/inspecting/overview.ts')
+  printOverview(settings, options)
+  if (!statIfThere(settings.nameTypes)) return
+  await pipeline.load()
+  const { keepNameTypes } = await import('./assets/inspecting/name-types.ts')
+  keepNameTypes(pipeline)
 }
 
 type Found = ServedFile | undefined
