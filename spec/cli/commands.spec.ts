@@ -53,7 +53,7 @@ test.serial(
       stdout: '3 assets, 3 problems\n',
       stderr: [
         `${a} does not match its fingerprint\n`,
-        `${b} is missing\n`,
+        `${b} is missing: copy it again, or run npx koa-fresh-assets precompile\n`,
         `${c} has size 1, not 9\n`
       ].join('')
     })
@@ -108,35 +108,46 @@ response  200, after publishing its source
   }
 )
 
-test.serial('list prints every asset, before it is precompiled and after', async t => {
-  const root = makeShop(t, {
-    'stylesheets/app.css': 'a{}',
-    'b.txt': 'b',
-    '/assets.config.mjs': 'export default { minify: false }'
-  })
-  const before = await run(root, 'list')
-  t.deepEqual(before, {
-    status: 0,
-    stderr: '',
-    stdout: `asset            source                               size  target
+test.serial(
+  'list prints every asset, before it is precompiled, which it then advises, and after',
+  async t => {
+    const root = makeShop(t, {
+      'stylesheets/app.css': 'a{}',
+      'b.txt': 'b',
+      '/assets.config.mjs': 'export default { minify: false }'
+    })
+    const before = await run(root, 'list')
+    t.deepEqual(before, {
+      status: 0,
+      stderr: '',
+      stdout: `asset            source                               size  target
 /assets/app.css  apps/web/assets/stylesheets/app.css     -  -
 /assets/b.txt    apps/web/assets/b.txt                   -  -
+
+None of them is precompiled: run npx koa-fresh-assets precompile
 `
-  })
-  await run(root, 'precompile --quiet')
-  rmSync(join(root, 'apps/web/assets/b.txt'))
-  const { stdout } = await run(root, 'list --json')
-  t.deepEqual(JSON.parse(stdout), [
-    {
-      path: '/assets/app.css',
-      source: 'apps/web/assets/stylesheets/app.css',
-      target: fingerprinted('app.css', 'a{}'),
-      size: 3
-    },
-    { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
-  ])
-  t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
-})
+    })
+    await run(root, 'precompile --quiet')
+    rmSync(join(root, 'apps/web/assets/b.txt'))
+    const { stdout } = await run(root, 'list --json')
+    t.deepEqual(JSON.parse(stdout), [
+      {
+        path: '/assets/app.css',
+        source: 'apps/web/assets/stylesheets/app.css',
+        target: fingerprinted('app.css', 'a{}'),
+        size: 3
+      },
+      { path: '/assets/b.txt', source: 'b.txt', target: fingerprinted('b.txt', 'b'), size: 1 }
+    ])
+    t.is((await run(makeShop(t, {}), 'list')).stdout, 'No assets found.\n')
+    writeFiles(root, { 'apps/web/assets/stylesheets/app.css': 'a {\n  color: red;\n}\n' })
+    await run(root, 'precompile --quiet --minify')
+    t.regex(
+      (await run(root, 'list')).stdout,
+      /^\S+app\.css\.map +apps\/web\/assets\/stylesheets\/app\.css /m
+    )
+  }
+)
 
 const BUNDLE = {
   'src/main.js': {

@@ -14,7 +14,7 @@ import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { faultOfDelta, keyOf } from './write-deltas.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
-import { readManifest } from './manifest/read-manifest.ts'
+import { readManifest, REMEDY } from './manifest/read-manifest.ts'
 import { groupBy, listPublished } from './published-files.ts'
 
 /** A file that is not as it must be. */
@@ -78,7 +78,7 @@ export async function verifyAssets(settings: Settings) {
     const beside = [...copies, ...(await checkDeltasOf(target, file))]
     if (await sameBytes(file, plain)) return [...beside, ...(await checkCopiesOf(path, plain))]
     const isThere = (await statOf(plain)) !== undefined
-    return [...beside, { path, fault: isThere ? `differs from ${target}` : 'is missing' }]
+    return [...beside, { path, fault: isThere ? writtenSince(target) : MISSING }]
   }
   const checked = await inParallel([...assets], CONCURRENCY, check)
   return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
@@ -167,6 +167,12 @@ async function checkCopies(
   return (await Promise.all(codings.map(check))).flat()
 }
 
+const MISSING = `is missing: copy it again, or ${REMEDY}`
+
+function writtenSince(target: string): string {
+  return `differs from ${target}, as when a development server has written it since: ${REMEDY}`
+}
+
 const NO_EARLIER =
   'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
 const NO_ORIGINAL = 'has no original, so nobody needs it: remove it'
@@ -187,7 +193,7 @@ function mayBeOrphan(path: string, known: ReadonlySet<string>): boolean {
 async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {
   const { target, size, integrity } = entry
   const stats = await statOf(file)
-  if (!stats) return 'is missing'
+  if (!stats) return MISSING
   if (!stats.isFile()) return 'is not a file'
   if (Number(stats.size) !== size) return `has size ${stats.size}, not ${size}`
   // The algorithm of an unknown hash does not matter: it differs in any case.

@@ -43,12 +43,13 @@ export async function listAssets(options: KoaAssetsOptions = {}): Promise<Listed
   const { deltas } = await listPublished(settings)
   return inParallel([...paths].toSorted(), CONCURRENCY, async path => {
     const entry = published.get(path)
-    const source = sources.get(path) ?? entry?.source ?? ''
+    // A source map is of a source.
+    const source = sources.get(path) ?? sources.get(path.replace(/\.map$/, '')) ?? entry?.source
     const beside = entry && deltas.get(decodeURIComponent(entry.target))
     const savings = beside && (await savingsAt(settings, entry, beside))
     return {
       path,
-      source,
+      source: source ?? '',
       target: entry?.target,
       size: entry?.size,
       ...(savings && { deltas: savings })

@@ -1,4 +1,5 @@
 // The `list` command.
+import { REMEDY } from '../../assets/building/manifest/read-manifest.ts'
 import { listAssets } from '../../assets/inspecting/list-assets.ts'
 import { listMounts, type ListedMount } from '../../assets/inspecting/list-mounts.ts'
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
@@ -41,7 +42,9 @@ async function run({ output, loadOptions }: Call): Promise<number> {
   const deltas = assets.some(asset => asset.deltas) ? 'deltas' : ''
   const heading = ['asset', 'source', 'size', 'target', deltas]
   const own = rows.length === 0 ? [] : [table([heading, ...rows], [2])]
-  const text = [...own, ...mountsText(mounts)].join('\n\n')
+  const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
+  const note = isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]
+  const text = [...own, ...note, ...mountsText(mounts)].join('\n\n')
   output.result([...assets, ...mounts.flatMap(asAssets)], text || 'No assets found.')
   return OK
 }

@@ -48,6 +48,8 @@ async function makePublished(t: Parameters<typeof makeProject>[0]) {
   }
 }
 
+const MISSING = 'is missing: copy it again, or run npx koa-fresh-assets precompile'
+
 test('FPR-16 verify reports no problems after precompile', async t => {
   const { root, manifest } = await makePublished(t)
   t.deepEqual(await verify({ root }), { manifest, assets: 2, problems: [] })
@@ -60,21 +62,24 @@ test('FPR-16 verify reports edited, deleted and truncated files, each on its own
   rmSync(file(logo))
   t.deepEqual(await problems(), [
     { path: target, message: 'does not match its fingerprint' },
-    { path: logo, message: 'is missing' }
+    { path: logo, message: MISSING }
   ])
   truncateSync(file(target), 700)
   t.deepEqual((await problems())[0], { path: target, message: 'has size 700, not 800' })
   rmSync(file(target))
-  t.deepEqual((await problems())[0], { path: target, message: 'is missing' })
+  t.deepEqual((await problems())[0], { path: target, message: MISSING })
 })
 
-test('verify reports a plain name that is missing or differs from its target', async t => {
+test('FPR-16 verify says what may have written a plain name that differs from its target, and what to do', async t => {
   const { target, file, problems } = await makePublished(t)
   writeFileSync(file('/assets/app.css'), 'edited')
   rmSync(file('/assets/logo.png'))
   t.deepEqual(await problems(), [
-    { path: '/assets/app.css', message: `differs from ${target}` },
-    { path: '/assets/logo.png', message: 'is missing' }
+    {
+      path: '/assets/app.css',
+      message: `differs from ${target}, as when a development server has written it since: run npx koa-fresh-assets precompile`
+    },
+    { path: '/assets/logo.png', message: MISSING }
   ])
 })
 

@@ -12,7 +12,8 @@ import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
 import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
 
-const REMEDY = 'run npx koa-fresh-assets precompile'
+/** Of a manifest or files that are not as they must be. */
+export const REMEDY = 'run npx koa-fresh-assets precompile'
 
 /** @param advice what else may be done */
 function manifestMissing(file: string, advice = ''): AssetError {
