@@ -199,11 +199,8 @@ async function findFile(
   if (app.compile && sourced && !mounted && (sourced === name || app.fingerprint)) {
     const isFound = sourced === name || file !== undefined
     const unsure = '200 if the source still yields these bytes, otherwise 404'
-    return {
-      isFound,
-      outcome: isFound ? '200, after publishing its source' : unsure,
-      representations
-    }
+    const sure = `200, after publishing its source${file ? ', if that has changed' : ''}`
+    return { isFound, outcome: isFound ? sure : unsure, representations }
   }
   if (file) {
     const outcome = `200, the file in ${mounted ? 'a mount' : 'public'}`

@@ -154,6 +154,22 @@ test('explain gives advice about a name that has no source', async t => {
   }
 })
 
+test('explain names the module that a specifier of the import map stands for', async t => {
+  const root = makeProject(t, {
+    'apps/web/assets/own.js': '',
+    'node_modules/tip/package.json': '{ "name": "tip", "module": "tip.js" }',
+    'node_modules/tip/tip.js': ''
+  })
+  const options = { root, packages: 'tip', imports: { mine: 'own.js' }, env: 'development' }
+  for (const [specifier, module] of [
+    ['tip', 'npm/tip/tip.js'],
+    ['mine', 'own.js']
+  ] as const) {
+    const explained = await explain(specifier, options)
+    t.is(step(explained, 'sources')?.details.at(-1), `the import map has it, for ${module}`)
+  }
+})
+
 test('in production explain names the manifest entry, and every representation with its headers', async t => {
   const root = makeProject(t, {
     'apps/web/assets/app.css': 'body { color: red }\n'.repeat(100)

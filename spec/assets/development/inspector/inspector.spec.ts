@@ -219,7 +219,7 @@ test('INS-01 the page of an asset has the steps of explain, its texts, and a rea
     report.explanation.steps.map(({ subject }) => subject),
     ['settings', 'path', 'app', 'sources', 'helpers', 'file']
   )
-  t.is(report.explanation.outcome, '200, after publishing its source')
+  t.is(report.explanation.outcome, '200, after publishing its source, if that has changed')
   t.deepEqual(report.dependencies, ['apps/web/assets/css/_colors.scss'])
   const { source, compiled, published } = report.texts
   t.true(source?.text.startsWith("@use 'colors'"))
