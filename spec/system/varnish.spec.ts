@@ -29,6 +29,11 @@ async function cached(t: ExecutionContext, route: Middleware): Promise<number> {
 
 const isHit = ({ headers }: Answer) => headers['cache-status'] === 'varnish; hit'
 
+function aSecondAndAHalf(): Promise<void> {
+  const start = Date.now()
+  return until(() => Date.now() - start > 1500, 'what was stored for a second is over')
+}
+
 /** Notes at /<name>, each in the group of its name; a POST edits what its query names. */
 function notes() {
   const texts = new Map<string, number>()
@@ -122,6 +127,92 @@ test('GRP-02 a page that was being rendered during an edit of its group is not k
   t.true(isHit(third))
 })
 
+test('ETG-02 behind Varnish a route does no work for a page that the browser or Varnish has', async t => {
+  const renders = new Map<string, number>()
+  let isPrivate = false
+  const port = await cached(t, async ctx => {
+    if (ctx.path === '/own' || isPrivate) ctx.cacheControl('private', 'no-cache')
+    else ctx.cacheControl('public', { sMaxage: '1s', maxAge: 0 })
+    await ctx.fresh('home-1')
+    const count = (renders.get(ctx.path) ?? 0) + 1
+    renders.set(ctx.path, count)
+    ctx.body = `rendered ${count}`
+  })
+  const { headers } = await ask(port, '/own')
+  const etag = headers.etag ?? ''
+  for (let visit = 0; visit < 4; visit++) {
+    const again = await ask(port, '/own', { headers: { 'if-none-match': etag } })
+    t.is(again.status, 304)
+  }
+  t.is(renders.get('/own'), 1, 'the first visit')
+
+  await ask(port, '/shared')
+  for (const turns of [false, false, true]) {
+    await aSecondAndAHalf()
+    isPrivate = turns
+    const answer = await ask(port, '/shared')
+    t.is(answer.text, 'rendered 1')
+    t.false(isHit(answer), 'it was expired')
+    t.is(isHit(await ask(port, '/shared')), !turns)
+  }
+  t.is(renders.get('/shared'), 2, 'once, and once since it is private')
+})
+
+test('GRP-02 a page that was being revalidated during an edit of its group is not kept', async t => {
+  const events = new EventEmitter()
+  let text = 'old'
+  let isSlow = false
+  const port = await cached(t, async ctx => {
+    if (ctx.method === 'POST') {
+      text = 'new'
+      ctx.invalidateCacheGroups('books')
+      ctx.body = 'saved'
+      return
+    }
+    ctx.cacheControl('public', { maxAge: isSlow ? '1h' : '1s' })
+    ctx.cacheGroups('books')
+    const rendered = text
+    if (isSlow) {
+      isSlow = false
+      const released = once(events, 'release')
+      events.emit('validating')
+      await released
+    }
+    await ctx.fresh(rendered)
+    ctx.body = rendered
+  })
+  await ask(port, '/')
+  await aSecondAndAHalf()
+  isSlow = true
+  const validating = once(events, 'validating')
+  const first = ask(port, '/')
+  await validating
+  await ask(port, '/', { method: 'POST' })
+  const second = ask(port, '/')
+  events.emit('release')
+  t.is((await first).text, 'old', 'it was asked for before the edit')
+  t.is((await second).text, 'new')
+  t.is((await ask(port, '/')).text, 'new')
+})
+
+test('a visitor with a cookie of his own, a password or an error does not keep Varnish from storing a page', async t => {
+  const port = await cached(t, ctx => {
+    const isFirst = ctx.get('X-First') !== ''
+    const { pathname } = ctx.URL
+    ctx.set('Cache-Control', isFirst && pathname === '/password' ? 'private' : 'public, max-age=60')
+    if (isFirst && pathname === '/cookie') ctx.set('Set-Cookie', 'a=b')
+    if (isFirst && pathname === '/missing') ctx.throw(404)
+    ctx.etag = 'page'
+    ctx.body = 'page'
+  })
+  for (const path of ['/password', '/cookie', '/missing']) {
+    const headers = { 'x-first': '1', ...(path === '/password' && { authorization: 'Bearer x' }) }
+    t.false(isHit(await ask(port, path, { headers })), path)
+    t.false(isHit(await ask(port, path)), path)
+    t.true(isHit(await ask(port, path)), path)
+  }
+})
+
 test('a host that could be read as part of a ban is rejected by Varnish', async t => {
   const port = await cached(t, notes())
   await note(port, 'book-7')
@@ -210,8 +301,7 @@ test('Varnish sends a stale response only while stale-while-revalidate allows it
     ctx.body = String(count++)
   })
   const [stale, fresh] = await Promise.all([ask(port, '/stale'), ask(port, '/fresh')])
-  const start = Date.now()
-  await until(() => Date.now() - start > 1500, 'a second is over')
+  await aSecondAndAHalf()
   t.is((await ask(port, '/stale')).text, stale.text)
   await until(async () => (await ask(port, '/stale')).text !== stale.text, 'it is revalidated')
   t.not((await ask(port, '/fresh')).text, fresh.text)

@@ -14,7 +14,7 @@ include "groups.vcl";
 include "groups-in-flight.vcl";
 
 sub vcl_recv {
-  # A host is part of what is stored and of the groups. Cookies and ports are not.
+  # The host, with its port, is part of what is stored and of the groups. Cookies are not.
   set req.http.Host = std.tolower(req.http.Host);
   if (req.http.Host !~ "^[a-z0-9.-]+(:\d+)?$" && req.http.Host !~ "^\[[0-9a-f:]+\](:\d+)?$") {
     return (synth(400));
@@ -110,6 +110,10 @@ sub vcl_backend_response {
       regsub(beresp.http.X-Directives, "^.*\bstale-while-revalidate=(\d+).*$", "\1s"), 0s);
   }
 
+  # An expired page is asked for with If-None-Match for a day, so the application may answer 304 instead of
+  # rendering it.
+  set beresp.keep = 1d;
+
   # What does not say that everybody may have it, or says that it must be asked for, is not stored. The
   # uncacheable marker keeps other requests for it from waiting for each other. private="X-User" is read as
   # private, and no-cache="X-User" as no-cache, which RFC 9111 sections 5.2.2.4 and 5.2.2.7 allow.
@@ -117,6 +121,13 @@ sub vcl_backend_response {
       || beresp.http.X-Directives ~ "(^|[ ,])(private|no-store|no-cache)($|[ ,=])"
       || (!beresp.http.CDN-Cache-Control && beresp.http.X-Directives !~ "(^|[ ,])(public|s-maxage=\d+)($|[ ,])")
       || (bereq.http.Authorization && beresp.http.Cache-Control !~ "(^|[ ,])public($|[ ,])")) {
+    # With a validator, a browser will ask whether it has changed, and only a passed request keeps that question.
+    # For two minutes nothing is stored under this URL, so one visitor's cookie or password must not cause it.
+    if ((beresp.http.ETag || beresp.http.Last-Modified)
+        && !beresp.http.Set-Cookie && !bereq.http.Authorization) {
+      unset beresp.http.X-Directives;
+      return (pass(120s));
+    }
     set beresp.uncacheable = true;
     set beresp.ttl = 120s;
     set beresp.grace = 0s;
