@@ -1,5 +1,6 @@
 # The processes of the application, and what to do when one of them has no answer. Three of them; for another
-# number, change the list in the three places that name them.
+# number, change the list in the three places that name them, and `retries < 3` in two. More than four also need
+# `-p max_retries=` with their number.
 vcl 4.1;
 
 import directors;
