@@ -20,6 +20,7 @@ const page = readPage('docs/bundlers.md')
 const shown = page.take('Vite', 'html')
 const deploy = page.take('Deploying', 'sh')
 const [reloadOnce] = page.take('Deploying', 'js')
+const tests = page.take('Tests')
 
 /** The programs of the page, by the name in their first line. */
 const programs = new Map(
@@ -421,6 +422,9 @@ soakTest('BND-16 the script deploys builds, each with the files of those before 
   const config = programs.get('vite.config.js')?.replace("'koa-fresh-assets/vite'", `'${plugin}'`)
   site.write({ 'vite.config.js': config ?? '' })
   await site.follow(deploy)
+  // A directory at first, and a link that a run which was ended has left.
+  site.write({ 'dist/.vite/dev-server.json': '{}', 'builds/1/left.txt': '' })
+  await site.run('ln -s builds/1 dist.new')
   const scripts = new Set<string>()
   for (const color of ['red', 'green', 'blue']) {
     site.write({ 'src/main.css': `p { color: ${color} }\n`.repeat(200), 'src/later.js': color })
@@ -433,6 +437,15 @@ soakTest('BND-16 the script deploys builds, each with the files of those before 
   }
   t.is(scripts.size, 3)
   t.regex(await site.run('npx koa-fresh-assets clean dist'), /^0 files removed/)
+})
+
+test('BND-15 the tests of the page pass without a build, and with one', async t => {
+  const site = makeExample(t, SOURCES)
+  await site.follow(tests)
+  const passes = async () => t.regex((await run(site.root, 'shop.test.js')).stdout, /^# pass 2$/m)
+  await passes()
+  site.write({ 'dist/.vite/manifest.json': '{}' })
+  await passes()
 })
 
 test('BND-16 a page whose chunk is gone reloads itself, once', t => {
