@@ -200,6 +200,8 @@ class AssetServer {
     await next()
     if (!isUntouched(ctx)) return
     const { wanted, mount } = fallback ?? {}
+    // What koaHttpCache said of the 404.
+    if (mount) ctx.remove('X-Http-Cache')
     if (mount && (await respondWithPage(ctx, mount))) return
     if (wanted && (await this.#respondWithFile(ctx, wanted))) return
     if (vite && isRead(ctx.req)) await respondByVite(ctx, vite)

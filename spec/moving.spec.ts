@@ -226,7 +226,7 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.notThrows(() => serve(join(root, 'nowhere')))
   const later = koaAssets({ ...options, mounts: { '/x': 'nowhere' } })
   t.is((await (await site(t, later))('/x/app.js')).status, 404)
-  t.is(warningsAbout('the mount /x is nowhere, which does not exist yet').length, 1)
+  t.is(warningsAbout('the directory nowhere of the mount /x does not exist').length, 1)
   const built = { dir: 'nowhere', manifest: 'nowhere/manifest.json' }
   t.throws(() => koaAssets({ ...options, mounts: { '/': built } }), { code: 'mount-unusable' })
   t.is((await (await site(t, serve(root)))('/package.json')).status, 200)

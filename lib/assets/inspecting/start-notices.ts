@@ -64,10 +64,13 @@ function notServing(
 }
 
 function missingInMounts({ root, serve, mounts }: Settings): string[] {
-  return mounts.flatMap(({ urlPath, dir, dev, fallback }) => {
+  return mounts.flatMap(({ urlPath, dir, dev, fallback, manifest }) => {
     if (!serve || dev !== undefined) return []
-    if (!isDirectory(dir))
-      return `the mount ${urlPath || '/'} is ${relative(root, dir)}, which does not exist yet: until it does, its files are a 404`
+    if (!isDirectory(dir)) {
+      // Before the first build a page says what is missing, and in production it is an error.
+      if (manifest !== undefined) return []
+      return `the directory ${relative(root, dir)} of the mount ${urlPath || '/'} does not exist: its files are a 404 until it does`
+    }
     if (fallback === undefined) return []
     const file = join(dir, fallback)
     if (statIfThere(file)?.isFile()) return []

@@ -117,13 +117,16 @@ test('MNT-06 UPL-02 a directory or a fallback that is not there is reported, whe
   for (const env of ['development', 'production']) {
     const options = { root, env, fingerprint: false, serve: true, mounts }
     t.deepEqual(notices(options).toSorted(), [
-      'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404',
-      'the mount /up is data/uploads, which does not exist yet: until it does, its files are a 404'
+      'the directory data/uploads of the mount /up does not exist: its files are a 404 until it does',
+      'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404'
     ])
     t.deepEqual(notices({ ...options, serve: false }), [])
   }
   const dev = { root, env: 'development', serve: true, mounts: { '/admin': { ...app, dev: true } } }
   t.deepEqual(notices(dev), [])
+  const unbuilt = { dir: 'build', manifest: 'build/.vite/manifest.json' }
+  const options = { root, env: 'development', serve: true, mounts: { '/admin': unbuilt } }
+  t.deepEqual(notices(options), [], 'entry() says what to run')
 })
 
 test('koaAssets() prints the warning once', t => {

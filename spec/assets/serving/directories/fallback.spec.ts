@@ -269,10 +269,11 @@ test('MNT-06 a folder with an index file comes before the shell, and `/` has it 
 })
 
 test('MNT-06 the helpers and koaHttpCache behind koaAssets leave the shell as it is', async t => {
-  const cache = koaHttpCache({ cacheControl: ['public', { maxAge: 60 }] })
+  const cache = koaHttpCache({ cacheControl: ['public', { maxAge: 60 }], trace: true })
   const site = await makeSite(t, FILES, { ...ADMIN, routes: cache })
   const { status, headers } = await site.ask('/admin/x', { headers: NAVIGATION })
   t.deepEqual([status, headers['cache-control']], [200, 'no-cache'])
+  t.is(headers['x-http-cache'], undefined, 'it was about the 404')
 })
 
 test('MNT-06 what the stack set for its 404 does not describe the shell', async t => {
