@@ -41,6 +41,10 @@ koaAssets({
   public: false,
   mounts: { '/': mount, '/admin': { ...mount, dev: variable && 'x' } }
 })
+// Options that live in a file of their own get the dev server of this process.
+const built = { mounts: { '/static': { dir: 'dist' } } } satisfies KoaAssetsOptions
+const withDev = { ...built.mounts['/static'], dev: variable }
+koaAssets({ ...built, mounts: { ...built.mounts, '/static': withDev } })
 koaAssets({ apps: condition && { web: {} }, mounts: { '/': { dir: 'dist', dev: false } } })
 koaAssets(top)
 koaAssets({ ...top, root: '/srv', apps: { web: app, admin: undefined } })
