@@ -241,7 +241,7 @@ const ALSO: Readonly<Record<string, Also>> = {
       const { headers } = await fetch(`${origin}/admin/${name}`)
       t.is(headers.get('cache-control'), 'public, max-age=0, must-revalidate', name)
     }
-    const worker = join(project.root, 'public/sw.js')
+    const worker = join(project.root, 'static/sw.js')
     writeFileSync(worker, readFileSync(worker, 'utf8').replace('after', 'later'))
     await project.build(origin)
     await shows(page, 'later rgb(3, 2, 1)', `${origin}/admin/`)

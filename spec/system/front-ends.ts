@@ -289,8 +289,8 @@ export const FRONT_ENDS = {
   },
   'a progressive web application': {
     files: {
-      'public/sw.js': SERVICE_WORKER,
-      'public/app.webmanifest': '{ "name": "before" }',
+      'static/sw.js': SERVICE_WORKER,
+      'static/app.webmanifest': '{ "name": "before" }',
       'src/main.js': `import './main.css'
         const registration = await navigator.serviceWorker.register('/admin/sw.js')
         await registration.update()
@@ -304,7 +304,7 @@ export const FRONT_ENDS = {
         port1.onmessage = ({ data }) => (document.querySelector('#app').textContent = data)
         worker.postMessage('version', [port2])`,
       'src/main.css': CSS,
-      ...viteConfig({ input: 'src/main.js' })
+      ...viteConfig({ input: 'src/main.js', more: "publicDir: 'static'" })
     },
     development: 'vite in process',
     mount: {
@@ -313,7 +313,7 @@ export const FRONT_ENDS = {
     paths: ['/admin/'],
     edited: 'after a reload',
     shows: [`before ${COLOURS[0]}`, `after ${COLOURS[1]}`],
-    edits: [CSS_EDIT, ['public/sw.js', 'before', 'after']]
+    edits: [CSS_EDIT, ['static/sw.js', 'before', 'after']]
   },
   'a policy with a nonce, and a CDN': {
     files: {
