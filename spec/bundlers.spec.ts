@@ -444,7 +444,11 @@ test('BND-15 the tests of the page pass without a build, and with one', async t 
   await site.follow(tests)
   const passes = async () => t.regex((await run(site.root, 'shop.test.js')).stdout, /^# pass 2$/m)
   await passes()
-  site.write({ 'dist/.vite/manifest.json': '{}' })
+  const main = { src: 'src/main.jsx', file: 'assets/main-CZTearZk.js', isEntry: true }
+  site.write({
+    'dist/.vite/manifest.json': JSON.stringify({ 'src/main.jsx': main }),
+    'dist/assets/main-CZTearZk.js': 'go()'
+  })
   await passes()
 })
 

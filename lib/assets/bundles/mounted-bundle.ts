@@ -32,7 +32,7 @@ type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & {
 type Hashes = ReadonlyMap<string, readonly string[]>
 
 interface BundleOptions {
-  /** In development an application starts without a build; in tests none is read. */
+  /** In development and in tests, an application starts without a build. */
   readonly env: string
   /** Without a trailing slash; empty for none. */
   readonly host: string
@@ -70,11 +70,9 @@ export class MountedBundle implements EntrySource, FollowedBuild {
       take: (bytes, stamp) => this.#take(bytes, stamp)
     })
     this.#file.distrust()
-    // Tests are about the application: with a build their pages are the same.
-    if (options.env === 'test') return
     const bytes = statIfThere(manifest)?.isFile() ? readIfThere(manifest) : undefined
     if (!bytes) {
-      if (options.env === 'development') return
+      if (options.env === 'development' || options.env === 'test') return
       const message = `there is no manifest ${manifest}: ${REMEDY}`
       throw new AssetError('manifest-missing', message)
     }
@@ -97,6 +95,7 @@ export class MountedBundle implements EntrySource, FollowedBuild {
   entry(name: string): EntryUrls | undefined {
     const { host, env } = this.#options
     if (!this.#bundle) {
+      // Tests are about the application.
       if (env === 'test') return sourceUrls(host, this.urlPath, name)
       const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.mount.manifest}, and Vite is not running with the plugin freshAssets (npx vite)`
       // The page is a developer's own, and the remedy is not in its code.
@@ -139,7 +138,6 @@ export class MountedBundle implements EntrySource, FollowedBuild {
   }
 
   refresh(seconds: number): Promise<void> | undefined {
-    if (this.#options.env === 'test') return undefined
     return this.#file.refresh(seconds === 0 ? 0 : (this.mount.revalidate ?? seconds))
   }
 

@@ -197,13 +197,7 @@ test('BND-17 each file of a build is listed with the entries that load it, at on
 
 test('BND-13 with fingerprints a name that nobody has is an error that names the manifests', async t => {
   await built
-  const page = await pagesOf({
-    root,
-    mounts: VITE,
-    env: 'staging',
-    compile: true,
-    fingerprint: true
-  })()
+  const page = await pagesOf({ root, mounts: VITE, env: 'test', fingerprint: true })()
   t.deepEqual(unhashed([page.path('own.png')]), [page.path('own.png')])
   const error = t.throws(() => page.path('src/nothing.png'), { code: 'asset-unknown' })
   t.true(error?.message.endsWith(`; nor is it a source in ${root}/vite/.vite/manifest.json`))
