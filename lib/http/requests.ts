@@ -56,7 +56,6 @@ const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 /**
  * Where the browser says nothing, a request that names `text/html` as acceptable counts as a navigation, and
  * for a path whose last segment has no dot one that accepts anything does: curl, monitors, link previews.
- * Without `Accept` anything is acceptable (RFC 9110 section 12.5.1).
  */
 export function isNavigation(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
@@ -67,7 +66,7 @@ export function isNavigation(
   if (mode !== undefined || dest !== undefined) {
     return (mode ?? 'navigate') === 'navigate' && DOCUMENTS.has(dest ?? 'document')
   }
-  const ranges = (headers.accept ?? '*/*').split(',')
+  const ranges = (headers.accept ?? '').split(',')
   if (ranges.some(range => accepts(range, 'text/html'))) return true
   const end = path.endsWith('/') ? path.slice(0, -1) : path
   const hasDot = end.lastIndexOf('.') > end.lastIndexOf('/')

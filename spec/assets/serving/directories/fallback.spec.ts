@@ -59,7 +59,7 @@ for (const [where, options] of ENVIRONMENTS) {
         t.deepEqual([path, status, headers['cache-control']], [path, 404, 'no-store'])
         t.not(text, SHELL)
       }
-      for (const headers of [{ accept: '' }, { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors' }]) {
+      for (const headers of [{}, { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors' }]) {
         const { status } = await site.ask(`${at}/users/23`, { headers })
         t.is(status, 404, JSON.stringify(headers))
       }
@@ -102,12 +102,11 @@ for (const [where, options] of ENVIRONMENTS) {
   })
 }
 
-test('MNT-06 curl, a monitor, supertest or a link preview gets the shell where the last segment has no dot', async t => {
+test('MNT-06 curl, a monitor or a link preview gets the shell where the last segment has no dot', async t => {
   const site = await makeSite(t, FILES, ROOT)
   const anything = { accept: '*/*' }
   for (const path of ['/', '/orders/7', '/v1.2/users', '/types/api::article']) {
     t.is((await site.ask(path, { headers: anything })).text, SHELL, path)
-    t.is((await site.ask(path)).text, SHELL, path)
   }
   for (const path of ['/docs/v1.2', '/docs/v1.2/', '/@user@host.tld', '/missing.js']) {
     t.is((await site.ask(path, { headers: anything })).status, 404, path)
