@@ -11,7 +11,7 @@ export async function inParallel<T, R>(
   signal?: AbortSignal
 ): Promise<R[]> {
   const results: R[] = []
-  // Shared by the workers. A loop that throws closes a generator, so a failure ends all of them.
+  // Shared by the workers. A loop that throws closes the shared generator, so one failure ends all workers.
   const queue = (function* () {
     yield* items.entries()
   })()

@@ -12,13 +12,15 @@ export interface DiagnosticMessages {
     /** What the compiler threw. */
     readonly error?: unknown
   }
-  /** The target of an asset was brought up to date on request; its bytes may be the same as before. */
+  /** The target of an asset was updated on request; its bytes may be the same as before. */
   readonly published: {
     /** The plain URL path, decoded: `/assets/app.css`. */
     readonly path: string
     /** Absolute path. */
     readonly source: string
-    /** From reading the source until the target was written; of assets that are built together, of all. */
+    /**
+     * From reading the source until the target was written; for assets that are built together, the time for all.
+     */
     readonly duration: number
     /** The part of it that the compiler took. */
     readonly compileDuration?: number | undefined
@@ -30,10 +32,10 @@ export interface DiagnosticMessages {
     readonly reason: string
     /** The content coding, or `identity`. */
     readonly coding: string
-    /** Of the content that is sent, as long as the client receives all of it. */
+    /** Of the content that is sent, provided that the client receives all of it. */
     readonly bytes: number
   }
-  /** A path under the prefix or in a mount ended as a 404. */
+  /** A path under the prefix or in a mount ended in a 404. */
   readonly missed: RequestLine
   /** The preconditions of a request determined its response inside `koaHttpCache`. */
   readonly halted: RequestLine & {

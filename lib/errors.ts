@@ -6,8 +6,7 @@ import { printable, printableLines } from './printable.ts'
  * The base class of every error that this package throws on purpose, apart from the TypeError for an invalid
  * option or argument.
  *
- * @example
- * app.on('error', error => {
+ * @example app.on('error', error => {
  *   if (error.code === 'compile-failed') notify(error.message)
  * })
  */
@@ -21,10 +20,10 @@ export class AssetError extends Error {
   readonly expose: boolean = false
 
   constructor(code: AssetErrorCode, message: string, options?: ErrorOptions) {
-    // It contains file names and is logged: none may start a line of its own.
+    // It contains file names and is logged: no name may start a new line.
     super(MULTILINE.has(code) ? printableLines(message) : printable(message), options)
     this.code = code
-    // Koa logs the stack. When there is a source or a disk to fix, our frames only hide the message.
+    // Koa logs the stack. When a source or a disk has to be fixed, our stack frames only hide the message.
     if (!ABOUT_CODE.has(code)) this.stack = `${new.target.name}: ${this.message}`
   }
 }
@@ -75,8 +74,7 @@ export interface SourceLocation {
 /**
  * A source that cannot be compiled. A custom compiler throws it to report where.
  *
- * @example
- * throw new CompileError('unknown directive', { file: path, line: 12, column: 3 })
+ * @example throw new CompileError('unknown directive', { file: path, line: 12, column: 3 })
  */
 export class CompileError extends AssetError {
   override name = 'CompileError'

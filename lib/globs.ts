@@ -1,9 +1,9 @@
-// Which paths some globs name.
+// Which paths match some globs.
 import picomatch from 'picomatch'
 
 /**
- * A glob names whole paths, relative and with slashes: `vendor/**`. One without a slash names files of any
- * folder: `*.map`. No glob names nothing.
+ * A glob matches whole relative paths with slashes: `vendor/**`. One without a slash matches files in any folder:
+ * `*.map`. An empty list matches nothing.
  * @throws TypeError for an empty glob
  */
 export function matcherOf(globs: readonly string[]): (path: string) => boolean {

@@ -102,10 +102,8 @@ declare module 'koa' {
  * Keeps web assets up to date, serves them, and provides `ctx.assets`, the view helpers that emit their
  * URLs, `ctx.preload`, and `ctx.sendFile`. Use it before the router.
  *
- * @example
- * const app = new Koa()
- * app.use(koaAssets({ root: import.meta.dirname, serve: true }))
- * app.use(ctx => { ctx.body = ctx.assets.stylesheet('app') })
+ * @example const app = new Koa() app.use(koaAssets({ root: import.meta.dirname, serve: true })) app.use(ctx => {
+ * ctx.body = ctx.assets.stylesheet('app') })
  * @throws TypeError for a wrong option
  * @throws AssetError for a directory or a manifest that is needed and cannot be used
  */
@@ -127,7 +125,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   return compose([unstored, helpers])
 }
 
-/** One import after the other: where two of them share a module, that of Jest's ES modules fails. */
+/** One import after the other: Jest's ES modules fail when two imports that share a module run at once. */
 async function beginDevelopment(pipeline: Pipeline, options?: KoaAssetsOptions): Promise<void> {
   const { settings } = pipeline
   await pipeline.loading
@@ -152,7 +150,7 @@ class AssetServer {
     this.middleware = compose([this.#respond, helpers])
   }
 
-  /** The route of one request: from memory if possible, then from the disk. */
+  /** The path of one request: from memory if possible, then from the disk. */
   readonly #respond: Middleware = (ctx, next) => {
     const { loading } = this.#pipeline
     if (loading) return loading.then(() => this.#respond(ctx, next))
@@ -190,7 +188,7 @@ class AssetServer {
     return this.#development?.respond(ctx, unstored) ?? unstored()
   }
 
-  /** What the rest of the stack leaves as 404: a navigation gets the page of a single-page application. */
+  /** What the rest of the stack leaves as a 404: a navigation gets the page of a single-page application. */
   async #nextOr(
     ctx: Context,
     next: Next,
@@ -211,7 +209,7 @@ class AssetServer {
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
     const isDevelopment = this.#pipeline.settings.env === 'development'
     const startedAt = performance.now()
-    // The last target, of a source that cannot be published.
+    // The last target of a source that cannot be published.
     const lastGood = () => this.#pipeline.directories.public.find(wanted)
     const respondWith = (find: () => Found | Promise<Found>) =>
       serveFound(ctx, find, (file, opened) => {

@@ -37,17 +37,15 @@ const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
   name => `Content-${name}`
 )
 
-// A browser replaces its stored policy by that of the 304, and a nonce in it is not that of the stored body.
+// A browser replaces its stored policy with that of the 304, whose nonce is not that of the stored body.
 const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
 
 /**
- * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and
- * `ctx.cacheGroups`, after RFC 9110, RFC 9111 and RFC 9875. Register it before the router, and behind
- * middleware that reads Koa's own `ctx.fresh` (koa-conditional-get, koa-static-cache).
+ * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and `ctx.cacheGroups`,
+ * as RFC 9110, RFC 9111 and RFC 9875 define them. Register it before the router, and behind middleware that reads
+ * Koa's own `ctx.fresh` (koa-conditional-get, koa-static-cache).
  *
- * @example
- * app.use(koaHttpCache({ version: versionOf('views') }))
- * app.use(async ctx => {
+ * @example app.use(koaHttpCache({ version: versionOf('views') })) app.use(async ctx => {
  *   const book = await findBook(ctx.query.id)
  *   ctx.cacheControl('private', { maxAge: '10m' })
  *   await ctx.fresh(book.updatedAt)
@@ -116,8 +114,8 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
 
-// Whether Koa would respond 404 because there is neither a body nor a status. A status that was set may be 404
-// as well, which only Koa's own flag tells.
+// Whether Koa would respond 404 because there is neither a body nor a status. A status that was set may be 404 as
+// well; only Koa's own flag tells the difference.
 function isUntouched({ body, response }: Context): boolean {
   return body == null && Reflect.get(response, '_explicitStatus') !== true
 }
@@ -145,7 +143,7 @@ function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheS
   ctx.app.emit('error', error, ctx)
 }
 
-// Middleware that takes ctx.fresh, a function in here, for Koa's boolean responds 304 to every request.
+// Middleware that takes ctx.fresh, which is a function here, for Koa's boolean responds 304 to every request.
 function rejectMistakenNotModified(ctx: Context): void {
   if (ctx.status !== 304 || ctx.request.fresh) return
   throw new Error(
@@ -168,7 +166,7 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
   if (status !== undefined) state.verdict ??= { status, validators }
 }
 
-// What Koa would send, if that is known in advance.
+// The body that Koa would send, if that is known in advance.
 function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
   // Looked up here: Node loads what is behind these names when they are first read.

@@ -6,8 +6,8 @@ const TOLERANCE = 0.4
 const MAX_EDITS = 6
 
 /**
- * The candidate that takes the fewest edits, the first of equals; undefined when all take too many. Ignores
- * case.
+ * The candidate that takes the fewest edits, the first of those that tie; undefined when all take too many.
+ * Ignores case.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
@@ -24,7 +24,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** Two letters that changed places are one edit. */
+/** Two swapped letters are one edit. */
 function editsBetween(a: string, b: string): number {
   const edits = distance(a, b)
   if (edits !== 2 || a.length !== b.length) return edits

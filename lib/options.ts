@@ -1,4 +1,4 @@
-// Options: what each one must be, its default, and the errors for wrong ones. The same for both middleware.
+// Options: what each one must be, its default, and the errors for wrong ones. Shared by both middleware.
 import { inspect } from 'node:util'
 import { nearest } from './nearest.ts'
 

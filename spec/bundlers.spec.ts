@@ -184,7 +184,7 @@ test.serial(
 )
 
 test.serial(
-  'BND-06 BND-09 Vite in the process: its modules, and for the rest the application',
+  'BND-06 BND-09 Vite in the process: it serves its modules, and the application the rest',
   async t => {
     const root = makeApp(t)
     const port = await start(t, root, 'server-with-vite.js', 'development')
@@ -228,7 +228,7 @@ test.serial(
   }
 )
 
-test.serial('BND-07 esbuild: the tags of an entry, and what it shares preloaded', async t => {
+test.serial('BND-07 esbuild: the tags of an entry, with shared chunks preloaded', async t => {
   const root = makeApp(t)
   const build = (programs.get('build.js') ?? '').replace(
     "['src/main.jsx']",
@@ -337,7 +337,7 @@ soakTest(
   }
 )
 
-soakTest('a CDN: the tags and the files that scripts refer to are there', async t => {
+soakTest('a CDN: the tags and the files that scripts refer to exist', async t => {
   const root = makeApp(t)
   const host = 'https://cdn.example.com'
   configure(root, 'plugins:', `base: '${host}/static/', build: { assetsInlineLimit: 0 }, plugins:`)

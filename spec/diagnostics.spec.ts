@@ -57,17 +57,20 @@ test.serial('a source that does not compile is reported with its error, and its 
   t.deepEqual(served, [{ ...common, status: 500, reason, bytes: bytes.length }])
 })
 
-test.serial('fingerprints: every asset that is built is reported, and an edit alone', async t => {
-  const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
-  const site = await makeSite(t, files, { fingerprint: true, routes: ctx => (ctx.body = '') })
-  const published = listen(t, 'published')
-  const paths = () => published.splice(0).map(({ path }) => path)
-  await site.ask('/')
-  t.deepEqual(paths().toSorted(), ['/assets/a.svg', '/assets/app.css'])
-  site.write('css/app.css.scss', 'a { b: d }')
-  await site.ask('/')
-  t.deepEqual(paths(), ['/assets/app.css'])
-})
+test.serial(
+  'fingerprints: every asset that is built is reported, and after an edit only what changed',
+  async t => {
+    const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
+    const site = await makeSite(t, files, { fingerprint: true, routes: ctx => (ctx.body = '') })
+    const published = listen(t, 'published')
+    const paths = () => published.splice(0).map(({ path }) => path)
+    await site.ask('/')
+    t.deepEqual(paths().toSorted(), ['/assets/a.svg', '/assets/app.css'])
+    site.write('css/app.css.scss', 'a { b: d }')
+    await site.ask('/')
+    t.deepEqual(paths(), ['/assets/app.css'])
+  }
+)
 
 const TEXT = 'x'.repeat(3000)
 
@@ -212,7 +215,7 @@ test.serial('docs/diagnostics.md names every channel with every property', async
   for (const key of keys) t.regex(text, new RegExp(`\`${key}\``))
 })
 
-test.serial('Server-Timing says what publishing took, in development alone', async t => {
+test.serial('Server-Timing says how long publishing took, in development only', async t => {
   const files = { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' }
   const site = await makeSite(t, files, {
     front: (ctx, next) => {

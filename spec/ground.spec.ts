@@ -37,7 +37,7 @@ test('undefined is not set, false is', t => {
   t.deepEqual(settleTable(OPTIONS, given, { env: 'development' }), { live: false, links: 'deny' })
 })
 
-test('a wrong value is named with its place, what was expected and what was given', t => {
+test('an error for a wrong value states its place, what was expected and what was given', t => {
   t.notThrows(() => check({ max: 1, links: undefined }, OPTIONS))
   t.throws(() => check({ max: 0 }, OPTIONS, 'index.'), {
     instanceOf: TypeError,
@@ -49,7 +49,7 @@ test('a wrong value is named with its place, what was expected and what was give
   t.is(optionError('a', 'b', { c: { d: {} } }).message, 'a must be b, got { c: { d: {} } }')
 })
 
-test('an unknown option is named with the nearest one, else with all, else with advice', t => {
+test('an error for an unknown option suggests the nearest one, else lists all, else gives advice', t => {
   t.throws(() => check({ lnks: 'x' }, OPTIONS, 'a.'), {
     instanceOf: TypeError,
     message: "unknown option 'a.lnks': did you mean 'links'?"
@@ -71,7 +71,7 @@ test('S60 control characters and marks that turn the direction of text are escap
   }
 })
 
-test('S60 what people write in any language stays as it is', t => {
+test('S60 text in any language stays as it is', t => {
   for (const text of ['Übersicht 😀.svg', 'שלום', 'a\u0301', '日本語', 'a\u00a0b', '👩\u200d🚀']) {
     t.is(printable(text), text)
   }
@@ -97,18 +97,18 @@ test('does not mind case', t => {
   t.is(nearest('FINGERprint', NAMES), 'fingerprint')
 })
 
-test('finds nothing where nothing is near', t => {
+test('finds nothing when no name is near', t => {
   t.is(nearest('weird', NAMES), undefined)
   t.is(nearest('', NAMES), undefined)
   t.is(nearest('x', []), undefined)
 })
 
-test('prefers the nearest, and of equals the first', t => {
+test('prefers the nearest, and the first of equally near ones', t => {
   t.is(nearest('band', ['bond', 'bands', 'band']), 'band')
   t.is(nearest('bxnd', ['bond', 'band']), 'bond')
 })
 
-test('of paths one that differs in its first folders alone comes first, the longest before others', t => {
+test('among paths, those that differ only in their first folders come first, the longest before others', t => {
   const paths = ['menu.cs', 'admin/menu.css', 'a/b/app.css', 'b/app.css', 'x.svg', 'icons/x.svg']
   t.is(nearestPath('menu.css', paths), 'admin/menu.css')
   t.is(nearestPath('stylesheets/admin/menu.css', paths), 'admin/menu.css')
@@ -199,7 +199,7 @@ test('a call while nothing runs starts a run', async t => {
   }
 })
 
-test('a run that fails fails for those who wait for it, and the next one runs', async t => {
+test('a failed run rejects for everyone waiting for it, and the next one runs', async t => {
   const { runs, ask } = makeWork()
   const [first, second] = [ask(), ask()]
   runs[0]?.reject(new Error('no luck'))
@@ -229,7 +229,7 @@ test('a call between two runs starts no third run beside them', async t => {
   await Promise.all(asked)
 })
 
-test('a glob names whole paths, one without a slash files of any folder', t => {
+test('a glob matches whole paths; one without a slash matches files in any folder', t => {
   const paths = ['app.js', 'app.js.map', 'vendor/a.js', 'vendor/b/c.js.map', '.well-known/d.map']
   const named = (...globs: string[]) => paths.filter(matcherOf(globs)).join(' ')
   t.is(named(), '')

@@ -126,7 +126,7 @@ test('imports point one way, from room to room, types included', t => {
   )
 })
 
-test('no file imports itself by way of others, types included', t => {
+test('no file imports itself through others, types included', t => {
   const next = groupBy(ours, ({ from }) => from)
   const cycles: string[] = []
   const done = new Set<string>()
@@ -139,7 +139,7 @@ test('no file imports itself by way of others, types included', t => {
   t.deepEqual(cycles, [])
 })
 
-test('every package has its doors, and every dependency is one of them', t => {
+test('each package is imported by the files listed for it, and every dependency is listed', t => {
   const { dependencies } = readPackage()
   t.deepEqual(Object.keys(DOORS).toSorted(), Object.keys(dependencies).toSorted())
   for (const [name, doors] of Object.entries(DOORS)) {
@@ -148,7 +148,7 @@ test('every package has its doors, and every dependency is one of them', t => {
   }
 })
 
-test('what is imported is ours, declared, a peer, or Node', t => {
+test('every import is a file of ours, a declared dependency, a peer, or a module of Node', t => {
   const { dependencies, peerDependencies } = readPackage()
   const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)])
   const wrong = imports.filter(
@@ -157,7 +157,7 @@ test('what is imported is ours, declared, a peer, or Node', t => {
   t.deepEqual(wrong, [])
 })
 
-test('peers are imported as types alone: they are loaded when they are needed', t => {
+test('peers are imported only as types: they are loaded when they are needed', t => {
   const { peerDependencies } = readPackage()
   const loaded = imports.filter(({ to, isType }) => to in peerDependencies && !isType)
   t.deepEqual(loaded, [])
@@ -166,7 +166,7 @@ test('peers are imported as types alone: they are loaded when they are needed', 
 /** The options of a mount: functions that get the context, and Vite's dev server. */
 const MOUNT = 'assets/settings/mount-options.ts'
 
-test("Koa's context is known to the middleware and to serve.ts alone, under whatever name", t => {
+test("Koa's context, whatever its name, is known only to the middleware and to serve.ts", t => {
   const mayKnow = (file: string) =>
     file.startsWith('assets/serving/koa/') || RIM.includes(roomOf(file)) || file === MOUNT
   const importers = imports.filter(({ to }) => to === 'koa').map(({ from }) => from)
@@ -177,7 +177,7 @@ test("Koa's context is known to the middleware and to serve.ts alone, under what
   )
 })
 
-test('requests and responses of Node are known to the serving room and the middleware alone', t => {
+test('only the serving room and the middleware know Node’s requests and responses', t => {
   const knowing = imports.filter(({ to }) => /^node:https?2?$/.test(to))
   t.deepEqual(
     knowing
@@ -193,7 +193,7 @@ test('requests and responses of Node are known to the serving room and the middl
   )
 })
 
-test('neither the law of HTTP nor the views know the disk', t => {
+test('neither the HTTP rules nor the views know the disk', t => {
   const wrong = imports.filter(
     ({ from, to }) => ['http', 'views'].includes(roomOf(from)) && /^node:(?:fs|net)/.test(to)
   )
@@ -252,7 +252,7 @@ test('a folder holds a dozen files at most, and none is deeper than assets/<room
   )
 })
 
-test('spec/ mirrors lib/, beside what is about the whole', t => {
+test('spec/ mirrors lib/, except for specs about the whole package', t => {
   const beside = [
     'docs',
     'moving',
@@ -272,7 +272,7 @@ test('spec/ mirrors lib/, beside what is about the whole', t => {
   t.deepEqual([...new Set(strange)], [])
 })
 
-test('what spec/support exports is taken by another file', t => {
+test('everything that spec/support exports is imported by another file', t => {
   const specs = readdirSync('spec', { recursive: true, encoding: 'utf8' })
     .filter(name => name.endsWith('.ts'))
     .map(name => [name.replaceAll('\\', '/'), readFileSync(join('spec', name), 'utf8')] as const)
@@ -348,7 +348,7 @@ test('Koa, its types, what the compilers load and Vite are peers; all but Koa ar
   )
 })
 
-test('the lock file names no registry, so that an install asks the one that is set', t => {
+test('the lock file names no registry, so that an install uses the configured one', t => {
   t.false(readFileSync('package-lock.json', 'utf8').includes('"resolved"'))
 })
 

@@ -105,7 +105,7 @@ test('FRS-05 a route’s own public after a cookie was read is reported once, an
   t.deepEqual(warningsAbout(at('reader')), [])
 })
 
-test('CC-14 nothing is reported for a cookie that is for everybody, or not stored', async t => {
+test('CC-14 nothing is reported for a cookie that everybody gets, or a response that is not stored', async t => {
   const site = await openRoute(t, ctx => {
     const path = ctx.path.slice(at('').length)
     if (path !== 'silent/no-cookie') ctx.cookies.set('seen', 'yes')

@@ -142,7 +142,7 @@ test('calling a context method outside of koaHttpCache is an error', async t => 
 
 // Defaults
 
-test('CC-12 FRS-06 a default is applied to statuses that caches may store, of GET and HEAD', async t => {
+test('CC-12 FRS-06 a default is applied to responses to GET and HEAD with a status that caches may store', async t => {
   const stored = [200, 203, 204, 206, 300, 301, 304, 308]
   const others = [201, 202, 302, 303, 307, 400, 401, 403, 404, 405, 410, 412, 500, 503]
   for (const cacheControl of ['public, max-age=60', ['public', { maxAge: 60 }]] as const) {
@@ -284,7 +284,7 @@ for (const place of ['further in', 'in front']) {
   })
 }
 
-test('FRS-05 the cookies that an upstream middleware held since the first request', async t => {
+test('FRS-05 cookies that an upstream middleware has held since the first request', async t => {
   const app = new Koa()
   app.use(async (ctx, next) => {
     const { cookies } = ctx
@@ -302,7 +302,7 @@ test('FRS-05 the cookies that an upstream middleware held since the first reques
   }
 })
 
-test('FRS-05 what was read stays what it is without koaHttpCache', async t => {
+test('FRS-05 the value that was read is the one that it has without koaHttpCache', async t => {
   const app = new Koa()
   app.keys = ['a key']
   app.use(koaHttpCache())
@@ -520,7 +520,7 @@ test('GRP-02 the response to a change invalidates groups, that to a safe method 
   }
 })
 
-test('GRP-04 the field of a CDN has the groups as well', async t => {
+test('GRP-04 a CDN’s own field has the groups as well', async t => {
   for (const [header, expected] of [
     ['Surrogate-Key', 'books book-7'],
     ['Cache-Tag', 'books,book-7']

@@ -156,7 +156,7 @@ test('HLT-13 PRE-04b autoEtag gives text, bytes and JSON an ETag and evaluates p
   }
 })
 
-test('HLT-13 autoEtag compares a date of the route, and leaves one of ctx.fresh alone, as its 304 has no ETag', async t => {
+test('HLT-13 autoEtag compares a date set by the route, and leaves one set by ctx.fresh alone, as its 304 has no ETag', async t => {
   const site = await openContent(t, async ctx => {
     if (ctx.path === '/own') ctx.lastModified = DATE
     else await ctx.fresh(ctx.path === '/null' ? null : DATE, { halt: ctx.path !== '/decides' })
@@ -177,7 +177,7 @@ test('HLT-13 autoEtag compares a date of the route, and leaves one of ctx.fresh 
   t.is((await site.get({ 'if-none-match': etag }, '/null')).status, 304)
 })
 
-test('HLT-13 autoEtag leaves streams, ETags of the route and other statuses alone', async t => {
+test('HLT-13 autoEtag leaves streams, ETags set by the route and other statuses alone', async t => {
   const bodies: Record<string, () => unknown> = {
     '/stream': () => Readable.from(['page']),
     '/blob': () => new Blob(['page']),

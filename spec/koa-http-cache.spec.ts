@@ -99,7 +99,7 @@ test('MOD-01 MOD-02 MOD-04 MOD-05 a Last-Modified in whole seconds is set and co
   }
 })
 
-test('FRS-03 what a database gives is accepted: numbers, ISO 8601, null', async t => {
+test('FRS-03 what a database returns is accepted: numbers, ISO 8601, null', async t => {
   const states: Record<string, FreshValidators> = {
     '/number': 7,
     '/text': { etag: 7, lastModified: DATE.toISOString() },
@@ -124,7 +124,7 @@ test('FRS-03 what a database gives is accepted: numbers, ISO 8601, null', async 
   t.regex(unknown.headers.etag ?? '', /^W\//, 'autoEtag may still know')
 })
 
-test('MOD-03 another date, or none, is a 200; with `before` a later one is a 304', async t => {
+test('MOD-03 a different date, or none, gets a 200; with `before` a later one gets a 304', async t => {
   for (const ifModifiedSince of ['exact', 'before'] as const) {
     const site = await openRoute(t, pageOf(DATE), { ifModifiedSince })
     for (const since of [EARLIER, FUTURE, '', ' ', 'yesterday', '2030']) {
@@ -191,7 +191,7 @@ for (const [claim, state, requests] of [
   })
 }
 
-test('PRE-04a a PUT that proceeds has no validator of the state before', async t => {
+test('PRE-04a the response to a PUT that proceeds has no validator of the previous state', async t => {
   const site = await openRoute(t, async ctx => {
     await ctx.fresh({ etag: 'x', lastModified: DATE }, { halt: ctx.path !== '/decides' })
     ctx.body = 'stored'
@@ -561,7 +561,7 @@ test('HLT-09 nested: the inner one responds, with its own options', async t => {
   t.is(second.headers['cache-control'], 'max-age=5')
 })
 
-test('HLT-10 outside of koaHttpCache ctx.fresh is Koa’s boolean, or that of another copy', async t => {
+test('HLT-10 outside koaHttpCache ctx.fresh is Koa’s boolean, or belongs to another copy', async t => {
   const seen = async (app: Koa) => {
     app.use(async (ctx, next) => {
       await next()

@@ -95,7 +95,7 @@ test('every block of the page is run here', t => {
   t.deepEqual(blocksLeft(), [])
 })
 
-test('MNT-02 an asset of one’s own beside the moved directories is kept for a year, and the page names it', async t => {
+test('MNT-02 an asset of the app beside the moved directories is kept for a year, and the page names it', async t => {
   const root = makeProject(t, { 'assets/css/site.css': TEXT, 'public/robots.txt': 'robots' })
   await precompile({ root })
   const ask = await siteOf(t, root, `${after}\n${ownExample}`)
@@ -146,7 +146,7 @@ test('before and after, the example sends the same files with the same lifetimes
   t.regex((await old('/static/')).headers['cache-control'] ?? '', /max-age=31536000,immutable/)
 })
 
-test('the patterns for names with a hash match names with a hash, that of Vite a word as well', t => {
+test('the patterns for hashed names match hashed names, and the one for Vite matches a word as well', t => {
   const patterns = page.text.matchAll(/`\/([^`]+\$)\/`/g)
   const [webpack, hex, vite] = Array.from(patterns, ([, text = '']) => new RegExp(text))
   const matching = (pattern = /^$/) =>
@@ -233,7 +233,7 @@ test('the first table says what koa-static and koaAssets do', async t => {
   t.throws(() => koaAssets({ ...options, mounts: { '/': '.' } }), { code: 'mount-unusable' })
 })
 
-test('NBR-01 what a login check says of a file wins over the mount, and a cookie that was only read says nothing', async t => {
+test('NBR-01 headers that a login check sets for a file win over the mount, and a cookie that was only read changes nothing', async t => {
   const root = makeProject(t, { 'data/members/plan.pdf': 'plan' })
   const lifetimeOf = async (example = '') => {
     const { headers } = await (
@@ -380,7 +380,7 @@ const CACHE: readonly Row[] = [
   ['/a.txt content-md5', {}, {}, 'DMF1ucDxtqgxw5niaXcmYQ== | undefined']
 ]
 
-test('the tables say what each option of koa-static, koa-send and koa-static-cache does, and what ours does', async t => {
+test('the tables are right about each option of koa-static, koa-send and koa-static-cache, and about ours', async t => {
   const root = makeProject(t, {
     'public/app.css': TEXT + TEXT,
     'public/app.css.br': brotliCompressSync(TEXT + TEXT),
@@ -426,7 +426,7 @@ test('the tables say what each option of koa-static, koa-send and koa-static-cac
   )
 })
 
-test('koa-static-cache without `dynamic` knows the files of its start; a mount those that are there', async t => {
+test('koa-static-cache without `dynamic` serves the files that existed at start; a mount serves those that exist now', async t => {
   const root = makeProject(t, { 'public/app.js': 'go()' })
   const mounts = { '/': 'public' }
   const ours = await site(t, koaAssets({ root, env: 'production', serve: true, mounts }))
@@ -438,7 +438,7 @@ test('koa-static-cache without `dynamic` knows the files of its start; a mount t
   t.is((await ours('/later.js')).text, 'later()')
 })
 
-test('the table for koa-range says what koa-range does, and what the 404 of koa-send tells', async t => {
+test('the table for koa-range says what koa-range does, and what the 404 of koa-send reveals', async t => {
   const root = makeProject(t, { 'public/film.mp4': TEXT })
   const serving = { root, env: 'production', serve: true, mounts: { '/': 'public' } }
   const theirs = await site(t, range, serve(join(root, 'public')))
@@ -471,7 +471,7 @@ test('a route for every path leaves a missing file to the 404, which nobody stor
   t.deepEqual([status, headers['cache-control']], [404, 'no-store'])
 })
 
-test('two directories at one path are two koaAssets, of which the first has what both have', async t => {
+test('two directories at one path are two koaAssets, and the first serves what both have', async t => {
   const root = makeProject(t, {
     'public/app.js': 'go()',
     'more/app.js': 'other()',
@@ -526,7 +526,7 @@ test('where koa-static deferred, koaAssets behind the router lets a route win', 
   t.is((await ours('/app.js')).text, 'go()')
 })
 
-test('the example for koa-send sends a report to who may have it', async t => {
+test('the example for koa-send sends a report to those who may have it', async t => {
   const root = makeProject(t, { 'data/reports/may 5.pdf': 'report' })
   const assets = "app.use(koaAssets({ mounts: { '/static': 'data' } }))"
   const ours = await siteOf(t, root, `${assets}\n${sendExample}`)

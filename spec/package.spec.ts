@@ -112,7 +112,7 @@ test('importing the package listens to nothing, starts nothing and adds one glob
   t.deepEqual(described.sideEffects, ['./dist/cli.js'])
 })
 
-test('package.json names files that are there, and no place that does not exist', t => {
+test('package.json names only files and places that exist', t => {
   const { main, types, exports, typesVersions, bin, files, sideEffects } = described
   const named = JSON.stringify([main, types, exports, typesVersions, bin, sideEffects])
   const paths = Array.from(named.matchAll(/"(\.\/[^"*]+)"(?!:)/g), ([, path = '']) => path)

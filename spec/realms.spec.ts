@@ -58,7 +58,7 @@ test('in another realm koaAssets starts where public does not exist yet, and ser
   t.deepEqual(errors, [])
 })
 
-test('in another realm a disk that refuses is told like in this one', async t => {
+test('in another realm a disk error is reported as in this one', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': 'a{}',
     'public/assets/app.css/in-the-way': ''
@@ -70,7 +70,7 @@ test('in another realm a disk that refuses is told like in this one', async t =>
   t.is(errors.length, 1)
 })
 
-test('in another realm what a compiler throws is told without its stack', async t => {
+test('in another realm what a compiler throws is reported without its stack', async t => {
   const root = makeProject(t, { 'apps/web/assets/stylesheets/app.css.own': '' })
   const compile = () => {
     throw new Error('no luck')

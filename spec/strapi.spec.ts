@@ -173,7 +173,7 @@ test('a film is sent by the route in the ranges that players ask for', async t =
   t.deepEqual([again.status, again.headers['cache-control']], [304, 'public, max-age=604800'])
 })
 
-test('no upload that does not exist, and nothing beside the uploads', async t => {
+test('uploads that do not exist, and files beside the uploads, are not served', async t => {
   const strapi = await makeStrapi(t)
   for (const file of [
     ...['none.jpg', '..%2fdatabase.sqlite', '.gitkeep', '%2e%2e%2fdatabase.sqlite', 'photo.jpg%00'],

@@ -103,7 +103,7 @@ test('PRV-02 the overview says what is served, and what is not', t => {
   t.deepEqual(lines({ serve: true }), ['  This process serves everything in public.'])
 })
 
-test('PRV-02 explain tells that no mount has a path that is in public', async t => {
+test('PRV-02 explain says so when no mount has a path that is in public', async t => {
   const root = makeProject(t, FILES)
   const options = { root, serve: true, apps: false, public: false, mounts: MOUNTS } as const
   const { steps, outcome } = await explain('/robots.txt', options)

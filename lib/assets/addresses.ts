@@ -92,7 +92,7 @@ function addressOf({ target, ...entry }: ManifestEntry): AssetAddress {
   return { path: target, integrity, imports, dynamicImports, specifiers }
 }
 
-/** Own assets come first; a name that is none is looked for in the bundles. */
+/** Own assets come first; a name that is not one of them is looked for in the bundles. */
 export function withBundles(
   own: Addresses,
   isOwn: (name: string) => boolean,

@@ -22,8 +22,7 @@ import type { KoaAssetsOptions } from './settings/options.ts'
  * @returns with `apps: false` a report of no assets; nothing is written
  * @throws AssetError with the code `precompile-empty` when there are no assets otherwise, `precompile-busy` while
  *   another precompile is running, or `publish-failed` when a file cannot be written
- * @example
- * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
+ * @example const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
  */
 export async function precompile(
   options?: KoaAssetsOptions,
@@ -34,19 +33,17 @@ export async function precompile(
 }
 
 /**
- * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its
- * original, and checks every delta (`.dcz`) by its seal and, where Node can (22.19, 24.6), by decoding it.
- * Reports those that are damaged, of other bytes, older than their original, or without one, and deltas whose
- * earlier version is not in their folder; a `.gz` by itself counts as an archive. If the directory has a
- * bundler's manifest, as for `keep`, each file that this names must exist. Writes nothing. Dotfiles and
- * symbolic links are skipped.
+ * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its original, and
+ * checks every delta (`.dcz`) by its seal and, where Node can (22.19, 24.6), by decoding it. Reports those that
+ * are damaged, made from other bytes, older than their original, or without one, and deltas whose earlier version
+ * is not in their folder; a `.gz` by itself counts as an archive. If the directory has a bundler's manifest, as
+ * for `keep`, each file that this names must exist. Writes nothing. Dotfiles and symbolic links are skipped.
  *
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for anything but a path
  * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
  *   `package.json`, or nothing that can be served
- * @example
- * const { problems } = await verifyCopies('dist')
+ * @example const { problems } = await verifyCopies('dist')
  */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
   const room = await import('./releases/build.ts')
@@ -55,16 +52,15 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
 
 /**
  * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
- * Each is decompressed and compared with its original before it gets its name. A copy that expands to its
- * original is not made again; one of other bytes is replaced, or removed where compression does not pay.
- * Source maps, dotfiles and symbolic links are skipped, and so is a copy whose original does not exist.
+ * Each is decompressed and compared with its original before it gets its name. A copy that expands to its original
+ * is not made again; one made from other bytes is replaced, or removed where compression does not pay. Source
+ * maps, dotfiles and symbolic links are skipped, and so is a copy whose original does not exist.
  *
  * @param directory absolute, or relative to the working directory
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
  *   `package.json`, or nothing that can be served; `compress-failed` when a copy cannot be written
- * @example
- * const { codings } = await compress('dist')
+ * @example const { codings } = await compress('dist')
  */
 export async function compress(
   directory: string,
@@ -77,16 +73,15 @@ export async function compress(
 /**
  * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
  * fingerprinted file, the bytes of its plain name, the compressed copies of both, and the deltas. These are
- * decoded where the earlier version is there and Node can (22.19, 24.6). Of each mount it checks that every
- * file exists that the bundler's manifest names, and the compressed copies and deltas. Writes nothing.
+ * decoded where the earlier version is there and Node can (22.19, 24.6). For each mount it checks that every file
+ * that the bundler's manifest names exists, and the compressed copies and deltas. Writes nothing.
  *
  * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are
  *   checked
  * @throws TypeError for an invalid option
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`, for the manifest of the project's own assets
- * @example
- * const { problems } = await verify({ root: import.meta.dirname })
- * for (const { path, message } of problems) console.error(path, message)
+ * @example const { problems } = await verify({ root: import.meta.dirname }) for (const { path, message } of
+ * problems) console.error(path, message)
  */
 export async function verify(options?: KoaAssetsOptions): Promise<VerifyReport> {
   const room = await import('./inspecting/verify.ts')
@@ -97,14 +92,13 @@ export async function verify(options?: KoaAssetsOptions): Promise<VerifyReport> 
  * Removes old fingerprinted files with their compressed copies. A file is removed when it is not in the
  * manifest, is not among the newest `keep` of its name, and was last published, or in the manifest,
  * longer than `age` ago by the clock of its disk. A file whose bytes do not match the digest in its name
- * was not made by `precompile` and is kept. A delta is removed with either of its two versions.
+ * was not made by `precompile` and is kept. A delta is removed together with either of its two versions.
  *
  * @param options those of `koaAssets`, with the defaults of `precompile`
  * @throws TypeError for an invalid option
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`, `precompile-busy` while a
  *   precompile is running, or `publish-failed` when a symbolic link leads out of `public`
- * @example
- * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
+ * @example const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
  */
 export async function clean(
   options?: KoaAssetsOptions,
@@ -116,18 +110,17 @@ export async function clean(
 
 /**
  * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks
- * them, so that pages which are open during a deploy find their chunks; then compresses the new build, with
+ * them, so that pages that are open during a deploy find their chunks; then compresses the new build, with
  * deltas from the earlier one. What was kept, and since when, is remembered in a dotfile of the new build:
  * mounts send these files as `immutable`, the next `keep` takes them along, `cleanKept` removes them. No
- * file of the new build is overwritten. A run that was ended early is completed by the next one.
+ * file of the new build is overwritten. A run that was interrupted is completed by the next one.
  *
  * @param older the directory of the build before, absolute or relative to the working directory
  * @param newer that of the new one
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
  *   directory that is not a build, `publish-failed` or `compress-failed` when a file cannot be written
- * @example
- * const { kept } = await keep('/srv/app/current/dist', 'dist')
+ * @example const { kept } = await keep('/srv/app/current/dist', 'dist')
  */
 export async function keep(
   older: string,
@@ -148,8 +141,7 @@ export async function keep(
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
  *   directory that is not a build
- * @example
- * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
+ * @example const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */
 export async function cleanKept(
   directory: string,

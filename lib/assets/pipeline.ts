@@ -134,7 +134,7 @@ export class Pipeline {
     return published && published.at >= start ? published : undefined
   }
 
-  /** Whether the helpers belong to one page, because `entry` writes each tag once. */
+  /** Whether each page has helpers of its own, because `entry` writes each tag once. */
   get hasBundles(): boolean {
     return !this.bundles.isEmpty
   }
@@ -162,7 +162,7 @@ export class Pipeline {
     return sourced === undefined ? wanted : wantedAt(assetPath(wanted.app, sourced), this.settings)
   }
 
-  /** The URL path that helpers emit now, encoded. */
+  /** The URL path that helpers currently emit, encoded. */
   addressOf({ app, name, path }: Wanted): string {
     const [, entry] = this.manifestOf(app)?.find(app, name) ?? []
     return entry?.target ?? encodePath(path)
@@ -188,7 +188,7 @@ export class Pipeline {
     return this.#filesOf(app).index && sourcedNameIn(this.sources, app, name)
   }
 
-  /** Which names are the app's own, where a bundle may have them too, and what packages consist of. */
+  /** Which names are the app's own, where a bundle may have them too, and which files packages consist of. */
   #listings(): (Promise<void> | undefined)[] {
     const listed = this.settings.apps.filter(app => kindOf(app) === 'plain')
     return listed.flatMap(app => [

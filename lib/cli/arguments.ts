@@ -103,7 +103,7 @@ function advise(given: string, known: readonly string[]): string {
   return meant ? `did you mean '${meant}'?` : `expected one of ${known.join(', ')}`
 }
 
-/** Those that are given: of optional ones there may be fewer than a command takes. */
+/** The arguments given: of optional ones there may be fewer than a command takes. */
 function readArguments(
   given: readonly string[],
   { name, argument = '' }: Command,
@@ -113,7 +113,7 @@ function readArguments(
   const surplus = given[wanted.length]
   if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}' for ${name}`)
   const empty = wanted[given.indexOf('')]
-  // A shell variable that is not set: the working directory is not meant.
+  // An unset shell variable, which must not mean the working directory.
   if (empty !== undefined) throw new UsageError(`${name} got an empty argument: ${empty}`)
   const missing = wanted[given.length]
   if (missing?.startsWith('<') && !isHelp) {

@@ -1,4 +1,5 @@
-// The contract of a command (arguments.ts lists them): how it is parsed and run, its help, and where it writes.
+// The contract of a command (arguments.ts lists them): how it is parsed and run, its help, and where its output
+// goes.
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { printableLines } from '../printable.ts'
 
@@ -66,7 +67,7 @@ export interface Output {
   readonly warn: (text: string) => void
   readonly error: (text: string) => void
   readonly isJson: boolean
-  /** Shows one line until there is another, or anything else is printed; undefined where nobody would see it. */
+  /** Shows a line until the next one, or until anything else is printed; undefined where nobody would see it. */
   readonly status: ((line: string) => void) | undefined
 }
 
@@ -77,7 +78,7 @@ export function makeOutput(
   { stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process
 ): Output {
   const isSilent = isJson || isQuiet
-  // Logs, and people who asked for plain text, get no line that changes.
+  // Logs, and users who asked for plain text, get no line that changes.
   const isSeen = !isSilent && stderr.isTTY && !env.CI && !env.NO_COLOR && env.TERM !== 'dumb'
   const print = (stream: NodeJS.WriteStream, text: string) => {
     if (isSeen) stderr.write(CLEAR)

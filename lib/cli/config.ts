@@ -84,7 +84,7 @@ async function enableTypeScript(file: string): Promise<void> {
     await import(pathToFileURL(createRequire(file).resolve('tsx')).href)
   } catch (error) {
     if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
-    const remedy = `run npm install --save-dev tsx, or name what tsc made of it, as in --config build/${basename(file).replace(/ts$/, 'js')}`
+    const remedy = `run npm install --save-dev tsx, or name the file that tsc wrote for it, as in --config build/${basename(file).replace(/ts$/, 'js')}`
     throw new Error(`Node ${process.versions.node} cannot import TypeScript: ${remedy}`, {
       cause: error
     })
@@ -109,7 +109,7 @@ export interface Config {
   readonly kind: 'typescript' | 'esm' | 'commonjs'
 }
 
-/** The one that there is, or that is written: Jest and `require` cannot load an ES module everywhere. */
+/** The existing one, or the one to write: Jest and `require` cannot load an ES module everywhere. */
 export function configOf(root: string): Config {
   const file = join(root, 'package.json')
   const packaged: unknown = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined

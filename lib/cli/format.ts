@@ -45,7 +45,7 @@ export function indent(text: string, by = '  '): string {
   return text.replace(/^(?=.)/gm, by)
 }
 
-/** What deltas save, in one line. */
+/** How much deltas save, in one line. */
 export function deltasText({ isWritable, ...savings }: DeltaReport): string {
   if (isWritable) return savings.files > 0 ? savingsText(savings) : 'none that would pay'
   return `none: Node ${process.versions.node} cannot write them; 22.19, 24.6 and newer can`

@@ -1,4 +1,4 @@
-// A run that takes long: its progress, as a bar on a terminal or as a few lines in a log, and what ends it early.
+// A long run: its progress, as a bar on a terminal or as a few lines in a log, and what ends it early.
 import { constants } from 'node:os'
 import { printable } from '../printable.ts'
 import { count } from './format.ts'
@@ -16,8 +16,8 @@ export type ShowProgress = (progress: Progress) => void
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 /**
- * The first signal, Ctrl-C or that which ends a container, aborts the work in an orderly way, the second one ends
- * the process.
+ * The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way; the second one
+ * ends the process.
  * @param state what an aborted run leaves behind: `nothing was published`
  */
 export async function longRun(

@@ -1,4 +1,4 @@
-// Synchronous looks at the disk, for start alone, and the file that is read then and again when it changes.
+// Synchronous disk access, only for start, and the file that is read then and again when it changes.
 import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
@@ -45,8 +45,8 @@ interface Reading {
   readonly failure: string
   readonly warn: (message: string) => void
   /**
-   * Takes over the new bytes. Resolves to false when it could not yet: the next check reads them again, as
-   * after every failure but that of code `manifest-broken`.
+   * Takes over the new bytes. Resolves to false when it could not yet: the next check reads them again, as after
+   * every failure except one with the code `manifest-broken`.
    */
   readonly take: (bytes: Buffer, stamp: Stamp) => Promise<boolean>
 }
@@ -75,7 +75,7 @@ export class ReloadedFile {
   }
 
   /**
-   * Looks for a change, with one stat if there is none, unless the last look is younger than `seconds`.
+   * Checks for a change, with one stat if there is none, unless the last check was less than `seconds` ago.
    * Undefined when there is nothing to wait for.
    */
   refresh(seconds: number): Promise<void> | undefined {
@@ -103,7 +103,7 @@ export class ReloadedFile {
     try {
       if (await this.#reading.take(bytes, stamp)) this.#known = known
     } catch (error) {
-      // Only what is wrong with the bytes themselves stays wrong until they change.
+      // Only a fault in the bytes themselves persists until they change.
       if (errorCode(error) === 'manifest-broken') this.#known = known
       throw error
     }

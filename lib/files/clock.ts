@@ -1,4 +1,4 @@
-// The clock that file systems stamp files with, and the mtimes of targets, which servers such as nginx turn
+// The clock with which file systems stamp files, and the mtimes of targets, which servers such as nginx turn
 // into validators.
 import { utimes } from 'node:fs/promises'
 import type { Stamp } from './disk.ts'
@@ -48,7 +48,7 @@ const MAX_SECONDS_LATER = 300
 
 /**
  * The whole seconds by which a target's mtime is later than `expected`; undefined when the difference is
- * anything else. The target itself thus records how often it got other bytes of the same mtime.
+ * anything else. The target itself thus records how often it got different bytes with the same mtime.
  */
 export function secondsLater(target: Stamp, expected: bigint): number | undefined {
   const seconds = Math.round(Number(target.mtimeNs - expected) / 1e9)

@@ -97,7 +97,7 @@ export function withoutCodingExtension(path: string): string {
 
 /** A larger copy is not worth a second file. */
 const MAX_RATIO = 0.95
-/** The header of a coding outweighs the gain for fewer. */
+/** For fewer, the header of a coding outweighs the gain. */
 const MIN_BYTES = 150
 
 /** The bytes that a copy has to expand to. */
@@ -106,7 +106,7 @@ export interface Original {
   readonly digest: string
 }
 
-/** What a copy is written from, which is the file itself where that holds the bytes already. */
+/** What a copy is written from: the file itself where it already holds the bytes. */
 export interface CompressedCopy {
   readonly content: Content
   /** In bytes. */
@@ -114,7 +114,7 @@ export interface CompressedCopy {
 }
 
 /**
- * The copy that a file has to have beside it; undefined for none. One that holds the bytes is not made again:
+ * The copy that belongs beside a file; undefined for none. One that holds the bytes is not made again:
  * decompressing is a hundred times as fast as compressing.
  */
 export async function copyFor(
@@ -125,7 +125,7 @@ export async function copyFor(
 ): Promise<CompressedCopy | undefined> {
   if (!coding.compress || original.size < MIN_BYTES || !isCompressibleType(file)) return undefined
   const path = file + coding.extension
-  // A link need not lead to a copy.
+  // A link may lead to something other than a copy.
   const stats = await ifThere(lstat(path, EXACT))
   const mayHold = stats?.isFile() === true && Number(stats.size) < original.size
   if (mayHold && (await compareFile(original, path, coding)) === 'equal') {
@@ -140,7 +140,7 @@ export async function copyFor(
 /** `damaged` cannot be decompressed; `unsupported` is a coding that this Node cannot read. */
 type Comparison = 'equal' | 'different' | 'damaged' | 'unsupported'
 
-/** In bytes. At once, a small copy is expanded in a fifth of the time. */
+/** In bytes. Expanding a small copy in one call takes a fifth of the time. */
 const MAX_AT_ONCE = 256 * 1024
 
 /**

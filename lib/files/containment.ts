@@ -38,7 +38,7 @@ async function lookFor(place: ServedPlace): Promise<void> {
   if (real === undefined || root === undefined) return
   if (!before) {
     const isAccepted = !place.isExpected || (await place.mayLeadTo?.(real))
-    // Of two concurrent lookups the first one counts.
+    // Of two concurrent lookups the first one wins.
     if (isAccepted) seen.set(place, seen.get(place) ?? { real, root })
     return
   }
@@ -50,7 +50,7 @@ async function lookFor(place: ServedPlace): Promise<void> {
   }
 }
 
-/** @param path the name of what has the real path: `deny` compares the two */
+/** @param path the name that has this real path: `deny` compares the two */
 async function isRealInPlace(place: ServedPlace, path: string, real: string | undefined) {
   if (real === undefined) return false
   const isAllowed = () => {

@@ -1,5 +1,5 @@
-// Deltas of files (RFC 9842). The file of one has the bytes that are sent, and a seal by which any Node can tell
-// that they are whole and lead to the bytes of the file beside it. Made and decoded where zlib takes a
+// Deltas of files (RFC 9842). The file of a delta has the bytes that are sent, and a seal by which any Node can
+// tell that they are whole and lead to the bytes of the file beside it. Made and decoded where zlib takes a
 // dictionary for Zstandard: Node 22.19, 24.6 and newer.
 import { createHash, randomBytes } from 'node:crypto'
 import { unzstd, ZSTD, zstd } from './codings.ts'
@@ -7,7 +7,7 @@ import { DIGEST_PATTERN, digestOf } from './digest.ts'
 import { errorCode } from './disk.ts'
 
 const MIB = 1024 * 1024
-/** A file of more bytes has no deltas, and is no dictionary. */
+/** A larger file has no deltas, and is not used as a dictionary. */
 export const MAX_DELTA_BYTES = 64 * MIB
 
 // RFC 9842 section 5: eight bytes, which Zstandard takes for the beginning of a skippable frame, then the
@@ -114,7 +114,7 @@ export async function isIntactDelta(file: Buffer, old: Buffer, next: Uint8Array)
   return !(await canMakeDeltas()) || leadsTo(file, old, digest, next.length)
 }
 
-// A dictionary that begins so is not raw bytes to Zstandard (RFC 8878 section 5), but to browsers.
+// Zstandard does not take a dictionary that begins like this for raw bytes (RFC 8878 section 5); browsers do.
 const TRAINED = Buffer.from('37a430ec', 'hex')
 
 /**
@@ -132,7 +132,7 @@ export async function leadsTo(
   const options = { dictionary: old, maxOutputLength: Math.max(1, size), info: true }
   try {
     const { buffer, engine } = await unzstd(frame, options)
-    // Node 24 stops after the first frame, where browsers go on.
+    // Node 24 stops after the first frame; browsers go on.
     return engine.bytesWritten === frame.length && digestOf(buffer) === digest
   } catch (error) {
     // zlib's codes for bad input.

@@ -1,4 +1,4 @@
-// Looks at paths: what does not exist is `undefined`, a failure is an exception.
+// Access to paths: what does not exist is `undefined`, a failure is an exception.
 import { stat, type BigIntStats, type Dirent } from 'node:fs'
 import { lstat, readdir, realpath, unlink } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
@@ -82,7 +82,7 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
   )
 }
 
-/** Whether this is what a path names; of a link, not what it leads to. */
+/** Whether this is what a path names; for a link, the link itself. */
 export async function isAt(path: string, file: Stamp): Promise<boolean> {
   const found = await ifThere(lstat(path, EXACT))
   return found !== undefined && isSameInode(found, file)
@@ -94,7 +94,7 @@ export function isSameInode(a: Stamp, b: Stamp): boolean {
 
 /** Whether `path` is `directory` or below it, by segments: `public-secret` is not in `public`. */
 export function isInside(directory: string, path: string): boolean {
-  // Most are, and plainly so.
+  // Most paths are, and this check is cheap.
   if (path.startsWith(directory) && path[directory.length] === sep && !path.includes('..')) {
     return true
   }

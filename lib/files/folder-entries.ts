@@ -10,7 +10,7 @@ export interface FolderEntries {
   /** Not published, but compilers import them, and one may take precedence over another. */
   readonly partials: readonly string[]
   readonly folders: readonly string[]
-  /** A link dangles: its target may appear without a change of this folder. */
+  /** A dangling link: its target may appear without a change to this folder. */
   readonly isDangling: boolean
 }
 
@@ -56,15 +56,15 @@ export function isHidden(name: string): boolean {
   return name.startsWith('.')
 }
 
-/** As Sass and Less name them. Other packages have scripts of such names, lodash-es for example. */
+/** As Sass and Less name them. Some packages, such as lodash-es, have scripts with such names. */
 const PARTIAL = /^_.*\.(?:s[ac]ss|less)$/i
 
 const IGNORED = [
   [/^\./, 'a name that begins with a dot is not published'],
   [/~$|\.sw[opx]$|^#.*#$/, "an editor's backup or swap file is not published"],
-  [/\.d\.[cm]?ts$/, 'a declaration of TypeScript is not published']
+  [/\.d\.[cm]?ts$/, 'a TypeScript declaration file is not published']
 ] as const
-const RULES = [...IGNORED, [PARTIAL, 'a partial of Sass or Less is not published']] as const
+const RULES = [...IGNORED, [PARTIAL, 'a Sass or Less partial is not published']] as const
 
 /** The rule by which a file at this path would not be published, even if it exists. */
 export function whyHidden(path: string): string | undefined {

@@ -1,5 +1,5 @@
-// What a look at a path showed: the file that was read, or the directory that lacked a name. A later look
-// can then tell whether anything changed.
+// What was seen at a path: the file that was read, or the directory that lacked a name. A later check can then
+// tell whether anything changed.
 import { basename, dirname, join } from 'node:path'
 import { showsChangesAfter } from './clock.ts'
 import { digestOf } from './digest.ts'

@@ -35,7 +35,7 @@ export interface OpenFile {
   keptOpen?: Promise<void>
 }
 
-// What the kernel has in its memory right after a file was opened, it is asked for synchronously. A thread of
+// What the kernel has in its memory right after a file was opened is asked for synchronously. A thread of
 // the pool takes ten times as long to pass on the answer.
 
 // Opening a FIFO without a writer would block a thread of the pool forever.
@@ -63,7 +63,7 @@ export async function withFile<T>(
   }
 }
 
-/** The path that Linux knows an open file by (proc_pid_fd(5)); undefined where that cannot be asked. */
+/** The path by which Linux knows an open file (proc_pid_fd(5)); undefined where that cannot be asked. */
 export function pathOfDescriptor(fd: number): string | undefined {
   if (process.platform !== 'linux') return undefined
   try {
@@ -197,7 +197,7 @@ interface Reading {
 }
 
 /**
- * Reads an open file up to and with the byte `end`. When that fails, the file was overwritten since it was
+ * Reads an open file up to and including the byte `end`. When that fails, the file was overwritten since it was
  * opened, or it ends before that, the stream ends before its last piece, and `cut` is called first. Bytes
  * that were only appended do no harm.
  */

@@ -39,7 +39,7 @@ interface Directives {
 }
 
 /**
- * The header field of these directives. A directive that is given twice has its last value.
+ * The header field of these directives. If a directive is given twice, its last value counts.
  *
  * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
  */
@@ -68,7 +68,7 @@ export function expiryFields(
 /**
  * The directives of a field's value: `public, max-age=60`.
  *
- * @throws TypeError for text that is none
+ * @throws TypeError for text that is not a list of directives
  */
 export function parseDirectives(text: string): readonly CacheDirective[] {
   return text.split(COMMA).map(member => {
@@ -165,7 +165,7 @@ function unknownDirective(given: string): TypeError {
   const name = canonical(given)
   if (SECONDS.has(name)) return new TypeError(`${name} needs seconds: { ${given}: 60 }`)
   if (REQUEST_ONLY.has(name)) {
-    return new TypeError(`${given} is a directive of requests, not of responses`)
+    return new TypeError(`${given} is a request directive, not a response directive`)
   }
   return unknownName('directive', given, KNOWN, { advice: `known directives: ${NAMES.join(', ')}` })
 }

@@ -40,8 +40,8 @@ export function hasReadCookies(ctx: Reader): boolean {
   return ctx[HAS_READ] ?? hasUnobservedCookies(ctx)
 }
 
-// Whether somebody upstream had cookies made, and may have read them, before koaHttpCache saw the application:
-// in the first requests of a process. Koa keeps them under a symbol.
+// Whether upstream middleware created the cookies, and may have read them, before koaHttpCache saw the
+// application: in the first requests of a process. Koa keeps them under a symbol.
 function hasUnobservedCookies(ctx: object): boolean {
   for (const key of Object.getOwnPropertySymbols(ctx)) {
     if (key.description === 'context#cookies') {

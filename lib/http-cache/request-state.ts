@@ -30,13 +30,13 @@ const PROCEED = Promise.resolve(false as const)
 const NONE: readonly string[] = []
 
 export const NOT_CALLED = 'ctx.fresh was not called'
-// A template that was edited since has another ETag, but not another date.
+// A template that was edited since has a different ETag, but the same date.
 const DATE_ALONE = 'If-Modified-Since alone cannot show the option version'
 
 export const INVALIDATION = 'Cache-Group-Invalidation'
 
 export class RequestState {
-  /** Those of the innermost koaHttpCache that the request is in; `undefined` outside. */
+  /** The settings of the innermost koaHttpCache that the request is in; `undefined` outside. */
   settings: HttpCacheSettings | undefined = undefined
   /** The first one counts. */
   verdict: Verdict | undefined = undefined
@@ -94,7 +94,7 @@ export class RequestState {
     }
   }
 
-  /** Of a request that failed, which changed nothing (RFC 9111 section 4.4). */
+  /** For a request that failed, and so changed nothing (RFC 9111 section 4.4). */
   withdrawInvalidation(): void {
     if (this.invalidated.length === 0 || this.ctx.res.headersSent) return
     this.invalidated = NONE
@@ -125,7 +125,7 @@ export class RequestState {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
     if (reads) this.setValidators(validators)
-    // Another version is another page, but not another state of what an unsafe method changes.
+    // A new version makes a different page, but not a different state of what an unsafe method changes.
     const [conditions, compared] =
       reads || !isVersioned ? [headers, validators] : withoutVersion(headers, validators)
     const { status, reason } = evaluatePreconditions(method, conditions, compared, settings)

@@ -30,9 +30,8 @@ export interface HttpCacheOptions {
    * whose route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
    * `Authorization`, or if a cookie was set or read (`ctx.cookies.get`, `ctx.session`). Default: none.
    *
-   * @example
-   * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })
-   * koaHttpCache({ cacheControl: 'private, max-age=60' })
+   * @example koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] }) koaHttpCache({ cacheControl: 'private,
+   * max-age=60' })
    */
   readonly cacheControl?: CacheDirective | readonly CacheDirective[] | (string & {}) | undefined
   /** The lifetime of the same responses, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
@@ -57,13 +56,11 @@ export interface HttpCacheOptions {
    */
   readonly autoEtag?: boolean | undefined
   /**
-   * Write the groups of `ctx.cacheGroups` in a CDN's own field as well: `Surrogate-Key` (Fastly), `Cache-Tag`
+   * Write the groups of `ctx.cacheGroups` to a CDN's own field as well: `Surrogate-Key` (Fastly), `Cache-Tag`
    * (Cloudflare), `xkey` (Varnish). They are separated by commas if the field's name contains `tag`, else by
-   * spaces.
-   * Default: none.
+   * spaces. Default: none.
    *
-   * @example
-   * koaHttpCache({ groups: { header: 'Surrogate-Key' } })
+   * @example koaHttpCache({ groups: { header: 'Surrogate-Key' } })
    */
   readonly groups?: GroupOptions | undefined
   /** Give the reason for the response in `X-Http-Cache`. Default: true in development (`NODE_ENV`). */

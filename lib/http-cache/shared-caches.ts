@@ -6,7 +6,7 @@ import { hasReadCookies } from './cookie-reads.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
-// Not 404 and 410, although caches may store them: what is missing now may exist in a moment.
+// Not 404 and 410, although caches may store them: what is missing now may exist a moment later.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
 
 /** Whether the route, or whoever responded, wrote nothing about caching where there are defaults for that. */
@@ -40,7 +40,7 @@ function cookieUse(ctx: Context): string | undefined {
 /** `no-store` for an error that leaves koaHttpCache, whether Koa or an upstream middleware responds to it. */
 export function forbidStoringError(ctx: Context, state: RequestState, error: unknown): void {
   if (statusOfError(error) < 500 || !replaceWritten(ctx, state) || typeof error !== 'object') return
-  // Koa drops every field that is not in the error's own headers, which win. A frozen error is left as it is.
+  // Koa drops every field that is not in the error's own headers, which win. A frozen error stays as it is.
   const { headers } = error as { headers?: object }
   Reflect.set(error as object, 'headers', { 'Cache-Control': 'no-store', ...headers })
 }
@@ -61,7 +61,7 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
   return true
 }
 
-/** The problem of a response that has to do with a cookie and that shared caches may store; else undefined. */
+/** The problem with a response that involves a cookie and that shared caches may store; otherwise undefined. */
 export function sharedCookieProblem(ctx: Context, state: RequestState): string | undefined {
   if (state.sharesCookies) return undefined
   const use = cookieUse(ctx)

@@ -23,7 +23,7 @@ export const SECONDS_DIRECTIVES = [
   'stale-if-error'
 ] as const
 
-/** Directives of requests (RFC 9111 section 5.2.1). */
+/** Request directives (RFC 9111 section 5.2.1). */
 export const REQUEST_DIRECTIVES = ['max-stale', 'min-fresh', 'only-if-cached'] as const
 
 /** `no-cache` and `private` may have field names, to which they are then limited; an extension, a string. */
@@ -38,7 +38,9 @@ const DICTIONARY_KEY = /^[a-z*][a-z0-9_.*-]*$/
 const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-z-]*)$/i
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 
-/** Targeted fields are dictionaries (RFC 9213 section 2.1), which caches ignore as a whole for one wrong member. */
+/**
+ * Targeted fields are dictionaries (RFC 9213 section 2.1), which caches ignore as a whole if one member is wrong.
+ */
 type Syntax = 'list' | 'dictionary'
 
 type Directives = ReadonlyMap<string, DirectiveValue>
@@ -85,7 +87,7 @@ export function wholeSeconds(milliseconds: number): number {
 const DIRECTIVES = /(?:[^,"]|"(?:[^"\\]|\\.)*")+/g
 const TO_SHARED_CACHES = /^(?:public|private|s-maxage|proxy-revalidate)(?:=|$)/i
 
-/** The value for a response to one visitor: `private`, without directives to shared caches. */
+/** The value for a response to one visitor: `private`, without directives for shared caches. */
 export function privateCacheControl(value: string): string {
   const directives = Array.from(value.matchAll(DIRECTIVES), ([text]) => text.trim())
   const has = (name: string) => directives.some(text => text.toLowerCase() === name)
@@ -140,7 +142,7 @@ function checkContradictions(directives: Directives): void {
 const MAX_GROUPS = 32
 const GROUP = /^[ -~]{1,32}$/
 const EXPECTED_GROUP = '1 to 32 printable ASCII characters'
-// Surrogate-Key and xkey are split at blanks, Cache-Tag at commas; Cloudflare forbids blanks in tags as well.
+// Surrogate-Key and xkey are split at spaces, Cache-Tag at commas; Cloudflare forbids spaces in tags as well.
 const SEPARATOR = /[ ,]/
 
 /**
@@ -163,10 +165,10 @@ export function formatGroups(groups: readonly string[]): string {
 }
 
 /**
- * The groups as a CDN reads them: separated by commas in a field of tags (`Cache-Tag`), else by blanks
+ * The groups as a CDN reads them: separated by commas in a field of tags (`Cache-Tag`), else by spaces
  * (`Surrogate-Key`, `xkey`).
  *
- * @throws TypeError for a group with a blank or a comma
+ * @throws TypeError for a group with a space or a comma
  */
 export function formatKeys(header: string, groups: readonly string[]): string {
   const unfit = groups.find(group => SEPARATOR.test(group))

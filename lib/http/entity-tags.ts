@@ -17,8 +17,8 @@ const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
 /**
  * The entity tag of an identifier. One that has the form of a tag is used as it is.
  *
- * @throws TypeError for characters that RFC 9110 section 8.8.3 does not allow between the quotes (quotes,
- *   blanks, control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty
+ * @throws TypeError for characters that RFC 9110 section 8.8.3 does not allow between the quotes (quotes, spaces,
+ * control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty
  *   string
  */
 export function formatEtag(opaque: string, weak = false): string {

@@ -17,11 +17,11 @@ export function isFieldValue(value: unknown): value is string {
  * @param filename any text; of a path, the last segment is used. One that consists of separators is no name
  */
 export async function attachment(filename: string): Promise<string> {
-  // Few servers send downloads.
+  // Loaded on demand, because few servers send downloads.
   const { default: contentDisposition } = await import('content-disposition')
-  // A lone surrogate is no character: RFC 8187 encodes UTF-8.
+  // A lone surrogate is not a character: RFC 8187 encodes UTF-8.
   const name = filename.replace(/[\u0000-\u001f\u007f-\u009f\p{Surrogate}]/gu, '_')
-  // For clients that do not know `filename*`; ASCII alone is read alike by all of them.
+  // For clients that do not know `filename*`: only ASCII is read alike by all of them.
   const fallback = name.replace(/[^\x20-\x7e]/gu, '_')
   // Without a name browsers take the one in the URL.
   return contentDisposition(name, { fallback }).replace(/; filename\*=UTF-8''$/, '')
@@ -38,7 +38,7 @@ export function contentType(path: string): string {
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type
 }
 
-// Types beside text/* whose bytes compress; images and woff2 are compressed already.
+// Types other than text/* that compress well; images and woff2 are compressed already.
 const COMPRESSIBLE =
   /^text\/|[/+](?:json|xml|javascript|wasm|svg)$|\+(?:json|xml)$|^font\/(?:ttf|otf)$|^application\/(?:vnd\.ms-fontobject|x-font-ttf)$/
 

@@ -49,7 +49,7 @@ function readWeights(acceptEncoding: string): Map<string, number> {
 }
 
 // Compression Dictionary Transport (RFC 9842): which dictionary a request offers, and for which requests a
-// response may be one.
+// response may become one.
 
 /** The content coding of a delta, Dictionary-Compressed Zstandard (section 5). */
 export const DELTA_CODING = 'dcz'
@@ -58,7 +58,7 @@ export const DELTA_CODING = 'dcz'
 const AVAILABLE = /^:[A-Za-z0-9+/]{43}=:$/
 
 /**
- * The SHA-256 of the dictionary that a client has and may be answered with; undefined when it has none, does
+ * The SHA-256 of the dictionary that a client has and a response may use; undefined when it has none, does
  * not accept deltas by name, or could not read the response: the size of one that it cannot read must not
  * depend on what is in its cache (section 9.3).
  */

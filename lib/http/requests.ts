@@ -1,7 +1,7 @@
-// What a request says of itself: whether it comes from this machine, and whether it opens a page.
+// What a request says about itself: whether it comes from this machine, and whether it opens a page.
 import type { IncomingMessage } from 'node:http'
 
-/** The parts of a request that tell. */
+/** The parts of a request that tell this. */
 export type Requester = Pick<IncomingMessage, 'headers' | 'url'> & {
   readonly httpVersion?: string
   readonly socket: { readonly remoteAddress?: string | undefined }
@@ -19,14 +19,14 @@ const LOOPBACK_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const LOOPBACK_ADDRESS = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 
 /**
- * Whether a page may be shown with what is for this machine alone: links and redirects of other sites lead to it.
+ * Whether a page may show what is only for this machine: links and redirects on other sites may lead to it.
  * Checks the name as well as the address, because a foreign name may resolve to 127.0.0.1 (DNS rebinding).
  *
  * @param hosts names in lower case, without port, that are trusted whatever the address
  */
 export function isLocal(request: Requester, hosts: ReadonlySet<string>): boolean {
   const { headers, url, socket, httpVersion } = request
-  // No browser speaks HTTP/1.0, but nginx with `proxy_pass` alone does, and tells of itself in no other way.
+  // No browser speaks HTTP/1.0, but nginx with a bare `proxy_pass` does, and gives no other sign of itself.
   if (httpVersion === '1.0') return false
   // In absolute form the target has a host of its own, which would win (RFC 9112 section 3.2.2).
   if (!url?.startsWith('/') || FORWARDED.some(name => headers[name] !== undefined)) return false
@@ -50,7 +50,7 @@ export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']
 
 // Whether a request opens a page (Fetch Metadata Request Headers, W3C, sections 2.1 and 2.2).
 
-/** What a page is opened in. The others of a navigation are `object` and `embed`. */
+/** What a page is opened in. The other destinations of a navigation are `object` and `embed`. */
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
 /**

@@ -708,7 +708,7 @@ test.serial('verify <dir> names each copy that is not one, and exits with 1', as
   t.deepEqual(stderr.trimEnd().split('\n'), [
     'dist/a.css.br cannot be decompressed',
     ...WRITABLE_CODINGS.map(
-      ({ extension }) => `dist/gone.css${extension} has no original, so nobody needs it: remove it`
+      ({ extension }) => `dist/gone.css${extension} has no original, so it is not needed: remove it`
     ).toSorted()
   ])
   const json = await run(root, 'verify dist --json')

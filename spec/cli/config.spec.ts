@@ -141,7 +141,7 @@ test.serial(
     t.is(
       stderr,
       `koa-fresh-assets: cannot load assets.config.ts: Node ${process.versions.node} cannot import ` +
-        'TypeScript: run npm install --save-dev tsx, or name what tsc made of it, as in ' +
+        'TypeScript: run npm install --save-dev tsx, or name the file that tsc wrote for it, as in ' +
         '--config build/assets.config.js\n'
     )
   }

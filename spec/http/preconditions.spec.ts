@@ -556,7 +556,7 @@ test('S58 another name for this machine is not trusted (DNS rebinding)', t => {
   t.false(from('127.0.0.1', { host: 'localhost' }, { url: 'http://evil.example/' }))
 })
 
-test('S68 HTTP/1.0 is spoken by proxies, not by browsers', t => {
+test('S68 HTTP/1.0 requests are taken for those of proxies, not of browsers', t => {
   const request = { url: '/', headers: { host: 'localhost' }, socket: { remoteAddress: '::1' } }
   t.true(isLocal({ ...request, httpVersion: '1.1' }, NONE))
   t.true(isLocal({ ...request, httpVersion: '2.0' }, NONE))
@@ -575,7 +575,7 @@ test('S69 a frame of another site is not this machine, a link is', t => {
   }
 })
 
-test('S58 what a proxy forwards comes from anywhere', t => {
+test('S58 what a proxy forwards may come from anywhere', t => {
   for (const name of ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']) {
     t.false(from('127.0.0.1', { host: 'localhost', [name]: '' }), name)
     t.false(
@@ -717,7 +717,7 @@ test('DLT-03 unless dcz is accepted by name there is no dictionary', t => {
   t.is(offeredDictionary({ 'available-dictionary': available(OLD) }), undefined)
 })
 
-test('DLT-03 S62 a field that is not one hash is none', t => {
+test('DLT-03 S62 a field that is not exactly one hash offers no dictionary', t => {
   const hash = sha256(OLD).toString('base64')
   const wrong = [
     ...['', ':', '::', hash, `:${hash}`, `"${hash}"`, `:${hash}: `, `:${hash}:, :${hash}:`],
@@ -732,7 +732,7 @@ test('DLT-03 S62 a field that is not one hash is none', t => {
   for (const field of wrong) t.is(offered({ 'available-dictionary': field }), undefined, field)
 })
 
-test('DLT-03 a page that may not read the response gets none that depends on its cache', t => {
+test('DLT-03 a page that may not read the response gets none that depends on the browser’s cache', t => {
   const from = (mode: string, site: string) =>
     offered({ 'sec-fetch-mode': mode, 'sec-fetch-site': site }) !== undefined
   for (const site of ['cross-site', 'same-site']) {
@@ -743,7 +743,7 @@ test('DLT-03 a page that may not read the response gets none that depends on its
   for (const site of ['same-origin', 'none']) t.true(from('no-cors', site), site)
 })
 
-test('DLT-01 a pattern of URLs is literal but for its star', t => {
+test('DLT-01 a pattern of URLs is literal except for its star', t => {
   t.is(useAsDictionary('/assets/app-', '.js'), 'match="/assets/app-*.js"')
   t.is(
     useAsDictionary('/static/(a)+b:c{d}-', '.js'),

@@ -28,7 +28,7 @@ function linesOf(name: string): number {
 }
 
 for (const [name, application] of Object.entries(applications)) {
-  test(`${name} responds after the move as it did before, but for what is listed`, async t => {
+  test(`${name} responds after the move as it did before, except for what is listed`, async t => {
     const { before, after, front, behind, paths, compressed } = application
     const [old, ours] = [await project(t, application), await project(t, application)]
     for (const dir of compressed) await compress(join(ours, dir))
@@ -70,7 +70,7 @@ function verdictsOn(found: Differences): readonly number[] {
   return [verdicts.size, count('ours'), count('either'), count('theirs')]
 }
 
-test.after('every verdict is about something', t => {
+test.after('every listed verdict applies to some request', t => {
   if (judged < Object.keys(applications).length) return
   t.deepEqual(
     VERDICTS.filter(verdict => !used.has(verdict)),

@@ -244,7 +244,7 @@ test('S47 a file that becomes a FIFO, and a FIFO in the place of a target, hold 
 })
 
 for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
-  test(`S24 precompile writes nothing through ${folder} of public when that is a link out`, async t => {
+  test(`S24 precompile writes nothing through ${folder} of public when that is a link that leads out`, async t => {
     const root = makeProject(t, {
       'apps/web/assets/stylesheets/app.css': 'a{}',
       'apps/web/assets/stylesheets/sub/deeper/x.css': 'x{}',
@@ -263,7 +263,7 @@ for (const folder of ['assets', 'assets/sub', 'assets/sub/deeper']) {
     t.true(filesBelow(outside).length > 1, 'unless links are followed')
   })
 
-  test(`S24 a live build writes nothing through ${folder} of public when that is a link out`, async t => {
+  test(`S24 a live build writes nothing through ${folder} of public when that is a link that leads out`, async t => {
     const outside = makeProject(t, { precious: 'precious' })
     const root = makeProject(t)
     mkdirSync(join(root, 'public', folder, '..'), { recursive: true })

@@ -68,7 +68,7 @@ for (const place of PLACES) {
     }
   })
 
-  test(`S26 the well-known folder is served where a root of URLs is${where}`, async t => {
+  test(`S26 the well-known folder is served at the root of the URLs only${where}`, async t => {
     for (const { front } of await shared) {
       const answer = await ask(front.port, 'GET', `${at}/.well-known/x`)
       // RFC 8615: it is at the root of a host alone.

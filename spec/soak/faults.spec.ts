@@ -61,7 +61,7 @@ for (const [name, environment] of Object.entries({
   })
 }
 
-test('compress that is killed between write and rename leaves no half copy, and the next run completes it', async t => {
+test('compress that is killed between write and rename leaves no partial copy, and the next run completes it', async t => {
   const root = makeProject(t, { 'a.js': 'a();'.repeat(1000), 'b.js': 'b();'.repeat(1000) })
   const preload = `--import=${moduleFile(`spec/support/${KILLED}`)}`
   const { child, outcome } = start(root, ['compress', '.'], {

@@ -66,7 +66,7 @@ function temporaries(directory: string): string[] {
   return readdirSync(directory).filter(name => name.endsWith('.tmp'))
 }
 
-test.serial('a process that is killed while it publishes leaves no half file', async t => {
+test.serial('a process that is killed while it publishes leaves no partial file', async t => {
   t.timeout(120_000)
   const size = 64 * 1024 * 1024
   const root = makeProject(t, {

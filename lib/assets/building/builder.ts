@@ -25,7 +25,7 @@ import {
 
 export interface BuilderOptions {
   readonly warn: (message: string) => void
-  /** The apps whose assets refer to each other by what `all` makes. Default: all. */
+  /** The apps whose assets refer to each other by the URLs that `all` makes. Default: all. */
   readonly only?: (app: AppSettings) => boolean
   /** Keeps drafts until an input changes. */
   readonly index?: MtimeIndex
@@ -43,7 +43,7 @@ export interface BuildResult {
 
 /** An asset under its plain name. */
 export interface Plain extends Draft {
-  /** Whether another process would make the same of the same inputs, and has nothing to warn of. */
+  /** Whether another process would make the same from the same inputs, with nothing to warn about. */
   readonly isLasting: boolean
 }
 
@@ -99,7 +99,7 @@ export class Builder {
     const isSame = drafts.length === last?.drafts.length
     if (isSame && drafts.every((draft, at) => draft === last.drafts[at])) return last.result
     const result = await this.#finish(all, failures)
-    // With failures it is looked again: what is missing may have been added to `public`.
+    // After failures it looks again: what was missing may have been added to `public`.
     this.#last = result.failures.length === 0 ? { drafts, result } : undefined
     return result
   }
@@ -148,7 +148,7 @@ export class Builder {
     const entry = index?.get(path)
     const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
     if (isKnown && (await hasSameInputs(entry))) return entry.drafted
-    // A miss is the source's: a compiler's failure is a CompileError.
+    // A miss concerns the source: a compiler's failure is a CompileError.
     const drafted = await ifThere(this.#draftAnew(place))
     if (!drafted) return undefined
     const { inputs, isSettled } = drafted.draft
@@ -172,7 +172,7 @@ export class Builder {
   }
 }
 
-/** Undefined when the source was edited or removed since it was drafted; its publication tells so. */
+/** Undefined when the source was edited or removed since it was drafted; its publication reports that. */
 async function readAgain({ draft, sums }: Drafted): Promise<string | undefined> {
   const bytes = await ifThere(readContent(draft.content))
   return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined

@@ -33,7 +33,7 @@ export interface Unfinished extends Place, Drafted {
 export interface Finished {
   /** By path; each comes after the assets that it refers to. */
   readonly assets: Assets
-  /** The paths of modules that refer to each other, of each such group one cycle. */
+  /** The paths of modules that refer to each other: one cycle of each such group. */
   readonly moduleCycles: readonly (readonly string[])[]
 }
 
@@ -54,7 +54,7 @@ export function finishAll(nodes: ReadonlyMap<string, Unfinished>): Finished {
       moduleCycles.push(way.map(({ path }) => path))
     }
     const shared = hasStyles ? newestMtime(group, assets) : undefined
-    // Before any of them is finished, as each counts what it refers to.
+    // Before any of them is finished, because each takes the newest of what it refers to.
     const times = group.map(node => shared ?? newestMtime([node], assets))
     for (const [at, node] of group.entries()) {
       const mtimeNs = times[at] ?? 0n
@@ -83,9 +83,8 @@ function urlsIn(
 }
 
 /**
- * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each
- * other by plain names with that digest as the query, so a change in one changes the bytes, and the
- * fingerprint, of each.
+ * Stylesheets in a cycle cannot contain each other's digests. They share one digest: they refer to each other by
+ * plain names with that digest as the query, so a change in one changes the bytes, and the fingerprint, of each.
  */
 function digestOfCycle(group: readonly Unfinished[], urlsOf: (node: Unfinished) => Urls): string {
   const hash = createHash('sha256')
@@ -175,7 +174,7 @@ function importsOf({ app, name, draft, links }: Unfinished): Imports | undefined
  */
 function groupsInOrder<T>(nodes: Iterable<T>, edges: (node: T) => readonly T[]): T[][] {
   const groups: T[][] = []
-  // Infinity for those that have their group, as they are no way back.
+  // Infinity for those that have their group, as none of them leads back.
   const indexes = new Map<T, number>()
   const open: T[] = []
   const visit = (node: T): number => {
@@ -195,7 +194,7 @@ function groupsInOrder<T>(nodes: Iterable<T>, edges: (node: T) => readonly T[]):
   return groups
 }
 
-/** A shortest way from a node of a cycle back to itself; the node is at both ends. */
+/** A shortest path from a node of a cycle back to itself; the node is at both ends. */
 function cycleThrough<T>(start: T, edges: (node: T) => readonly T[]): T[] {
   const cameFrom = new Map<T, T>()
   const queue = [start]

@@ -1,4 +1,4 @@
-// What is in the folder of `public` that assets are published to, as the names of files tell.
+// What is in the folder of `public` that assets are published to, judging by the names of files.
 import { join, relative, sep } from 'node:path'
 import { splitDelta } from '../../files/delta-format.ts'
 import { entriesBelow } from '../../files/disk.ts'
@@ -14,7 +14,7 @@ export interface PublishedFile {
   readonly file: string
   /** The path without the fingerprint; that of the file beside a delta. */
   readonly base: string
-  /** In its name: of its bytes; of the bytes that a delta starts from. */
+  /** The digest in its name: that of its bytes, or for a delta that of the bytes that it starts from. */
   readonly digest: string
 }
 

@@ -17,7 +17,7 @@ import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest, REMEDY } from './manifest/read-manifest.ts'
 import { groupBy, listPublished } from './published-files.ts'
 
-/** A file that is not as it must be. */
+/** A file that is not as it should be. */
 export interface VerifyProblem {
   /** The URL path of the file, `/assets/app-<32 hex>.css.br`; in a directory, its path there. */
   readonly path: string
@@ -30,7 +30,7 @@ export interface VerifyCopiesReport {
   readonly directory: string
   /** The number of compressed copies in it. */
   readonly copies: number
-  /** The number of copies that this Node cannot decompress, so nobody compared them. */
+  /** The number of copies that this Node cannot decompress, so they were not compared. */
   readonly unread: number
   /** The number of files that the bundler's manifest in it names; undefined without one. */
   readonly files?: number
@@ -127,7 +127,7 @@ interface Checked {
   readonly path: string
   /** What is wrong with it, to be read after its path: `is missing`. */
   readonly fault: string | undefined
-  /** Whether nobody looked: this Node lacks the coding. */
+  /** Whether it was not checked: this Node lacks the coding. */
   readonly isUnread?: boolean
 }
 
@@ -175,7 +175,7 @@ function writtenSince(target: string): string {
 
 const NO_EARLIER =
   'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
-const NO_ORIGINAL = 'has no original, so nobody needs it: remove it'
+const NO_ORIGINAL = 'has no original, so it is not needed: remove it'
 
 async function fileWith(digest: string, files: readonly string[]): Promise<string | undefined> {
   for (const file of files) if ((await digestOfFile(file)) === digest) return file

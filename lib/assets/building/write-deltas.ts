@@ -1,4 +1,4 @@
-// The deltas beside a file: what they are made from, whether they are right, and what they save. Precompile
+// The deltas beside a file: what they are made from, whether they are correct, and what they save. Precompile
 // makes them from the versions of earlier deploys of an asset that changed, `compress` from an earlier build.
 import { join } from 'node:path'
 import { readInPlace, requireInPlace, type ServedPlace } from '../../files/containment.ts'
@@ -30,9 +30,11 @@ import { groupBy, listPublished, type Published, type PublishedFile } from './pu
 export interface DeltaSavings {
   /** How many deltas there are. */
   readonly files: number
-  /** Total size of these, in bytes. */
+  /** Their total size, in bytes. */
   readonly bytes: number
-  /** Total size of what is sent without them: for each, the smallest representation of its file, in bytes. */
+  /**
+   * Total size of what would be sent without them: for each, the smallest representation of its file, in bytes.
+   */
   readonly insteadOf: number
 }
 
@@ -42,7 +44,7 @@ export interface DeltaReport extends DeltaSavings {
   readonly isWritable: boolean
 }
 
-/** The sizes of a delta and of what is sent without it, in bytes. */
+/** The sizes of a delta and of what would be sent without it, in bytes. */
 export interface DeltaSizes {
   readonly size: number
   readonly insteadOf: number
@@ -120,7 +122,7 @@ export async function writerAgainst(directory: string, served: BuiltDirectory) {
   const versions = groupBy(older.files.filter(isCompressibleType), keyOf)
   return async (path: string, target: DeltaTarget): Promise<readonly DeltaSizes[]> => {
     const { file, bytes } = target
-    // A file that was built anew under its name may have other bytes than the deltas beside it lead to.
+    // A file that was rebuilt under the same name may have other bytes than the deltas beside it lead to.
     for (const delta of deltas.get(path) ?? []) {
       const [deltaFile, from] = [join(served.path, delta), splitDelta(delta)?.digest ?? '']
       if (await faultOfDelta(deltaFile, from, file)) await removeFile(deltaFile)
@@ -162,7 +164,7 @@ interface DeltaTarget {
 /**
  * Writes deltas from the first three of these files, and removes those that no longer pay.
  * @param earlier files that a browser may have: one without the digest is not the version that its name says
- * @returns the sizes of the deltas that there are now, as they are sent, by their files
+ * @returns the sizes of the deltas that exist now, as they are sent, by their files
  */
 async function updateDeltas(
   { file, bytes, smallest, mtimeNs }: DeltaTarget,
@@ -192,7 +194,7 @@ async function updateDeltas(
   return sizes
 }
 
-/** Undefined also for a file of other bytes than those with the digest, and for one too large for deltas. */
+/** Undefined also for a file whose bytes do not have the digest, and for one too large for deltas. */
 async function readBytes(place: ServedPlace, file: string, digest: string | undefined) {
   const read = await readInPlace(place, file, MAX_DELTA_BYTES)
   if (!read || read === 'too-large') return undefined
@@ -200,7 +202,7 @@ async function readBytes(place: ServedPlace, file: string, digest: string | unde
 }
 
 /**
- * What is wrong with a delta, to be read after its path; undefined for one that is right. Its seal is
+ * What is wrong with a delta, to be read after its path; undefined for a correct one. Its seal is
  * compared; it is decoded where the earlier version is there and this Node can.
  * @param from the digest of what it starts from
  * @param target the file that it leads to

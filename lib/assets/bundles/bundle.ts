@@ -9,15 +9,17 @@ export interface Bundle {
   readonly names: readonly string[]
   /** Undefined for an unknown name. */
   readonly entry: (name: string) => BundleEntry | undefined
-  /** All that an entry uses, by imports of whatever kind and by URLs; undefined where the manifest says nothing. */
+  /**
+   * Everything that an entry uses, by imports of any kind and by URLs; undefined where the manifest does not say.
+   */
   readonly usedBy?: (name: string) => readonly string[]
   /** Files that the tags of some entry name. */
   readonly tagged: ReadonlySet<string>
-  /** Files by the names of their sources, as far as the manifest tells. */
+  /** Files by the names of their sources, as far as the manifest gives them. */
   readonly sources: ReadonlyMap<string, string>
   /** All files that the manifest names. */
   readonly files: ReadonlySet<string>
-  /** Those whose names contain a hash of what is in them. */
+  /** Those whose names contain a hash of their content. */
   readonly hashed: ReadonlySet<string>
 }
 
@@ -47,7 +49,7 @@ export interface FollowedBuild {
 /** A mount that has entries: those of a build, or of Vite's dev server. */
 export interface EntrySource {
   readonly urlPath: string
-  /** As a message calls it: a manifest, or the dev server. */
+  /** What messages call it: a manifest, or the dev server. */
   readonly label: string
   /** The entries, as far as they are known. */
   readonly names: readonly string[]
@@ -55,7 +57,7 @@ export interface EntrySource {
   readonly sourceNames?: readonly string[] | undefined
   /** Changes with the tags of any entry. */
   readonly version: string
-  /** Undefined for a dev server, which tells pages by itself. */
+  /** Undefined for a dev server, which notifies pages itself. */
   readonly followed?: FollowedBuild | undefined
   /** Undefined for an unknown name. */
   entry(name: string): EntryUrls | undefined
@@ -63,7 +65,7 @@ export interface EntrySource {
   isEntry(name: string): boolean
   /**
    * Any of its files by the name of the source; undefined for an unknown name.
-   * @param isChosen whether the page names the mount, so that what cannot be known is taken for its file
+   * @param isChosen whether the page names the mount, so that an unverifiable name is taken for one of its files
    */
   file(name: string, isChosen: boolean): AssetAddress | undefined
   /** @param file decoded path below the mount's directory */
@@ -80,7 +82,7 @@ export interface BundleEntry {
   readonly preloads: readonly string[]
 }
 
-/** What some of the chunks import statically, by keys, and themselves; imports come first. */
+/** What the chunks with these keys import statically, and the chunks themselves; imports come first. */
 export function graphOf<Chunk extends { readonly imports: readonly string[] }>(
   chunks: ReadonlyMap<string, Chunk>,
   keys: Iterable<string>
@@ -96,7 +98,7 @@ export function graphOf<Chunk extends { readonly imports: readonly string[] }>(
   )
 }
 
-/** All chunks that some of them use, at once or later, by keys, and themselves. */
+/** All chunks that those with these keys use, at once or later, and the chunks themselves. */
 export function usedFrom<Chunk extends { readonly uses: readonly string[] }>(
   chunks: ReadonlyMap<string, Chunk>,
   keys: Iterable<string>

@@ -100,7 +100,7 @@ export class Bundles {
     return this.#pick(`'${name}'`, mount, source => source.file(name, isChosen))
   }
 
-  /** As a message calls the places that were searched. */
+  /** What messages call the places that were searched. */
   labelsAt(mount: string | undefined): string {
     return this.#sourcesAt(mount)
       .map(({ label }) => label)
@@ -118,7 +118,7 @@ export class Bundles {
       return one === undefined ? [] : [{ one, urlPath: source.urlPath }]
     })
     const [first, ...others] = found
-    // Without a build, each mount of a test may have anything.
+    // Without a build, any mount of a test may have any name.
     if (others.length === 0 || this.#env === 'test') return first?.one
     const [path, ...more] = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
     throw new TypeError(

@@ -1,4 +1,4 @@
-// What pages load while Vite's dev server compiles the sources, and how a dev server that runs is found.
+// What pages load while Vite's dev server compiles the sources, and how a running dev server is found.
 import { readdir, readFile } from 'node:fs/promises'
 import { get as getOverHttp } from 'node:http'
 import { get as getOverHttps } from 'node:https'
@@ -29,14 +29,14 @@ export interface Announcement {
   readonly token: string
 }
 
-/** What the dev server responds below its base: it may have ended without removing its announcement. */
+/** What the dev server responds with below its base: it may have ended without removing its announcement. */
 export interface DevServerStatus {
   readonly token: string
   /** By entry, when it was changed last: `lastHMRTimestamp`, 0 if it was not. */
   readonly changed: Readonly<Record<string, number>>
 }
 
-/** Where it responds so. */
+/** Where it responds with this. */
 export const STATUS = '@koa-fresh-assets'
 
 /** @param dir the directory of the build */
@@ -66,7 +66,7 @@ export interface DevServer {
   readonly inputs?: ReadonlyMap<string, number>
   /** Whether a page needs React's preamble, unless `entry` is told. */
   readonly isReact?: boolean
-  /** The names in Vite's root; undefined when not known. */
+  /** The names in Vite's root; undefined when unknown. */
   readonly top?: ReadonlySet<string> | undefined
 }
 
@@ -93,7 +93,7 @@ export class AnnouncedDevServer {
   readonly #dir: string
   readonly #base: string
   readonly #warn: (message: string) => void
-  /** A build that empties its directory removes the file of a server that goes on. */
+  /** A build that empties its directory removes the file of a server that is still running. */
   #last: string | undefined
 
   constructor(dir: string, urlPath: string, warn: (message: string) => void) {
@@ -146,11 +146,11 @@ function parse(text: string): Record<string, unknown> | undefined {
 
 const LONGEST_MS = 5000
 
-/** Empty when nobody responds. */
+/** Empty when nothing responds. */
 function responseOf(url: string): Promise<string> {
   return new Promise(resolve => {
     const get = url.startsWith('https:') ? getOverHttps : getOverHttp
-    // Its certificate is one of a person's own machine.
+    // Its certificate is one that a developer made on this machine.
     const options = { rejectUnauthorized: false, timeout: LONGEST_MS }
     const request = get(url, options, response => {
       let text = ''

@@ -44,7 +44,7 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
       return { stylesheets, scripts, preloads: graph.map(each => each.file) }
     },
     usedBy: name => usedFrom(outputs, [entries.get(name) ?? '']).map(({ file }) => file),
-    // What a loader copies is made of one source, and a script or a stylesheet is an entry or nobody's.
+    // What a loader copies is made from one source; a script or stylesheet is an entry's, or belongs to no source.
     sources: new Map(
       Array.from(outputs.values()).flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
         const isCopied = !/\.(?:m?js|css)(?:\.map)?$/.test(file) && others.length === 0

@@ -1,4 +1,4 @@
-// Which names contain a hash of what is in the file. A file that is wrongly taken for hashed is stale in
+// Which names contain a hash of the file's content. A file that is wrongly taken for hashed is stale in
 // browsers for a year, and one that is not recognised costs a revalidation: when in doubt, it is not hashed.
 import { posix } from 'node:path'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
@@ -24,14 +24,14 @@ export function hashedAmong(groups: readonly (readonly NamedFile[])[], hash: Reg
   const suffixed = groups.map(files => ({ files, own: ownSuffixes(files, hash) }))
   const count = suffixed.reduce((sum, { own }) => sum + own.length, 0)
   const hashed = suffixed.flatMap(({ files, own }) => {
-    // Nobody gives each file another word.
+    // Nobody gives each file a different word.
     const isPattern = count > 1 && own.length === files.length
     return own.filter(({ suffix }) => isPattern || !isWritten(suffix))
   })
   return new Set(hashed.map(({ file }) => file).filter(file => !hasFixedUrl(file)))
 }
 
-/** A suffix of several files is that of a release, such as a date or a commit. */
+/** A suffix that several files share stands for a release, such as a date or a commit. */
 function ownSuffixes(files: readonly NamedFile[], hash: RegExp) {
   const bearers = new Map<string, Set<string>>()
   for (const [file, stem] of files) {

@@ -6,7 +6,7 @@ import { isRecord } from '../../options.ts'
 import { fileBelow, texts } from './bundle.ts'
 
 export interface KeptFile {
-  /** When the last build that names it was replaced, in milliseconds since 1970. */
+  /** When the last build that named it was replaced, in milliseconds since 1970. */
   readonly replaced: number
   /** Whether it never changes at its URL. */
   readonly isHashed: boolean
@@ -50,7 +50,7 @@ function filesOf(build: unknown): [string, KeptFile][] {
   return [...entries(hashed, true), ...entries(others, false)]
 }
 
-/** For people, too: a build for each time, the latest first. */
+/** Readable for people, too: one build for each time, the latest first. */
 export function writtenKept(kept: KeptFiles): Buffer {
   const all = [...kept].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const times = new Set(all.map(([, { replaced }]) => replaced))

@@ -22,7 +22,7 @@ import { readWebpack } from './webpack.ts'
 const CONCURRENCY = 4
 /** A file that was written more recently may be half written. */
 const RESTED_MS = 1000
-/** A build that has not written its manifest by then does not: with fixed names it may be the same. */
+/** A build that has not written its manifest by then never will: with fixed names it may be the same. */
 const FINISHED_MS = 2000
 
 type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & {
@@ -95,7 +95,7 @@ export class MountedBundle implements EntrySource, FollowedBuild {
   entry(name: string): EntryUrls | undefined {
     const { host, env } = this.#options
     if (!this.#bundle) {
-      // Tests are about the application.
+      // Tests are about the application, not the build.
       if (env === 'test') return sourceUrls(host, this.urlPath, name)
       const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.mount.manifest}, and Vite is not running with the plugin freshAssets (npx vite)`
       // The page is a developer's own, and the remedy is not in its code.

@@ -2,7 +2,7 @@
 import { encodeAsImported } from '../urls/encode.ts'
 import type { EntryUrls } from '../views/entry.ts'
 
-/** What Vite takes for a stylesheet. A link to one gets CSS, and is swapped by HMR. */
+/** What Vite takes for a stylesheet. A link to one gets CSS, and HMR replaces it. */
 export const STYLESHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/
 
 /** Whether a tag can load a source of this name, compiled. */

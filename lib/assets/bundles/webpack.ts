@@ -7,7 +7,7 @@ import { HASHES, hashedAmong } from './hashed-names.ts'
 
 /** What stats say of a file. */
 interface Asset {
-  /** Relative to the compiler's context, of what a loader copies. */
+  /** For what a loader copies; relative to the compiler's context. */
   readonly source: string | undefined
   readonly isModule: boolean
   readonly isHashed: boolean
@@ -34,7 +34,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   const isModule = (file: string) => assets?.get(file)?.isModule || /\.mjs(?:\?|$)/.test(file)
   return {
     names: [...entries.keys()],
-    // In the order of the list, in which a chunk stands behind those that it needs.
+    // In the order of the list, in which a chunk comes after those that it needs.
     entry: name => {
       const listed = entries.get(name)
       if (!listed) return undefined
@@ -77,7 +77,7 @@ function readAssets(given: unknown): ReadonlyMap<string, Asset> | undefined {
   const assets = new Map<string, Asset>()
   for (const asset of given) {
     const { name, info, filteredChildren } = isRecord(asset) ? asset : {}
-    // webpack leaves out those that a build has not written anew.
+    // webpack leaves out those that a build has not rewritten.
     if (filteredChildren) throw new TypeError('it omits assets: set cachedAssets: true')
     if (isBelow(name)) assets.set(name, readInfo(name, isRecord(info) ? info : {}))
   }

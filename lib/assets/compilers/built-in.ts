@@ -1,5 +1,5 @@
-// The built-in compilers, of optional peer dependencies, which are loaded when the first source needs them, as
-// is our file for each: another one is a file of its own and a row here.
+// The built-in compilers, from optional peer dependencies. Each, with our file for it, is loaded when the first
+// source needs it; to add one, add a file and a row here.
 import { basename, dirname } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import type * as Sass from 'sass'
@@ -55,5 +55,5 @@ export function isBuiltIn(compiler: Compiler): boolean {
   return builtInCompilers.includes(compiler)
 }
 
-/** The packages that these load. */
+/** The packages that these compilers load. */
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]

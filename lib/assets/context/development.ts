@@ -41,7 +41,7 @@ export class Development {
     ]).then(([room]) => room.makeHandlers(this.#pipeline))
     const handler = (await this.#handlers).get(name)
     if (!handler) return next()
-    // For browsers without Fetch Metadata; they send none over http to the names in `hosts` either.
+    // For browsers without Fetch Metadata; browsers do not send it over http to the names in `hosts` either.
     ctx.set('Content-Security-Policy', "frame-ancestors 'none'")
     return handler(ctx)
   }

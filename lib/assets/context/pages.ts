@@ -20,7 +20,7 @@ export async function respondWithPage(
   if (html === undefined) return false
   ctx.status = 200
   ctx.type = 'html'
-  // As the file of `fallback`: something else may be at this URL tomorrow.
+  // Like the file of `fallback`: something else may be at this URL tomorrow.
   if (!ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-cache')
   ctx.body = html
   return true
@@ -33,13 +33,13 @@ async function viteHtml(ctx: Context, vite: ViteServer, name = ''): Promise<stri
     : vite.transformIndexHtml(`${vite.config.base}${name}`, html)
 }
 
-/** The dev server in this process of the mount that a path is below. */
+/** The dev server in this process for the mount that contains a path. */
 export function viteAt(path: string, { mounts }: Settings): ViteServer | undefined {
   const mount = mounts.find(({ dev, urlPath }) => typeof dev === 'object' && isBelow(path, urlPath))
   return typeof mount?.dev === 'object' ? mount.dev : undefined
 }
 
-/** Resolves when Vite has responded, or has nothing to say. */
+/** Resolves when Vite has responded, or has passed the request on. */
 export function respondByVite(ctx: Context, { middlewares, config }: ViteServer): Promise<void> {
   const { req, res } = ctx
   const { url = '', headers } = req
@@ -51,7 +51,7 @@ export function respondByVite(ctx: Context, { middlewares, config }: ViteServer)
     // Vite has responded, or the client has gone away.
     res.once('close', () => {
       ctx.respond = false
-      // As Koa's own `ctx.set`: a session in front would set its cookie now, which is an error in Node.
+      // Like Koa's own `ctx.set`: a session in front would set its cookie now, which is an error in Node.
       res.setHeader = () => res
       resolve()
     })

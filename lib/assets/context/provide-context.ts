@@ -11,11 +11,9 @@ import { makeSendFile, type SendFile } from './send-file.ts'
 /** What koaAssets adds to Koa's context. */
 export interface AssetContext {
   /**
-   * The view helpers of the app that the request's path belongs to; templates read them from
-   * `ctx.state.assets`.
+   * The view helpers of the app that the request's path belongs to; templates read them from `ctx.state.assets`.
    *
-   * @example
-   * ctx.assets.stylesheet('app')
+   * @example ctx.assets.stylesheet('app')
    * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
    * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
    */
@@ -23,15 +21,13 @@ export interface AssetContext {
   /**
    * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
    *
-   * @example
-   * ctx.preload('app.css', 'inter-400.woff2')
+   * @example ctx.preload('app.css', 'inter-400.woff2')
    */
   preload: Preload
   /**
    * Responds with one file: see {@link SendFile}.
    *
-   * @example
-   * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
+   * @example await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
    */
   sendFile: SendFile
 }
@@ -47,7 +43,7 @@ export function provideContext(
   return function assetContext(ctx, next): Promise<unknown> {
     if (pipeline.loading) return pipeline.loading.then(() => assetContext(ctx, next))
     ctx.sendFile = sendFile
-    // One that has mounts alone, such as behind a session, leaves names to the one in front.
+    // An instance with mounts only, such as behind a session, leaves names to the one in front.
     if (!hasNames && 'assets' in ctx) return next()
     const app = appOfPage(settings, rawPath(ctx.req.url ?? ''))?.name ?? ''
     const isLive = development?.isAllowed(ctx.req) ?? false

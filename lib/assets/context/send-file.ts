@@ -12,14 +12,13 @@ import { wantedAt } from '../serving/request-path.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 
 /**
- * Responds with one file, as files of `public` are responded to: validators, preconditions, ranges,
- * compressed copies. Authorization and the status stay the route's: with another status than 200, set
- * before, the whole file is sent. Fields that were set before stay, Content-Type and Cache-Control included,
- * unless `type` or `download` says otherwise.
+ * Responds with one file in the same way as for files of `public`: validators, preconditions, ranges, compressed
+ * copies. Authorization and the status stay the route's: with another status than 200, set before, the whole file
+ * is sent. Fields that were set before stay, Content-Type and Cache-Control included, unless `type` or `download`
+ * says otherwise.
  *
  * @param path decoded, relative to `root`: `2024/May report.pdf`; one slash in front makes no difference
- * @example
- * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
+ * @example await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
  * @throws an error with status 404 for a file that does not exist, a directory, a dotfile, and a path or a
  *   symbolic link that leads out of `root`
  * @throws {TypeError} for a wrong option

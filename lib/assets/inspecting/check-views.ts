@@ -16,10 +16,13 @@ import { Sources } from '../sources/sources.ts'
 import { assetName } from '../views/asset-url.ts'
 import { HELPERS, OTHERS, literalNames, type LiteralName } from './literal-names.ts'
 
-/** A name in a view that no asset, or no helper, has. Its `path` is that of the view, below the root, and the line: `views/a.ejs:7`. */
+/**
+ * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
+ * the root, and the line: `views/a.ejs:7`.
+ */
 export interface ViewProblem extends VerifyProblem {
   readonly name: string
-  /** The known name that is most like it. */
+  /** The known name that is most similar. */
   readonly near?: string | undefined
 }
 
@@ -105,7 +108,7 @@ async function makeCheck(
   }
 }
 
-/** A member of `assets` that is like a helper: others may be of an array of that name. */
+/** A member of `assets` that resembles a helper: others may belong to an array of that name. */
 function misspelled(given: string): Problem | undefined {
   const near = nearest(given, [...Object.keys(HELPERS), ...OTHERS])
   return near === undefined
@@ -136,7 +139,7 @@ async function ownNames(options: KoaAssetsOptions, settings: Settings) {
   }))
 }
 
-/** Files that a glob names, relative to the root; folders of packages and hidden ones only if it begins there. */
+/** Files that match a glob, relative to the root; folders of packages and hidden ones only if it begins there. */
 async function filesOf(root: string, given: string): Promise<string[]> {
   const glob = given.startsWith('/') ? relative(root, given) : given.replace(/^(?:\.\/)+/, '')
   const segments = glob.split('/').slice(0, -1)

@@ -1,4 +1,4 @@
-// What the mounts, and the manifests of their bundlers, say of a path or a name.
+// What the mounts, and the manifests of their bundlers, say about a path or a name.
 import { relative } from 'node:path'
 import { isMounted, locate } from '../serving/request-path.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -13,7 +13,7 @@ export function fileNamed(name: string, listed: readonly ListedMount[]): string 
   return found?.path
 }
 
-/** In which mounts a path is looked for, and what the manifests say of it. */
+/** In which mounts a path is looked for, and what the manifests say about it. */
 export function mountsFinding(
   settings: Settings,
   path: string,

@@ -1,4 +1,4 @@
-// Shows step by step how a URL path is resolved, by the answers of what resolves it.
+// Shows step by step how a URL path is resolved, by asking the code that resolves it.
 import { relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { digestOfFile } from '../../files/digest.ts'
@@ -92,7 +92,7 @@ export async function explainBy(pipeline: Pipeline, asked: string): Promise<Expl
   }
 }
 
-/** The path of a path, a URL or a name; a name, as a view writes it, belongs to the app at `/`. */
+/** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`. */
 export function pathOf(asked: string, { apps }: Settings): string {
   if (/^(?:\/|https?:\/\/)/i.test(asked)) return rawPath(asked)
   const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)

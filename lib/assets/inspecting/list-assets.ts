@@ -43,7 +43,7 @@ export async function listAssets(options: KoaAssetsOptions = {}): Promise<Listed
   const { deltas } = await listPublished(settings)
   return inParallel([...paths].toSorted(), CONCURRENCY, async path => {
     const entry = published.get(path)
-    // A source map is of a source.
+    // A source map belongs to a source.
     const source = sources.get(path) ?? sources.get(path.replace(/\.map$/, '')) ?? entry?.source
     const beside = entry && deltas.get(decodeURIComponent(entry.target))
     const savings = beside && (await savingsAt(settings, entry, beside))

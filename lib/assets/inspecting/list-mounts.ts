@@ -14,7 +14,7 @@ import type { MountSettings, Settings } from '../settings/settings.ts'
 export interface MountedFile {
   /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
   readonly path: string
-  /** The name of its source, as pages write it; undefined where the manifest tells none. */
+  /** The name of its source, as pages write it; undefined where the manifest gives none. */
   readonly source: string | undefined
   /** The entries whose tags include it. */
   readonly entries: readonly string[]

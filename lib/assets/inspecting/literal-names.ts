@@ -20,13 +20,13 @@ export const HELPERS = {
 export const OTHERS: ReadonlySet<string> = new Set(['app', 'live'])
 
 export interface LiteralName {
-  /** Undefined for what no helper is called. */
+  /** Undefined for a name that no helper has. */
   readonly helper: keyof typeof HELPERS | undefined
   /** Or that of what is called: `stylesheeet`. */
   readonly name: string
   /** The offset of the call in the text. */
   readonly at: number
-  /** Whether it is a call of `assets.…`: a function of one's own may be called `path`. */
+  /** Whether it is a call of `assets.…`: an application may have its own function `path`. */
   readonly isCertain: boolean
 }
 
@@ -43,11 +43,11 @@ const CONTEXT = /\bctx\s*\.\s*$/
 /** `background: url('a.png'), url('b.png')` */
 const CSS = new Set(['path', 'url', 'image'])
 const IN_CSS = /[\w:,)]\s*$/
-/** Of EJS and Nunjucks. */
+/** For EJS and Nunjucks. */
 const COMMENT = /<%#[^]*?%>|\{#[^]*?#\}/g
 const LONGEST_RECEIVER = 80
 
-/** Names that are computed, or stand in options, are not found. */
+/** Names that are computed, or appear in options, are not found. */
 export function literalNames(text: string): LiteralName[] {
   const found: LiteralName[] = []
   const code = text.replace(COMMENT, comment => ' '.repeat(comment.length))

@@ -76,7 +76,7 @@ async function nameTypes({ settings: { apps }, sources, bundles }: Named): Promi
 }
 
 const KINDS = ['scripts', 'styles', 'images', 'others']
-/** Of what a bundler has not built yet, or a dev server has. */
+/** Names of what a bundler has not built yet, or of what a dev server has. */
 const IN_A_FOLDER = '`${string}/${string}`'
 
 const HEAD = `// The names of all assets. Written by \`npx koa-fresh-assets types\`, and kept current in development.

@@ -1,4 +1,4 @@
-// What is said at the start of a server in development: what a newcomer wants to know first.
+// What is logged when a server starts in development: what a newcomer wants to know first.
 import { relative } from 'node:path'
 import { isDirectory } from '../../files/at-start.ts'
 import { printable } from '../../printable.ts'
@@ -10,8 +10,8 @@ import { encodePath } from '../urls/encode.ts'
 const printed = new Set<string>()
 
 /**
- * Prints the block once the application has been set up, so it names what packages added since. Not for
- * specs, whose output it would flood, and not for a second instance of the same block.
+ * Prints the block once the application has been set up, so it names what packages added since. Not in specs,
+ * whose output it would flood, and not for a second identical block.
  */
 export function printOverview(
   settings: Settings,

@@ -1,5 +1,5 @@
-// What is said at the start of a server: warnings about settings under which nothing is served, possibly
-// intended, more often a mistake.
+// What is logged when a server starts: warnings about settings under which nothing is served, possibly intended,
+// more often a mistake.
 import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
@@ -46,7 +46,7 @@ function neitherMode({ env, apps }: Settings, options: KoaAssetsOptions): string
   return `neither compile nor fingerprint is on in the environment ${inspect(env)}, so no source is published (apps: ${names}). Set ${configure({ compile: true })}, or precompile and set ${configure({ fingerprint: true })}`
 }
 
-/** In development also for a variable with another value; elsewhere sources are the business of precompile. */
+/** In development also for a variable with another value; elsewhere precompile publishes the sources. */
 function notServing(
   { env, serve, apps, mounts }: Settings,
   options: KoaAssetsOptions,

@@ -20,7 +20,7 @@ export interface VerifyReport {
     readonly files: number
     /** The number of compressed copies and deltas in their directories. */
     readonly copies: number
-    /** The number of copies that this Node cannot decompress, so nobody compared them. */
+    /** The number of copies that this Node cannot decompress, so they were not compared. */
     readonly unread: number
   }
   /** Empty when every file is intact. */

@@ -14,7 +14,7 @@ export interface Graph {
   readonly files: ReadonlyMap<string, PackageFile>
   /** The names that bare specifiers mean. */
   readonly imports: ReadonlyMap<string, string>
-  /** Where they mean something else: by the folder of the package that imports. */
+  /** Where they mean something else: by the folder of the importing package. */
   readonly scopes: ReadonlyMap<string, ReadonlyMap<string, string>>
   /** The names of what a script, of a package or of the application, imports statically. */
   readonly links: ReadonlyMap<string, readonly string[]>
@@ -45,7 +45,7 @@ export async function walk(
   return new Walk(app, root, resolver, known).walk(scripts)
 }
 
-/** Who imports what the options name. */
+/** The importer of what the options name. */
 const OPTION = 'the option packages'
 
 class Walk {

@@ -37,7 +37,7 @@ export class PublishedFiles {
   readonly all = new Map<string, Published>()
   readonly #resolver: Resolver
   readonly #root: string
-  /** By name and version, so that a package that is installed twice is published once. */
+  /** By name and version, so that a package that is installed twice in one version is published once. */
   readonly #packages = new Map<string, PublishedPackage>()
 
   constructor(resolver: Resolver, root: string) {
@@ -115,7 +115,7 @@ export class PublishedFiles {
     if (!found) {
       const isOurs = from === this.#root
       const near = isOurs ? await this.#resolver.nearest(name, from) : undefined
-      // First, since a mistyped name may be that of somebody else's package.
+      // First, since a mistyped name may belong to somebody else's package.
       const hint = near === undefined ? 'run' : `did you mean '${near}', which is? If not, run`
       const way = isOurs ? '' : ', or bundle what imports it'
       throw unusable(

@@ -27,7 +27,7 @@ interface Json {
   readonly main?: unknown
 }
 
-/** What a package is to a message: `bootstrap 5.3.8`. */
+/** What messages call a package: `bootstrap 5.3.8`. */
 export function labelOf({ name, version }: Package): string {
   return `${name} ${version}`
 }
@@ -36,7 +36,7 @@ export function unusable(message: string, cause?: unknown): AssetError {
   return new AssetError('package-unusable', message, { cause })
 }
 
-/** The way out of everything that a browser cannot load. */
+/** The remedy for everything that a browser cannot load. */
 export const BUNDLE = 'bundle it (docs/bundlers.md)'
 
 /** `@a/b/c.js` -> `['@a/b', './c.js']` */
@@ -153,7 +153,7 @@ function byFields(json: Json, subpath: string): readonly string[] {
   })
 }
 
-/** What the field `browser` has in place of a file. @param path in the package */
+/** What the field `browser` puts in place of a file. @param path in the package */
 function forBrowser({ browser }: Pick<Json, 'browser'>, path: string): string {
   if (!isRecord(browser)) return path
   const other = browser[`./${join(path)}`] ?? browser[path]

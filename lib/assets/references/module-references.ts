@@ -4,13 +4,14 @@ import { makeReference, type Reference } from './references.ts'
 
 /**
  * Finds every reference whose specifier is a literal, in order.
- * @param giveUp is called with the offset at which what seems to have some cannot be parsed; none are found
+ * @param giveUp is called with the offset at which text that seems to have references cannot be parsed; none are
+ * found
  */
 export type FindModuleReferences = (code: string, giveUp?: (at: number) => void) => Reference[]
 
 /** Text without one of these words has none; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
-/** Classic scripts may contain what modules may not, and one of these words in a comment. */
+/** Classic scripts may contain what modules may not, and may have one of these words in a comment. */
 const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
 /** The lexer is loaded when the first script is rendered whose references are rewritten. */
@@ -36,7 +37,7 @@ export async function loadModuleLexer(): Promise<FindModuleReferences> {
   }
 }
 
-/** Tells whether a text contains what only a module may; undefined for one that cannot be parsed. */
+/** Whether a text contains what only a module may; undefined for one that cannot be parsed. */
 export async function loadModuleTest(): Promise<(code: string) => boolean | undefined> {
   const { init, parse } = await import('es-module-lexer/minimal')
   await init()
@@ -59,7 +60,7 @@ const IMPORT_META = -2
 
 function importReference(code: string, { n: specifier, s, e, d }: ImportSpecifier): Reference[] {
   if (specifier === undefined) return []
-  // Only that of `import()` is reported with its quotes.
+  // Only the specifier of `import()` is reported with its quotes.
   const [start, end] = d === STATIC ? [s - 1, e + 1] : [s, e]
   // Source maps are shifted within a line.
   if (/[\n\r]/.test(code.slice(start, end))) return []
@@ -80,7 +81,7 @@ export function isBare({ kind, path }: Reference): boolean {
 const BEFORE_META =
   /\bnew\s+URL\s*\(\s*(?<literal>(?<quote>['"`])(?:(?!\k<quote>|\$\{)[^\\\n\r]|\\.)*\k<quote>)\s*,\s*$/
 const AFTER_META = /\s*\.\s*url\s*,?\s*\)/y
-/** Far longer than a path: to search the whole text for each `import.meta` would take quadratic time. */
+/** Far longer than a path: searching the whole text for each `import.meta` would take quadratic time. */
 const WINDOW = 2048
 
 function urlReference(lex: Lex, code: string, { s, e }: ImportSpecifier): Reference[] {

@@ -15,7 +15,7 @@ export interface Reference {
   /** Where the reference begins and ends in the text, quotes included. */
   readonly start: number
   readonly end: number
-  /** The URL without quotes, escapes, query and fragment. */
+  /** The URL without quotes, escapes, query or fragment. */
   readonly path: string
   /** `?query#fragment`, as written. */
   readonly suffix: string
@@ -28,7 +28,7 @@ export function isInModule({ kind }: Reference): boolean {
   return kind === 'import' || kind === 'dynamic-import' || kind === 'new-url'
 }
 
-/** Every reference of a text but those of modules, in order; only those that may lead to an asset. */
+/** Every reference in a text that may lead to an asset, in order; not those of modules. */
 export function findReferences(type: 'css' | 'js', text: string): Reference[] {
   return (type === 'css' ? findInCss(text) : findInScript(text)).filter(mayBeAsset)
 }
@@ -119,7 +119,7 @@ export function mayBeAsset({ path }: Reference): boolean {
   return !ELSEWHERE.test(path)
 }
 
-/** A text and its references, in order. */
+/** A text, and its references in order. */
 export interface Referring {
   readonly code: string
   readonly references: readonly Reference[]

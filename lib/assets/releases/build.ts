@@ -38,7 +38,7 @@ export const LIMITS = {
   }
 } satisfies Record<keyof BuildLimits, Expectation>
 
-/** The times, of those at which builds were replaced, that neither limit keeps. */
+/** Of the times at which builds were replaced, those that neither limit keeps. */
 export function outdatedAmong(
   { keep = KEEP, age = AGE }: BuildLimits,
   times: Iterable<number>

@@ -38,7 +38,7 @@ export interface KeepReport {
   readonly kept: readonly string[]
   /** Their total size, in bytes. */
   readonly bytes: number
-  /** How many earlier builds they are of. */
+  /** How many earlier builds they come from. */
   readonly builds: number
   /** How many of them this run copied. */
   readonly copied: number
@@ -138,7 +138,7 @@ function filesWithHash({ files, hashed }: BuildFiles) {
 
 /**
  * The list comes first: whatever happens while the files are copied, each of them is known. A server that has
- * read the manifest before reads both when that has changed.
+ * already read the manifest reads both again when the manifest has changed.
  */
 export async function writeKept(
   { path, place }: BuiltDirectory,

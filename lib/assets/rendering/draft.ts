@@ -47,7 +47,7 @@ export interface Draft {
 export interface Text extends Referring {
   /** The offset at which a module could not be parsed: its references are not known. */
   readonly unparsedAt?: number | undefined
-  /** Absolute paths, with and without links, of what was compiled in; a reference may come from any. */
+  /** Absolute paths, with and without links, of what was compiled in; a reference may come from any of them. */
   readonly dependencies: readonly string[]
 }
 

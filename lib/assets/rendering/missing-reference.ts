@@ -59,7 +59,7 @@ async function ruleFor(path: string, files: readonly string[]): Promise<string> 
   return found.some(Boolean) ? `: ${rule}` : ''
 }
 
-/** The places of references of compiled text, by path: its sources are searched. */
+/** The places of references in compiled text, by path: its sources are searched. */
 async function searched(
   files: readonly string[],
   missing: readonly Reference[],
@@ -79,7 +79,7 @@ async function searched(
   return found
 }
 
-/** The path by itself, not as part of another. */
+/** The path by itself, not as part of a longer one. */
 function alone(path: string): RegExp {
   const literal = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   return new RegExp(`(?<![\\w./-])${literal}(?![\\w./-])`)

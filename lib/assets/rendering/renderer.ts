@@ -143,7 +143,7 @@ export class Renderer {
       const found = await sources.findAt(join(folder, path))
       if (!found) continue
       const source = (await sources.find(found.name)) ?? found
-      // Two sources of one directory may have one name: it finds the first; a tail may find the other.
+      // Two sources in one directory may have the same name: the name finds the first; a tail may find the other.
       const isHidden = source.directory === found.directory && source.file !== found.file
       if (!isHidden) return { app, name: found.name, source }
       return app.tails ? { app, name: found.tail, source: found } : 'unreachable'

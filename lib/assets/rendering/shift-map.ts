@@ -1,4 +1,4 @@
-// Moves the columns of a source map when parts of the text that it belongs to change their length.
+// Moves the columns of a source map when parts of the text that it belongs to change length.
 import { decode, encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import {
   positionsOf,

@@ -37,7 +37,7 @@ export async function connected(res: ServerResponse): Promise<boolean> {
   return isAwaited(res)
 }
 
-// In a pipeline. Node itself stops reading only while responses wait that are written already.
+// In a pipeline. Node itself stops reading only while responses that are already written wait.
 const MAX_WAITING = 20
 
 // A connection that closes does not notify the responses that wait for it. Thousands may wait, so each
@@ -97,8 +97,8 @@ export function endOnReset(res: ServerResponse): void {
 }
 
 /**
- * Whether an error is that of the response's connection: its client disconnected. Koa 3 reports that of a
- * response whose body is a stream as one that was closed before its end.
+ * Whether an error is that of the response's connection: its client disconnected. For a response whose body is a
+ * stream, Koa 3 reports it as a stream that was closed before its end.
  */
 export function isOfConnection(res: ServerResponse, error: unknown): boolean {
   const isPremature = errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE'

@@ -1,4 +1,4 @@
-// The fields of a response: ours, and those that a middleware in front has set.
+// The fields of a response: ours, and those that middleware in front has set.
 import type { ServerResponse } from 'node:http'
 import { isCacheControl, privateCacheControl } from '../../http/cache-control.ts'
 import { isHttp2 } from './connection.ts'
@@ -14,7 +14,7 @@ export const VARY_BY_DICTIONARY: Fields = [['Vary', 'Accept-Encoding, Available-
 /** Fields of a response. */
 interface Given {
   readonly fields: Fields
-  /** The names, in lower case, of those that an option or a route has said; the others are defaults. */
+  /** The names, in lower case, of those that an option or a route has set; the others are defaults. */
   readonly said: ReadonlySet<string>
 }
 
@@ -25,8 +25,8 @@ export function namesSaid(fields: Fields): ReadonlySet<string> {
 }
 
 /**
- * Sets our fields beside those that were set before: what an option said replaces them, a default does not,
- * and `Vary` has the members of both.
+ * Sets our fields beside those that were set before: one from an option replaces them, a default does not, and
+ * `Vary` has the members of both.
  */
 export function setFields(res: ServerResponse, { fields, said }: Given): void {
   for (const [name, value] of fields) {
@@ -60,7 +60,7 @@ function mergeVary(earlier: string, value: string): string {
 }
 
 // RFC 9110 sections 8 and 14.3, and RFC 9530: fields that describe the content that is sent, and its
-// validators. Content-Location stays: who rewrites a URL in front means the file.
+// validators. Content-Location stays: middleware in front that rewrites a URL means the file.
 const CONTENT_FIELD =
   /^(?:content-(?:type|encoding|language|length|range|digest)|repr-digest|accept-ranges|transfer-encoding|etag|last-modified)$/
 
@@ -71,7 +71,7 @@ export function removeContentFields(res: ServerResponse): void {
   if (!isHttp2(res)) res.statusMessage = ''
 }
 
-/** Fields with others in place of those of the same name; `Vary` has the members of both. */
+/** Fields, with others replacing those of the same name; `Vary` has the members of both. */
 export function withMore(fields: Fields, more: Fields): Fields {
   const byName = new Map<string, Field>()
   for (const [name, value] of [...fields, ...more]) {

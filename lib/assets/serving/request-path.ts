@@ -33,7 +33,7 @@ export function isRead({ method }: { readonly method?: string | undefined }): bo
 
 const PLAIN = /^\/[\w\-./~@]*$/
 
-/** Whether a path is the same decoded and encoded, to every parser. */
+/** Whether every parser reads a path as the same, decoded and encoded. */
 export function hasOneSpelling(path: string): boolean {
   return PLAIN.test(path)
 }
@@ -54,7 +54,7 @@ export function wantedAt(path: string, settings: Settings, isFolder = false): Wa
   return { path, app, name: path.slice(app.urlPrefix.length + 1), isFolder }
 }
 
-/** The manifest names the paths of sources: it is never served, compressed or spelled otherwise either. */
+/** The manifest names the paths of sources: it is never served, not even compressed or spelled differently. */
 export function isManifest(path: string, { prefix }: Settings): boolean {
   const name = folded(path)
   const manifest = `${folded(prefix)}.json`
@@ -78,7 +78,7 @@ export function isOurs(raw: string, { prefix, mounts }: Settings): boolean {
   return isUnder(raw, prefix) || mounts.some(({ urlPath }) => isInMount(raw, urlPath))
 }
 
-/** At `/` a mount shares its paths with the routes: there only a path with an extension is a file's. */
+/** At `/` a mount shares its paths with the routes: there only a path with an extension belongs to a file. */
 function isInMount(raw: string, urlPath: string): boolean {
   return urlPath === '' ? /\.[^./]+$/.test(raw) : isUnder(raw, urlPath)
 }
@@ -95,7 +95,9 @@ export function isBelow(path: string, urlPath: string): boolean {
 
 type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'published'>
 
-/** Whether a mount may have the file of a path, decoded or not: what the apps publish there is not its own. */
+/**
+ * Whether a mount may have the file of a path, decoded or not: what the apps publish there does not belong to it.
+ */
 export function isMounted(path: string, { urlPath, published }: MountPaths): boolean {
   return isBelow(path, urlPath) && (published === undefined || !isBelow(path, published))
 }

@@ -19,8 +19,8 @@ export interface FilePart {
 let loaded: Promise<{ readonly default: typeof send }> | undefined
 
 /**
- * Loads `send`, which with its packages takes as long as a quarter of ours: a server does it beside the rest of its
- * start, so that no request waits.
+ * Loads `send`, which with its packages takes a quarter as long as this package: a server does it during the rest
+ * of its start, so that no request waits.
  */
 export function loadSend() {
   return (loaded ??= import('send'))

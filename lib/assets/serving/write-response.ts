@@ -21,7 +21,7 @@ export interface PreparedResponse {
 
 interface Head {
   readonly text: string
-  /** Since 1970: the head has a date. */
+  /** In seconds since 1970: the head has a date. */
   readonly second: number
   readonly keepAliveTimeout: number | undefined
   /** The text and a small body as one Latin-1 string. */
@@ -77,7 +77,7 @@ export function writeResponse(res: Response, response: PreparedResponse, body?: 
     return
   }
   res.writeHead(status, fields.flat())
-  // Some fields change what Node does with the connection or the body, not the head alone.
+  // Some fields change what Node does with the connection or the body, not only the head.
   const text = res._last || res.chunkedEncoding || !res._defaultKeepAlive ? null : res._header
   response.head = text ? { text, second, keepAliveTimeout, withBody: undefined } : undefined
   res.end(body)
@@ -95,14 +95,14 @@ function writeWithHead(res: Response, status: number, head: Head, body: Buffer |
   head.withBody ??= head.text + body.toString('latin1')
   res._header = head.withBody
   res.end()
-  // It is written; loggers read the head from here.
+  // The response is written; loggers read the head from here.
   res._header = head.text
 }
 
 // Instrumentation may replace these methods, before this module is loaded or after.
 const original = { writeHead: methodOfNode('writeHead'), end: methodOfNode('end') }
 
-/** Undefined when it is replaced already: Node's own methods mention where the head is kept. */
+/** Undefined when it has been replaced already: Node's own methods mention where the head is kept. */
 function methodOfNode(name: 'writeHead' | 'end'): unknown {
   const method: unknown = Reflect.get(ServerResponse.prototype, name)
   return String(method).includes('this._header') ? method : undefined
@@ -112,7 +112,7 @@ function methodOfNode(name: 'writeHead' | 'end'): unknown {
 const isKnownNode = Number.parseInt(process.versions.node, 10) <= 26
 
 /**
- * Whether the head depends on the prepared response, the date and the server's timeout alone: everything
+ * Whether the head depends only on the prepared response, the date and the server's timeout: everything
  * else that `_storeHeader` and `writeHead` of Node 20 to 26 read is as Node leaves it.
  */
 function mayReuseHead(res: Response): boolean {

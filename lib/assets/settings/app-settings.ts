@@ -36,7 +36,7 @@ interface Basis extends Situation, SettingsOf<typeof PROJECT> {
 export interface Apps {
   /** The longest `urlPrefix` first. */
   readonly apps: readonly AppSettings[]
-  /** Stands in for the app of files and pages that belong to none. Has no name and no sources. */
+  /** Stands in for the app of files and pages that belong to no app. Has no name and no sources. */
   readonly publicApp: AppSettings
 }
 
@@ -179,9 +179,9 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   }
 }
 
-/** What is published of an npm package. */
+/** The part of an npm package that is published. */
 export interface PackageSetting {
-  /** `preact/hooks`; of files the name of the package. */
+  /** `preact/hooks`; for files, the name of the package. */
   readonly specifier: string
   /** Paths in the package; undefined: the module of the specifier. */
   readonly files: readonly string[] | undefined

@@ -1,11 +1,11 @@
-// The options of a mount as a person writes them, and what each one must be.
+// The options of a mount as users write them, and what each one must be.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import type { Context } from 'koa'
 import { isRecord, isText, listOf, oneOf, seconds, text, type Expectation } from '../../options.ts'
 import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
 
-/** What is used of Vite's settled configuration. */
+/** The part of Vite's resolved configuration that is used. */
 export interface ViteConfig {
   readonly root: string
   readonly base: string
@@ -17,7 +17,7 @@ export interface ViteConfig {
   }
 }
 
-/** What is used of Vite's dev server. */
+/** The part of Vite's dev server that is used. */
 export interface ViteServer {
   readonly config: ViteConfig
   readonly middlewares: (
@@ -36,8 +36,8 @@ export interface ViteServer {
 }
 
 /**
- * Returns the page of a navigation, as HTML; undefined leaves the response as it is. `ctx.assets` is there;
- * koaHttpCache is further in, so `ctx.fresh` is not for it.
+ * Returns the page of a navigation, as HTML; undefined leaves the response as it is. `ctx.assets` is available;
+ * `ctx.fresh` is not, because koaHttpCache is further in.
  */
 export type FallbackPage = (ctx: Context) => string | undefined | Promise<string | undefined>
 
@@ -87,8 +87,8 @@ export interface MountOptions {
    */
   cacheControl?: ByPath<string> | undefined
   /**
-   * More fields of the response, as the option `headers` of `koaAssets`, over which they win. An object gives
-   * the file of `fallback` no lifetime. Default: none.
+   * More fields of the response, like the option `headers` of `koaAssets`, over which they take precedence. An
+   * object gives the file of `fallback` no lifetime. Default: none.
    */
   headers?: ByPath<HeaderValues> | undefined
   /**
@@ -109,8 +109,7 @@ export interface MountOptions {
    * stylesheet, source map, image, font, media, archive or data file remains a 404, and so do those that
    * `except` names: a RegExp, or a function of the decoded URL path. Default: none.
    *
-   * @example
-   * { file: 'index.html', except: /^\/api\// }
+   * @example { file: 'index.html', except: /^\/api\// }
    * @example
    * async ctx => `<!doctype html><title>Shop</title>${ctx.assets.entry('src/main.tsx')}<div id="root"></div>`
    */
@@ -120,7 +119,7 @@ export interface MountOptions {
    * overwritten is sent at once; with a `manifest` the value of `koaAssets`.
    */
   revalidate?: number | undefined
-  /** As the option `symlinks` of `koaAssets`. Default: the value of that. */
+  /** Like the option `symlinks` of `koaAssets`. Default: the value of that. */
   symlinks?: 'inside' | 'follow' | 'deny' | undefined
 }
 

@@ -74,7 +74,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     /** Absolute. */
     dir,
     place: Object.freeze(served),
-    /** Under this path the mount serves nothing; undefined for no such path. */
+    /** The path under which the mount serves nothing; undefined for none. */
     published: publishesInto(project, urlPath, dir) ? project.prefix : undefined,
     /** Absolute; undefined when there is none, and while `dev` is in force. */
     manifest: manifest === undefined || dev !== undefined ? undefined : resolve(root, manifest),

@@ -99,7 +99,7 @@ export const APP = { ...LAYERED, dir: text, path: text, configure } satisfies Re
   Expectation
 >
 
-/** Options of the top level alone. */
+/** Options of the top level only. */
 export const PROJECT = {
   root: text,
   env: text,

@@ -1,4 +1,4 @@
-// The options of koaAssets as a person writes them. Each has a row in option-table.ts.
+// The options of koaAssets as users write them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import type { Compiler } from '../compilers/compiler.ts'
 import type { MountOptions } from './mount-options.ts'
@@ -14,9 +14,9 @@ export interface SourceOptions {
    * source directory.
    */
   at?: string | undefined
-  /** Globs of paths below `dir`; one without a slash names files of any folder: `*.svg`. Default: all files. */
+  /** Globs of paths below `dir`; one without a slash matches files in any folder: `*.svg`. Default: all files. */
   include?: string | readonly string[] | undefined
-  /** Globs of what is left out. Of a folder that one names, nothing is read. Default: none. */
+  /** Globs of what is left out. A folder that matches one is not read at all. Default: none. */
   exclude?: string | readonly string[] | undefined
 }
 
@@ -43,18 +43,16 @@ export interface LayeredOptions {
    */
   sources?: string | SourceOptions | readonly (string | SourceOptions)[] | undefined
   /**
-   * npm packages whose files are published as they are, at `npm/<package>/<path in the package>`.
-   * Default: none.
+   * npm packages whose files are published as they are, at `npm/<package>/<path in the package>`. Default: none.
    *
    * A name, or one of a subpath that the package exports, stands for the module that a browser imports by
    * it and all that this one imports; `importMap()` contains their bare specifiers. An object names files of
-   * a package instead, which bring what they refer to.
+   * a package instead, which bring along what they refer to.
    *
-   * A package that is not installed, or is not made of modules, is an AssetError of every page in
-   * development and of precompile.
+   * A package that is not installed, or is not made of modules, is an AssetError on every page in development and
+   * in precompile.
    *
-   * @example
-   * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
+   * @example ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
    */
   packages?: string | PackageFiles | readonly (string | PackageFiles)[] | undefined
   /**
@@ -65,12 +63,10 @@ export interface LayeredOptions {
   /** Additional compilers. They replace built-in ones with the same extension. Default: none. */
   compilers?: readonly Compiler[] | undefined
   /**
-   * Bare module specifiers, each with the name of an asset or an absolute URL. `importMap()` contains them
-   * in every environment; with `fingerprint`, imports of them in modules are rewritten as well.
-   * Default: none.
+   * Bare module specifiers, each with the name of an asset or an absolute URL. `importMap()` contains them in
+   * every environment; with `fingerprint`, imports of them in modules are rewritten as well. Default: none.
    *
-   * @example
-   * { confetti: 'vendor/confetti.js' }
+   * @example { confetti: 'vendor/confetti.js' }
    */
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
@@ -91,8 +87,7 @@ export interface LayeredOptions {
 /**
  * Options by the name of the environment in which they apply.
  *
- * @example
- * { staging: { fingerprint: true } }
+ * @example { staging: { fingerprint: true } }
  */
 export type Configure = Readonly<Record<string, LayeredOptions | undefined>>
 
@@ -115,8 +110,7 @@ export interface LiveOptions {
    * Host names, without port, that are trusted as `localhost` is, whatever address a request comes from: for
    * a server in a container, or a phone in the same network. Default: none.
    *
-   * @example
-   * ['my-machine.local']
+   * @example ['my-machine.local']
    */
   hosts?: readonly string[] | undefined
   /**
@@ -126,7 +120,7 @@ export interface LiveOptions {
    * Where the live channel is on, a directory that does not exist is an AssetError at start.
    */
   watch?: readonly string[] | undefined
-  /** The editor that opens the links from an error to its place in the source. Default: none, so no links. */
+  /** The editor that opens links from an error to its place in the source. Default: none, so no links. */
   editor?: 'vscode' | 'vscode-insiders' | 'vscodium' | 'cursor' | 'windsurf' | 'zed' | undefined
 }
 
@@ -165,28 +159,24 @@ export interface KoaAssetsOptions extends LayeredOptions {
    */
   earlyHints?: boolean | undefined
   /**
-   * The apps, by name. `false`: the project has no assets of its own, whatever its folders are called.
-   * Default: every `apps/<name>` that has an `assets` folder. Without any, those of the manifest (with
-   * `fingerprint` and without `compile`); else the app `web`, whose directory is `root` if that has an
-   * `assets` folder.
+   * The apps, by name. `false`: the project has no assets of its own, whatever its folders are called. Default:
+   * every `apps/<name>` that has an `assets` folder. Without any, those of the manifest (with `fingerprint` and
+   * without `compile`); else the app `web`, whose directory is `root` if that has an `assets` folder.
    */
   apps?: false | Readonly<Record<string, AppOptions | undefined>> | undefined
   /**
    * Globs of the project's views, relative to `root`: `precompile` and `verify` look in them for names of
    * assets that do not exist. Default: none.
    *
-   * @example
-   * 'apps/*&#47;views/**&#47;*.ejs'
+   * @example 'apps/*&#47;views/**&#47;*.ejs'
    */
   views?: string | readonly string[] | undefined
   /**
-   * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount.
-   * The longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter
-   * paths, then in `public`. A mount of `public` leaves what is under `prefix` to the apps.
-   * Default: none.
+   * Other directories to serve, by URL path: a directory relative to `root`, or the options of a mount. The
+   * longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter paths,
+   * then in `public`. A mount of `public` leaves what is under `prefix` to the apps. Default: none.
    *
-   * @example
-   * { '/static': 'build/app', '/docs': { dir: 'docs/html', index: 'index.html' } }
+   * @example { '/static': 'build/app', '/docs': { dir: 'docs/html', index: 'index.html' } }
    */
   mounts?: Readonly<Record<string, string | MountOptions | undefined>> | undefined
   /**
@@ -197,13 +187,11 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * Content-Length and other fields that are computed from the file, and values that a header cannot
    * contain, are a TypeError: at start, or when a function returns them, with a 500.
    *
-   * @example
-   * path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
+   * @example path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
    */
   headers?: ByPath<HeaderValues> | undefined
   /**
-   * Bounds of the representations in memory, in bytes: of all together, and of one file.
-   * Default: 64 MiB and 1 MiB.
+   * Limits for representations in memory, in bytes: for all together, and for one file. Default: 64 MiB and 1 MiB.
    */
   memory?: { maxBytes?: number | undefined; maxFileBytes?: number | undefined } | undefined
   /** How many assets that were published on request are remembered with their stat results. Default: 10,000. */
@@ -231,8 +219,7 @@ export interface KoaAssetsOptions extends LayeredOptions {
   /**
    * The live channel, `ctx.assets.live()`, and pages for developers under `<prefix>/-/`, in the environment
    * `development` alone, with `serve`. They respond only to requests that no proxy forwarded, from a loopback
-   * address to a loopback host name (`localhost`, `127.0.0.1`, `[::1]`), or to one of `hosts`.
-   * Default: `true`.
+   * address to a loopback host name (`localhost`, `127.0.0.1`, `[::1]`), or to one of `hosts`. Default: `true`.
    */
   live?: boolean | LiveOptions | undefined
   /** Options that apply in one environment only, by its name. Default: none. */

@@ -103,7 +103,7 @@ function settleLive(
   if (env !== 'development' || !serve || given === false) return undefined
   const { hosts = [], watch = [], editor }: LiveOptions = typeof given === 'object' ? given : {}
   return Object.freeze({
-    /** Names that are trusted as those of this machine are. */
+    /** Names that are trusted like those of this machine. */
     hosts: new Set(hosts.map(name => name.toLowerCase())),
     /** Absolute. */
     watch: Object.freeze(watch.map(directory => existingDirectory('live.watch', root, directory))),

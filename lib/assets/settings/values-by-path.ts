@@ -2,7 +2,7 @@
 import { isFieldValue, TOKEN } from '../../http/fields.ts'
 import { isRecord, optionError, type Expectation, type ExpectationOf } from '../../options.ts'
 
-/** Fields of a response, by name. */
+/** Response fields, by name. */
 export type HeaderValues = Readonly<Record<string, string>>
 
 /** The same value for every file, or chosen by its decoded URL path, such as `/static/app.js`. */

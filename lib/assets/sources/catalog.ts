@@ -8,7 +8,7 @@ import type { Tree } from './tree.ts'
 
 type Compilers = ReadonlyMap<string, Compiler>
 
-/** A file that a person wrote, and what it is published as. */
+/** A file that somebody wrote, and the name under which it is published. */
 export interface Source {
   /** Absolute. */
   readonly file: string
@@ -109,13 +109,13 @@ function compiledName(path: string, extension: string, target: string): string {
   return rest.toLowerCase().endsWith(target) ? rest : rest + target
 }
 
-/** What one source directory has for a name. */
+/** What one source directory contains for a name. */
 export interface Candidates {
   /** Absolute. */
   readonly directory: string
   /** Sources that have exactly this name. */
   readonly named: readonly Source[]
-  /** Sources that have it as a tail of their path. */
+  /** Sources whose path has it as a tail. */
   readonly tailed: readonly Source[]
   /** Compiled sources that a plain file of the same name hides. */
   readonly hidden: readonly Source[]
@@ -152,7 +152,7 @@ export function choose(name: string, all: readonly Candidates[]): Choice {
   }
   const { directory, tailed } = all.find(each => each.tailed.length > 0) ?? { tailed: [] }
   if (tailed.length <= 1) return { source: tailed[0] }
-  // A tail that several files of one directory have finds none of them.
+  // A tail that several files of one directory share finds none of them.
   const tails = tailed.map(({ tail }) => tail).join(', ')
   return { source: undefined, warning: `${name} is ambiguous in ${directory}: use one of ${tails}` }
 }

@@ -1,4 +1,4 @@
-// What to do about a name that has no source, and the warning in development about one in a page.
+// Advice about a name that has no source, and the warning in development about one in a page.
 import { relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { reasonOf } from '../../errors.ts'
@@ -31,7 +31,7 @@ export async function adviseOn(all: Sources, app: AppSettings, name: string) {
 
 const MAX_REMEMBERED = 10_000
 
-/** Looks up each name once and later: a helper never waits for the disk, and never fails. */
+/** Looks up each name once, later: a helper never waits for the disk, and never fails. */
 export function makeNameCheck(
   settings: Settings,
   sources: Sources,
@@ -43,7 +43,7 @@ export function makeNameCheck(
     const path = assetPath(app, name)
     if (seen.has(path) || seen.size >= MAX_REMEMBERED) return
     seen.add(path)
-    // One name per turn of the event loop, because a search among many names takes a while.
+    // One name per turn of the event loop, because searching many names takes a while.
     last = last
       .then(() => setImmediate())
       .then(() => problemOf(settings, sources, app, name))
@@ -55,7 +55,7 @@ export function makeNameCheck(
 async function problemOf(settings: Settings, all: Sources, app: AppSettings, name: string) {
   const sources = all.of(app)
   const { source, warning } = await sources.explain(name)
-  // A file that a person put into public needs no source.
+  // A file that was put into public by hand needs no source.
   if (source || (await statOf(publicFile(settings, assetPath(app, name))))) return undefined
   if (warning !== undefined) return warning
   const advice = await adviseOn(all, app, name)

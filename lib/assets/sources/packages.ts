@@ -41,13 +41,13 @@ export class AppPackages {
     return name.startsWith(FOLDER)
   }
 
-  /** Makes the listing, unless it was made. */
+  /** Makes the listing, unless it exists. */
   async refresh(): Promise<void> {
     if (!this.graph) await this.verify()
   }
 
   /**
-   * Brings the listing up to date from a stat of everything that it was made of.
+   * Brings the listing up to date from a stat of everything that it was made from.
    * @throws AssetError for a package that a browser cannot import
    */
   readonly verify = oneAtATime(async () => {
@@ -87,7 +87,7 @@ export class AppPackages {
     return scope?.get(specifier) ?? this.graph?.imports.get(specifier)
   }
 
-  /** Of what import maps contain. */
+  /** For what import maps contain. */
   get digest(): string {
     const { imports, scopes } = this.graph ?? {}
     const entries = [...(scopes ?? [])].map(([folder, scope]) => [folder, ...scope])

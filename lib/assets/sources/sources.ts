@@ -32,7 +32,7 @@ export interface Listed extends Asset {
   readonly from: number
   /** Other sources of that name in the same directory. */
   readonly rivals: readonly Source[]
-  /** The sentence about these, or about a plain file that hides a source of the app's own. */
+  /** The message about these, or about a plain file that hides a source of the app's own. */
   readonly clash: string | undefined
   /** Sources of that name beside a plain file of the same name, and in directories that are searched later. */
   readonly shadowed: readonly Source[]
@@ -44,7 +44,7 @@ export class Sources {
   readonly #apps: readonly AppSettings[]
   readonly #listeners = new Set<() => void>()
 
-  /** @param warnOfClash for who reports several sources of one name by itself */
+  /** @param warnOfClash false for a caller that reports several sources of one name itself */
   constructor(settings: Settings, warn: (message: string) => void, warnOfClash = warn) {
     this.#apps = settings.apps
     const announce = () => this.#listeners.forEach(listener => listener())
@@ -103,7 +103,7 @@ export class AppSources {
   }
 
   /**
-   * The source of a name, after refreshing the listing. A name that is not found is looked up again
+   * The source for a name, after refreshing the listing. A name that is not found is looked up again
    * after verifying it.
    * @param skipped files that turned out to be unreadable
    */

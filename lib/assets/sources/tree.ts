@@ -48,8 +48,8 @@ export class Tree {
   readonly #compare = oneAtATime(() => this.#compareFolders())
 
   /**
-   * @param onEvent is called after each event, also that of a file that was written to
-   * @param isExcluded whether a file or a folder with all that is in it is left out
+   * @param onEvent is called after each event, also when a file was only written to
+   * @param isExcluded whether a file, or a folder with everything in it, is left out
    */
   constructor(
     directory: string,

@@ -1,5 +1,5 @@
-// Which request paths the middleware handles: canonical ones alone, so no other spelling of a path gets past
-// a guard in front.
+// Which request paths the middleware handles: canonical ones only, so no other spelling of a path gets past a
+// guard in front.
 import { decodeIfValid } from './encode.ts'
 
 /** A path that cannot be decoded, or contains a NUL. */
@@ -7,7 +7,7 @@ export const MALFORMED = Symbol('malformed')
 
 // Percent-encoded unreserved characters (RFC 3986 section 2.3).
 const NEEDLESS_ENCODING = /%(?:2[DE]|3\d|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])/i
-// Characters that some file systems and proxies interpret; a colon does so in names of files only.
+// Characters that some file systems and proxies interpret; a colon is one of them in names of files only.
 const AMBIGUOUS = /[\\\u0000-\u001f\u007f/]/
 // Windows opens a device under these names, and drops dots and spaces at the end of others.
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i

@@ -1,4 +1,4 @@
-// Percent-encodes paths and URLs for pages, headers and the manifest, and back (RFC 3986 section 2).
+// Percent-encodes paths and URLs for pages, headers and the manifest, and decodes them (RFC 3986 section 2).
 
 // Unreserved and reserved characters, and `%` of existing escapes. `'` is not among them, as the WHATWG URL
 // standard encodes it in a query.

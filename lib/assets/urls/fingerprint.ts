@@ -6,7 +6,7 @@ import { mediaTypeOf } from '../../http/fields.ts'
 
 const FINGERPRINTED = new RegExp(`^([^]*)-(${DIGEST_PATTERN})((?:\\.[^./]*)?)$`)
 
-/** A name without its fingerprint, and the digest in that. */
+/** A name without its fingerprint, and the digest in the fingerprint. */
 export interface Fingerprinted {
   readonly name: string
   readonly digest: string
@@ -42,7 +42,7 @@ export function withoutFingerprint(path: string): WithoutHash | undefined {
 
 // What bundlers write, the most certain first: eight characters of base64url, which may contain the separator
 // (Vite and Rollup), then the last part that has a digit or capitals (esbuild, webpack, Rspack, Parcel).
-// What follows a hash has neither: `.chunk.js`, `.module.css`.
+// The part that follows a hash has neither: `.chunk.js`, `.module.css`.
 const AFTER = String.raw`((?:[.-][a-z]+)*\.[a-z][a-z0-9]*)$`
 const BUNDLERS = [
   new RegExp(String.raw`^(.*[^/]-)[\w-]{8}(\.[a-z][a-z0-9]*)$`),

@@ -51,10 +51,8 @@ type Helper = keyof NamesByHelper
 /**
  * The names that a helper takes, by default those of `path` and `url`. Without `assets.d.ts` it is `string`.
  *
- * @example
- * path(`flags/${country}.svg` as AssetName)
- * @example
- * stylesheet(theme as AssetName<'stylesheet'>)
+ * @example path(`flags/${country}.svg` as AssetName)
+ * @example stylesheet(theme as AssetName<'stylesheet'>)
  */
 export type AssetName<Of extends Helper = 'path'> = NamesByHelper[Of]
 
@@ -66,7 +64,7 @@ type Given<Name> = readonly [name: Name, ...names: Name[]]
 /** One or more names, then options that apply to all of them. */
 export type NamesThen<Of extends Helper, Options> =
   | readonly [...names: Given<AssetName<Of>>, options: Options | undefined]
-  // In full: of a union, TypeScript explains the longest.
+  // In full: for a union, TypeScript's error explains the longest member.
   | readonly [
       name: AssetName<Of>,
       second?: AssetName<Of>,
@@ -74,11 +72,11 @@ export type NamesThen<Of extends Helper, Options> =
       ...names: AssetName<Of>[]
     ]
 
-// Interfaces, because the types of a build are written with what they are without any names. The first
+// Interfaces, because the built types would contain an alias as it resolves when no names are known. The first
 // signature is fast, even with thousands of names; by the second, TypeScript tells the nearest one: it does
 // within a tuple, but not for an argument.
 
-/** A helper of one name. */
+/** A helper that takes one name. */
 export interface OfName<Of extends Helper, Options, Result = string> {
   (name: AssetName<Of>, options?: Options): Result
   (...args: NearName<AssetName<Of>, Options>): Result
@@ -88,7 +86,7 @@ type NearName<Name, Options> =
   | [name: Name, options?: undefined]
   | [name: Name, options: Options | undefined]
 
-/** A helper of several names. */
+/** A helper that takes several names. */
 export interface OfNames<Of extends Helper, Options> {
   (name: AssetName<Of>, options?: Options): string
   (...args: NamesThen<Of, Options>): string

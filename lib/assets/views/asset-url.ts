@@ -30,7 +30,7 @@ type Names = Iterable<readonly [specifier: string, name: string]>
 
 interface BareImports {
   readonly everywhere: Names
-  /** To the modules below a URL path something else. */
+  /** What it means instead to the modules below a URL path. */
   readonly scopes: Iterable<readonly [path: string, names: Names]>
 }
 
@@ -108,12 +108,10 @@ export function assetName(given: string, extension: string): string | undefined 
 export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
   return {
     /**
-     * The URL path, without host; not escaped for HTML. Of a bundle's file too, by the name of its source.
+     * The URL path, without host; not escaped for HTML. Also for a bundle's file, by the name of its source.
      *
-     * @example
-     * path('application.js') // /assets/application.js
-     * @example
-     * path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
+     * @example path('application.js') // /assets/application.js
+     * @example path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
      */
     path: ((name: string, options?: MountChoice) => pathOf(name, options).url) as OfName<
       'path',
@@ -123,8 +121,7 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
     /**
      * The URL, with `host` where that option is set; not escaped for HTML.
      *
-     * @example
-     * url('application.js') // https://cdn.example/assets/application.js
+     * @example url('application.js') // https://cdn.example/assets/application.js
      */
     url: ((name: string, options?: MountChoice) => urlOf(name, options).url) as OfName<
       'path',

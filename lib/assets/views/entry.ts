@@ -14,7 +14,7 @@ export interface EntryOptions {
   readonly nonce?: string | undefined
   /**
    * In development, writes the script that `@vitejs/plugin-react` requires before the entry, once in a page.
-   * Needed only where the mount's `dev` is an origin or `true`: else koaAssets knows. Default: `false` there.
+   * Needed only where the mount's `dev` is an origin or `true`: otherwise koaAssets knows. Default: `false` there.
    */
   readonly reactRefresh?: boolean | undefined
   /**
@@ -58,7 +58,7 @@ export interface EntryFile {
 export interface EntryScriptFile extends EntryFile {
   /** `module` or `text/javascript`. */
   readonly type: string
-  /** Whether it is for browsers without modules alone. */
+  /** Whether it is only for browsers without modules. */
   readonly nomodule: boolean
 }
 
@@ -120,7 +120,7 @@ const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
   nomodule: { type: 'text/javascript', nomodule: true }
 }
 
-/** What the tags of a page load already. */
+/** What the tags of a page already load. */
 export type Page = Set<string>
 
 export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
@@ -146,8 +146,7 @@ export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
      * In development (the mount's `dev`) the tags lead to Vite's dev server, whose `base` must be the
      * mount's URL path.
      *
-     * @example
-     * entry('src/main.tsx', { nonce, reactRefresh: true })
+     * @example entry('src/main.tsx', { nonce, reactRefresh: true })
      * // <link href="/static/assets/main-CZTearZk.css" type="text/css" rel="stylesheet" …>
      * // <script src="/static/assets/main-Cwg7rssR.js" type="module" …></script>
      * // <link href="/static/assets/shared-DgfC_S5W.js" rel="modulepreload" …>
@@ -161,11 +160,10 @@ export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
     entry: write,
 
     /**
-     * The same as data, for what writes tags itself: React's `bootstrapModules`, other template engines, tests.
+     * The same as data, for code that writes tags itself: React's `bootstrapModules`, other template engines,
+     * tests.
      *
-     * @example
-     * const { scripts, stylesheets } = entryFiles('src/main.tsx')
-     * renderToPipeableStream(<App />, {
+     * @example const { scripts, stylesheets } = entryFiles('src/main.tsx') renderToPipeableStream(<App />, {
      *   bootstrapModules: scripts.map(({ href, integrity }) => ({ src: href, integrity }))
      * })
      * @throws as `entry` does
@@ -184,7 +182,7 @@ export const findNone: FindEntry = () => {
   )
 }
 
-/** The order of tags in a page. Links to stylesheets come before what blocks on scripts. */
+/** The order of tags in a page. Links to stylesheets come before anything that waits for scripts. */
 const ORDER = ['stylesheet', 'preamble', 'script', 'modulepreload'] as const
 
 interface Tag {

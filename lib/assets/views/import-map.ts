@@ -9,8 +9,8 @@ export interface ImportMapOptions {
   /** For a Content-Security-Policy without `unsafe-inline`. */
   readonly nonce?: string | undefined
   /**
-   * The modules that the page loads: the map then contains only what they import, by whatever chain of
-   * literal specifiers. Without fingerprints it has no effect on the map. Default: every module of the app.
+   * The modules that the page loads: the map then contains only what they import, through any chain of literal
+   * specifiers. Without fingerprints it has no effect on the map. Default: every module of the app.
    */
   readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
   /**
@@ -45,8 +45,8 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
   ): string => {
     const modules = published(host, assets, entry)
     const urls = new Set(modules.map(([, { url }]) => url))
-    // Of the option `imports`, what leads to a module that is not reached is left out. Without fingerprints,
-    // what is reached is not known.
+    // Entries of the option `imports` that lead to a module that is not reached are left out. Without
+    // fingerprints, what is reached is not known.
     const isReached = ([, name]: readonly [string, string]): boolean => {
       if (urls.size === 0 || !isModulePath(name)) return true
       const { url } = urlOf(name)
@@ -73,12 +73,11 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
   const remembered = makePageMemory<string>(() => assets.version())
   return {
     /**
-     * The import map from plain module URLs to the published ones, with their integrity, and of the
-     * options `imports` and `packages`, on one line. Place it before the first module. Without fingerprints
-     * it contains only the latter two.
+     * The import map from plain module URLs to the published ones, with their integrity, and the specifiers of the
+     * options `imports` and `packages`, on one line. Place it before the first module. Without fingerprints it
+     * contains only the latter two.
      *
-     * @example
-     * importMap({ nonce: 'r4nd0m', entry: 'app' })
+     * @example importMap({ nonce: 'r4nd0m', entry: 'app' })
      * // <script type="importmap" nonce="r4nd0m">{"imports":{
      * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
      */

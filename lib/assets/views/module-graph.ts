@@ -16,7 +16,7 @@ export function staticImports(assets: AppAssets, names: readonly string[]): Asse
 }
 
 /**
- * The entries and everything that they import, in one way or the other. All modules if it is not known
+ * The entries and everything that they import, statically or not. All modules if it is not known
  * what one of these imports: the manifest is of an earlier release, or another app has no fingerprints.
  */
 export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Module> {
@@ -38,7 +38,7 @@ function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
   return names.flatMap(name => assets.resolve(name).plainPath ?? [])
 }
 
-/** Everything that the nodes lead to and themselves, each once, what a node imports before the node. */
+/** The nodes and everything that they lead to, each once, what a node imports before the node. */
 export function importOrder<Node>(
   starts: Iterable<Node>,
   importsOf: (node: Node) => Iterable<Node>

@@ -35,7 +35,7 @@ interface Favicon extends OfName<'image', MountChoice & Attributes> {
 
 export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
   const remembered = makePageMemory<readonly string[]>(() => assets.version())
-  /** The `modulepreload` links of modules, without nonce. */
+  /** The `modulepreload` links of modules, without a nonce. */
   const linksOf = (names: readonly string[], given: Attributes) =>
     remembered(JSON.stringify([names, given]), () =>
       staticImports(assets, names).map(({ path, integrity }) =>
@@ -46,11 +46,9 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     /**
      * A `<script>` for each name. `.js` is appended to a name without a known extension.
      *
-     * @example
-     * javascript('application', { defer: true })
+     * @example javascript('application', { defer: true })
      * // <script src="/assets/application.js" type="text/javascript" defer="defer"></script>
-     * @example
-     * javascript('application', { type: 'module', modulepreload: true })
+     * @example javascript('application', { type: 'module', modulepreload: true })
      * // <script src="/assets/application-<32 hex>.js" type="module" …></script>
      * // <link href="/assets/dial-<32 hex>.js" rel="modulepreload" integrity="…" …>
      * @throws {TypeError} without a name, and for `modulepreload` without `type: 'module'`
@@ -69,8 +67,7 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     /**
      * A stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
      *
-     * @example
-     * stylesheet('main', { media: 'print' })
+     * @example stylesheet('main', { media: 'print' })
      * // <link href="/assets/main.css" type="text/css" rel="stylesheet" media="print">
      * @throws {TypeError} without a name
      */
@@ -83,8 +80,7 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     /**
      * The `<link>` of the site's icon, by default `favicon.ico`.
      *
-     * @example
-     * favicon()
+     * @example favicon()
      * // <link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">
      */
     favicon: ((name = 'favicon.ico', options: MountChoice & Attributes = {}) => {
@@ -112,15 +108,14 @@ export function liveHelpers(src: string | undefined) {
      * reloads it, and an error is shown. Empty unless the environment is `development` and the request
      * comes from this machine (the option `live`).
      *
-     * @example
-     * live({ nonce })
+     * @example live({ nonce })
      * // <script src="/assets/-/live.js" type="module" async="async" nonce="…"></script>
      * @throws {TypeError} for an unknown option
      */
     live: (options: LiveTagOptions = {}): string => {
       check(withoutKeywords(options), LIVE_OPTIONS, 'live.')
       if (src === undefined) return ''
-      // Early, so that it sees what the page requests: browsers keep a list of 250 requests alone.
+      // Early, so that it sees what the page requests: browsers keep a list of only 250 requests.
       const attributes = { src, type: 'module', async: true, nonce: options.nonce }
       return `${openTag('script', attributes)}</script>`
     }

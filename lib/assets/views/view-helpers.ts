@@ -17,10 +17,9 @@ export type { EntryFile, EntryFiles, EntryOptions, EntryScriptFile } from './ent
  * The helpers of one app. Each may be taken off the object: `const { javascript } = ctx.assets`.
  * The host is that of the option `host`, never that of the request.
  *
- * A name is a path without prefix, not encoded: `vendor/my film.mp4`. Its `?query` and `#fragment`
- * are appended to the URL; a file whose own name contains `?` or `#` cannot be referred to. An
- * absolute URL (`https:`, `http:`, `data:`, `blob:`) or one that starts with `//` is emitted
- * unchanged, without integrity.
+ * A name is a path without prefix, not encoded: `vendor/my film.mp4`. Its `?query` and `#fragment` are appended to
+ * the URL; a file whose own name contains `?` or `#` cannot be referred to. An absolute URL (`https:`, `http:`,
+ * `data:`, `blob:`) or one that starts with `//` is emitted unchanged, without integrity.
  *
  * Every helper throws a TypeError for a name that no asset can have (a leading or trailing slash,
  * `..`, a colon …) and for an attribute that HTML does not allow, and, with fingerprints, an
@@ -40,8 +39,7 @@ export interface ViewHelpers
   /**
    * The helpers of another app.
    *
-   * @example
-   * app('admin').path('menu.css') // /assets/admin/menu.css
+   * @example app('admin').path('menu.css') // /assets/admin/menu.css
    * @throws {TypeError} for an app that does not exist
    */
   readonly app: (name: AppName) => ViewHelpers
@@ -108,7 +106,7 @@ function helpersFor(
     ...importMapHelpers(host, assets, urlOf),
     ...preloadHelpers(urlOf)
   }
-  // Inherited: to define an accessor on the helpers of each page would cost it a microsecond.
+  // Inherited: defining an accessor on the helpers of each page would cost a microsecond per page.
   const versioned = {
     get version() {
       return assets.version()
@@ -125,7 +123,7 @@ function helpersFor(
 function throwUnknownApp(app: unknown, apps: readonly App[]): never {
   const near = nearest(String(app), new Set(apps.map(({ name }) => name)))
   const hint = near === undefined ? '' : `; did you mean ${inspect(near)}?`
-  // Where there is none, one without a name stands in.
+  // Where there is no app, one without a name stands in.
   const named = apps.filter(({ name }) => name !== '')
   const known = named.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'
   throw new TypeError(`unknown app ${inspect(app)}; the apps are: ${known}${hint}`)

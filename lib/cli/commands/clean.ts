@@ -13,7 +13,7 @@ import {
 } from '../command.ts'
 import { count, formatBytes } from '../format.ts'
 
-/** Of every command that keeps some. */
+/** Shared by every command that keeps earlier files. */
 export const LIMIT_OPTIONS: OptionSpecs = {
   keep: {
     type: 'string',

@@ -9,7 +9,7 @@ import { longRun, type ShowProgress } from '../long-run.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
-/** Of every command that compresses. */
+/** Shared by every command that compresses. */
 export const GLOB_OPTIONS: OptionSpecs = {
   include: {
     type: 'string',

@@ -54,7 +54,7 @@ async function run({ output, values, args: [argument], loadOptions }: Call): Pro
   if (argument !== undefined) requireNew(argument, root, others, options)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
   const files = { ...(isNew && assetsOf(argument ?? 'web')), [config.name]: contentOf(config) }
-  // Nothing is overwritten, also what was written meanwhile.
+  // Nothing is overwritten, not even what was written meanwhile.
   const append = (path: string, content: string | Buffer) => {
     if (dryRun) return
     mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -116,7 +116,7 @@ function requireNew(
   )
 }
 
-/** What is left to do about an app beside others. */
+/** What is left to do for an app beside others. */
 function nextOf(
   app: string,
   config: string,
@@ -164,7 +164,7 @@ function assetsOf(app: string): StarterFiles {
   return Object.fromEntries(files.map(([path, content]) => [`apps/${app}/assets/${path}`, content]))
 }
 
-/** What an app begins with. */
+/** The files that an app starts with. */
 const ASSETS: StarterFiles = {
   'favicon.ico': Buffer.from(
     'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
@@ -172,7 +172,7 @@ const ASSETS: StarterFiles = {
       'IQamLriBCCvIcCHcg3AvwwMBFiwAWldbVfcw7RUAAAAASUVORK5CYII=',
     'base64'
   ),
-  // Git keeps no empty folder.
+  // Git does not keep empty folders.
   'fonts/.gitkeep': '',
   'images/logo.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">
   <rect width="32" height="32" rx="7" fill="#1f7a5c"/>
@@ -191,7 +191,7 @@ const ASSETS: StarterFiles = {
 `
 }
 
-/** The lines of a file that a person may have, each with what takes its place. */
+/** The lines of a file that may exist already, each with what counts in its place. */
 type StarterLines = Readonly<Record<string, RegExp>>
 
 const SERVE: StarterLines = {

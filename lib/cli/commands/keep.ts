@@ -11,8 +11,8 @@ export const keep: Command = {
   name: 'keep',
   summary: "bring an earlier build's files into a new one, for open pages",
   argument: '<old build> <new build>',
-  about: `Copies the files with hashed names that a bundler's new build lacks from its
-earlier build, so that a page which is open during a deploy finds the chunks that
+  about: `Copies the files with hashed names that a bundler's new build lacks from
+its earlier build, so that a page that is open during a deploy finds the chunks that
 it has yet to load. Then it compresses the new build like 'compress', with deltas
 from the files of the old one. Run it after every build, before it is served.
 

@@ -16,8 +16,8 @@ of the fingerprinted file. The last two come from the manifest and are missing f
 assets that are not precompiled yet. Where there are deltas from earlier versions,
 it says what they save.
 
-Then come the mounts, and each file that a bundler's manifest names: its source, the
-sizes of it and of its compressed copies, and the entries whose tags include it; in
+Then come the mounts, and each file that a bundler's manifest names: its source, its
+size and those of its compressed copies, and the entries whose tags include it; in
 parentheses, those that use it in another way, such as by a dynamic import. A file
 that is missing is listed as such.`,
   options: {},
@@ -49,7 +49,7 @@ async function run({ output, loadOptions }: Call): Promise<number> {
   return OK
 }
 
-/** With the fields that an asset has, and its own. */
+/** With the fields of an asset, and its own. */
 function asAssets({ files, problem, ...listed }: ListedMount): object[] {
   const { mount, directory } = listed
   const itself = { path: mount, source: directory, target: mount, ...listed, problem }

@@ -96,7 +96,7 @@ async function warnOfViews(options: KoaAssetsOptions, warn: (message: string) =>
   }
 }
 
-/** Every broken source, with its location and an excerpt. */
+/** Prints every broken source, with its location and an excerpt. */
 async function format({ problems }: PrecompileError, options: KoaAssetsOptions): Promise<string> {
   const settings = settleForPrecompile(options)
   const reports = await Promise.all(problems.map(problem => errorReport(problem, settings)))
@@ -128,7 +128,7 @@ function summary(report: PrecompileReport): string {
   return [table(totals), `Largest\n${indent(table(sizes, [0]))}`, changesText(report)].join('\n\n')
 }
 
-// A first build of a thousand assets need not list each of them.
+// The first build of a thousand assets does not list each of them.
 const SHOWN = 10
 
 function changesText({ changes }: PrecompileReport): string {

@@ -13,11 +13,11 @@ export const verify: Command = {
   name: 'verify',
   summary: 'check public and mounts, or the compressed copies in a directory',
   argument: '[dir]',
-  about: `Reads every file that the manifest names and checks that it exists, that its size,
-the digest in its name and its Subresource Integrity are correct, that the plain
-name has the same content, that the compressed copies decompress to it, and that
-deltas are intact. Of each mount it checks that the files exist that the bundler's
-manifest names, and the compressed copies and deltas. Prints a line for each
+  about: `Reads every file that the manifest names and checks that it exists, that
+its size, the digest in its name and its Subresource Integrity are correct, that the
+plain name has the same content, that the compressed copies decompress to it, and
+that deltas are intact. For each mount it checks that the files that the bundler's
+manifest names exist, and the compressed copies and deltas. Prints a line for each
 problem, and writes nothing.
 
 With a directory, such as one that 'compress' was run on, it only checks that: the

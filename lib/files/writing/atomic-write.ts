@@ -34,7 +34,7 @@ import {
   type OpenFile
 } from '../open-file.ts'
 
-/** Each rejects to keep the target as it is. */
+/** Each of these checks rejects to keep the target as it is. */
 export interface WriteChecks {
   /** Checks where the temporary file was created, before anything is written to it. */
   readonly checkLocation?: ((file: OpenFile) => Promise<void>) | undefined
@@ -42,9 +42,9 @@ export interface WriteChecks {
   readonly checkContent?: ((temporary: string) => Promise<void>) | undefined
 }
 
-/** What a target is replaced by: complete, under a temporary name. */
+/** What replaces a target: complete, under a temporary name. */
 export interface Replacement {
-  /** False: the target already has these bytes, and at most its mtime is set; or it is removed. */
+  /** False when the target already has these bytes, and at most its mtime is set, or when it is removed. */
   readonly isNew: boolean
   /** Returns the new stamp of the target; undefined when another process has already replaced it. */
   commit(): Promise<Stamp | undefined>
@@ -196,7 +196,7 @@ export function temporaryName(): string {
   return `${PREFIX}${TOKEN}-${count++}${SUFFIX}`
 }
 
-/** Directories, once per process. */
+/** The directories that were swept: once per process. */
 const swept = new Set<string>()
 const MAX_SWEPT = 10_000
 /** Longer than a precompile keeps what it has written under temporary names. */

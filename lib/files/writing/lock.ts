@@ -1,5 +1,5 @@
 // Allows one precompile at a time in a public directory, which machines and containers may share. The owner
-// of a lock writes to it every second, so what stays as it was for some seconds is abandoned.
+// of a lock writes to it every second, so a lock that stays unchanged for some seconds is abandoned.
 import { link, open, rename, type FileHandle } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -35,7 +35,7 @@ export interface Lock {
 
 /**
  * Waits for some seconds while it cannot tell whether the owner of an existing lock is still running.
- * @param warn told whom it waits for
+ * @param warn is told what it waits for
  * @throws AssetError when another process holds the lock
  */
 export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
@@ -108,7 +108,7 @@ async function breakLock(file: string, abandoned: Stamp): Promise<void> {
   await removeFile(removed)
 }
 
-/** @returns false when there is something of that name */
+/** @returns false when something of that name exists */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)

@@ -23,13 +23,11 @@ export interface Fresh {
    *   If-Unmodified-Since; for other methods also If-None-Match), so a `PUT` must not overwrite it.
    *
    * Halting throws a {@link Halt}: nothing after `await ctx.fresh(…)` runs except `finally`. Otherwise it
-   * resolves to `false`. For GET, HEAD and QUERY it sets `ETag` and `Last-Modified`; responses to other
-   * methods must not carry the validators of the state before (section 9.3.4).
+   * resolves to `false`. For GET, HEAD and QUERY it sets `ETag` and `Last-Modified`; responses to other methods
+   * must not carry the validators of the previous state (section 9.3.4).
    *
-   * @example
-   * ctx.cacheControl('private', { maxAge: '10m' })
-   * await ctx.fresh({ etag: book.revision, lastModified: book.updatedAt })
-   * ctx.body = await render(book)
+   * @example ctx.cacheControl('private', { maxAge: '10m' }) await ctx.fresh({ etag: book.revision, lastModified:
+   * book.updatedAt }) ctx.body = await render(book)
    *
    * @param state an ETag, a Date, `{ etag, lastModified, weak }`, or `null` for a resource that does not
    *   exist yet; or a promise of one
@@ -40,8 +38,7 @@ export interface Fresh {
    * With `{ halt: false }` it never halts: it resolves to the status 304 or 412 that the response should
    * have, else to `false`. The response has that status if the route then sets neither a body nor a status.
    *
-   * @example
-   * if (await ctx.fresh(book.updatedAt, { halt: false })) return
+   * @example if (await ctx.fresh(book.updatedAt, { halt: false })) return
    */
   (state: GivenValidators, options: FreshOptions): Promise<FreshOutcome>
 }
@@ -95,7 +92,7 @@ export class Halt extends Error {
   readonly expose = true
   readonly status: 304 | 412
 
-  /** Also for one of another copy of this package. */
+  /** Also for a halt of another copy of this package. */
   static override [Symbol.hasInstance](error: unknown): boolean {
     return errorCode(error) === CODE
   }

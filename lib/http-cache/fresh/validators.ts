@@ -17,8 +17,7 @@ export interface ResourceState {
    * by its content: plain objects, arrays, dates, bytes, and objects with a `toJSON` method. Anything else is a
    * TypeError.
    *
-   * @example
-   * await ctx.fresh({ etag: [book.id, book.revision] })
+   * @example await ctx.fresh({ etag: [book.id, book.revision] })
    */
   readonly etag?: string | number | bigint | readonly unknown[] | object | null | undefined
   /** The time of the last modification, truncated to whole seconds (RFC 9110 section 8.8.2). */
@@ -37,7 +36,7 @@ export type FreshValidators = string | number | bigint | Date | ResourceState | 
 
 const KEYS: readonly string[] = ['etag', 'lastModified', 'last_modified', 'weak']
 const ARGUMENT = 'the argument of ctx.fresh'
-// With a blank for the T and an offset of hours alone as well, as SQL writes it.
+// Also with a space for the T and an offset in hours only, as SQL writes it.
 const ISO_8601 =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$/
 const ADVICE =
@@ -45,8 +44,8 @@ const ADVICE =
   'ctx.fresh({ etag: [book.id, book.revision] })'
 
 /**
- * @param version is mixed into the ETag. A Last-Modified alone gets an ETag as well, because a date cannot
- *   show a new version.
+ * @param version is mixed into the ETag. A lone Last-Modified gets an ETag as well, because a date cannot show a
+ * new version.
  * @throws TypeError for an argument that identifies nothing, or that a header field cannot contain
  */
 export function validatorsOf(given: FreshValidators, version: string | undefined): Validators {

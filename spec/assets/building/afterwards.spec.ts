@@ -70,7 +70,7 @@ test('FPR-16 verify reports edited, deleted and truncated files, each on its own
   t.deepEqual((await problems())[0], { path: target, message: MISSING })
 })
 
-test('FPR-16 verify says what may have written a plain name that differs from its target, and what to do', async t => {
+test('FPR-16 verify says what may have written a file under a plain name that differs from its target, and what to do', async t => {
   const { target, file, problems } = await makePublished(t)
   writeFileSync(file('/assets/app.css'), 'edited')
   rmSync(file('/assets/logo.png'))
@@ -83,7 +83,7 @@ test('FPR-16 verify says what may have written a plain name that differs from it
   ])
 })
 
-test('verify reports a compressed copy of other bytes, a damaged one, and an older one, but none that is missing', async t => {
+test('verify reports a compressed copy of other bytes, a damaged one and an older one, but not a missing one', async t => {
   const { target, file, problems } = await makePublished(t)
   const { mtime } = statSync(file(target))
   rmSync(file('/assets/app.css.br'))
@@ -129,7 +129,7 @@ test('verify supports apps without fingerprints, and archives that are assets', 
   t.deepEqual((await verify({ root, fingerprint: false })).problems, [])
 })
 
-test('without a manifest verify and clean show the command that makes it', async t => {
+test('without a manifest verify and clean name the command that creates it', async t => {
   const root = makeProject(t, FILES)
   const expected = {
     code: 'manifest-missing',
@@ -170,7 +170,7 @@ test('S55 verifyCopies reports a copy that is damaged, of other bytes, or older 
   )
 })
 
-test('verifyCopies reports copies without an original, but neither archives nor those of a link', async t => {
+test('verifyCopies reports copies without an original, but neither archives nor copies of a link', async t => {
   const root = makeProject(t, {
     'index.html': TEXT,
     'sub/gone.css': TEXT,
@@ -187,7 +187,7 @@ test('verifyCopies reports copies without an original, but neither archives nor 
     problems,
     WRITABLE_CODINGS.map(({ extension }) => ({
       path: `sub/gone.css${extension}`,
-      message: 'has no original, so nobody needs it: remove it'
+      message: 'has no original, so it is not needed: remove it'
     })).toSorted((a, b) => (a.path < b.path ? -1 : 1))
   )
 })
@@ -280,7 +280,7 @@ const version = (base: string, daysOld: number, isCurrent = false) => ({
   changedMs: 1e12 - daysOld * DAY_MS
 })
 
-test('FPR-15 versions that are neither new, nor young, nor current are removed', t => {
+test('FPR-15 versions that are not among the newest, not young and not current are removed', t => {
   const versions = [
     ...[0.1, 0.5, 0.9, 2, 3].map(days => version('app.css', days)),
     ...[5, 6, 7].map(days => version('old.css', days)),

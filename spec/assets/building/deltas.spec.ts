@@ -83,7 +83,7 @@ test('DLT-05 DLT-06 precompile writes a delta from each of the last three versio
   t.deepEqual(await problems(), [])
 })
 
-test('DLT-05 a first deploy, and one that changes nothing, writes no delta and looks at none', async t => {
+test('DLT-05 a first deploy, and one that changes nothing, writes no delta and reads none', async t => {
   const { root, deploy, folder, report } = await makeReleases(t, [release(1)])
   t.is(report?.deltas, undefined)
   t.not((await deploy(release(2))).deltas, undefined)
@@ -101,7 +101,7 @@ test('DLT-05 a delta of more than half the smallest representation is not kept',
   t.is(report?.deltas?.files, 0)
 })
 
-test('DLT-05 a delta that is present and correct is kept, and one of other bytes is replaced', async t => {
+test('DLT-05 a delta that is present and correct is kept, and one for other bytes is replaced', async t => {
   const [old, next] = [release(1), release(2)]
   const { root, folder, deltas, deploy } = await makeReleases(t, [old])
   const path = join(folder, nameOf(old, next))
@@ -116,7 +116,7 @@ test('DLT-05 a delta that is present and correct is kept, and one of other bytes
   t.is((await verify({ root })).problems.length, isAble ? 0 : 1)
 })
 
-test('DLT-05 what is not a version of ours, or was edited, is no dictionary', async t => {
+test('DLT-05 a file that is not a version of ours, or was edited, is not used as a dictionary', async t => {
   const [old, next] = [release(1), release(2)]
   const { folder, deltas, deploy } = await makeReleases(t, [old])
   writeFileSync(join(folder, target(old)), `${old}edited`)
@@ -131,7 +131,7 @@ test('DLT-01 deltas: false writes none', async t => {
   t.is(report?.deltas, undefined)
 })
 
-test('DLT-05 clean removes a delta with either of its ends', async t => {
+test('DLT-05 clean removes a delta together with either of its files', async t => {
   const releases = [1, 2, 3].map(release)
   const [first = '', second = '', third = ''] = releases
   const { root, folder, deltas } = await makeReleases(t, releases)
@@ -287,7 +287,7 @@ test('DLT-05 of several earlier chunks of one name the three of the nearest size
   t.deepEqual(deltas(), isAble ? nearest.toSorted() : [])
 })
 
-test('S55 a delta beside a file that was built anew under its name is removed, and verify reports it before', async t => {
+test('S55 a delta beside a file that was rebuilt under the same name is removed, and until then verify reports it', async t => {
   const path = deltaName('index-DxQkLmNp.js', BEFORE)
   const orphan = deltaName('gone-DxQkLmNp.js', BEFORE)
   const { dist, run, deltas } = makeBuilds(
@@ -303,7 +303,7 @@ test('S55 a delta beside a file that was built anew under its name is removed, a
   const { problems, copies } = await verifyCopies(dist)
   t.is(copies, 3)
   t.deepEqual(problems, [
-    { path: orphan, message: 'has no original, so nobody needs it: remove it' },
+    { path: orphan, message: 'has no original, so it is not needed: remove it' },
     { path, message: 'is damaged or of another version, so it is not sent' }
   ])
   await run()

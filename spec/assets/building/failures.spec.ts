@@ -86,7 +86,7 @@ for (const [what, spoil] of Object.entries({
   })
 }
 
-test('a public directory without the right to write is an error that says so', async t => {
+test('a public directory without write permission is an error that says so', async t => {
   const program = await bundle()
   const root = makeProject(t, placed({ 'app.js': 'go()' }))
   await run({ root })
@@ -107,7 +107,7 @@ test('a public directory without the right to write is an error that says so', a
 })
 
 for (const fingerprint of [true, false]) {
-  test(`a big source that is edited while it is published does not get its previous digest (fingerprint: ${fingerprint})`, async t => {
+  test(`a big source that is edited while it is published does not get the digest of its previous bytes (fingerprint: ${fingerprint})`, async t => {
     const root = makeProject(
       t,
       placed({ 'film.bin': Buffer.alloc(3_000_000, 'a'), 'app.js': 'go()' })
@@ -155,7 +155,7 @@ test('a source that is taken away while it is published is an error that names i
 })
 
 soakTest(
-  'ten concurrent precompiles leave one intact deploy, and each succeeds or fails as busy',
+  'ten concurrent precompiles leave one intact deploy, and each succeeds or fails because another is running',
   async t => {
     const program = await bundle()
     const files = Array.from({ length: 40 }, (_, at) => [`${at}.css`, `a { b: ${at} }`.repeat(50)])
@@ -276,7 +276,7 @@ function deploy(number: number): Files {
   return placed(files)
 }
 
-test('FPR-17 killed at any moment, a deploy leaves the old one whole, and the next run repairs', async t => {
+test('FPR-17 a deploy that is killed at any moment leaves the old one whole, and the next run repairs the rest', async t => {
   t.timeout(300_000)
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
   t.log(`SEED=${seed}`)

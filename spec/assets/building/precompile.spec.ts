@@ -89,7 +89,7 @@ test('FPR-07 files of public outside the prefix are kept, without compressed cop
   t.is(readPublic(root, '/robots.txt').toString(), long('all '))
 })
 
-test('FPR-08 files that a person put among the published ones are kept as they are', async t => {
+test('FPR-08 files that were put among the published ones by hand are kept as they are', async t => {
   const own = {
     'public/assets/own.css': long('own'),
     'public/assets/own.css.gz': 'own gz',
@@ -172,7 +172,7 @@ test('FPR-10 every broken source is listed, and nothing is changed', async t => 
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 
-test('PUB-14 two sources of one name are refused with the sentence of development, which is told once', async t => {
+test('PUB-14 two sources of one name are refused with the message that development logs, given once', async t => {
   const root = makeSources(t, {
     'images/logo.png': 'one',
     'docs/logo.png': 'two',
@@ -189,7 +189,7 @@ test('PUB-14 two sources of one name are refused with the sentence of developmen
   t.deepEqual(filesBelow(join(root, 'public')), [])
 })
 
-test('PUB-14 a plain file beside a source of its name is published, with the warning of development', async t => {
+test('PUB-14 a plain file beside a source of the same name is published, with the warning that development logs', async t => {
   const root = makeSources(t, { 'css/two.css': 'two{}', 'css/two.css.scss': 'a { b: c }' })
   const { assets, warnings } = await run({ root })
   t.is(assets, 1)
@@ -266,7 +266,7 @@ test('an app without fingerprints gets only plain names and compressed copies', 
   )
 })
 
-test('no compressed copy of previous bytes stays, whatever codings this Node can write', async t => {
+test('no compressed copy of previous bytes remains, whatever codings this Node can write', async t => {
   const before = 'a { color: red }'.repeat(50)
   const root = makeProject(t, placed({ 'app.css': before }))
   await run({ root })
@@ -309,7 +309,7 @@ test('no compressed copy stays next to a file that is now too small for one', as
   }
 })
 
-test('FPR-05 a name that cannot be requested is an error with the reason, and nothing is published', async t => {
+test('FPR-05 a name that cannot be requested is an error that states the reason, and nothing is published', async t => {
   const names = [
     'scripts/aux.js',
     'images/con.svg',

@@ -44,7 +44,7 @@ test('without mount an entry is that of the only mount that has it', async t => 
   t.regex(page.entry('src/admin.ts'), /"\/back\/assets\/admin-/)
 })
 
-test('an entry that two mounts have needs { mount }, and the error says which there are', async t => {
+test('an entry that two mounts have needs { mount }, and the error names both', async t => {
   await built
   const page = await two()()
   t.throws(() => page.entry('src/other.ts'), {
@@ -211,7 +211,7 @@ test('BND-04 a manifest that names a file which is not there is an error at star
   })
 })
 
-test('BND-01 imports in a cycle, and of a file by itself, come to an end', async t => {
+test('BND-01 imports in a cycle, and a file that imports itself, are followed only once', async t => {
   const chunk = (file: string, imports: string[], more = {}) => ({ file, imports, ...more })
   const manifest = {
     a: chunk('a.js', ['b', 'a'], { isEntry: true, css: ['a.css'] }),
@@ -232,7 +232,7 @@ test('BND-01 imports in a cycle, and of a file by itself, come to an end', async
   ])
 })
 
-test('S50 entries named like object properties are entries like others', async t => {
+test('S50 entries named like object properties are ordinary entries', async t => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
   const chunks = names.map(name => `${JSON.stringify(name)}: { "file": "a.js", "isEntry": true }`)
   const pages = pagesOf(broken(t, `{ ${chunks.join(', ')} }`))
@@ -353,7 +353,7 @@ test('BND-08 where every file has a suffix of its own, even one that could be a 
 
 const name = fc.stringMatching(/^[A-Za-z0-9_]+(?:[-.][A-Za-z0-9_]+){0,3}$/)
 
-test('BND-08 a file that is called what its manifest calls it is never hashed', t => {
+test('BND-08 a file whose name is the one in its manifest is never taken as hashed', t => {
   fc.assert(
     fc.property(name, fc.constantFrom('vite', 'esbuild'), (stem, tool) => {
       t.false(isHashed(`assets/${stem}.js`, stem, HASHES[tool]))

@@ -135,7 +135,7 @@ function pageWithEtag(name: string): Middleware {
 }
 
 test.serial(
-  'BND-05 names without hashes: the integrity follows the bytes, and so does version',
+  'BND-05 with names without hashes, the integrity follows the bytes, and so does version',
   async t => {
     const names = {
       entryFileNames: '[name].js',
@@ -159,7 +159,7 @@ test.serial(
 )
 
 test.serial(
-  'BND-05 while a build lacks files, or its manifest is broken, the last one stays, and the log says so once',
+  'BND-05 while a build lacks files, or its manifest is broken, the last good one stays in use, and the log says so once',
   async t => {
     await run('slow', { emptyOutDir: false })
     const pages = pagesOf(options('slow'))
@@ -223,7 +223,7 @@ test.serial('BND-05 a file that is still being written is waited for', async t =
   t.deepEqual([...seen], [before])
 })
 
-test.serial('a page costs one stat of the manifest for each revalidate, and no read', async t => {
+test.serial('a page costs one stat of the manifest per `revalidate`, and no read', async t => {
   await run('cost')
   const manifest = join(root, 'cost/.vite/manifest.json')
   // A file that was just written is read once more.
@@ -416,6 +416,6 @@ test('a legacy entry is for builds alone', async t => {
   t.is((await pagesOf(devOptions(true))()).entry('src/main-legacy.tsx'), '')
 })
 
-test('dev counts in development alone: elsewhere the manifest is needed', t => {
+test('dev applies in development only: elsewhere the manifest is needed', t => {
   t.throws(() => pagesOf({ ...devOptions(true), env: 'production' }), { message: /not\/built/ })
 })

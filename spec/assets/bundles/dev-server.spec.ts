@@ -115,7 +115,7 @@ test.serial('BND-09 of two dev servers the newer one counts, and outlives the ot
 })
 
 test.serial(
-  'BND-10 a name that is no input is an error in development, with the near name',
+  'BND-10 a name that is not an input is an error in development, with the nearest name',
   async t => {
     const { root, config } = project(t)
     await serve(t, config())
@@ -128,23 +128,26 @@ test.serial(
   }
 )
 
-test.serial('BND-10 two mounts know whose entry it is, without a word about the mount', async t => {
-  const { root, config } = project(t)
-  await build(
-    config({
-      build: { outDir: 'shop' },
-      plugins: [freshAssets({ mount: '/shop', input: 'src/other.ts' })]
-    })
-  )
-  const { origin } = await serve(t, config())
-  const mounts = {
-    '/admin': MANIFEST,
-    '/shop': { dir: 'shop', manifest: 'shop/.vite/manifest.json' }
+test.serial(
+  'BND-10 with two mounts the right one is found for an entry without naming it',
+  async t => {
+    const { root, config } = project(t)
+    await build(
+      config({
+        build: { outDir: 'shop' },
+        plugins: [freshAssets({ mount: '/shop', input: 'src/other.ts' })]
+      })
+    )
+    const { origin } = await serve(t, config())
+    const mounts = {
+      '/admin': MANIFEST,
+      '/shop': { dir: 'shop', manifest: 'shop/.vite/manifest.json' }
+    }
+    const { entry } = await pagesOf({ root, env: 'development', mounts })()
+    t.true(entry('src/main.ts').includes(`${origin}/admin/src/main.ts`))
+    t.regex(entry('src/other.ts'), /"\/shop\/assets\/other-/)
   }
-  const { entry } = await pagesOf({ root, env: 'development', mounts })()
-  t.true(entry('src/main.ts').includes(`${origin}/admin/src/main.ts`))
-  t.regex(entry('src/other.ts'), /"\/shop\/assets\/other-/)
-})
+)
 
 test.serial("BND-09 React's refresh needs no option: the entry has the preamble", async t => {
   const app = 'export const App = () => <p>Hello</p>'
@@ -184,7 +187,7 @@ async function inProcess(t: ExecutionContext, more: Partial<MountOptions> = {}, 
   return { ...site, dev }
 }
 
-test('BND-09 a dev server in this process gets what is below the mount and routes leave', async t => {
+test('BND-09 a dev server in this process gets what is below the mount and no route answers', async t => {
   const { ask } = await inProcess(t)
   const tags = ['/admin/src/print.css', '/admin/@vite/client', '/admin/src/main.ts']
   const page = await ask('/page')

@@ -38,7 +38,7 @@ const built = build({
   build: { outDir: 'vite' }
 })
 
-test('BND-11 entryFiles tells what the tags load, with their attributes', async t => {
+test('BND-11 entryFiles lists what the tags load, with their attributes', async t => {
   await built
   const { entry, entryFiles } = await pagesOf({ root, apps: false, mounts: VITE })()
   const tags = entry('src/with-hero.ts').split('\n')
@@ -195,7 +195,7 @@ test('BND-17 each file of a build is listed with the entries that load it, at on
   }
 })
 
-test('BND-13 with fingerprints a name that nobody has is an error that names the manifests', async t => {
+test('BND-13 with fingerprints an unknown name is an error that names the manifests', async t => {
   await built
   const page = await pagesOf({ root, mounts: VITE, env: 'test', fingerprint: true })()
   t.deepEqual(unhashed([page.path('own.png')]), [page.path('own.png')])

@@ -248,7 +248,7 @@ test('BND-08 without hashes in the names nothing is immutable, and the tags are 
   }
 })
 
-test('BND-08 names that look hashed to a person or a pattern, and are not', async t => {
+test('BND-08 names that look hashed to a person or a pattern but are not', async t => {
   const entries = {
     'admin-DataTable': 'src/admin.ts',
     'main-component': 'src/main.ts',
@@ -348,7 +348,7 @@ test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither 
   }
 })
 
-test('BND-07 plain tags are enough: SystemJS imports the script that the parser is at', async t => {
+test('BND-07 plain tags are enough: SystemJS imports the script that the parser has reached', async t => {
   await both
   const page = await pagesOf(legacyOptionsOf('dist'))()
   const urls = page

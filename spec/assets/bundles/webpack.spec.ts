@@ -283,7 +283,7 @@ test('BND-07 an entry of the metafile is its stylesheet, its module, and a prelo
   }
 })
 
-test('the outputs are found wherever esbuild was started', async t => {
+test('the outputs are found whatever directory esbuild was started in', async t => {
   await hashed
   const expected = short((await pagesOf(esbuildOptionsOf('site/dist'))()).entry('src/admin.ts'))
   for (const [at, absWorkingDir, outdir] of [

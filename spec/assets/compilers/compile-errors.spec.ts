@@ -70,7 +70,7 @@ test('CMP-09 an error in an import names the import, and is fixed there', async 
   t.is((await site.ask('/assets/app.css')).status, 200)
 })
 
-test('CMP-09 an import that is nowhere is fixed by adding it', async t => {
+test('CMP-09 a missing import is fixed by adding it', async t => {
   const site = await makeSite(t, { 'stylesheets/app.css.scss': "@use 'part';" })
   t.true((await site.ask('/assets/app.css')).text.includes("Can't find stylesheet to import."))
   site.write('stylesheets/_part.scss', 'a { top: 1px }')
@@ -126,7 +126,7 @@ for (const env of OUTSIDE) {
     t.regex((await site.ask('/assets/app.css')).text, /fixed/)
   })
 
-  test(`CMP-10 in ${env} a broken source without a good target is a 500 that tells nothing`, async t => {
+  test(`CMP-10 in ${env} a broken source without a good target is a 500 that reveals nothing`, async t => {
     const site = await makeSite(t, { 'css/app.css.scss': 'a { b: $x }' }, options)
     const { status, text } = await site.ask('/assets/app.css', BROWSER)
     t.deepEqual([status, text], [500, 'Internal Server Error'])
@@ -175,7 +175,7 @@ test('a compiler that returns nothing, or something else, is told what it must r
   }
 })
 
-test('an excerpt stays as it was written where the root is a word of it', async t => {
+test('an excerpt stays as it was written even if it contains the root as a word', async t => {
   const settings = { root: '/app', apps: [] } as unknown as Settings
   const location = {
     file: '/app/apps/web/assets/a.css.scss',
@@ -209,7 +209,7 @@ for (const [extension, code] of [
   ['css.less', 'a {\n  color: @nowhere;\n}\n'],
   ['js.ts', 'let a = 1\nlet b = ;\n']
 ] as const) {
-  test(`a mistake in a ${extension} is logged without a frame of any library`, async t => {
+  test(`a mistake in a ${extension} file is logged without stack frames of any library`, async t => {
     const site = await makeSite(t, { [`code/app.${extension}`]: code })
     await site.ask(`/assets/app.${extension.replace(/\.[a-z]+$/, '')}`)
     const [error] = site.errors
@@ -240,7 +240,7 @@ function throwing(make: () => Error) {
   }
 }
 
-test('what a helper is asked for in vain still tells which view asked', t => {
+test('an error for a name that a helper cannot find still tells which view asked', t => {
   const error = new AssetError('asset-unknown', 'nope.css is not in the manifest')
   t.regex(error.stack ?? '', /compile-errors\.spec\.ts/)
 })
@@ -252,7 +252,7 @@ test('a failure of a compiler that is frozen is reported as any other', t => {
   t.is(error.cause, cause)
 })
 
-test('S60 the name of a file begins no line of its own in a message', t => {
+test('S60 the name of a file cannot start a new line in a message', t => {
   const name = 'a\nPublished 3 assets'
   t.is(new AssetError('name-taken', name).message, 'a\\u000aPublished 3 assets')
   t.is(

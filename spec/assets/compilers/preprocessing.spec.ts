@@ -111,7 +111,7 @@ for (const [extension, importLine] of [
   })
 }
 
-test('CMP-05 what was not edited is not compiled again, with imports either', async t => {
+test('CMP-05 what was not edited is not compiled again, even with imports', async t => {
   const { calls, compiler } = makeCounter()
   const site = await makeSite(
     t,
@@ -181,7 +181,7 @@ test('an edit that is saved while its importer compiles is in the next GET', asy
   t.is((await site.ask('/assets/app.css')).status, 404, 'the target goes with its source')
 })
 
-test('CMP-07 of app.css and app.css.scss the plain one is served', async t => {
+test('CMP-07 if both app.css and app.css.scss exist, the plain one is served', async t => {
   const site = await makeSite(t, {
     'stylesheets/app.css': 'plain{}',
     'stylesheets/app.css.scss': 'a { b: scss }'
@@ -212,7 +212,7 @@ test.serial('CMP-12 Sass files of the app and of a third party find each other',
   t.regex((await site.ask('/assets/widget.css')).text, /color: theirs/)
 })
 
-test('CMP-06 a partial that comes to hide another is followed', async t => {
+test('CMP-06 a new partial that hides another is followed', async t => {
   const site = await makeSite(t, {
     'stylesheets/app.css.scss': "@use 'tokens'; a { color: tokens.$color }",
     '/apps/web/more/styles/_tokens.scss': '$color: theirs'
@@ -405,7 +405,7 @@ test("CMP-06a a file that a compiler of the user's own looked for is followed on
   t.is(await get(), 'a4', 'CMP-05')
 })
 
-test('an import of Less over HTTP is fetched, and what it imports in turn', async t => {
+test('a Less import over HTTP is fetched, and so is what it imports in turn', async t => {
   const remote: Readonly<Record<string, string>> = {
     '/theme.less': '@import "colors.less"; a { color: @color }',
     '/colors.less': '@color: remote;'

@@ -134,7 +134,7 @@ test('S61 whether a link can be sent ahead takes time in proportion to its param
   }
 })
 
-test('once the header is sent, nothing happens', async t => {
+test('once the headers are sent, nothing happens', async t => {
   const { port, errors } = await makePage(t, ctx => {
     ctx.respond = false
     ctx.res.flushHeaders()

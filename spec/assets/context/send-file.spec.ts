@@ -127,7 +127,7 @@ test('SND-01 a file that the route has just replaced is sent as it is now', asyn
   }
 })
 
-test('SND-01 it works where koaAssets does not serve, and below a mount or public of the same files', async t => {
+test('SND-01 it works where koaAssets does not serve, and for files of a mount or of public', async t => {
   const site = await makeSender(t, { 'a.txt': PDF }, { serve: false })
   t.is((await site.ask(asked('a.txt'))).text, PDF)
   const mounted = await makeSender(t, { 'a.txt': PDF }, { public: 'data' })
@@ -157,7 +157,7 @@ const REFUSED = [
   ...['none.txt', 'none/none.txt', 'a.txt/b', 'x'.repeat(64 * 1024), `${'x/'.repeat(8 * 1024)}x`]
 ]
 
-test('SND-02 S59 what leads out, is hidden or is no file is a 404 like any missing file', async t => {
+test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like any missing file', async t => {
   const site = await makeSender(
     t,
     {
@@ -259,7 +259,7 @@ for (const [download, expected] of DISPOSITIONS) {
   })
 }
 
-test('WAY-02 a path with a slash in front is the same file in root, and not the one at that path', async t => {
+test('WAY-02 a path with a leading slash means the same file in root, not the one at that absolute path', async t => {
   const files = { 'a.pdf': PDF, 'sub/a.pdf': 'below' }
   const site = await makeSender(t, files, { send: { download: true } })
   const { status, text, headers } = await site.ask(asked('/a.pdf'))
@@ -277,7 +277,7 @@ for (const [name, koa] of [
   ['Koa 3', Koa],
   ['Koa 2', Koa2]
 ] as const) {
-  test(`PRV-03 S75 a type that the route has set stays, unless the option says another (${name})`, async t => {
+  test(`PRV-03 S75 a type that the route has set stays, unless the option gives another (${name})`, async t => {
     const page = '<script>alert(1)</script>'
     const large = Buffer.alloc(2 * 1024 * 1024, page)
     const site = await makeSender(
@@ -309,7 +309,7 @@ for (const [name, koa] of [
   })
 }
 
-test('NBR-02 download beats what was set in front, and a Cache-Control in front beats cacheControl', async t => {
+test('NBR-02 download overrides what was set in front, and a Cache-Control in front overrides cacheControl', async t => {
   const site = await makeSender(
     t,
     { 'a.pdf': PDF },
@@ -352,7 +352,7 @@ test('SND-05 what the route says with ctx.cacheControl stays, and a 304 of ctx.f
   t.is((await ask('/fresh', { headers })).status, 404)
 })
 
-test('SND-05 X-Http-Cache says nothing of ctx.fresh where a file, its page or a 405 responds', async t => {
+test('SND-05 X-Http-Cache does not mention ctx.fresh when the response is a file, its error page or a 405', async t => {
   const root = makeProject(t, { 'data/a.txt': 'a', 'data/index.html': 'page' })
   const app = new Koa()
   const mounts = { '/': { dir: 'data', fallback: 'index.html' } }

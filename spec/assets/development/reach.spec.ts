@@ -115,19 +115,22 @@ test.serial('LIV-05 a tag alone loads nothing', async t => {
   t.deepEqual(loaded(), [])
 })
 
-test.serial('the first request of this machine loads it, and unknown names go on', async t => {
-  const { port } = await makeSite(t, FILES, { routes: page, mounts: {} })
-  for (const name of ['live.js', 'live-overlay.js', 'live-stylesheets.js']) {
-    const { status, headers, text } = await ask(port, 'GET', `/assets/-/${name}`)
-    t.is(status, 200)
-    t.is(headers['content-type'], 'text/javascript; charset=utf-8')
-    t.is(headers['x-content-type-options'], 'nosniff')
-    t.regex(text, /^\/\/ /)
+test.serial(
+  'the first request from this machine loads it, and unknown names are passed on',
+  async t => {
+    const { port } = await makeSite(t, FILES, { routes: page, mounts: {} })
+    for (const name of ['live.js', 'live-overlay.js', 'live-stylesheets.js']) {
+      const { status, headers, text } = await ask(port, 'GET', `/assets/-/${name}`)
+      t.is(status, 200)
+      t.is(headers['content-type'], 'text/javascript; charset=utf-8')
+      t.is(headers['x-content-type-options'], 'nosniff')
+      t.regex(text, /^\/\/ /)
+    }
+    t.true(loaded().length > 0)
+    const missing = await ask(port, 'GET', '/assets/-/other')
+    t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
   }
-  t.true(loaded().length > 0)
-  const missing = await ask(port, 'GET', '/assets/-/other')
-  t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
-})
+)
 
 test.serial('S58 other spellings of its paths, and other methods, are passed on', async t => {
   const { port } = await makeSite(t, FILES)
@@ -141,12 +144,12 @@ test.serial('S58 other spellings of its paths, and other methods, are passed on'
   }
 })
 
-test.serial('an asset below -/ comes first', async t => {
+test.serial('an asset below -/ takes precedence', async t => {
   const { port } = await makeSite(t, { 'js/-/live.js': 'own()' })
   t.is((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()')
 })
 
-test.serial('a host that is listed is served, and the prefix is where the option says', async t => {
+test.serial('a listed host is served, under the prefix that the option gives', async t => {
   const { port } = await makeSite(t, FILES, {
     prefix: '/my assets',
     live: { hosts: ['Box.local'] },
@@ -206,13 +209,10 @@ test.serial('S68 LIV-05 what a bare proxy_pass of nginx sends gets 404 and no ta
   t.is((await passed('/')).text, '')
 })
 
-test.serial(
-  'more channels than there are tabs are refused, without losing those there are',
-  async t => {
-    const { port } = await makeSite(t, FILES)
-    const tabs = await Promise.all(Array.from({ length: 256 }, () => openTab(t, port)))
-    t.true(tabs.every(({ answer }) => answer.statusCode === 200))
-    t.is((await openTab(t, port)).answer.statusCode, 503)
-    tabs[0]?.close()
-  }
-)
+test.serial('channels beyond the limit are refused, and open ones stay', async t => {
+  const { port } = await makeSite(t, FILES)
+  const tabs = await Promise.all(Array.from({ length: 256 }, () => openTab(t, port)))
+  t.true(tabs.every(({ answer }) => answer.statusCode === 200))
+  t.is((await openTab(t, port)).answer.statusCode, 503)
+  tabs[0]?.close()
+})

@@ -137,8 +137,8 @@ test('explain gives advice about a name that has no source', async t => {
   const { ask } = makeExplainer(t)
   for (const [asked, advice, options] of [
     ['app.css.scss', 'stylesheets/app.css.scss is a source; it is published as app.css'],
-    ['_part.scss', 'a partial of Sass or Less is not published'],
-    ['_part.css', 'a partial of Sass or Less is not published'],
+    ['_part.scss', 'a Sass or Less partial is not published'],
+    ['_part.css', 'a Sass or Less partial is not published'],
     ['apq.css', "did you mean 'app.css'?"],
     [
       'stylesheets/app.css',
@@ -195,7 +195,7 @@ test('in production explain names the manifest entry, and every representation w
   }
 })
 
-test('in production explain reports a missing manifest, other bytes, a link that points outside', async t => {
+test('in production explain reports a missing manifest, wrong bytes, and a link that points outside', async t => {
   const { root, ask } = makeExplainer(t)
   const production = { env: 'production' }
   const unpublished = await ask('app.css', production)
@@ -239,7 +239,7 @@ test('explain shows files in public, and that serving is off', async t => {
   t.is(books.outcome, 'passed to the next middleware')
 })
 
-test('a name that ends in 32 hex characters of something else is explained as it is served', async t => {
+test('a name that ends in 32 hex characters that are not its digest is explained as it is served', async t => {
   const other = '0123456789abcdef'.repeat(2)
   const name = `logo-${other}.png`
   const options = { serve: true, revalidate: 0, env: 'production' } as const
@@ -295,7 +295,7 @@ async function makeExplained(t: ExecutionContext) {
 const NO_STORE = '; a 404 gets Cache-Control: no-store'
 const SHELL = '; a navigation that remains a 404 gets /admin/index.html'
 
-test('what explain says of a path in a mount is what a request for it gets', async t => {
+test('what explain says about a path in a mount is what a request for it gets', async t => {
   const { site, explainPath } = await makeExplained(t)
   for (const [path, status, outcome, file] of [
     ['/static/a.txt', 200, '200, the file in a mount', 'build/a.txt exists'],

@@ -49,39 +49,42 @@ function makeTyped(t: Parameters<typeof makeProject>[0], files = {}): string {
   return root
 }
 
-test.serial('TYP-01 a mistyped name does not compile, and the error has the near one', async t => {
-  const root = makeTyped(t)
-  const mistyped = [
-    "assets.stylesheet('ap.css')",
-    "assets.javascript('pages/hom', { defer: true })",
-    "assets.image('loga.svg', { alt: '' })",
-    "assets.path('intr.woff2')",
-    "assets.stylesheet('app', 'menus')",
-    "assets.app('admn')"
-  ]
-  t.is(complaints(root, ...mistyped), '')
-  const { status, stdout } = await run(root, 'types')
-  t.deepEqual([status, stdout], [0, `${join(root, 'assets.d.ts')} was written\n`])
-  const said = complaints(root, ...mistyped)
-  for (const near of ['app.css', 'pages/home', 'logo.svg', 'inter.woff2', 'menu', 'admin']) {
-    t.true(said.includes(`"${near}"`), `${near}: ${said}`)
+test.serial(
+  'TYP-01 a mistyped name does not compile, and the error suggests the nearest one',
+  async t => {
+    const root = makeTyped(t)
+    const mistyped = [
+      "assets.stylesheet('ap.css')",
+      "assets.javascript('pages/hom', { defer: true })",
+      "assets.image('loga.svg', { alt: '' })",
+      "assets.path('intr.woff2')",
+      "assets.stylesheet('app', 'menus')",
+      "assets.app('admn')"
+    ]
+    t.is(complaints(root, ...mistyped), '')
+    const { status, stdout } = await run(root, 'types')
+    t.deepEqual([status, stdout], [0, `${join(root, 'assets.d.ts')} was written\n`])
+    const said = complaints(root, ...mistyped)
+    for (const near of ['app.css', 'pages/home', 'logo.svg', 'inter.woff2', 'menu', 'admin']) {
+      t.true(said.includes(`"${near}"`), `${near}: ${said}`)
+    }
+    t.is(said.match(/^server\.ts\(\d+,\d+\): error/gm)?.length, mistyped.length)
+    const fine = [
+      "assets.stylesheet('app', 'menu.css', { media: 'print' })",
+      "assets.javascript('home', { type: 'module' })",
+      "assets.image('logo.svg#leaf', { alt: '' }) + assets.image('https://cdn.example/a.png')",
+      "assets.path('images/logo.svg') + assets.path('app.css?v=2', { mount: '/' })",
+      "assets.favicon() + assets.favicon('logo.svg') + assets.app('admin').stylesheet('menu')",
+      "assets.preload('app', { as: 'style' }) + assets.entry('src/any.tsx')",
+      "assets.path(name as AssetName) + assets.stylesheet(name as AssetName<'stylesheet'>)"
+    ]
+    t.is(complaints(root, ...fine), '')
+    t.regex((await run(root, 'types')).stdout, / is current\n$/)
   }
-  t.is(said.match(/^server\.ts\(\d+,\d+\): error/gm)?.length, mistyped.length)
-  const fine = [
-    "assets.stylesheet('app', 'menu.css', { media: 'print' })",
-    "assets.javascript('home', { type: 'module' })",
-    "assets.image('logo.svg#leaf', { alt: '' }) + assets.image('https://cdn.example/a.png')",
-    "assets.path('images/logo.svg') + assets.path('app.css?v=2', { mount: '/' })",
-    "assets.favicon() + assets.favicon('logo.svg') + assets.app('admin').stylesheet('menu')",
-    "assets.preload('app', { as: 'style' }) + assets.entry('src/any.tsx')",
-    "assets.path(name as AssetName) + assets.stylesheet(name as AssetName<'stylesheet'>)"
-  ]
-  t.is(complaints(root, ...fine), '')
-  t.regex((await run(root, 'types')).stdout, / is current\n$/)
-})
+)
 
 test.serial(
-  'TYP-01 entries and sources of a build are names; before one, none is refused',
+  'TYP-01 entries and sources of a build are names; before the first build, no name is refused',
   async t => {
     const config = { mounts: { '/static': { dir: 'dist', manifest: 'dist/manifest.json' } } }
     const root = makeTyped(t, { '/assets.config.json': JSON.stringify(config) })

@@ -209,7 +209,7 @@ async function printedBy(all: readonly KoaAssetsOptions[], processEnv: NodeJS.Pr
   return printed.map(block => block.split('\n')[0])
 }
 
-test('the block is printed once for the same settings, and says why it is development', async t => {
+test('the block is printed once for the same settings, and says why the environment is development', async t => {
   const root = makeProject(t, PROJECT)
   const heading = `koa-fresh-assets: development, as NODE_ENV is not set, in ${root}`
   t.deepEqual(await printedBy([{ root }, { root }, { root, prefix: '/a' }]), [heading, heading])
@@ -286,7 +286,7 @@ const ASSETS = {
   '/apps/admin/assets/css/menu.css': ''
 }
 
-test('VEW-01 a name that no app has is told with its line and the nearest name; tails and queries are names', async t => {
+test('VEW-01 a name that no app has is reported with its line and the nearest name; tails and queries count as names', async t => {
   const root = makeProject(t, placed(ASSETS))
   writeFiles(root, {
     'views/a.ejs': "<%- assets.stylesheet('app', 'ap') %>\n\n<%- assets.image('logo.png?v=2') %>",
@@ -317,7 +317,7 @@ test('VEW-01 a name that no app has is told with its line and the nearest name; 
   t.deepEqual(await checkViews({ root }, ['views/**/*.{ejs,njk,ts}']), report)
 })
 
-test('VEW-01 entries and sources of bundles are names; without a build it is an error that says so', async t => {
+test('VEW-01 entries and sources of bundles are names; without a build there is an error that says so', async t => {
   const manifest = {
     'src/main.tsx': { file: 'main-B1a2C3d4.js', src: 'src/main.tsx', isEntry: true },
     'src/hero.png': { file: 'hero-B1a2C3d4.png', src: 'src/hero.png' }

@@ -157,7 +157,7 @@ test('PKG-01 a precompiled site needs no packages, and finds them by no other na
   t.regex(site.errors[0]?.message ?? '', /more\.js is not in .*did you mean/)
 })
 
-test('PKG-01 packages are appended level by level, and an import of the option imports comes first', async t => {
+test('PKG-01 packages are appended level by level, and the option imports takes precedence', async t => {
   const other = pkg('other', { type: 'module', main: './main' }, { 'main.js': "import 'tip'" })
   const page = await makePage(
     t,
@@ -187,7 +187,7 @@ test('PKG-01 development and production get the builds that a package has for ea
   t.deepEqual(published, ['/assets/npm/two/min.js'])
 })
 
-test('PKG-01 a package that is installed in two versions, and what is private to one, have their scopes', async t => {
+test('PKG-01 a package that is installed in two versions, and one that is private to another, have scopes', async t => {
   const files = {
     ...pkg('a', { module: 'a.js' }, { 'a.js': "import 'c'\nimport '#x'", 'x.js': 'export {}' }),
     ...pkg('b', { module: 'b.js', imports: {} }, { 'b.js': "import 'c'\nimport 'd'" }),
@@ -274,7 +274,7 @@ const FONTS = pkg(
   }
 )
 
-test('PKG-02 files of a package bring what they refer to, and nothing else', async t => {
+test('PKG-02 files of a package bring along what they refer to, and nothing else', async t => {
   const packages = { '@fonts/inter': ['400.css'] }
   const site = await makeFingerprinted(
     t,
@@ -376,7 +376,7 @@ for (const [what, packages, message] of [
     /package\.json cannot be read: .*; install the package again$/
   ]
 ] as const) {
-  test(`PKG-03 ${what} is an error that names it and the way out`, async t => {
+  test(`PKG-03 ${what} is an error that names it and the remedy`, async t => {
     const page = await makePage(t, BROKEN, { packages })
     t.is((await page.ask('/')).status, 500)
     t.like(page.errors[0], { code: 'package-unusable' })
@@ -385,7 +385,7 @@ for (const [what, packages, message] of [
   })
 }
 
-test('PKG-03 an export that the application imports in vain is an error with its script', async t => {
+test('PKG-03 an import of something that the package does not export is an error that names the script', async t => {
   const page = await makePage(
     t,
     { ...TIP, 'javascripts/app.js': "import 'tip/mor'" },
@@ -421,7 +421,7 @@ test('PKG-03 what only some environments load may be missing, and a stylesheet i
   t.is((await broken.ask('/assets/npm/common/index.js')).status, 500)
 })
 
-test('a package is named as npm names it, and files of it by paths', async t => {
+test('a package is named as npm names it, and its files by their paths', async t => {
   for (const packages of [
     './tip',
     '../tip',

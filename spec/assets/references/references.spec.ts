@@ -129,7 +129,7 @@ for (const [written, becomes] of [
   })
 }
 
-test('a reference has its path without query and fragment, which are kept', t => {
+test('a reference gives its path without query and fragment, which are kept', t => {
   const [reference] = findReferences('css', 'a{b:url(i/x.svg?v=1#y)}')
   t.like(reference, { path: 'i/x.svg', suffix: '?v=1#y', kind: 'url', start: 8, end: 21 })
 })
@@ -251,7 +251,7 @@ test('names with spaces and Unicode are written percent-encoded', async t => {
   t.is((await site.ask(url)).status, 200)
 })
 
-test('a file that a person put into public is found as well', async t => {
+test('a file that was put into public by hand is found as well', async t => {
   const files = { '/public/assets/put.png': 'x', 'css/put.css': 'a{b:url(put.png)}' }
   const site = await makeSite(t, files)
   t.is((await site.ask('/assets/put.css')).text, 'a{b:url(put.png)}')

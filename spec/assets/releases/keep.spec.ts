@@ -183,7 +183,7 @@ const list = (...builds: readonly (readonly [daysAgo: number, ...files: string[]
     }))
   })
 
-test('BND-16 a second keep changes nothing, and one that was ended early is completed by the next', async t => {
+test('BND-16 a second keep changes nothing, and one that was interrupted is completed by the next', async t => {
   const { at, keep: run, state } = makeBuilds(t, { old: chunks(OLD, LAZY), new: chunks(NEW) })
   const signal = AbortSignal.abort('stopped')
   t.is(await run('old', 'new', { signal }).catch((error: unknown) => error), 'stopped')
@@ -229,7 +229,7 @@ test('S24 keep follows no link: neither to a file of the old build, nor out of t
   t.deepEqual((await run()).kept, [OLD, chunk])
 })
 
-test('BND-16 builds beyond both limits are not taken along, and clean removes them', async t => {
+test('BND-16 files of builds beyond both limits are not kept, and clean removes them', async t => {
   const [a, b, c] = ['a-AbCd1234.js', 'b-AbCd1234.js', 'c-AbCd1234.js'] as const
   const {
     at,
@@ -260,7 +260,7 @@ test('BND-16 builds beyond both limits are not taken along, and clean removes th
   t.deepEqual(await cleanKept(at('new')), { removed: [], bytes: 0, kept: 0, dryRun: false })
 })
 
-test('BND-16 a file that the next build has again is its own, and clean leaves it', async t => {
+test('BND-16 a file that the next build has again belongs to that build, and clean leaves it', async t => {
   const { at, keep: run } = makeBuilds(t, {
     old: chunks(OLD),
     new: chunks(NEW),
@@ -338,7 +338,7 @@ test('BND-16 builds of esbuild and webpack are known by their metafile and stats
   t.deepEqual((await run('old', 'new', { manifest: 'build/a.json' })).kept, ['main.0fc1a5ed.js'])
 })
 
-test('a directory that is no build, a list that is none and wrong options are errors that say what to do', async t => {
+test('a directory that is not a build, an invalid list and wrong options are errors that say what to do', async t => {
   const { at, keep: run } = makeBuilds(t, {
     old: chunks(OLD),
     new: chunks(NEW),

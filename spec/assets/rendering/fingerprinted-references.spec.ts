@@ -81,7 +81,7 @@ for (const mode of MODES) {
     })
   }
 
-  test(`FPR-13 quotes, queries, fragments, data: and comments are kept right (${mode})`, async t => {
+  test(`FPR-13 quotes, queries, fragments, data: URLs and comments survive intact (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'fonts/x.eot': 'eot',
       'images/sprite.svg': 'sprite',
@@ -326,11 +326,11 @@ for (const code of [
   })
 }
 
-test('JSM-01 a specifier over several lines stays as it is, as source maps are shifted within lines', t => {
+test('JSM-01 a specifier that spans several lines stays as it is, because source maps are only shifted within lines', t => {
   t.deepEqual(found("import './a\\\n.js'; import(`./b\n.js`)"), [])
 })
 
-test('JSM-01 what replaces a specifier is a string, whatever is in it', t => {
+test('JSM-01 a replaced specifier is a valid string, whatever it contains', t => {
   const code = "import './a.js?q=\\'\"#\\r\\n'; export {}"
   const references = findModuleReferences(code)
   t.is(

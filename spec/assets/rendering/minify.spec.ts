@@ -65,7 +65,7 @@ test('stylesheets and scripts get smaller where esbuild is there; with minify: f
   ])
 })
 
-test('the option minify is layered as others are, and the argument beats it', async t => {
+test('the option minify is layered as others are, and the argument overrides it', async t => {
   const root = makeProject(t, {
     'apps/web/assets/a.css': CSS,
     'apps/admin/assets/a.css': CSS
@@ -456,7 +456,7 @@ test('a map in the last comment of a text is moved as well, in whatever form the
   }
 })
 
-test('what is no map of the text stays: elsewhere in the text, linked, cut off, not JSON', t => {
+test('what is not a map of the text stays: elsewhere in the text, linked, cut off, not JSON', t => {
   const { text, map, references, urls } = makeText(['b{background:url(a.png)}'])
   const url = `sourceMappingURL=${asData(map)}`
   for (const rest of [

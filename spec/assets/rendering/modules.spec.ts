@@ -272,7 +272,7 @@ test('JSM-03 a missing import is an error of precompile, with its file, line and
   t.is(typed, 'let x = 1;\nexport { a } from "./store.js";\n')
 })
 
-test('a reference to a file that exists but is not published names the rule', async t => {
+test('the report of a reference to a file that exists but is not published names the rule', async t => {
   const root = makeProject(t, {
     'assets/stylesheets/app.css.scss':
       "a { b: url(_mixins.less) url('.old/a.png') url(a.css~) url(_gone.scss) }",
@@ -287,11 +287,11 @@ test('a reference to a file that exists but is not published names the rule', as
   t.deepEqual(
     error?.problems.map(({ message }) => message.replace(/^.* refers to /, '')),
     [
-      '_mixins.less, which was not found: a partial of Sass or Less is not published',
+      '_mixins.less, which was not found: a Sass or Less partial is not published',
       '.old/a.png, which was not found: a name that begins with a dot is not published',
       "a.css~, which was not found: an editor's backup or swap file is not published",
       '_gone.scss, which was not found',
-      './types.d.ts, which was not found: a declaration of TypeScript is not published'
+      './types.d.ts, which was not found: a TypeScript declaration file is not published'
     ]
   )
 })
@@ -314,7 +314,7 @@ test('JSM-04 precompile names the modules of a cycle, each cycle once', async t 
   )
 })
 
-test('JSM-06 the manifest holds what a script imports; identical sources make an identical one', async t => {
+test('JSM-06 the manifest holds what a script imports; identical sources give an identical manifest', async t => {
   const files = {
     'assets/app.js': "import './b.js'; import('./a.js'); import './c.json' with { type: 'json' }",
     'assets/a.js': "import './b.js'; import './b.js'",
@@ -422,7 +422,7 @@ const REPORTED = ['app.js:2:24', 'typed.js.ts'].map(
   place => `apps/web/assets/javascripts/${place} ${REMEDY}`
 )
 
-test('JSM-03 a module that cannot be parsed fails a precompile, with its place; missing decides', async t => {
+test('JSM-03 a module that cannot be parsed fails a precompile, with its place, unless the option missing says otherwise', async t => {
   const root = makeProject(t, placed(UNPARSED))
   const error = await t.throwsAsync(run({ root }), { instanceOf: PrecompileError })
   t.deepEqual(

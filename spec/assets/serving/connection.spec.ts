@@ -65,7 +65,7 @@ test('an error that no client caused reaches the application after an asset was 
   t.deepEqual(site.errors, [mine, mine, mine, mine])
 })
 
-test('an onerror that was set on the context stays there', async t => {
+test('an onerror handler that was set on the context stays there', async t => {
   const seen: unknown[] = []
   const front: Middleware = (ctx, next) => {
     ctx.onerror = error => seen.push(error)
@@ -194,7 +194,7 @@ async function statusOf(stream: ClientHttp2Stream): Promise<unknown> {
 
 for (const [way, options] of WAYS.slice(0, 2)) {
   // Node resets a stream that begins while 10 MB wait to be sent on others of its session.
-  test(`HTTP/2 256 streams of which nothing is read leave room for more on their session, ${way}`, async t => {
+  test(`HTTP/2 256 streams that nobody reads leave room for more on their session, ${way}`, async t => {
     const { request, errors } = await makeBigSite(t, options, 1000)
     const waiting = Array.from({ length: 256 }, request)
     t.deepEqual(new Set(await Promise.all(waiting.map(statusOf))), new Set([200]))

@@ -96,7 +96,7 @@ for (const [way, more] of WAYS.slice(0, 2)) {
   })
 }
 
-test('DLT-03 over the wire, whatever is not an offer of this very dictionary is answered as without', async t => {
+test('DLT-03 over the wire, anything but an offer of this very dictionary gets the response without a delta', async t => {
   const site = await make(t)
   const without = await askRaw(site.port, 'GET', APP)
   const halved = Buffer.concat([sha256(OLD).subarray(0, 16), sha256(NEW).subarray(16)])
@@ -134,7 +134,7 @@ test('S62 an Available-Dictionary of 16 KiB is too much for Node, and harmless',
   t.deepEqual(site.errors, [])
 })
 
-test('S62 a guarded file is sent to nobody else, as a delta neither', async t => {
+test('S62 a guarded file is sent to nobody else, not even as a delta', async t => {
   const site = await make(t, {
     front(ctx, next) {
       if (ctx.path.startsWith('/assets/') && ctx.get('authorization') === '') ctx.throw(401)
@@ -156,7 +156,7 @@ test('DLT-02 a client that prefers another coding gets that one', async t => {
   t.is(text, NEW)
 })
 
-test('DLT-01 an immutable file whose type compresses is a dictionary, and no other is', async t => {
+test('DLT-01 an immutable file whose type compresses may be a dictionary, and no other may', async t => {
   const content = 'x'.repeat(300)
   const name = (path: string) => withFingerprint(path, digestOf(content))
   const types = ['js', 'css', 'json', 'svg', 'mjs', 'wasm', 'ttf']
@@ -260,7 +260,7 @@ for (const [way, more] of WAYS.slice(0, 2)) {
 }
 
 for (const revalidate of [0, 1]) {
-  test(`DLT-04 once a delta that was added later is sent, its file varies by both, revalidate ${revalidate}`, async t => {
+  test(`DLT-04 once a delta that was added later is sent, its file varies by both, with revalidate ${revalidate}`, async t => {
     const { [`/public${deltaName(APP, OLD)}`]: delta = '', ...rest } = files
     const site = await make(t, { revalidate }, rest)
     const ask = async (headers = {}) => (await site.ask(APP, { headers })).headers
@@ -283,7 +283,7 @@ const FORGED: Record<string, (evil: string) => Buffer> = {
 
 for (const [what, forge] of Object.entries(FORGED)) {
   for (const [way, more] of WAYS.slice(0, 2)) {
-    test(`S71 a delta ${what} is never sent, its seal may be right, ${way}`, async t => {
+    test(`S71 a delta ${what} is never sent, even if its seal is right, ${way}`, async t => {
       const evil = NEW.replace('six by nine', 'forged')
       const forged = forge(evil)
       const dictionary = what.includes('dictionary') ? 'none' : OLD
@@ -319,7 +319,7 @@ test('S71 concurrent requests for one delta decode it once, and all are sent it'
 })
 
 for (const [way, more] of WAYS.slice(0, 2)) {
-  test(`S55 a delta that is damaged, of other bytes or no file of ours is never sent, ${way}`, async t => {
+  test(`S55 a delta that is damaged, for other bytes or not a file of ours is never sent, ${way}`, async t => {
     const good = deltaFile(OLD, NEW)
     const corrupt: Record<string, Buffer> = {
       'cut short': good.subarray(0, -3),
@@ -364,7 +364,7 @@ for (const [way, more] of WAYS.slice(0, 2)) {
 }
 
 test.serial(
-  'DLT-03 a dictionary that has no delta, and none at all, ask nothing of the disk',
+  'DLT-03 requests with a dictionary that has no delta, or with none at all, do not read the disk',
   async t => {
     const site = await make(t, { revalidate: 3600 })
     let calls = 0
@@ -394,7 +394,7 @@ test.serial(
   }
 )
 
-test('DLT-02 a delta that is added while the server runs is found, and one that is replaced is read anew', async t => {
+test('DLT-02 a delta that is added while the server runs is found, and one that is replaced is read again', async t => {
   const { [`/public${deltaName(APP, OLD)}`]: delta = '', ...rest } = files
   const site = await make(t, { memory: { maxFileBytes: 0 } }, rest)
   const encoding = async () =>

@@ -76,7 +76,7 @@ test('NBR-02 headers are on 200, 206 and 304, without Content-Type on the last',
   t.deepEqual(site.errors, [])
 })
 
-test('WAY-05 headers and CORS are on 412 and 416 as well, and no lifetime or type', async t => {
+test('WAY-05 headers and CORS are on 412 and 416 as well, but no lifetime or type', async t => {
   const site = await makeSite(t, FILES, {
     headers: { 'X-Top': 'top', Vary: 'Origin' },
     host: 'https://cdn.example',
@@ -113,7 +113,7 @@ test('WAY-05 headers and CORS are on 412 and 416 as well, and no lifetime or typ
   t.deepEqual(site.errors, [])
 })
 
-test('NBR-02 headers beat what was set in front, defaults and a Cache-Control do not', async t => {
+test('NBR-02 headers override what was set in front, except for a Cache-Control; defaults do not', async t => {
   const front: Middleware = (ctx, next) => {
     ctx.set({ 'X-A': 'front', 'Cache-Control': 'private', 'CDN-Cache-Control': 'no-store' })
     ctx.set({ 'Content-Security-Policy': "default-src 'self'", Vary: 'Origin' })
@@ -156,7 +156,7 @@ test('NBR-02 headers beat what was set in front, defaults and a Cache-Control do
   t.deepEqual(site.errors, [])
 })
 
-test('NBR-02 a wrong value is a 500 that is told', async t => {
+test('NBR-02 a wrong value is a 500 that is reported', async t => {
   const headers = { 'X-A': 'a\r\nX-B: c' }
   const site = await makeSite(t, FILES, {
     mounts: { '/m': { dir: 'dist', headers: () => headers } }
@@ -176,7 +176,7 @@ test('NBR-02 a wrong value is a 500 that is told', async t => {
   }
 })
 
-test('NBR-02 headers are on what is published, compiled and fingerprinted too', async t => {
+test('NBR-02 headers are on published files too, compiled and fingerprinted ones', async t => {
   const headers = (path: string) => ({ 'X-Path': path, 'Content-Type': 'text/x' })
   const site = await makeSite(t, { 'css/a.css': 'a{}' }, { headers })
   const plain = await site.ask('/assets/a.css')
@@ -315,7 +315,7 @@ test('PRV-01 no file is public when earlier middleware has set a cookie', async 
   }
 })
 
-test('PRV-01 a Cache-Control that was set in front stays, and so does what a route says of its file', async t => {
+test('PRV-01 a Cache-Control that was set in front stays, and so does what a route sets for its file', async t => {
   const front: Middleware = (ctx, next) => {
     if (ctx.path === '/robots.txt') ctx.set('Cache-Control', 'public, max-age=5')
     return next()

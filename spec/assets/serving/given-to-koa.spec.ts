@@ -175,7 +175,7 @@ const setAfter: Middleware = async (ctx, next) => {
   ctx.set('X-After', 'yes')
 }
 
-test('a middleware in front is heard wherever it stands: used, composed, wrapped, joined, mounted', async t => {
+test('a middleware in front takes effect however it is registered: used, composed, wrapped, joined, mounted', async t => {
   const options = { ...PRODUCTION, root: makeProject(t, FILES), serve: true }
   const apps: Record<string, (app: Koa) => Koa> = {
     used: app => app.use(setAfter).use(koaAssets(options)),

@@ -154,7 +154,7 @@ for (const [way, options] of GIVEN) {
     await settle(t, site)
   })
 
-  test(`NBR-04 a client that leaves koa-compress half way is no error and leaves no descriptor, ${way}`, async t => {
+  test(`NBR-04 a client that disconnects while koa-compress compresses is no error and leaves no descriptor, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: compress({ threshold: 1 }) })
     const noise = Array.from({ length: 100_000 }, (_, at) =>
       ((at * 2_654_435_761) >>> 7).toString(36)
@@ -288,7 +288,7 @@ const other = '0123456789abcdef'.repeat(2)
 for (const mode of MODES) {
   const revalidated = mode === 'live' ? 'no-cache' : 'public, max-age=0, must-revalidate'
 
-  test(`ANS-09 a verified fingerprint is cached for a year, and nothing else is (${mode})`, async t => {
+  test(`ANS-09 a file with a verified fingerprint is cached for a year, and nothing else is (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'app.js': 'go()',
       'film.bin': Buffer.alloc(1024 * 1024 + 1, 'film'),
@@ -385,7 +385,7 @@ for (const mode of MODES) {
     t.is((await site.ask(fingerprinted)).text, 'logo', 'what an open page asks for')
   })
 
-  test(`names with blanks, Unicode, no extension and no bytes are published like any other (${mode})`, async t => {
+  test(`names with spaces or Unicode, names without an extension and empty files are published like any other (${mode})`, async t => {
     const names = [
       'a b.css',
       'Übersicht 😀.svg',
@@ -433,7 +433,7 @@ for (const mode of MODES) {
   })
 }
 
-test('S44 beside a manifest another digest, and bytes that do not match theirs, are a 404 that nobody keeps', async t => {
+test('S44 with a manifest, an unknown digest and bytes that do not match their digest are a 404 that nobody keeps', async t => {
   const site = await makeFingerprinted(t, 'precompiled', { 'app.css': 'a{}' })
   const [small, big] = [`/assets/small-${other}.js`, `/assets/big-${other}.js`]
   writeFiles(site.root, {

@@ -37,7 +37,7 @@ test('ANS-01 the ETag is strong, and the same on two replicas where the bytes ar
   t.not((await one.ask('/a.txt')).headers.etag, one.etag)
 })
 
-test('ANS-01 ANS-08 a response has these headers and no others, and a 304 nothing about content', async t => {
+test('ANS-01 ANS-08 a response has these headers and no others, and a 304 has none about content', async t => {
   const { get, etag } = await makeFile(t)
   const common = {
     etag,
@@ -237,7 +237,7 @@ const CHOICES: ReadonlyArray<
   [undefined, undefined]
 ]
 
-test('ANS-06 the coding is the one that is accepted most, else the smallest', async t => {
+test('ANS-06 the coding is the one with the highest weight, or the smallest if several have it', async t => {
   const { get } = await makeCoded(t)
   const bytesOf = { br: FORMS['/public/a.css.br'], gzip: FORMS['/public/a.css.gz'] }
   for (const [acceptEncoding, coding] of CHOICES) {

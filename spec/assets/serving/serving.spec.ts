@@ -118,7 +118,7 @@ test('SRV-10 a directory, a trailing slash and / are passed on', async t => {
   }
 })
 
-test('SRV-11 a blank, @2x and Unicode are served under their encoded form', async t => {
+test('SRV-11 names with a space, @2x or Unicode are served under their encoded form', async t => {
   const names = [
     'a b.css',
     'logo@2x.css',

@@ -38,7 +38,7 @@ function makeUserProject(t: ExecutionContext, files: Files) {
 const RIGHTS = 'allow this process to read the sources and to write to public'
 const page = (reason: string) => `This asset cannot be published\n\n${reason}\n`
 
-test('a source that cannot be read is a 500 that names it, and the others go on', async t => {
+test('a source that cannot be read is a 500 that names it, and the others are still served', async t => {
   const files = { 'apps/web/assets/css/a.css': 'a{}', 'apps/web/assets/css/b.css': 'b{}' }
   const root = makeUserProject(t, files)
   const source = join(root, 'apps/web/assets/css/a.css')
@@ -88,7 +88,7 @@ test('a folder of sources that cannot be read is a 500 that names it', async t =
   )
 })
 
-test('S73 what a mount and public have and the process may not read is a 404, with one warning for each', async t => {
+test('S73 what the process may not read in a mount or public is a 404, with one warning for each', async t => {
   const root = makeUserProject(t, {
     'build/lost+found/a.txt': 'a',
     'build/secret.txt': 'secret',
@@ -182,7 +182,7 @@ test('a directory where the target belongs is a 500 that names it', async t => {
   t.deepEqual(readdirSync(site.at('/public/assets')), ['a.css'])
 })
 
-test('a directory with the name of a source is not found, and its files are', async t => {
+test('a directory with the name of a source is not found, but its files are', async t => {
   const site = await makeSite(t, { 'css/a.css/b.css': 'b{}', 'css/c.css.scss/d.css': 'd{}' })
   for (const path of ['/assets/a.css', '/assets/c.css', '/assets/c.css.scss']) {
     t.is((await site.ask(path)).status, 404)

@@ -55,7 +55,7 @@ test('SET-02 compile and fingerprint depend on the environment, by its exact nam
   }
 })
 
-test('SET-03 SET-04 serve is on with SERVE_STATIC_ASSETS=true alone, and the option beats it both ways', t => {
+test('SET-03 SET-04 serve is on only with SERVE_STATIC_ASSETS=true, and the option overrides it both ways', t => {
   const root = makeProject(t)
   for (const given of ['true', '1', 'True', 'true ', '', undefined]) {
     const env = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
@@ -64,7 +64,7 @@ test('SET-03 SET-04 serve is on with SERVE_STATIC_ASSETS=true alone, and the opt
   }
 })
 
-test('SET-05 a configure block holds in its environment only', t => {
+test('SET-05 a configure block applies in its environment only', t => {
   const options: KoaAssetsOptions = {
     root: makeProject(t),
     configure: { production: { compile: true } }
@@ -104,7 +104,7 @@ test('SET-06 an app, an environment or an option that is undefined is not set', 
 
 const directoriesOf = ({ sources }: AppSettings) => sources.map(({ dir }) => dir)
 
-test('SET-07 sources of top, configure and app append, in that order, each once', t => {
+test('SET-07 sources of the top level, configure and app are appended in that order, each once', t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   for (const name of ['top', 'topConfigure', 'app', 'appConfigure']) mkdirSync(join(root, name))
   symlinkSync(join(root, 'top'), join(root, 'link-to-top'))
@@ -238,13 +238,13 @@ test('without apps/<name>/assets a plain assets folder is that of an app called 
   t.deepEqual(directoriesOf(webOf({ root })), [join(root, 'apps/shop/assets')])
 })
 
-test('an only app is mounted at /, whatever its name', t => {
+test('a single app is mounted at /, whatever its name', t => {
   const root = makeProject(t, { 'apps/shop/assets/a.css': '' })
   t.is(webOf({ root }).path, '/')
   t.is(webOf({ root, apps: { shop: { path: '/shop/' } } }).urlPrefix, '/assets/shop')
 })
 
-test('LIV-05 there is a live channel in development alone, and with serve', t => {
+test('LIV-05 there is a live channel only in development, and with serve', t => {
   const root = makeProject(t)
   const isLive = (options: object) => settle({ root, ...options }, {}).live !== undefined
   t.true(isLive({ serve: true }))
@@ -385,7 +385,7 @@ for (const [path, expected, ...all] of WRONG) {
   }
 }
 
-test('SET-11 a table of options that is none is rejected, and a field that is computed', t => {
+test('SET-11 a value that is not a table of options is rejected, and so is a field that is computed', t => {
   for (const options of [null, [], 'public']) {
     const message = `options must be an object, got ${inspect(options)}`
     t.throws(start(options), { instanceOf: TypeError, message })
@@ -491,7 +491,7 @@ function settleIn(t: ExecutionContext, mounts: unknown, options: KoaAssetsOption
   return startMounts({ root, env: 'production', ...options, mounts })
 }
 
-test('MNT-03 what is no canonical URL path is none of a mount, and each may be there once', t => {
+test('MNT-03 a path that is not canonical cannot be that of a mount, and each may be given once', t => {
   const paths = ['static', '', '/a//b', '/a/../b', '/.hidden', '/a\\b', '/a\0b', '/aux', '//a']
   for (const path of paths) {
     t.throws(settleIn(t, { [path]: 'dist' }), {
@@ -592,7 +592,7 @@ test('MNT-03 `dev: false` and `dev: condition && url` mean that there is no dev 
   }
 })
 
-test('MNT-03 a message spells the path of a mount in one way, with or without a slash at its end', t => {
+test('MNT-03 messages spell the path of a mount in one way, whether or not it was given with a final slash', t => {
   const root = makeProject(t, PROJECT)
   for (const path of ['/x', '/x/']) {
     t.throws(startMounts({ root, env: 'production', mounts: { [path]: '.' } }), {
@@ -612,7 +612,7 @@ test('MNT-03 precompile and verify run before the directory of a mount is made',
   t.throws(() => koaAssets({ ...options, env: 'production' }), { code: 'mount-unusable' })
 })
 
-test('a mount may be outside of the project, in public, public itself, and around public', t => {
+test('a mount may be outside the project, in public, public itself, or a parent of public', t => {
   const outside = makeProject(t, { 'a.js': '' })
   const root = makeProject(t, { ...PROJECT, 'site/public/robots.txt': '' })
   mkdirSync(join(root, 'site/public/build'))
@@ -651,7 +651,7 @@ function immutableOf(t: ExecutionContext, immutable: MountOptions['immutable']) 
   return (path: string) => mounts[0]?.isImmutable?.(path)
 }
 
-test('MNT-04 immutable: true is for all but pages, service workers and web app manifests', t => {
+test('MNT-04 immutable: true applies to all but pages, service workers and web app manifests', t => {
   const isImmutable = immutableOf(t, true)
   for (const name of ['a.js', 'a/b.css', 'logo.png', 'answer.js', 'swap.js', 'manifest.js', 'a']) {
     t.true(isImmutable(`/x/${name}`), name)
@@ -661,7 +661,7 @@ test('MNT-04 immutable: true is for all but pages, service workers and web app m
   for (const name of fixed) t.false(isImmutable(`/x/${name}`), name)
 })
 
-test('MNT-04 a RegExp or a function decides alone, and `false` is for none', t => {
+test('MNT-04 a RegExp or a function decides alone, and `false` applies to none', t => {
   t.true(immutableOf(t, /./)('/x/sw.js'))
   t.true(immutableOf(t, () => true)('/x/index.html'))
   t.false(immutableOf(t, false)('/x/a-0123abcd.js'))
@@ -669,7 +669,7 @@ test('MNT-04 a RegExp or a function decides alone, and `false` is for none', t =
   t.is(immutableOf(t, () => undefined)('/x/a.js'), undefined)
 })
 
-test('MNT-04 a RegExp matches each path from its beginning, with the flags g and y and of another realm', t => {
+test('MNT-04 a RegExp matches each path from its beginning, even with the flags g and y or from another realm', t => {
   const foreign = runInNewContext('/-[0-9a-f]{8}\\./g') as RegExp
   for (const pattern of [/-[0-9a-f]{8}\./, /-[0-9a-f]{8}\./g, /\/x\/.*-[0-9a-f]{8}\./y, foreign]) {
     const isImmutable = immutableOf(t, pattern)

@@ -138,7 +138,7 @@ test('PUB-14 a tail that becomes ambiguous is not found until one of the files i
   t.deepEqual(await found(site, ['/assets/menu.css']), ['exact{}'])
 })
 
-test('PUB-14 of two sources with one name the first in byte order is served, with a warning', async t => {
+test('PUB-14 if two sources have one name, the first in byte order is served, with a warning', async t => {
   const site = await makeSite(t, { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' })
   t.deepEqual(
     await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
@@ -395,7 +395,7 @@ test('names that differ only in case are two names, each with its own bytes', as
   t.deepEqual(errors, [])
 })
 
-test('any name that a person may give a file is found, and nothing but that file', async t => {
+test('any name that a file may be given is found, and leads to nothing but that file', async t => {
   const root = makeProject(t, { 'apps/web/assets/x/keep': '' })
   const { port, errors } = await makeFront(t, { root, env: 'test' })
   const letters = fc.constantFrom(

@@ -70,7 +70,7 @@ for (const mode of MODES) {
   })
 }
 
-test('PKG-04 one directory may be given twice, and a name that two places have is of the first', async t => {
+test('PKG-04 one directory may be given twice, and the first place wins for a name that both have', async t => {
   const sources = [
     { dir: '../../lib/solid', at: 'icons' },
     { dir: '../../lib/outline', at: 'icons', include: '*.svg' },
@@ -197,7 +197,7 @@ test('REN-14 a mistyped entry of the import map is logged as well, with packages
   }
 })
 
-test('REN-14 a name that finds a source, a tail or a file in public is not logged', async t => {
+test('REN-14 a name that leads to a source, by a tail too, or to a file in public is not logged', async t => {
   const files = {
     'stylesheets/deep/known.css.scss': 'a { b: c }',
     '/public/assets/known.png': 'put there by a person'

@@ -25,13 +25,13 @@ async function makeTree(t: ExecutionContext, files = {}, symlinks: Symlinks = 'i
   return { directory, tree, list, at: (path: string) => join(directory, path) }
 }
 
-test('a tree lists files of all levels, and its first level of folders', async t => {
+test('a tree lists files of all levels, and the folders of the first', async t => {
   const { tree, list } = await makeTree(t, FILES)
   t.deepEqual(await list(), ['css/a.css', 'css/deep/b.css', 'top.txt'])
   t.deepEqual(tree.folders, ['css'])
 })
 
-test('a directory that is not there has no files, and is read as soon as it is', async t => {
+test('a directory that does not exist has no files, and is read as soon as it exists', async t => {
   const parent = makeProject(t)
   const tree = new Tree(join(parent, 'later'), 'inside')
   await tree.refresh()
@@ -251,7 +251,7 @@ async function measure(t: ExecutionContext, count: number) {
   return { first, later, added }
 }
 
-test.serial(`${MANY} sources cost no more looks at the disk than ${FOLDERS}`, async t => {
+test.serial(`${MANY} sources cost no more disk accesses than ${FOLDERS}`, async t => {
   const few = await measure(t, FOLDERS)
   const many = await measure(t, MANY)
   t.log({ few, many })

@@ -52,7 +52,7 @@ for (const name of [
   })
 }
 
-test('every name comes back from its fingerprinted form', t => {
+test('every name can be recovered from its fingerprinted form', t => {
   const segments = string({ minLength: 1 }).map(text => text.replaceAll('/', '_'))
   const names = array(segments, { minLength: 1, maxLength: 4 })
   assert(
@@ -104,7 +104,7 @@ test('DLT-01 the hash in a name of Vite, Rollup, esbuild, webpack, Rspack, Parce
   }
 })
 
-test('DLT-01 a name without a hash, or with nothing else, has no pattern', t => {
+test('DLT-01 a name without a hash, or with nothing but a hash, has no pattern', t => {
   for (const path of [
     ...['/app.js', '/jquery.min.js', '/3f9a1c2b.js', `/${DIGEST}.js`, '/a-3f9a1c2b/app.js'],
     ...['/component.module.css', '/LICENSE-3f9a1c2b', '/']

@@ -17,7 +17,7 @@ test('REN-01 javascript() is a script tag', t => {
   )
 })
 
-test('REN-02 several names are several lines that share the attributes, false leaves one out', t => {
+test('REN-02 several names give several lines that share the attributes, and false is skipped', t => {
   t.is(
     assets.javascript('a', 'b', { async: true, defer: true, nomodule: false }),
     '<script src="/assets/a.js" type="text/javascript" async="async" defer="defer"></script>\n' +
@@ -310,7 +310,7 @@ test('REN-08 sources are tags with their types, tracks and a text follow', t => 
   )
 })
 
-test('REN-08 neither a name nor sources, and both, are a TypeError', t => {
+test('REN-08 giving neither a name nor sources, or both, is a TypeError', t => {
   for (const args of [[], [{}], [{ sources: [] }], ['m.mp4', { sources: ['m.webm'] }], [null]]) {
     t.throws(() => Reflect.apply(assets.video, null, args), {
       instanceOf: TypeError,
@@ -562,7 +562,7 @@ test('JSM-05 importMap() holds the option imports without fingerprints as well, 
   }
 })
 
-test('JSM-06 importMap({ entry }) holds every module where it is not known what one imports', t => {
+test('JSM-06 importMap({ entry }) holds every module when it is not known what the entry imports', t => {
   const modules = new Map([
     [
       '/assets/app.js',
@@ -692,7 +692,7 @@ test('BND-02 the nonce is on every tag, the preamble included, and cannot end it
   t.regex(preamble, /from "\/@react-refresh\\u003c\/script\\u003e\\"";/)
 })
 
-test('BND-03 what the page has is not written again, by whichever helpers of the page', t => {
+test('BND-03 what the page already has is not written again, whichever helper is called', t => {
   const page = pageOf({})
   t.not(page.entry('a'), '')
   t.is(page.entry('a', { nonce: 'other', type: 'classic' }), '')

@@ -211,7 +211,7 @@ for (const name of [
   'a\nb',
   '\ud800'
 ]) {
-  test(`${JSON.stringify(name)} is a TypeError as a name`, t => {
+  test(`${JSON.stringify(name)} as a name is a TypeError`, t => {
     const invalid = { instanceOf: TypeError, message: /^an asset's name is a path without prefix/ }
     t.throws(() => assets.path(name), invalid)
     t.throws(() => assets.javascript(name), invalid)
@@ -219,7 +219,7 @@ for (const name of [
   })
 }
 
-test('anything but a string is a TypeError as a name', t => {
+test('anything but a string as a name is a TypeError', t => {
   const { javascript, path, url, image, preload } = assets
   for (const args of [[42], ['a.css', 42, {}], [42, 'a.css'], [['a.css']]]) {
     t.throws(() => Reflect.apply(javascript, null, args), { instanceOf: TypeError })

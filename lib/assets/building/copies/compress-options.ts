@@ -1,4 +1,4 @@
-// What `compress` takes and reports.
+// The options and the report of `compress`.
 import { matcherOf } from '../../../globs.ts'
 import { abortSignal, callback, isText, listOf, text, type Expectation } from '../../../options.ts'
 import type { DeltaReport } from '../write-deltas.ts'
@@ -47,7 +47,7 @@ export interface CodingReport {
   readonly bytes: number
   /** How many copies were written by this run. */
   readonly written: number
-  /** How many copies were removed, because they were of other bytes and a new one does not pay. */
+  /** How many copies were removed, because they were made from other bytes and a new one does not pay. */
   readonly removed: number
 }
 

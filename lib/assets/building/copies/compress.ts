@@ -94,7 +94,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** The failure of a system call names the file; any other error stays as it is. */
+/** A failed system call gets an error that names the file; any other error stays as it is. */
 function rethrowAsCompressError(path: string) {
   return (error: unknown): never => {
     if (errorCode(error) === undefined || error instanceof AssetError) throw error
@@ -102,7 +102,7 @@ function rethrowAsCompressError(path: string) {
   }
 }
 
-/** What there is now in one coding. */
+/** What exists now in one coding. */
 interface CopyResult {
   readonly coding: Coding
   /** In bytes; undefined when there is no copy that this Node can read. */

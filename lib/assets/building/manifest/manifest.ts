@@ -99,7 +99,7 @@ export class Manifest {
     return this.#namesOf(app).all
   }
 
-  /** Does in advance what a page would wait for. */
+  /** Does work in advance for which a page would otherwise wait. */
   prepare(apps: readonly AppSettings[]): void {
     for (const app of apps) this.#namesOf(app)
     this.#version = this.version

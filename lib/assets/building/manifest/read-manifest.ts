@@ -12,7 +12,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { assetSources } from '../../sources/third-party.ts'
 import { Manifest, type ManifestEntries, type ManifestEntry } from './manifest.ts'
 
-/** Of a manifest or files that are not as they must be. */
+/** For a manifest or files that are not as they should be. */
 export const REMEDY = 'run npx koa-fresh-assets precompile'
 
 /** @param advice what else may be done */
@@ -122,8 +122,8 @@ export class ReloadedManifest {
 }
 
 /**
- * A site without assets of its own has nothing to precompile. Without mounts it looks like a server that
- * was sent no manifest, so the directory to serve must be named.
+ * A site without assets of its own has nothing to precompile. Without mounts it looks like a server that was
+ * deployed without its manifest, so the directory to serve must be named.
  */
 function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
   const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))

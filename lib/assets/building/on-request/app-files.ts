@@ -1,4 +1,5 @@
-// How the files of an app get into `public`, and what pages call them: chosen once, when the pipeline is made.
+// How the files of an app get into `public`, and which URLs pages use for them: chosen once, when the pipeline is
+// made.
 import type { AssetError } from '../../../errors.ts'
 import type { Stamp } from '../../../files/disk.ts'
 import type { AppSettings } from '../../settings/settings.ts'

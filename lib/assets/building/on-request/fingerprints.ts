@@ -28,7 +28,7 @@ const MAX_ATTEMPTS = 3
 
 export class Fingerprints implements AppFiles {
   manifest = new Manifest(new Map())
-  /** Without a limit: what has no source is removed from it. */
+  /** Without a limit: entries that have no source are removed from it. */
   readonly index = new MtimeIndex(Infinity)
   readonly #settings: Settings
   readonly #sources: Sources
@@ -71,7 +71,7 @@ export class Fingerprints implements AppFiles {
       if (file?.isVerified) return file
     }
     const sourced = await sourcedNameIn(this.#sources, app, name)
-    // Refreshing looks at every asset: not worth it for a name that has no source and never had one.
+    // Refreshing checks every asset: not worth it for a name that has no source and never had one.
     const isKnown = [name, plain ?? name].some(each => this.#assets.has(assetPath(app, each)))
     if (sourced === undefined && !isKnown) return find()
     await this.refresh()

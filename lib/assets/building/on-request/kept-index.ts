@@ -115,7 +115,7 @@ async function stampsOfCode(root: string, own = ''): Promise<readonly string[]> 
   return stats.map(stamp => (stamp ? `${stamp.ino} ${stamp.mtimeNs} ${stamp.ctimeNs}` : ''))
 }
 
-/** The text behind a digest of it and of the circumstances: neither a damaged nor a foreign one has that. */
+/** The text after a digest of it and of the circumstances, which no damaged or foreign file has. */
 function sealed(circumstances: string, text: string): string {
   return `${digestOf(circumstances + text)}\n${text}`
 }

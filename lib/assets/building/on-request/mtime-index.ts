@@ -1,4 +1,4 @@
-// The LRU mtime index: what each asset was made of, and which files were made of it. A request costs one stat
+// The LRU mtime index: what each asset was made from, and which files were made from it. A request costs one stat
 // of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 import { LRUCache } from 'lru-cache'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
@@ -14,11 +14,11 @@ export interface Entry {
   inputs: readonly Observation[]
   /** The files that this process wrote, the one under the plain name first. */
   targets: readonly FileObservation[]
-  /** Where the target was written, when, and how long it took; undefined if an earlier process did. */
+  /** Where the target was written, when, and how long it took; undefined if an earlier process wrote it. */
   published?: (DiagnosticMessages['published'] & { readonly at: number }) | undefined
   /** With fingerprints: the draft, which the others may refer to. */
   readonly drafted?: Drafted
-  /** Whether the next process would make the same of the same inputs. */
+  /** Whether the next process would make the same from the same inputs. */
   readonly isLasting?: boolean
 }
 
@@ -33,7 +33,7 @@ export class MtimeIndex extends LRUCache<string, Entry> {
   }
 }
 
-/** Whether an asset would be made of the same again. */
+/** Whether an asset would be made from the same inputs again. */
 export async function hasSameInputs(entry: Pick<Entry, 'inputs'>): Promise<boolean> {
   const inputs = await Promise.all(entry.inputs.map(recheck))
   if (!inputs.every(input => input !== undefined)) return false

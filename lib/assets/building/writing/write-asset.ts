@@ -48,7 +48,7 @@ export async function writeAsset(
     for (const replacement of now) await replacement.discard()
     throw error
   }
-  // From the fingerprinted files: the source may have been edited meanwhile.
+  // Taken from the fingerprinted files: the source may have been edited meanwhile.
   const isAllowed = isInPlace(settings.place)
   const written = Array.from(contents, ([extension, from]): [string, Content | undefined] => {
     return [extension, from && 'copyOf' in from ? { copyOf: file + extension, isAllowed } : from]

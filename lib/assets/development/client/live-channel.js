@@ -11,7 +11,7 @@ const prefix = new URL('..', base).pathname
 const MAX_USED = 1000
 /** Milliseconds. An image that takes long must not keep the page from connecting. */
 const LONGEST_LOAD = 2000
-/** Milliseconds, for assets that the page requests late, to be followed together. */
+/** Milliseconds to wait, so that assets that the page requests late are followed together. */
 const GATHERING = 200
 /** Milliseconds. */
 const RECONNECT = 500
@@ -35,14 +35,14 @@ let isReloading = false
 function connect() {
   clearTimeout(timer)
   if (events || document.hidden || isReloading) return
-  // An edit may have come after the page was opened, and before it is connected. By the clock that files have.
+  // An edit may have come after the page was opened, and before it is connected. By the clock that stamps files.
   const age = versions.size === 0 ? `&age=${Math.round(Date.now() - performance.timeOrigin)}` : ''
   const source = new EventSource(`${base.href}live?use=${listUsed()}${age}`)
   events = source
   source.onmessage = ({ data }) => receive(JSON.parse(data))
   source.onerror = () => {
     if (events !== source) return
-    // It may have been too much for a server with less, or with longer cookies.
+    // It may have been too much for a server with a lower limit, or with longer cookies.
     if (source.readyState === EventSource.CLOSED) maxLength = Math.max(1000, maxLength / 2)
     // By itself it would connect again with the age, and the list, of its first try.
     disconnect()
@@ -104,7 +104,7 @@ function reload() {
   location.reload()
 }
 
-/** @param {string} url @returns {string | undefined} of this site alone */
+/** @param {string} url @returns {string | undefined} only for URLs of this site */
 function pathOf(url) {
   const { origin, pathname } = new URL(url, document.baseURI)
   return origin === location.origin ? pathname : undefined

@@ -65,7 +65,7 @@ function close() {
 /** @param {KeyboardEvent} event */
 function closeOnEscape(event) {
   if (event.key !== 'Escape') return
-  // Nothing of the page is closed as well.
+  // Keeps Escape from closing something in the page as well.
   event.stopImmediatePropagation()
   close()
 }

@@ -9,7 +9,7 @@ const loading = new Map()
 /** Those that were replaced, by their keys: others import them as before. @type {Map<string, { isSame: IsSame, next: URL }>} */
 const replacedStylesheets = new Map()
 
-/** Milliseconds between two looks: no event tells when an import has loaded. */
+/** Milliseconds between two checks: no event tells when an import has loaded. */
 const IMPORT_CHECK = 20
 /** Milliseconds. What cannot be loaded is then missing, as after a reload. */
 const LONGEST_IMPORT = 2000
@@ -35,7 +35,7 @@ function styles() {
 
 /**
  * A copy goes in front: the old one overrides it until the copy is complete.
- * @type {(style: Style, href?: string) => void} with the URL of a link that is not what it was
+ * @type {(style: Style, href?: string) => void} with the URL of a link that has changed
  */
 function replaceStyle(style, href) {
   const isLink = 'href' in style

@@ -1,4 +1,4 @@
-// The page about one asset, or about a path that is none.
+// The page about one asset, or about a path that is not an asset.
 import { isUtf8 } from 'node:buffer'
 import { relative } from 'node:path'
 import { CompileError } from '../../../errors.ts'
@@ -50,7 +50,7 @@ export async function reportOn(survey: Survey, asked: string) {
     dependencies: inputs.filter(file => file !== place?.source.file).map(shown),
     /** Undefined unless it cannot be published. */
     failure: error && (await errorReport(error, settings)),
-    /** How long it took to publish it last, in this process. */
+    /** How long its last publication in this process took. */
     took: publication && { publish: publication.duration, compile: publication.compileDuration },
     /** Undefined for what is not text. */
     texts: {
@@ -87,7 +87,7 @@ const MAX_COLUMNS = 500
 
 /**
  * The beginning of a file; undefined for one that is not served, and for one that is not text.
- * @param file as it is shown
+ * @param file as it is displayed
  */
 async function textOfFile(files: ServedFiles, wanted: Wanted, file?: string) {
   const content = await files.open(wanted, async (_, opened) =>

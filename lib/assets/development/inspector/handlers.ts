@@ -14,7 +14,7 @@ import { STYLE } from './style.ts'
 import { logRequests, requestsPage } from './requests.ts'
 import { soon, Survey } from './survey.ts'
 
-/** After how many seconds a page that is not complete is loaded again. */
+/** After how many seconds an incomplete page is reloaded. */
 const RELOAD_SECONDS = 2
 
 // An SVG has styles of its own, and is a document when it is opened by itself.

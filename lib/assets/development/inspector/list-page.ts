@@ -1,4 +1,4 @@
-// The list of assets, a page at a time, and what it says about each of them.
+// The list of assets, a page at a time, and what the list says about each of them.
 import { relative } from 'node:path'
 import { DIGEST_PATTERN } from '../../../files/digest.ts'
 import { mediaTypeOf } from '../../../http/fields.ts'
@@ -66,7 +66,7 @@ export async function pageOfAssets(survey: Survey, question: Question) {
 function matches({ path, source }: Place, { text }: Question, root: string): boolean {
   if (text === '') return true
   const wanted = text.toLowerCase()
-  // Without path.relative, which takes a while for thousands of files.
+  // Without path.relative, which is slow for thousands of files.
   const file = source.file.startsWith(root) ? source.file.slice(root.length + 1) : source.file
   return path.toLowerCase().includes(wanted) || file.toLowerCase().includes(wanted)
 }

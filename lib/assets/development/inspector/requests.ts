@@ -1,4 +1,4 @@
-// The last requests, from the moment on at which the inspector was first opened, and their page.
+// The latest requests since the inspector was first opened, and their page.
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'

@@ -12,7 +12,7 @@ import { Connection } from './connection.ts'
 import { partOf, stateOf, watchedFiles, type Part } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256
-/** With fingerprints, those that are looked up at the same time share one look at all sources. */
+/** With fingerprints, assets that are looked up at the same time share one check of all sources. */
 const CONCURRENCY = 256
 
 /** An editor that saves causes several events; these milliseconds after the last, it is done. */
@@ -21,7 +21,9 @@ const SETTLED_MS = 20
 /** Milliseconds. A server that is being closed waits for its connections. */
 const TICK_MS = 500
 
-/** Milliseconds between two looks without an event, which may be lost, and the part of a core that they may cost. */
+/**
+ * Milliseconds between two checks without an event, which may be lost, and the share of a core that they may cost.
+ */
 const LOOK_EVERY_MS = 2000
 const MAX_LOAD = 0.02
 
@@ -33,7 +35,7 @@ export class Channel {
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
   readonly #tellAll = oneAtATime(() => this.#tell())
-  /** A page that is told another one, or is older than the process, reloads: the server was restarted. */
+  /** A page that is told a different one, or is older than the process, reloads: the server was restarted. */
   readonly #instance: Part = {
     key: 'instance',
     version: randomUUID(),
@@ -122,7 +124,7 @@ export class Channel {
     }
   }
 
-  /** Pages are told about everything else while a build is being written. */
+  /** Meanwhile pages are told about everything else. */
   async #lookAfter(refreshed: Promise<void> | undefined, isOther: () => boolean): Promise<void> {
     await refreshed
     if (isOther()) this.#lookSoon()

@@ -9,7 +9,7 @@ const MAX_USED = 1000
 /** Proxies end a connection on which nothing is sent, often after 30 s. */
 const HEARTBEAT_MS = 15_000
 
-/** A page that does not read what it is sent. */
+/** For a page that does not read what it is sent. */
 const MAX_WAITING_BYTES = 256 * 1024
 
 export class Connection {
@@ -37,7 +37,7 @@ export class Connection {
     suppressDisconnects(ctx)
     ctx.type = 'text/event-stream'
     ctx.set({
-      // Compressed, events wait for more of them.
+      // If compressed, events would wait for more of them.
       'Cache-Control': 'no-store, no-transform',
       'X-Accel-Buffering': 'no'
     })
@@ -46,7 +46,7 @@ export class Connection {
       this.#events.destroy()
       onClose()
     })
-    // With it the head of the response is sent: until then the browser is connecting.
+    // It sends the head of the response: until then the browser is still connecting.
     this.#write(':\n\n')
   }
 
@@ -54,7 +54,7 @@ export class Connection {
   tell(shared: readonly Part[], assets: ReadonlyMap<string, AssetState | undefined>): void {
     const used = this.used.flatMap(path => assets.get(path) ?? [])
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
-      // Between opening the page and connecting. A time to come would reload the page again and again.
+      // Between opening the page and connecting. A time in the future would reload the page again and again.
       const isLate = changedAt > (this.#openedAt ?? Infinity) && changedAt <= Date.now()
       return { ...part, isLate }
     })
@@ -67,7 +67,7 @@ export class Connection {
     this.#write(`data: ${state}\n\n`)
   }
 
-  /** Sends a comment now and then, and ends when the server no longer accepts connections. */
+  /** Sends a comment from time to time, and ends when the server no longer accepts connections. */
   keepAlive(): void {
     if (this.#server?.listening === false) this.#events.end()
     else if (performance.now() - this.#writtenAt > HEARTBEAT_MS) this.#write(':\n\n')

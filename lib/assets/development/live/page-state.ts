@@ -85,7 +85,7 @@ function linkTo(error: AssetError, editor: string | undefined): string | undefin
 const CONCURRENCY = 16
 
 /**
- * Makes the look at the files of the option `live.watch`: all of them together have one version.
+ * Makes the check of the files of the option `live.watch`: all of them together have one version.
  * @param onEvent is called when a file may have changed
  */
 export function watchedFiles(

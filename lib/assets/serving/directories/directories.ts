@@ -1,5 +1,4 @@
-// All directories that are served. A path is looked for in the mounts, the longest URL path first, then in
-// public.
+// All directories that are served. A path is looked for in the mounts, the longest URL path first, then in public.
 import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
@@ -41,7 +40,7 @@ export class Directories {
     this.#settings = settings
     this.#memory = makeMemory(memory)
     const manifests = mounts.flatMap(({ manifest }) => manifest ?? [])
-    // By its URL path our own is hidden in `public`, but not where that is mounted as well.
+    // Our own manifest is hidden by its URL path in `public`, but not where `public` is mounted as well.
     const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])
     this.public = this.#filesOf(publicDirectory(settings, { isOrdinary, isHidden }))
     this.#mounts = mounts
@@ -125,7 +124,7 @@ async function findFirst(places: readonly [ServedFiles, Wanted][]): Promise<Foun
   return undefined
 }
 
-/** Whether a file is one of these, compressed or spelled otherwise as well; undefined for none. */
+/** Whether a file is one of these, also compressed or spelled differently; undefined for none. */
 function hides(files: readonly string[]): ServedDirectory['isHidden'] {
   if (files.length === 0) return undefined
   const hidden = new Set(files.flatMap(file => [file, futureRealpath(file)]).map(folded))

@@ -23,7 +23,7 @@ export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
   ].flatMap(list => list.split(' '))
 )
 
-/** What a navigation gets that would end in a 404: a file or a page of the mount. */
+/** What a navigation that would end in a 404 gets: a file or a page of the mount. */
 export interface Fallback {
   readonly mount: MountSettings
   /** The mount's file; undefined for a page. */

@@ -24,7 +24,7 @@ export interface ServedDirectory {
   readonly top?: string | undefined
   /** The file that stands for a folder. */
   readonly index?: string | undefined
-  /** Precedes a path in the memory that all directories share; no path contains a line break or a NUL. */
+  /** Prefixes a path in the memory that all directories share; no path contains a line break or a NUL. */
   readonly memoryKey: string
   /** Seconds for which a stat result is reused. */
   readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
@@ -66,7 +66,7 @@ export function fileIn(
   path: string
 ): string {
   const below = path.slice(urlPath.length)
-  // Of a canonical path there is nothing to normalize.
+  // In a canonical path there is nothing to normalize.
   return sep === '/' && place.dir !== sep ? place.dir + below : join(place.dir, below)
 }
 
@@ -84,7 +84,7 @@ function dictionaryOf({ deltas }: Settings, path: string, next: WithoutHash | un
   return useAsDictionary(next.before, next.after)
 }
 
-/** Files that the apps publish, and those that a person put there. */
+/** Files that the apps publish, and those that were put there by hand. */
 export function publicDirectory(
   settings: Settings,
   { isHidden, isOrdinary }: Pick<ServedDirectory, 'isHidden' | 'isOrdinary'>
@@ -149,8 +149,8 @@ export function mountDirectory(
         // Scripts and fonts of a CDN are fetched in CORS mode.
         crossOrigin: host !== undefined && mount.manifest !== undefined,
         dictionary: dictionaryOf(settings, path, next),
-        // The page of a single-page application is sent for paths at which something else may be tomorrow,
-        // an API's for example, so no cache may keep it.
+        // The page of a single-page application is sent for paths that may belong to something else tomorrow, such
+        // as an API, so no cache may keep it.
         more: [settings.headers, mount.headers].flatMap(values =>
           Object.entries(values?.(path) ?? {}).filter(
             ([name]) => !(isPage && values?.isSameForAll && isCacheControl(name))
@@ -176,7 +176,7 @@ export function fileRoot(settings: Settings, root: string): ServedDirectory {
       // The route may have sent it to one visitor only.
       cacheControl: 'private, no-cache',
       crossOrigin: false,
-      // Its URL is the route's.
+      // Its URL belongs to the route.
       dictionary: undefined,
       more: []
     })

@@ -1,5 +1,5 @@
-// The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). They
-// are looked for by the hash that a request brings, so a file costs nothing for having them.
+// The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). They are
+// looked for by the hash that a request sends, so a file costs nothing for having them.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import {
@@ -34,7 +34,7 @@ import { ifReadable } from './served-file.ts'
 
 /** The deltas of one file. */
 export interface FileDeltas {
-  /** Whether there was one on disk, from whatever version, when the file was loaded. */
+  /** Whether there was one on disk, from any version, when the file was loaded. */
   readonly areThere: boolean
   /** Undefined where none is sent. */
   readonly find: FindDelta | undefined
@@ -73,7 +73,7 @@ export class Deltas {
     this.#in = surroundings
   }
 
-  /** Undefined for a file that is no dictionary and so has no deltas. One without a digest is sent whole. */
+  /** Undefined for a file that is not a dictionary and so has no deltas. One without a digest is sent whole. */
   async of(wanted: Wanted, stored: Stored, fields: SharedFields): Promise<FileDeltas | undefined> {
     if (fields.dictionary === undefined) return undefined
     const { file, digest } = stored
@@ -84,7 +84,7 @@ export class Deltas {
       ? folder.withDeltas.has(name)
       : (await namesIn(dirname(file))).some(each => splitDelta(composed(each))?.name === name)
     const plain = directory.fingerprintOf?.(wanted)?.name
-    // What this Node cannot decode it believes of precompile alone, which decoded it.
+    // What this Node cannot decode is trusted only from precompile, which has decoded it.
     const isBelieved = plain !== undefined || (await canMakeDeltas())
     if (digest === undefined || !isBelieved) return { areThere, find: undefined }
     const target = { wanted, stored: { ...stored, digest }, fields, plain, areThere }
@@ -127,7 +127,7 @@ export class Deltas {
     if (!delta) return undefined
     const isSent = delta.representations.length > 0
     if (isSent || isUnchangedSince(delta.stamp, readAt)) memory.set(key, delta)
-    // It came after the file was loaded, whose other representations do not vary by dictionary yet.
+    // It appeared after the file was loaded, so the file's other representations do not vary by dictionary yet.
     if (isSent && !areThere) memory.delete(directory.memoryKey + wanted.path)
     return delta
   }
@@ -176,7 +176,7 @@ function startingFrom(dictionary: Buffer, delta: Delta | undefined): Representat
   return delta?.dictionary.equals(dictionary) ? delta.representations[0] : undefined
 }
 
-/** The files that differ from a bundler's in the hash alone. */
+/** The files that differ from a bundler's file only in the hash. */
 async function otherVersions(file: string): Promise<readonly string[]> {
   const key = withoutHash(`/${basename(file)}`)
   return (await namesIn(dirname(file))).filter(name => {

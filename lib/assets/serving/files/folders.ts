@@ -10,7 +10,10 @@ import { composed } from '../request-path.ts'
 
 /** What a folder has, by composed names. */
 interface Listing {
-  /** Whether it is a folder, and no link. Undefined for one that has too much, or only lets its files be opened. */
+  /**
+   * Whether it is a folder, and no link. Undefined for one that has too many names, or only lets its files be
+   * opened.
+   */
   readonly isFolder: ReadonlyMap<string, boolean> | undefined
   /** The files with deltas beside them. */
   readonly withDeltas: ReadonlySet<string>
@@ -48,7 +51,7 @@ export class Folders {
     }
   }
 
-  /** Reads the folders by which a path at which no file was found is missing. */
+  /** Reads the folders that tell why no file was found at a path. */
   async learn(path: string, seconds: number): Promise<void> {
     for (const [folder, name] of partsOf(this.#directory, path)) {
       if (!isRemembered(name)) return
@@ -96,7 +99,7 @@ export class Folders {
   }
 }
 
-/** A deploy may just have added a file, and its first page, of whichever process, refers to it at once. */
+/** A deploy may just have added a file, and its first page, from whichever process, refers to it at once. */
 function isRemembered(name: string): boolean {
   return name !== '' && !name.includes('.')
 }

@@ -72,7 +72,7 @@ function lastModifiedOf({ mtimeNs }: Stamp): number | undefined {
   return seconds === 0 || seconds * 1000 > Date.now() ? undefined : seconds * 1000
 }
 
-/** @param vary the field of that name, which 412 and 416 have as well; none for a file without choice */
+/** @param vary the field of that name, which 412 and 416 have as well; none for a file with one representation */
 export function makeRepresentation(
   stored: Stored,
   shared: SharedFields,

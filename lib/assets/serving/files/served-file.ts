@@ -1,5 +1,5 @@
-// A served file with all its representations, and the compressed copies beside it. What this process may not
-// read is served as little as what does not exist.
+// A served file with all its representations, and the compressed copies beside it. What this process may not read
+// is treated like what does not exist.
 import { lstat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { warnOnce } from '../../../printable.ts'
@@ -25,7 +25,7 @@ export interface ServedFile extends Kept {
   readonly findDelta: FindDelta | undefined
   /** Whether its bytes are in memory, and its path is the raw path of every request for it. */
   readonly isAtHand: boolean
-  /** False for a file that changed so recently that it may change again without another stamp. */
+  /** False for a file that changed so recently that it may change again without a new stamp. */
   readonly hasRested: boolean
   /** Uses it while it is open, described as it is by then; undefined for a miss. */
   readonly open: <T>(use: UseOpened<T>) => Promise<T | undefined>
@@ -40,7 +40,7 @@ export type UseOpened<T> = (file: ServedFile, opened: OpenFile) => Promise<T> | 
 /** The stamps of the compressed files beside a file, whether they are sent or not, in the order of `CODINGS`. */
 export type Copies = readonly (Stamp | undefined)[]
 
-/** A copy that is older than its file may be one of something else. */
+/** A copy that is older than its file may be a copy of something else. */
 export function findCopies(
   { file, stamp }: Pick<Stored, 'file' | 'stamp'>,
   mayBeThere: (file: string) => boolean
@@ -98,7 +98,7 @@ export async function withDigest(file: Stored, opened: OpenFile): Promise<Stored
 
 const warn = warnOnce()
 
-// The last one is that of Node's permission model.
+// The last one comes from Node's permission model.
 const DENIED = new Set(['EACCES', 'EPERM', 'ERR_ACCESS_DENIED'])
 
 function isDenied(error: unknown): boolean {

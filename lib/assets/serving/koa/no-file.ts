@@ -5,17 +5,17 @@ import { errorCode } from '../../../files/disk.ts'
 import { canonicalSegments } from '../../urls/canonical-path.ts'
 import { hasOneSpelling, rawPath } from '../request-path.ts'
 
-// The second one since Node 26, for a port that is no number.
+// The second one since Node 26, for a port that is not a number.
 const REJECTED = new Set(['ERR_INVALID_URL', 'ERR_INVALID_ARG_VALUE'])
 
 /** Whether `ctx.path`, which a guard in front compares, is the same path. */
 export function isPathForKoa(ctx: Context, path: string): boolean {
-  // Koa stores the parsed URL on the request, and requests of two shapes slow down what follows.
+  // Koa stores the parsed URL on the request, and requests of two hidden classes slow down what follows.
   if (hasOneSpelling(path) && path === ctx.req.url) return true
   try {
     return ctx.path === path
   } catch (error) {
-    // Node rejects some authorities of an absolute request target. By name: of any realm.
+    // Node rejects some authorities of an absolute request target. By name, so for errors of any realm.
     if (REJECTED.has(errorCode(error) ?? '') || (error as Error).name === 'URIError') return false
     throw error
   }
@@ -33,7 +33,7 @@ export function isUntouched(ctx: Context): boolean {
   return isNotFound(ctx) && ctx.body == null
 }
 
-/** Whether the response is a 404. With `ctx.respond = false` it is made elsewhere, possibly later. */
+/** Whether the response is a 404. With `ctx.respond = false` the response is made elsewhere, possibly later. */
 function isNotFound({ status, headerSent, respond }: Context): boolean {
   return status === 404 && !headerSent && respond !== false
 }

@@ -48,7 +48,7 @@ export function serve(
 
 type Offers = ServedFile['representations']
 
-/** What is the same of a response in whatever way it is sent. */
+/** What a response has in common, whichever way it is sent. */
 interface Answer {
   readonly ctx: Context
   readonly exit: Exit
@@ -87,7 +87,7 @@ function respond(
   if (body) {
     return write(answer, response, part ? body.subarray(part.start, part.end + 1) : body)
   }
-  // Nobody receives it without a connection; loggers in front read it.
+  // Without a connection nobody receives it, but loggers in front read it.
   if (!opened) return connected(ctx.res).then(is => !is && write(answer, response))
   const use = (file: OpenFile) =>
     sameStamp(file.stats, chosen.stamp) && stream(answer, response, { file, size, range: part })

@@ -104,7 +104,7 @@ test('MNT-07 a copy has the second of its original, so that nginx makes the same
   }
 })
 
-test('compress writes what pays and nothing else, with totals for each coding, and keeps copies without an original', async t => {
+test('compress writes only copies that pay, with totals for each coding, and keeps copies without an original', async t => {
   const { root, names, at, copy } = makeDirectory(t, {
     'index.html': TEXT,
     'assets/app.css': CSS,
@@ -372,7 +372,7 @@ for (const [title, files, path, message] of [
   ],
   ['is empty', { '.env': TEXT, '.git/a.css': TEXT }, '.', / contains no file to serve: build it/]
 ] as const) {
-  test(`S53 a directory that ${title} is an error of compress and of verify`, async t => {
+  test(`S53 a directory that ${title} is an error in compress and in verify`, async t => {
     const { root, names } = makeDirectory(t, files)
     const before = names()
     const expected = { code: 'directory-unusable', message }

@@ -53,7 +53,7 @@ test('FPR-04 fingerprint mode without a manifest is an error at start', t => {
   })
 })
 
-test('FPR-04 a site of mounts alone needs no manifest; an asset of its own is an error that names it', async t => {
+test('FPR-04 a site with only mounts needs no manifest; an asset of its own is an error that names it', async t => {
   const root = makeProject(t, { 'dist/app.js': 'go()' })
   const options = { root, env: 'production', mounts: { '/static': 'dist' } }
   const site = await makeSite(
@@ -74,7 +74,7 @@ test('FPR-04 a site of mounts alone needs no manifest; an asset of its own is an
   t.throws(() => koaAssets(options), { code: 'manifest-missing' })
 })
 
-test('FPR-04 a site of files in public alone is told to mount it, which serves it in production', async t => {
+test('FPR-04 a site with only files in public is told to mount it, which serves it in production', async t => {
   const root = makeProject(t, { 'public/site.css': 'a{}' })
   const options = { root, env: 'production', serve: true }
   const error = t.throws(() => koaAssets(options), { code: 'manifest-missing' })
@@ -193,7 +193,7 @@ test('S50 a manifest with the names of object properties touches no prototype', 
 })
 
 for (const mode of MODES) {
-  test(`S50 assets named like object properties are assets like others (${mode})`, async t => {
+  test(`S50 assets named like object properties are ordinary assets (${mode})`, async t => {
     const site = await makeFingerprinted(t, mode, {
       'images/constructor': 'built',
       'images/toString': 'said',
@@ -210,7 +210,7 @@ for (const mode of MODES) {
 }
 
 for (const mode of MODES) {
-  test(`BLD-02 a page's ETag changes with what is published, by way of koaHttpCache (${mode})`, async t => {
+  test(`BLD-02 a page's ETag changes with what is published, through koaHttpCache (${mode})`, async t => {
     const root = makeProject(t, placed({ 'app.css': 'a{}' }))
     const options = { root, env: 'production', revalidate: 0 }
     await run(options)
@@ -258,7 +258,7 @@ function entries(count: number, version = 0): Map<string, ManifestEntry> {
   )
 }
 
-test('S61 with 5,000 entries neither an unknown name nor a tail of all takes long', t => {
+test('S61 with 5,000 entries neither an unknown name nor a tail that all of them share takes long', t => {
   const all = entries(5000)
   const root = makeProject(t, { 'public/assets.json': serialize(all) })
   const settings = settle({ root, env: 'production', apps: { web: {} } })
@@ -277,7 +277,7 @@ const OLD = { 'app.js': 'old()', 'app.css': 'a { background: url(logo.png) }', '
 const NEW = { ...OLD, 'app.js': 'new()', 'logo.png': 'new', 'more.js': 'more()' }
 
 for (const mode of MODES) {
-  test(`FPR-19 a page of one replica never gets other bytes from one a deploy behind (${mode})`, async t => {
+  test(`FPR-19 a page from one replica never gets wrong bytes from a replica that is one deploy behind (${mode})`, async t => {
     const [behind, ahead] = await Promise.all([
       makeFingerprinted(t, mode, OLD),
       makeFingerprinted(t, mode, NEW)

@@ -91,7 +91,7 @@ test('a partial with a future mtime is not compiled for every request', async t 
   t.is((await ask(port, 'GET', '/assets/app.css')).text, `a{order:${before + 1}}`)
 })
 
-test('a plain file beside a Sass file of its name, put there and taken away before every request', async t => {
+test('a plain file beside a Sass file of the same name, added and removed before every request', async t => {
   const root = makeProject(t, { 'apps/web/assets/x/app.css.scss': 'a { from: sass }' })
   const plain = join(root, 'apps/web/assets/x/app.css')
   const { port } = await makeFront(t, { root, env: 'test' })
@@ -128,7 +128,7 @@ for (const way of ['moved away', 'removed', 'swapped by a link']) {
   })
 }
 
-test('sources and public taken away while it runs are a miss, and found again when they come back', async t => {
+test('sources and public that are removed while the server runs are a miss, and found again when they come back', async t => {
   const files = { 'apps/web/assets/x/app.css': 'a{}', 'public/robots.txt': 'robots' }
   const root = makeProject(t, files)
   const { port, errors } = await makeFront(t, { root, env: 'test' })
@@ -291,7 +291,7 @@ for (const [what, change] of Object.entries({
   })
 }
 
-test('a deleted source of a live site is 404 at once, and its older fingerprints stay', async t => {
+test('a deleted source of a live site is a 404 at once, and its older fingerprints stay', async t => {
   const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/other.css': 'other' })
   const older = await site.path('app.css')
   await site.edit({ 'x/app.css': 'two' })
@@ -309,7 +309,7 @@ test('a deleted source of a live site is 404 at once, and its older fingerprints
 })
 
 for (const first of ['plain', 'current'] as const) {
-  test(`a deleted source of a live site is 404 when its ${first} URL is requested first`, async t => {
+  test(`a deleted source of a live site is a 404 when its ${first} URL is requested first`, async t => {
     const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one' })
     const paths = { plain: '/assets/app.css', current: await site.path('app.css') }
     for (const path of Object.values(paths)) t.is((await site.ask(path)).status, 200)

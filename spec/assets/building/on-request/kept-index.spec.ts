@@ -147,7 +147,7 @@ const circumstances: Record<string, (root: string) => SiteOptions> = {
 }
 
 for (const [what, change] of Object.entries(circumstances).slice(cases(-2, 0))) {
-  test.serial(`nothing of the last server is believed after ${what}`, async t => {
+  test.serial(`nothing that the last server kept is trusted after ${what}`, async t => {
     const root = await makeKept(t)
     const { published } = await restart(t, root, change(root))
     t.deepEqual(published, PATHS)
@@ -165,14 +165,14 @@ test.serial(
   }
 )
 
-test.serial('what was warned of is warned of again', async t => {
+test.serial('what caused a warning causes it again', async t => {
   const files = { ...FILES, 'css/plain.css': 'a { background: url(none.png) }' }
   const root = await makeKept(t, { files, kept: ['/assets/app.css', '/assets/other.css'] })
   t.deepEqual((await restart(t, root)).published, ['/assets/plain.css'])
 })
 
 test.serial(
-  'without node_modules nothing is kept, and a cache that cannot be written stops nothing',
+  'without node_modules nothing is kept, and a cache that cannot be written does no harm',
   async t => {
     const { '/node_modules/x.txt': _, ...files } = FILES
     const bare = await makeSite(t, files, OPTIONS)
@@ -286,7 +286,7 @@ test.serial(
   }
 )
 
-test.serial('a stale stylesheet costs few looks at the disk', async t => {
+test.serial('a stale stylesheet costs few disk accesses', async t => {
   const site = await makeSettledSite(t, {
     'css/_one.scss': 'a { b: c }',
     'css/app.css.scss': "@use 'one';"
@@ -302,7 +302,7 @@ test.serial('a stale stylesheet costs few looks at the disk', async t => {
 const REMEMBERING = { compile: false, fingerprint: false, revalidate: 3600 }
 
 test.serial(
-  'a page that is no file costs nothing, and a file that is missing a try to open it',
+  'a page that is not a file costs nothing, and a missing file costs one attempt to open it',
   async t => {
     const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
     const site = await makeSite(t, { '/public/assets/a.css': 'a{}' }, { ...REMEMBERING, routes })

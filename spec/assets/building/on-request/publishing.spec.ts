@@ -38,7 +38,7 @@ const sent = async (site: Site, path = URL) => {
 
 const made = (t: ExecutionContext, content = 'a{}') => makeSite(t, { [SOURCE]: content })
 
-test('PUB-01 an asset without target is copied and served', async t => {
+test('PUB-01 an asset without a target is copied and served', async t => {
   const site = await made(t)
   t.deepEqual(await sent(site), [200, 'a{}'])
   t.is(site.read(TARGET), 'a{}')
@@ -57,7 +57,7 @@ test('PUB-02 a second request does not write it again', async t => {
   t.deepEqual(stateOf(site), before)
 })
 
-test('PUB-03 PUB-04 of edits of one size within a second each GET has the newest', async t => {
+test('PUB-03 PUB-04 when edits of the same size come within a second, each GET has the newest', async t => {
   const site = await made(t)
   for (let edit = 100; edit < 160; edit++) {
     site.write(SOURCE, `edit-${edit}`)
@@ -65,7 +65,7 @@ test('PUB-03 PUB-04 of edits of one size within a second each GET has the newest
   }
 })
 
-test('PUB-04 also when each edit is given the same mtime', async t => {
+test('PUB-04 each GET has the newest edit even when each edit is given the same mtime', async t => {
   const site = await made(t)
   const etags = new Set<string | undefined>()
   for (let edit = 100; edit < 120; edit++) {
@@ -88,7 +88,7 @@ test('PUB-05 a source replaced by one with an older mtime is published again', a
   t.deepEqual(await sent(site), [200, 'c{}'])
 })
 
-test('PUB-06 of a source that shrinks the target is exactly the new bytes', async t => {
+test('PUB-06 when a source shrinks, the target has exactly the new bytes', async t => {
   const site = await made(t, 'long '.repeat(1000))
   await site.ask(URL)
   site.write(SOURCE, 'short')
@@ -158,7 +158,7 @@ test('PUB-11 a source created after start is served', async t => {
   t.deepEqual(await sent(site, '/assets/folders/of/late.css'), [200, 'late{}'])
 })
 
-test('a source that is removed is gone, with the target that was made of it', async t => {
+test('a source that is removed is gone, with the target that was made from it', async t => {
   const site = await made(t)
   await site.ask(URL)
   unlinkSync(site.at(SOURCE))
@@ -168,7 +168,7 @@ test('a source that is removed is gone, with the target that was made of it', as
   t.deepEqual(await sent(site), [200, 'again{}'])
 })
 
-test('PUB-05 files over a mebibyte are copied whole, also back in time', async t => {
+test('PUB-05 files over a mebibyte are copied whole, even when the new one is older', async t => {
   const [one, two] = [randomBytes(1_500_000), randomBytes(1_500_000)]
   const site = await makeSite(t, { 'images/film.bin': one })
   const [url, target] = ['/assets/film.bin', '/public/assets/film.bin']
@@ -221,7 +221,7 @@ test('PUB-19 targets and their folders can be read by everyone under umask 077',
   }
 })
 
-test('PUB-21 of 200 concurrent first requests one compiles, and all get the same', async t => {
+test('PUB-21 of 200 concurrent first requests one compiles, and all get the same response', async t => {
   let [compiled, arrived] = [0, 0]
   const slow = {
     extensions: '.slow',

@@ -81,7 +81,7 @@ test('INS-01 every asset is listed with its state, sizes, digest and references,
   t.deepEqual([menu?.tails, menu?.ambiguous], [['css/admin/menu.css'], ['menu.css']])
 })
 
-test('INS-01 what is fixed, added or removed is so on the next page', async t => {
+test('INS-01 what is fixed, added or removed shows on the next page', async t => {
   const site = await makeInspected(t, { 'css/a.css.scss': 'a {', 'css/b.css': 'b {}' })
   t.is((await listOf(site)).counts['broken'], 1)
   site.write('css/a.css.scss', 'a { b: c }')
@@ -252,7 +252,7 @@ test('INS-01 a source that does not compile is shown with the place and its text
   t.is(page.text.split(escaped(failure?.reason ?? '')).length, 2)
 })
 
-test('INS-01 a path that is no asset is explained; a tail and a name find their asset', async t => {
+test('INS-01 a path that is not an asset is explained; a tail and a name find their asset', async t => {
   const site = await makeInspected(t)
   const nothing = await site.ask('/assets/-/asset?path=/assets/ap.css')
   t.is(nothing.status, 404)
@@ -267,7 +267,7 @@ test('INS-01 a path that is no asset is explained; a tail and a name find their 
   }
 })
 
-test('INS-01 what is long is cut, and what is no text is not shown as such', async t => {
+test('INS-01 long text is cut, and what is not text is not shown as text', async t => {
   const site = await makeInspected(t, {
     'js/long.js': `${'x'.repeat(600)}\n${'y\n'.repeat(60_000)}`,
     'img/a.png': PNG,
@@ -342,7 +342,7 @@ function escaped(text: string): string {
   return text.replace(/[<>"'&]/g, character => `&${named[character]};`)
 }
 
-test('INS-02 names that are markup are shown as they are', async t => {
+test('INS-02 names that contain markup are shown literally', async t => {
   const name = `<script>alert(1)<!-- "' \u202e.css`
   const site = await makeInspected(t, { [`css/${name}`]: '</code><script>alert(2)</script>' })
   const path = encodeURIComponent(`/assets/${encodeURIComponent(name)}`)
@@ -386,7 +386,7 @@ test('INS-02 every page reads without scripts, allows none, and is not stored', 
   }
 })
 
-test('an image is shown from its source, and is not published by that', async t => {
+test('an image is shown from its source, without being published', async t => {
   const site = await makeInspected(t)
   const { headers, bytes } = await site.ask('/assets/-/image?path=/assets/a.png')
   t.deepEqual(bytes, PNG)

@@ -143,7 +143,7 @@ test('LIV-01 what was changed after the page was opened is reported as late', as
   t.deepEqual(await late(`age=x&${use}`), [])
 })
 
-test('a name is reported whatever characters it has, and what is not a name is left out', async t => {
+test('names with any characters are reported, and what is not a name is left out', async t => {
   const site = await makeSite(t, { "css/a, b+c&d=%é'.css": 'a{}' })
   const path = `/assets/${encodeURI("a, b+c&d=%é'.css")}`
   t.is((await site.ask(path)).status, 200)
@@ -250,7 +250,7 @@ test('LIV-04 a server that is closed ends its channels, and a closed tab leaves 
   t.pass()
 })
 
-test('LIV-04 another server is another instance', async t => {
+test('LIV-04 a different server has a different instance', async t => {
   const [one, other] = [await makeSite(t, FILES), await makeSite(t, FILES)]
   const versionAt = async (port: number) => (await openTold(t, port)).version('instance')
   const version = await versionAt(one.port)
@@ -312,7 +312,7 @@ test('LIV-04 what is in front may set fields and cookies, and a closed tab is no
   }
 })
 
-test('a HEAD request for the channel has an end', async t => {
+test('a HEAD request for the channel ends', async t => {
   const site = await makeSite(t, FILES)
   const { status, headers, text } = await site.ask('/assets/-/live', { method: 'HEAD' })
   t.deepEqual(

@@ -74,7 +74,7 @@ for (const [where, options] of ENVIRONMENTS) {
     }
   })
 
-  test(`MNT-06 what the rest of the stack answers stays, its own 404 too, ${where}`, async t => {
+  test(`MNT-06 the response of the rest of the stack stays, even its own 404, ${where}`, async t => {
     const routes: Middleware = async (ctx, next) => {
       if (ctx.path === '/admin/api') ctx.body = 'api'
       else if (ctx.path === '/admin/gone') ctx.status = 410
@@ -237,7 +237,7 @@ test('MNT-06 S65 neither a CDN nor another mount of the same directory gives the
   t.is((await site.ask('/app.js')).headers['cache-control'], 'max-age=604800')
 })
 
-test('S65 a page at a path that had the shell before it existed comes at once', async t => {
+test('S65 a new page at a path that got the shell before is served at once', async t => {
   let item: string | undefined
   const routes: Middleware = ctx => {
     if (item) ctx.body = item
@@ -257,7 +257,7 @@ test('S65 a page at a path that had the shell before it existed comes at once', 
   t.is((await site.ask('/api/item-7', { headers: again })).text, 'item 7')
 })
 
-test('MNT-06 a folder with an index file comes before the shell, and `/` has it too', async t => {
+test('MNT-06 the index file of a folder comes before the shell, at `/` too', async t => {
   const mounts = { '/': { dir: 'dist', index: 'index.html', fallback: 'about.html' } }
   const site = await makeSite(t, { ...FILES, '/dist/docs/index.html': 'docs' }, { mounts })
   const ask = (path: string) => site.ask(path, { headers: NAVIGATION })

@@ -74,7 +74,7 @@ for (const [environment, options] of ENVIRONMENTS) {
       if (at !== '') t.is((await site.ask(at)).headers.location, `${at}/`)
     })
 
-    test(`MNT-05 a folder without an index file, and a file with a slash, are not ours, ${where}`, async t => {
+    test(`MNT-05 a folder without an index file, and a file with a slash, are passed on, ${where}`, async t => {
       const site = await makeSite(t, FILES, { ...options, mounts })
       for (const path of ['/empty', '/empty/', '/none/', '/none', '/blog/', '/docs/page.html/']) {
         for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
@@ -117,7 +117,7 @@ test('MNT-05 of two mounts the longer one that has the index file responds', asy
   t.is((await site.ask('/x/b')).headers.location, '/x/b/')
 })
 
-test('MNT-05 folders are redirected where misses are remembered as well, that of the mount itself too', async t => {
+test('MNT-05 folders, the mount’s own too, are redirected also where misses are remembered', async t => {
   const mounts = { '/site': { dir: 'html', index: 'index.html', revalidate: 3600 } }
   const site = await makeSite(t, FILES, {
     mounts,
@@ -202,7 +202,7 @@ test('S5 no spelling of a folder is redirected to another host, or anywhere but 
   }
 })
 
-test('S5 a rewritten URL is redirected to where the browser is', async t => {
+test('S5 the redirect of a rewritten URL leads to the URL that the browser shows', async t => {
   const files = { '/html/docs/index.html': 'docs' }
   const mounts = { '/': { dir: 'html', index: 'index.html' } }
   const rewrite = (from: RegExp, to: string) => (ctx: Context, next: () => Promise<unknown>) => {
@@ -292,7 +292,7 @@ test('WAY-01 a mount looks for all of its extensions before a mount with a short
   t.is((await site.ask('/x/other')).text, 'other')
 })
 
-test('WAY-01 the manifest of a bundle is found under no name', async t => {
+test('WAY-01 the manifest of a bundle is not served under any name', async t => {
   const manifest = JSON.stringify({ 'a.js': { file: 'a.js', isEntry: true } })
   const files = { '/dist/manifest.json': manifest, '/dist/a.js': '', '/public/assets.json': '{}' }
   const site = await makeSite(t, files, {
@@ -319,7 +319,7 @@ const routes = (ctx: Context) => {
   if (ctx.path === '/page') ctx.body = ctx.assets.stylesheet('app')
 }
 
-test('beside a mount at `/` assets are compiled, copied and kept up to date on request', async t => {
+test('with a mount at `/` assets are compiled, copied and kept up to date on request', async t => {
   const site = await makeSite(t, BESIDE, { mounts: MOUNTS, routes })
   t.regex((await site.ask('/assets/app.css')).text, /color: red/)
   t.is((await site.ask('/assets/logo.png')).text, 'png')
@@ -336,7 +336,7 @@ test('beside a mount at `/` assets are compiled, copied and kept up to date on r
   t.deepEqual(site.errors, [])
 })
 
-test('beside a mount at `/` a stylesheet that cannot be compiled is the error page, not the shell', async t => {
+test('with a mount at `/` a stylesheet that cannot be compiled gets the error page, not the shell', async t => {
   const site = await makeSite(t, { ...BESIDE, 'css/bad.css.scss': 'a {' }, { mounts: MOUNTS })
   const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
   const { status, text } = await site.ask('/assets/bad.css', { headers })
@@ -345,7 +345,7 @@ test('beside a mount at `/` a stylesheet that cannot be compiled is the error pa
 })
 
 for (const compile of [false, true]) {
-  test(`beside a mount at / fingerprints are served as immutable, with compile: ${compile}`, async t => {
+  test(`with a mount at / fingerprints are served as immutable, with compile: ${compile}`, async t => {
     const site = await makeSite(t, BESIDE, { serve: false })
     await precompile({ root: site.root })
     const options = { env: 'production', compile, root: site.root, mounts: MOUNTS, routes }
@@ -364,7 +364,7 @@ for (const compile of [false, true]) {
   })
 }
 
-test('the file of a mount at `/` comes before an asset of the same path, and gives it back once deleted', async t => {
+test('a file of a mount at `/` comes before an asset with the same path, until it is deleted', async t => {
   const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount' }
   const site = await makeSite(t, files, { mounts: { '/': 'dist', '/assets': 'dist/assets' } })
   t.is((await site.ask('/assets/app.css')).text, 'of the mount')
@@ -373,7 +373,7 @@ test('the file of a mount at `/` comes before an asset of the same path, and giv
   t.regex((await site.ask('/assets/app.css')).text, /color: red/)
 })
 
-test('a mount over the prefix has its files, and what it lacks is published', async t => {
+test('a mount at the prefix serves its files, and what it lacks is published', async t => {
   const site = await makeSite(t, BESIDE, { mounts: { '/assets': 'dist/assets' } })
   t.is((await site.ask('/assets/chunk.js')).text, 'of the mount')
   t.regex((await site.ask('/assets/app.css')).text, /color: red/)
@@ -382,7 +382,7 @@ test('a mount over the prefix has its files, and what it lacks is published', as
   t.deepEqual(site.errors, [])
 })
 
-test('at `/` a missing path with an extension is not stored, and a missing page is as the stack left it', async t => {
+test('at `/` the 404 for a path with an extension is not stored, and that for a page is as the stack left it', async t => {
   const site = await makeSite(t, BESIDE, { mounts: { '/': 'dist' }, routes })
   for (const [path, expected] of [
     ['/missing.js', 'no-store'],
@@ -413,7 +413,7 @@ const IN_PUBLIC: Files = {
 }
 
 for (const env of ['development', 'production']) {
-  test(`MNT-02 where public is mounted at /, own assets are as fresh and as lasting as without it, in ${env}`, async t => {
+  test(`MNT-02 where public is mounted at /, own assets are kept as fresh and cached as long as without it, in ${env}`, async t => {
     const root = makeProject(t, { ...IN_PUBLIC, 'assets/stylesheets/site.css': 'p{color:red}' })
     const options = { root, env, mounts: PUBLIC, revalidate: 0 }
     if (env === 'production') await precompile(options)
@@ -456,7 +456,7 @@ for (const env of ['development', 'production']) {
   })
 }
 
-test('MNT-02 without assets of its own, a mount of public has the folder of that name as well', async t => {
+test('MNT-02 without assets of its own, a mount of public also serves the folder with the name of the prefix', async t => {
   const files = { ...IN_PUBLIC, '/public/assets/docs/index.html': 'built' }
   for (const env of ['development', 'production']) {
     const site = await makeSite(t, files, { env, mounts: PUBLIC })

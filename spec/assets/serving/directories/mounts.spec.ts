@@ -180,7 +180,7 @@ for (const [where, options] of ENVIRONMENTS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`MNT-08 a directory that is replaced as a whole is served anew, ${where}`, async t => {
+  test(`MNT-08 a directory that is replaced as a whole is served with its new files, ${where}`, async t => {
     const site = await makeSite(t, FILES, { ...options, ...MOUNTS })
     const statuses = async () =>
       Promise.all(
@@ -250,7 +250,7 @@ test('MNT-08 a new file is seen at once, and a changed one after `revalidate`', 
   }
 })
 
-test('UPL-01 a file of a mount that was overwritten is the new one at once, by default', async t => {
+test('UPL-01 by default a file of a mount that was overwritten is served with its new bytes at once', async t => {
   const site = await makeSite(
     t,
     { '/data/uploads/avatar.png': '0', '/data/uploads/avatar.png.gz': 'not of it' },
@@ -324,7 +324,7 @@ test('a mount that is a link is served from outside the root only with `follow`'
   t.deepEqual(running.errors, [])
 })
 
-test('links in a mount are judged by its own `symlinks`, else by that of the top', async t => {
+test('links in a mount follow its own `symlinks`, else that of the top level', async t => {
   const site = await makeSite(t, FILES, { serve: false })
   symlinkSync('logo.png', site.at('/build/app/inside.png'))
   symlinkSync('../app-secret/app.js', site.at('/build/app/out.js'))
@@ -349,7 +349,7 @@ test('links in a mount are judged by its own `symlinks`, else by that of the top
   }
 })
 
-test('a mount of names beyond ASCII is found under its encoded path', async t => {
+test('a mount whose path is not ASCII is found under its encoded path', async t => {
   const site = await makeSite(t, { '/dist/ü.js': 'ü' }, { mounts: { '/größe (1)': 'dist' } })
   const path = '/gr%C3%B6%C3%9Fe%20(1)'
   t.is((await site.ask(`${path}/%C3%BC.js`)).text, 'ü')
@@ -394,7 +394,7 @@ test('UPL-02 a directory that is made later is noticed within `revalidate` secon
   t.deepEqual(site.errors, [])
 })
 
-test('UPL-02 S53 what a mount may not be at start, it does not become later', async t => {
+test('UPL-02 S53 what a mount may not be at start, it cannot become later', async t => {
   const files: Files = { '/package.json': '{}', '/other/package.json': '{}', '/other/a.txt': 'a' }
   for (const to of ['.', 'other', 'apps/web/assets']) {
     const site = await makeSite(

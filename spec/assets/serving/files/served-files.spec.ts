@@ -208,7 +208,7 @@ test('a fingerprint that was requested too early is served as soon as its bytes 
   t.is((await site.ask(early)).text, 'new')
 })
 
-test('a path with a slash too many, and a folder, are not found, however often', async t => {
+test('a path with an extra slash, and a folder, are never found, however often they are requested', async t => {
   const site = await makeRemembering(t)
   for (const path of ['/assets/there.css/', '/assets/there.css/x', '/assets', '/assets/', '/']) {
     t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
@@ -335,7 +335,7 @@ for (const [what, change] of [
   ['is replaced', replace]
 ] as const) {
   for (const [sender, options] of SENDERS) {
-    test(`ANS-11 a file that ${what} whenever it is looked at is 200, of the size that it has when it is opened, ${sender}`, async t => {
+    test(`ANS-11 a file that ${what} whenever it is looked at is a 200, with the size that it has when it is opened, ${sender}`, async t => {
       const unkept = { revalidate: 0, memory: { maxFileBytes: 100 } }
       const files = { '/public/big.bin': 'x'.repeat(5000) }
       const site = await makeSite(t, files, { ...PRODUCTION, ...unkept, ...options })
@@ -392,7 +392,7 @@ async function etagOf(site: Site): Promise<string> {
   return headers.etag ?? ''
 }
 
-test('a version of the same size and mtime beyond memory has another ETag', async t => {
+test('a new version of the same size and mtime, too large for memory, has a new ETag', async t => {
   const { site, etag } = await makeVersions(t)
   t.regex(etag, /^"[^"]+"$/)
   const response = await site.ask('/lib.js', { headers: { 'if-none-match': etag } })
@@ -401,7 +401,7 @@ test('a version of the same size and mtime beyond memory has another ETag', asyn
   t.is(await etagOf(site), await etagOf(site))
 })
 
-test('If-Range mixes no two versions of the same size and mtime beyond memory', async t => {
+test('If-Range never mixes two versions of the same size and mtime that are too large for memory', async t => {
   const { site, etag } = await makeVersions(t)
   const headers = { range: 'bytes=500-', 'if-range': etag }
   const response = await site.ask('/lib.js', { headers })
@@ -411,7 +411,7 @@ test('If-Range mixes no two versions of the same size and mtime beyond memory', 
   t.deepEqual([part.status, part.text], [206, '2'.repeat(500)])
 })
 
-test('ANS-01 a fingerprinted file beyond memory has its digest as ETag, the same on two replicas', async t => {
+test('ANS-01 a fingerprinted file too large for memory has its digest as ETag, the same on two replicas', async t => {
   const bytes = Buffer.alloc(2 * MIB, 'film')
   const name = withFingerprint('/assets/film.mp4', digestOf(bytes))
   for (const mtime of [1e9, 1.5e9]) {
@@ -423,7 +423,7 @@ test('ANS-01 a fingerprinted file beyond memory has its digest as ETag, the same
   }
 })
 
-test('S30 a path of thousands of folders takes no more time than its length asks for', t => {
+test('S30 a path of thousands of folders takes time in proportion to its length', t => {
   const files = publicFilesOf(settle({ root: makeProject(t), env: 'production', apps: false }, {}))
   t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
 })
