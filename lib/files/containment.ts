@@ -89,7 +89,7 @@ export async function isPathInPlace(place: ServedPlace, path: string): Promise<b
   return place.symlinks === 'follow' || isRealInPlace(place, path, await realpathOf(path))
 }
 
-/** Whether a file would be in a place once written, judged by its nearest existing directory. */
+/** Whether a file would be in a place once written, decided by its nearest existing directory. */
 export async function wouldBeInPlace(place: ServedPlace, file: string): Promise<boolean> {
   for (let at = dirname(file); isInside(place.dir, at); at = dirname(at)) {
     if ((await realpathOf(at)) !== undefined) return isPathInPlace(place, at)

@@ -175,7 +175,7 @@ const MOUNTED = {
   '/dist/lazy-d4.js': 'lazy()'
 }
 
-test.serial('BND-17 a project of mounts alone lists and verifies its bundles', async t => {
+test.serial('BND-17 a project with only mounts lists and verifies its bundles', async t => {
   const root = makeShop(t, MOUNTED)
   t.deepEqual(await run(root, 'verify'), {
     status: 0,
@@ -238,7 +238,7 @@ file                  source           size  br  zstd  gzip  entries
   t.is((await run(root, 'verify')).status, 1, 'nothing was built')
 })
 
-test.serial('BND-17 precompile of a project of mounts alone says so, and succeeds', async t => {
+test.serial('BND-17 precompile of a project with only mounts says so, and succeeds', async t => {
   const root = makeShop(t, MOUNTED)
   t.deepEqual(await run(root, 'precompile'), {
     status: 0,
@@ -385,27 +385,30 @@ test.serial('precompile --minify minifies and maps stylesheets, as its help stat
   t.regex((await run(root, 'precompile')).stdout, /^Minified +1 file, 13 B instead of 20 B$/m)
 })
 
-test.serial('VEW-01 verify --views names file, line and the near name, with exit 1', async t => {
-  const root = makeShop(t, {
-    'app.css': 'a{}',
-    '/views/a.ejs': "<%- assets.stylesheet('app') %>\n<%- assets.stylesheet('apq') %>"
-  })
-  const { status, stdout, stderr } = await run(root, 'verify --views views/**/*.ejs')
-  t.deepEqual([status, stdout], [1, '2 names in 1 view, 1 problem\n'])
-  t.is(stderr, "views/a.ejs:2 'apq.css' is not an asset; did you mean 'app.css'?\n")
-  const report = await run(root, 'verify --views views/*.ejs --json')
-  t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
-  writeFiles(root, { 'views/a.ejs': "<%- assets.stylesheet('app') %>" })
-  t.like(await run(root, 'verify --views views/**/*.ejs'), { status: 0, stderr: '' })
-  t.is((await run(root, 'verify --views views/*.njk')).status, 2)
-  t.is((await run(root, 'verify --views views/a.ejs views/b.ejs')).status, 2)
-  const without = await run(root, 'verify --views')
-  t.is(without.status, 2)
-  t.regex(without.stderr, /--views requires a glob, or the option views/)
-  const forgotten = await run(root, 'verify views/**/*.ejs')
-  t.is(forgotten.status, 2)
-  t.regex(forgotten.stderr, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/)
-})
+test.serial(
+  'VEW-01 verify --views names file, line and the nearest name, with exit status 1',
+  async t => {
+    const root = makeShop(t, {
+      'app.css': 'a{}',
+      '/views/a.ejs': "<%- assets.stylesheet('app') %>\n<%- assets.stylesheet('apq') %>"
+    })
+    const { status, stdout, stderr } = await run(root, 'verify --views views/**/*.ejs')
+    t.deepEqual([status, stdout], [1, '2 names in 1 view, 1 problem\n'])
+    t.is(stderr, "views/a.ejs:2 'apq.css' is not an asset; did you mean 'app.css'?\n")
+    const report = await run(root, 'verify --views views/*.ejs --json')
+    t.like(JSON.parse(report.stdout), { files: 1, problems: [{ name: 'apq', near: 'app.css' }] })
+    writeFiles(root, { 'views/a.ejs': "<%- assets.stylesheet('app') %>" })
+    t.like(await run(root, 'verify --views views/**/*.ejs'), { status: 0, stderr: '' })
+    t.is((await run(root, 'verify --views views/*.njk')).status, 2)
+    t.is((await run(root, 'verify --views views/a.ejs views/b.ejs')).status, 2)
+    const without = await run(root, 'verify --views')
+    t.is(without.status, 2)
+    t.regex(without.stderr, /--views requires a glob, or the option views/)
+    const forgotten = await run(root, 'verify views/**/*.ejs')
+    t.is(forgotten.status, 2)
+    t.regex(forgotten.stderr, /is a glob: for views, write --views 'views\/\*\*\/\*\.ejs'/)
+  }
+)
 
 test.serial(
   'VEW-01 verify --views checks the entries of importMap, and names of helpers',
@@ -444,7 +447,7 @@ test.serial(
 )
 
 test.serial(
-  'VEW-01 the option views: precompile warns of such names, and verify fails',
+  'VEW-01 the option views: precompile warns about such names, and verify fails',
   async t => {
     const root = makeShop(t, {
       'app.css': 'a{}',
@@ -638,7 +641,7 @@ test.serial(
   }
 )
 
-test.serial('compress tells what it leaves out, and takes several globs', async t => {
+test.serial('compress says what it leaves out, and takes several globs', async t => {
   const files = ['a.css', 'a.css.map', 'b/c.js', 'b/d.js'].map(path => [`dist/${path}`, TEXT])
   const root = makeProject(t, Object.fromEntries(files) as Files)
   const filesOf = (report: string) => (JSON.parse(report) as CompressReport).leftOut
@@ -691,7 +694,7 @@ test.serial('neither compress nor verify <dir> loads a configuration', async t =
   t.is((await run(join(root, 'dist'), `verify dist -q --root ${root}`)).status, 0)
 })
 
-test.serial('verify <dir> names each copy that is not one, and exits with 1', async t => {
+test.serial('verify <dir> names each copy that is not one, and exits with status 1', async t => {
   const root = makeProject(t, { 'dist/a.css': TEXT, 'dist/gone.css': TEXT })
   await run(root, 'compress dist -q')
   const copies = 2 * WRITABLE_CODINGS.length

@@ -95,11 +95,14 @@ test.serial('the error for a file that cannot be loaded has its name and the rea
   }
 })
 
-test.serial('a root that is no text is refused by a command as koaAssets refuses it', async t => {
-  const root = makeConfigured(t, { '/assets.config.json': '{ "root": 3 }' })
-  const { status, stderr } = await run(root, 'list')
-  t.deepEqual([status, stderr], [1, 'koa-fresh-assets: root must be a string, got 3\n'])
-})
+test.serial(
+  'a root that is not a string is refused by a command as koaAssets refuses it',
+  async t => {
+    const root = makeConfigured(t, { '/assets.config.json': '{ "root": 3 }' })
+    const { status, stderr } = await run(root, 'list')
+    t.deepEqual([status, stderr], [1, 'koa-fresh-assets: root must be a string, got 3\n'])
+  }
+)
 
 test.serial('a package that the file imports adds its assets', async t => {
   const root = makeConfigured(t, {
@@ -128,7 +131,7 @@ test.serial("where Node cannot import TypeScript, the project's tsx does", async
 })
 
 test.serial(
-  'where nothing reads TypeScript, the error names what to install, or to name',
+  'where nothing reads TypeScript, the error says what to install, or which file to name',
   async t => {
     const root = makeConfigured(t, { '/assets.config.ts': 'export default {}' })
     const { status, stdout, stderr } = await runBuilt(root, 'list')
@@ -148,7 +151,7 @@ test.serial(
 )
 
 test.serial(
-  'explain reads .env.<environment>, as the application is started with, and says so',
+  'explain reads the .env.<environment> with which the application is started, and says so',
   async t => {
     const root = makeConfigured(t, {
       '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true',
@@ -341,7 +344,7 @@ test('init <app> adds an app to a project, says where it is, and keeps what is t
   t.true(again.stderr.endsWith(`koa-fresh-assets: ${message}\n`), again.stderr)
 })
 
-test('init <app> says what is left to do: the option apps, an only app that moves, assets at the root', async t => {
+test('init <app> says what is left to do: the option apps, a single app that moves, assets at the root', async t => {
   const apps = { 'apps/shop/assets/a.css': '', 'assets.config.mjs': 'export default {}' }
   const moved = await run(makeProject(t, apps), 'init admin')
   t.true(moved.stdout.includes('shop was the only app, at /; now it is at /shop.'), moved.stdout)

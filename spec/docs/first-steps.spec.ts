@@ -44,7 +44,7 @@ test('from an empty folder to production: a page, its stylesheet, and fingerprin
   t.regex((await site.ask('/assets/admin/admin.css')).text, /^body/m)
 })
 
-test('with TypeScript: the options and the context are typed, and the page is answered with 304', async t => {
+test('with TypeScript: the options and the context are typed, and the page gets a 304', async t => {
   const site = makeExample(t, {
     'apps/web/assets/stylesheets/books.css': 'p {}',
     'apps/web/assets/javascripts/menu.js.ts': 'export const open: boolean = true'
@@ -75,25 +75,22 @@ test('with TypeScript compiled by tsc: node runs it, and the command reads its c
   t.regex((await site.ask('/')).text, withDigest(/href="\/assets\/books-DIGEST\.css"/))
 })
 
-soakTest(
-  'with TypeScript in a package of CommonJS modules the same is typed, and runs',
-  async t => {
-    const stylesheet = { 'apps/web/assets/stylesheets/books.css': 'p {}' }
-    const site = makeExample(t, { 'package.json': '{}', ...stylesheet })
-    const files = typescript.filter(({ file }) => file !== undefined)
-    await site.follow(files)
-    const server = site.read('server.ts').replace('import.meta.dirname', '__dirname')
-    site.write({ 'server.ts': server })
-    await site.run('npx tsc')
-    await site.run('npx tsx server.ts')
-    t.true((await site.ask('/')).text.includes('/assets/books.css'))
-    const older = site.read('tsconfig.json').replace('nodenext', 'node16')
-    site.write({ 'tsconfig.json': older })
-    await site.run('npx tsc')
-    site.write({ 'server.ts': `${server}\nkoaAssets({ serv: true })` })
-    await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
-  }
-)
+soakTest('with TypeScript in a CommonJS package the same is typed, and runs', async t => {
+  const stylesheet = { 'apps/web/assets/stylesheets/books.css': 'p {}' }
+  const site = makeExample(t, { 'package.json': '{}', ...stylesheet })
+  const files = typescript.filter(({ file }) => file !== undefined)
+  await site.follow(files)
+  const server = site.read('server.ts').replace('import.meta.dirname', '__dirname')
+  site.write({ 'server.ts': server })
+  await site.run('npx tsc')
+  await site.run('npx tsx server.ts')
+  t.true((await site.ask('/')).text.includes('/assets/books.css'))
+  const older = site.read('tsconfig.json').replace('nodenext', 'node16')
+  site.write({ 'tsconfig.json': older })
+  await site.run('npx tsc')
+  site.write({ 'server.ts': `${server}\nkoaAssets({ serv: true })` })
+  await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
+})
 
 soakTest('with CommonJS: require loads the package, and the configuration', async t => {
   const site = makeExample(t, { 'package.json': '{}' })
@@ -185,7 +182,7 @@ soakTest('the same in code: built, verified, minified', async t => {
 const deployPage = readPage('docs/deploy.md')
 const server = deployPage.take('What these files expect')
 
-soakTest('the server answers /health, and believes who a proxy says that asks', async t => {
+soakTest('the server answers /health, and trusts a proxy about who asks', async t => {
   const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
   await site.run('npx koa-fresh-assets init')
   await site.follow(server)
@@ -229,7 +226,7 @@ const stanzas = Array.from(said, ([, section = '']) => section).flatMap(section 
     .map(stanza => ({ section, stanza }))
 )
 
-test('every line of another framework has one of ours, which results in what is said', async t => {
+test('every line of another framework has one of ours, with the result that the page gives', async t => {
   const book = { id: 7, revision: 1, updatedAt: new Date('2024-05-01T10:00:00Z') }
   const mounted: KoaAssetsOptions[] = []
   const koaAssets = (options: KoaAssetsOptions) => void mounted.push(options)

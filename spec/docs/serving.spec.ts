@@ -130,7 +130,7 @@ const blocks = ['', 'An error handler', 'A guard in front of files'].flatMap(sec
 
 const membersExample = middlewareOrderPage.take('A guard by session')
 
-test('MNT-02 NBR-01 behind a session and its guard, files of members are theirs, and public ones need no session', async t => {
+test('MNT-02 NBR-01 behind a session and its guard, members’ files are only for them, and public ones need no session', async t => {
   const site = makeExample(t, { 'assets/app.css': 'p {}', 'data/members/plan.txt': 'plan' })
   await site.follow(membersExample)
   await site.run('node members/server.js')

@@ -23,7 +23,7 @@ function setBack(t: ExecutionContext): void {
 
 const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0.2 }
 
-test.serial('with the clock set back a changed file is seen as soon as ever', async t => {
+test.serial('with the clock set back a changed file is seen as soon as before', async t => {
   const root = makeProject(t, { 'public/a.txt': 'one', 'build/a.txt': 'one' })
   const { port } = await makeFront(t, { root, ...PRODUCTION, mounts: { '/static': 'build' } })
   const text = async (path: string) => (await ask(port, 'GET', path)).text
@@ -35,7 +35,7 @@ test.serial('with the clock set back a changed file is seen as soon as ever', as
 })
 
 test.serial(
-  'with the clock set back a file that comes without an event is seen as soon as ever',
+  'with the clock set back a file that appears without an event is seen as soon as before',
   async t => {
     const root = makeProject(t, { 'public/deep/sub/x.txt': 'x' })
     const { port } = await makeFront(t, { root, ...PRODUCTION })

@@ -53,7 +53,7 @@ async function startLimited(t: ExecutionContext, limit: string, options: object)
   return port
 }
 
-test('a disk that takes no more bytes (a limit on the size of files): an error, the last good copy, no leftovers', async t => {
+test('a disk that accepts no more bytes (a limit on the size of files): an error, the last good copy, no leftovers', async t => {
   const root = makeProject(t, {
     'apps/web/assets/x/app.css': 'a { small: 1 }',
     'apps/web/assets/x/sheet.css.scss': 'a { small: 1 }',
@@ -88,7 +88,7 @@ test('a disk that takes no more bytes (a limit on the size of files): an error, 
   t.is((await ask(port, 'GET', '/assets/film.bin')).body.length, 200, 'there is room again')
 })
 
-test('no descriptor left for a while: errors, never other bytes, and all is well afterwards', async t => {
+test('without free descriptors there are errors for a while, but never wrong bytes, and all is well afterwards', async t => {
   const root = makeProject(t, {
     'apps/web/assets/x/known.css': 'known{}',
     'apps/web/assets/x/new.css': 'new{}',
@@ -253,7 +253,7 @@ function makeGround(t: ExecutionContext) {
   return { root, directory, open, judge }
 }
 
-test('S52 a link that is swapped after the opening changes no judgement', async t => {
+test('S52 a link that is swapped after the file was opened changes no decision', async t => {
   const { root, directory, open } = makeGround(t)
   const link = join(root, 'public/link.txt')
   const point = (to: string) => {
@@ -270,7 +270,7 @@ test('S52 a link that is swapped after the opening changes no judgement', async 
   t.true(await isInDirectory('inside', directory, inside))
 })
 
-test('a file that was replaced or removed since it was opened lies where it lay', async t => {
+test('a file that was replaced or removed since it was opened is still placed where it was', async t => {
   const { root, directory, open } = makeGround(t)
   for (const symlinks of ['inside', 'deny'] as const) {
     const replaced = await open('public/a.txt')
@@ -338,7 +338,7 @@ test('every coding that this Node can write is written at its best level', async
   }
 })
 
-test('what is of no coding that this Node can read is a copy of nothing', async t => {
+test('a file in a coding that this Node cannot read is not taken for a copy', async t => {
   for (const coding of CODINGS) {
     for (const bytes of [Buffer.alloc(0), Buffer.from('broken')]) {
       t.false(await expandsTo(bytes, Buffer.from('broken'), coding), coding.name)

@@ -17,7 +17,7 @@ Object.defineProperty(process, 'platform', { value: 'darwin' })
 
 const PRODUCTION = { env: 'production', compile: false, fingerprint: false, revalidate: 0 } as const
 
-test('a file that is replaced as soon as it is open is sent all the same', async t => {
+test('a file that is replaced as soon as it is open is still sent', async t => {
   const root = makeProject(t, { 'public/a.txt': 'a'.repeat(1000) })
   const file = join(root, 'public/a.txt')
   const replace = () => {
@@ -43,7 +43,7 @@ test('a file that is replaced as soon as it is open is sent all the same', async
   t.deepEqual(errors, [])
 })
 
-test('S52 what a link leads to is judged as well', async t => {
+test('S52 what a link leads to is checked as well', async t => {
   const outside = makeProject(t, { 'secret.txt': 'secret' })
   const root = makeProject(t, { 'public/a.txt': 'a' })
   symlinkSync(join(outside, 'secret.txt'), join(root, 'public/out.txt'))

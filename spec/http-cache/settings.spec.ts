@@ -75,7 +75,7 @@ test('FRS-03 a time without an offset is UTC wherever the server is', t => {
   t.is(validators({ lastModified: '2020-01-01T00:00:00' }).lastModified, SECONDS)
 })
 
-test('a lastModified that is no time is rejected, beside an etag as well', t => {
+test('a lastModified that is not a time is rejected, even beside an etag', t => {
   const times = ['', 'soon', '2020', '2020-13-01', '2020-01-01T25:00Z', '2020-01-01T00:00:00 GMT']
   const message =
     /^(lastModified must be a valid Date, milliseconds or an ISO 8601 string, got |an HTTP date)/
@@ -190,7 +190,7 @@ test('ETG-07 values of another realm are digested like those of this one', t => 
   t.is(digestOfValue(Object.assign(Object.create(null), content())), digestOfValue(content()))
 })
 
-test('ETG-07 one part may be in two places', t => {
+test('ETG-07 the same part may occur in two places', t => {
   const part = { a: 1 }
   t.is(digestOfValue([part, part]), digestOfValue([{ a: 1 }, { a: 1 }]))
 })
@@ -425,8 +425,8 @@ const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
   ['weird', /^unknown directive 'weird': known directives: public, private, no-cache, .*max-age/],
   [{ weird: 1 }, /^unknown directive 'weird': known directives: /],
   [{ maxage: 1 }, /did you mean 'max-age'\?/],
-  [{ minFresh: 1 }, /^minFresh is a directive of requests, not of responses$/],
-  ['only-if-cached', /^only-if-cached is a directive of requests/],
+  [{ minFresh: 1 }, /^minFresh is a request directive, not a response directive$/],
+  ['only-if-cached', /^only-if-cached is a request directive/],
   ['max-age', /max-age needs seconds: \{ max-age: 60 \}/],
   [{ __proto__: null, constructor: 1 }, /unknown directive 'constructor'/],
   ...[-1, 1.5, Number.NaN, '60', null].map(maxAge => [{ maxAge }, IN_SECONDS] as [unknown, RegExp]),
@@ -453,7 +453,7 @@ for (const [directive, message] of WRONG_DIRECTIVES) {
   })
 }
 
-test('nothing is no directive', t => {
+test('a call without directives is rejected', t => {
   t.throws(() => value(), { message: /at least one directive/ })
 })
 
@@ -478,14 +478,14 @@ for (const [claim, lifetime, directives, expires, expected] of [
   })
 }
 
-test('EXP-03 FRS-07 a lifetime that is over, and those beyond what caches must know', t => {
+test('EXP-03 FRS-07 a lifetime that is over, and lifetimes beyond what caches must support', t => {
   t.deepEqual(expiry(new Date(0)), ['Thu, 01 Jan 1970 00:00:00 GMT', 'max-age=0'])
   t.deepEqual(expiry('1 year'), ['Thu, 31 Dec 2020 00:00:00 GMT', 'max-age=31536000'])
   t.deepEqual(expiry('100y'), ['Mon, 19 Jan 2088 03:14:07 GMT', 'max-age=2147483647'])
   t.deepEqual(expiry(new Date(8e13)), ['Thu, 05 Feb 4505 22:13:20 GMT', 'max-age=2147483647'])
 })
 
-test('EXP-04 what is no lifetime, a target, and contradictions are rejected', t => {
+test('EXP-04 what is not a lifetime, a target, and contradictions are rejected', t => {
   const rejects = (message: RegExp, ...args: readonly unknown[]) =>
     t.throws(() => expiry(...(args as [number])), { instanceOf: TypeError, message })
   for (const wrong of [-5, 1.5, Number.NaN, '60', new Date(Number.NaN), undefined]) {
@@ -495,12 +495,15 @@ test('EXP-04 what is no lifetime, a target, and contradictions are rejected', t 
   rejects(CONTRADICTION, 60, 'no-store')
 })
 
-test.serial('versionOf is not for each request: the number of versions is bounded', t => {
-  const env = process.env.NODE_ENV
-  t.teardown(() => {
-    process.env.NODE_ENV = env
-  })
-  process.env.NODE_ENV = 'development'
-  for (let made = 0; made < 1000; made++) versionOf('package.json')
-  t.throws(() => versionOf('package.json'), { message: /call it once, where koaHttpCache/ })
-})
+test.serial(
+  'versionOf must not be called for each request: the number of versions is limited',
+  t => {
+    const env = process.env.NODE_ENV
+    t.teardown(() => {
+      process.env.NODE_ENV = env
+    })
+    process.env.NODE_ENV = 'development'
+    for (let made = 0; made < 1000; made++) versionOf('package.json')
+    t.throws(() => versionOf('package.json'), { message: /call it once, where koaHttpCache/ })
+  }
+)

@@ -114,7 +114,7 @@ test.serial('S30 the index and the memory hold what they may, and no more', asyn
   t.is(index.size, 20)
 })
 
-test('S30 a small file counts twice, since it may lie behind a kept head as well', async t => {
+test('S30 a small file counts twice, since it may also be kept behind a head', async t => {
   const names = Array.from({ length: 40 }, (_, at) => `/assets/${at}.js`)
   const root = makeProject(t, Object.fromEntries(names.map(path => [`public${path}`, EIGHT_KIB])))
   const memory = { maxBytes: 10 * (12 + 2 * 8) * 1024 }
@@ -268,7 +268,7 @@ function askAndLeave(port: number): Socket {
 }
 
 for (const whoLeaves of ['the first', 'one in the middle', 'the last']) {
-  test(`S41 200 at once, and ${whoLeaves} of them leaves: one compile, 199 good answers`, async t => {
+  test(`S41 of 200 requests at once ${whoLeaves} leaves: one compile, 199 good responses`, async t => {
     const { port, state, close, errors } = await makeSlowSite(t, 'development')
     close()
     const before =
@@ -311,7 +311,7 @@ test('S41 requests after an edit during a compilation get the later bytes, after
   t.is(state.compiles, 2)
 })
 
-test('S41 a storm on a broken source: all are told, and it is not compiled for each', async t => {
+test('S41 a storm of requests for a broken source: all get the error, and it is not compiled for each', async t => {
   const { root, port, state, close, errors } = await makeSlowSite(t, 'production')
   writeFiles(root, { [SOURCE]: 'broken' })
   close()

@@ -358,7 +358,7 @@ for (const [given, reason, more] of CASES) {
   })
 }
 
-test('S53 a public directory of its own is fine, there or not, beside sources of a like name', t => {
+test('S53 a separate public directory is fine, whether it exists or not, beside sources with a similar name', t => {
   const root = join(makeProject(t, files), 'site')
   symlinkSync('public', join(root, 'link-to-public'))
   const options = { root, env: 'development', serve: true }

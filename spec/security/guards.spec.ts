@@ -205,7 +205,7 @@ test('S19 the guard itself sees an absolute target that is in order', async t =>
 })
 
 for (const { where, options } of PLACES.filter(({ at }) => at === '')) {
-  test(`S19 a guard within koa-mount is not talked past either${where}`, async t => {
+  test(`S19 a guard within koa-mount is not bypassed either${where}`, async t => {
     const root = makeStronghold(t)
     for (const environment of Object.values(ENVIRONMENTS)) {
       const front = await makeFront(t, {
@@ -306,7 +306,7 @@ test('S31 two sites in one process never give out each other’s bytes', async t
   }
 })
 
-test('S31 one site behind another goes on with what the first has not', async t => {
+test('S31 one site behind another serves what the first does not have', async t => {
   const first = makeProject(t, { 'public/a.txt': 'first', 'apps/web/assets/x/only.css': '1' })
   const second = makeProject(t, { 'public/a.txt': 'second', 'apps/web/assets/x/other.css': '2' })
   const { koaAssets } = await import('../../lib/index.ts')
@@ -330,7 +330,7 @@ function decoded({ headers, body }: Answer): string {
   return coding === undefined ? body.toString() : `unknown coding ${coding}`
 }
 
-test('S32 a cold server never answers in another coding than it says, or than it was asked for', async t => {
+test('S32 a cold server never sends a coding other than the one that it names, or one that was not asked for', async t => {
   const body = 'body { color: red } '.repeat(200)
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': body,

@@ -56,7 +56,7 @@ for (const { where, at, options } of PLACES) {
     t.is((await ask(development?.front.port ?? 0, 'GET', `${at}/robots.txt`)).text, 'robots')
   })
 
-  test(`S47 what is no regular file in the folder is not ours, and nothing hangs${where}`, async t => {
+  test(`S47 what is not a regular file in the folder is not ours, and nothing hangs${where}`, async t => {
     const root = makeStronghold(t)
     const names = await makeStrangers(t, join(root, 'public/assets'))
     for (const symlinks of ['inside', 'follow', 'deny'] as const) {
@@ -65,7 +65,7 @@ for (const { where, at, options } of PLACES) {
     }
   })
 
-  test(`S24 a link in the folder that is swapped between two requests is judged anew${where}`, async t => {
+  test(`S24 a link in the folder that is swapped between two requests is checked again${where}`, async t => {
     const root = makeProject(t, { 'public/good.css': 'good' })
     const outside = makeProject(t, { 'bad.css': SECRET })
     const link = join(root, 'public/link.css')
@@ -117,7 +117,7 @@ test('S24 links that stay inside are served, and none with `deny`', async t => {
   await isNotOurs(t, denied, '/link.txt')
 })
 
-test('S24 a link in a source that is swapped between two requests is judged anew', async t => {
+test('S24 a link in a source that is swapped between two requests is checked again', async t => {
   const stylesheets = 'apps/web/assets/stylesheets'
   const root = makeProject(t, { [`${stylesheets}/good.css`]: 'good' })
   const outside = makeProject(t, { 'bad.css': SECRET })
@@ -203,7 +203,7 @@ async function makeStrangers(t: ExecutionContext, directory: string): Promise<st
   return [...names, 'link-to-device.css']
 }
 
-test('S47 what is no regular file in a source is not ours, and nothing hangs', async t => {
+test('S47 what is not a regular file in a source is not ours, and nothing hangs', async t => {
   const root = makeStronghold(t)
   const names = await makeStrangers(t, join(root, 'apps/web/assets/stylesheets'))
   for (const symlinks of ['inside', 'follow', 'deny'] as const) {

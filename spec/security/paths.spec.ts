@@ -47,7 +47,7 @@ for (const place of PLACES) {
   }
 
   test.serial(
-    `S50 names of object properties are not found where they are no files${where}`,
+    `S50 names of object properties are not found unless they are files${where}`,
     async t => {
       for (const key of keys) {
         for (const target of [`${at}/assets/${key}`, `${at}/${key}`]) {
@@ -57,7 +57,7 @@ for (const place of PLACES) {
     }
   )
 
-  test(`S5 no answer redirects, a directory without its slash neither${where}`, async t => {
+  test(`S5 no response is a redirect, not even for a directory without its slash${where}`, async t => {
     for (const { alone } of await shared) {
       for (const target of ['/css', '/admin', '/assets', '/', '/assets/', '//css', '/css?x=/..']) {
         const answer = await ask(alone.port, 'GET', at + target)
@@ -76,7 +76,7 @@ for (const place of PLACES) {
     }
   })
 
-  test(`S34 names beyond ASCII are counted in bytes, and served when they exist${where}`, async t => {
+  test(`S34 names that are not ASCII are counted in bytes, and served when they exist${where}`, async t => {
     const name = 'größe 😀.css'
     const body = 'content: "äöü€😀"'
     const root = makeStronghold(t, {
@@ -219,7 +219,7 @@ test('S23 a path of 64 KiB is too long for a file, and no more than that', async
 
 // Names that are properties of every object: S50.
 
-test('S50 names of object properties are names like any other', async t => {
+test('S50 names of object properties are ordinary names', async t => {
   // An app of the project has that name.
   const names = keys.filter(key => !key.includes('/') && key !== '__proto__')
   const root = makeProject(

@@ -350,7 +350,7 @@ for (const [way, options] of WAYS) {
     t.deepEqual(site.errors, [])
   })
 
-  test(`S55 a compressed file that is fixed or spoilt while the server runs is judged anew, ${way}`, async t => {
+  test(`S55 a compressed file that is fixed or damaged while the server runs is checked again, ${way}`, async t => {
     const site = await place(t, { ...options, ...APPS, revalidate: 0 }, '/plain.css')
     for (const [content, expected] of [
       [gzipSync(OTHER), undefined],

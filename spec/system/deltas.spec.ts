@@ -116,7 +116,7 @@ for (const [where, placeInFront] of Object.entries(FRONTS)) {
 }
 
 test.serial(
-  'DLT-01 Chromium finds the dictionary of a name that is full of the signs of patterns, and of a mount',
+  'DLT-01 Chromium finds the dictionary for a name full of pattern characters, and for a mount',
   async t => {
     const builds = [scriptOf(1), scriptOf(2)].map((content, at) => ({
       content,

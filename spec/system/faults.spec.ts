@@ -64,7 +64,7 @@ async function askAtOnce(port: number, paths: readonly string[]) {
 
 for (const isBehind of [false, true]) {
   const how = isBehind ? 'behind another middleware' : 'as the first middleware'
-  test(`with no descriptor left there are errors, never other bytes, and all is well afterwards, ${how}`, async t => {
+  test(`without free descriptors there are errors, but never wrong bytes, and all is well afterwards, ${how}`, async t => {
     const root = makeProject(t, {
       'public/big.bin': BIG,
       'build/big.bin': BIG,

@@ -48,7 +48,7 @@ for (const [name, inFront] of Object.entries(SERVERS)) {
   })
 }
 
-test('S64 what a proxy in front of Varnish says is believed at the listener for it alone', async t => {
+test('S64 what a proxy in front of Varnish says is trusted only at the listener for that proxy', async t => {
   const app = await believer(t)
   const [port, proxiedPort] = [await freePort(), await freePort()]
   const placement = { home: makeProject(t), port, proxiedPort }

@@ -10,7 +10,7 @@ import { varnishInFront } from './in-front.ts'
 const TEXT = 'a { color: red }'
 const PRINTED = withFingerprint('/assets/a.css', digestOf(TEXT))
 
-test('PRV-01 S66 Varnish gives no file that a guard let through to somebody without a password', async t => {
+test('PRV-01 S66 a file that a guard let through is not given by Varnish to somebody without a password', async t => {
   const front: Middleware = (ctx, next) => {
     if (ctx.path !== '/health' && ctx.get('Authorization') === '') ctx.throw(401)
     if (ctx.path === '/health') ctx.body = 'ok'

@@ -37,7 +37,7 @@ const guard: Middleware = (ctx, next) =>
   ctx.path.startsWith('/files/admin/') || ctx.path.startsWith('/admin/') ? undefined : next()
 
 for (const revalidate of [0, 3600]) {
-  test(`S70 a name in another case is not found where the file system ignores case, with revalidate ${revalidate}`, async t => {
+  test(`S70 a name in different case is not found where the file system ignores case, with revalidate ${revalidate}`, async t => {
     const root = makeProject(t, {
       'files/admin/x.txt': 'secret',
       'files/open/größe.txt': 'open',

@@ -122,7 +122,7 @@ test('a thumbnail is shown, with the styles that an SVG has in itself', async t 
   t.deepEqual(color, [255, 0, 0, 255])
 })
 
-test('with the keyboard: to the content, through a filter, to an asset', async t => {
+test('the keyboard leads to the content, through a filter, to an asset', async t => {
   const site = await makeSite(t, FILES)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/`)
   const press = async (key: string) => {

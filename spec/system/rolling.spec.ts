@@ -154,32 +154,35 @@ test.serial(
   }
 )
 
-test.serial('FPR-09 an image has the files of its release and of the last one', async t => {
-  const dockerfile = readFileSync('demo/deploy/Dockerfile', 'utf8')
-  const commands = Array.from(
-    dockerfile.matchAll(/npx koa-fresh-assets ([^\\\n]+)/g),
-    ([, words = '']) => words
-  )
-  t.is(commands.length, 3)
-  const releases = [1, 2, 3].map(release =>
-    makeProject(t, placed({ 'app.js': `release(${release})`, [`only-${release}.js`]: 'only()' }))
-  )
-  for (const [at, root] of releases.entries()) {
-    const last = releases[at - 1]
-    if (last) {
-      for (const name of ['assets', 'assets.json']) {
-        cpSync(join(last, 'public', name), join(root, 'public', name), { recursive: true })
+test.serial(
+  'FPR-09 a container image has the files of its release and of the last one',
+  async t => {
+    const dockerfile = readFileSync('demo/deploy/Dockerfile', 'utf8')
+    const commands = Array.from(
+      dockerfile.matchAll(/npx koa-fresh-assets ([^\\\n]+)/g),
+      ([, words = '']) => words
+    )
+    t.is(commands.length, 3)
+    const releases = [1, 2, 3].map(release =>
+      makeProject(t, placed({ 'app.js': `release(${release})`, [`only-${release}.js`]: 'only()' }))
+    )
+    for (const [at, root] of releases.entries()) {
+      const last = releases[at - 1]
+      if (last) {
+        for (const name of ['assets', 'assets.json']) {
+          cpSync(join(last, 'public', name), join(root, 'public', name), { recursive: true })
+        }
+      }
+      for (const command of commands) {
+        const { status, stderr } = await start(root, command.trim().split(' ')).outcome
+        t.is(status, 0, stderr)
       }
     }
-    for (const command of commands) {
-      const { status, stderr } = await start(root, command.trim().split(' ')).outcome
-      t.is(status, 0, stderr)
-    }
+    const [first = '', second = '', third = ''] = releases
+    const has = (root: string, name: string) => isPublic(third, targetOf(root, `/assets/${name}`))
+    t.false(has(first, 'app.js'))
+    t.true(has(second, 'app.js'))
+    t.true(has(second, 'only-2.js'))
+    t.true(has(third, 'app.js'))
   }
-  const [first = '', second = '', third = ''] = releases
-  const has = (root: string, name: string) => isPublic(third, targetOf(root, `/assets/${name}`))
-  t.false(has(first, 'app.js'))
-  t.true(has(second, 'app.js'))
-  t.true(has(second, 'only-2.js'))
-  t.true(has(third, 'app.js'))
-})
+)

@@ -195,7 +195,7 @@ test('GRP-02 a page that was being revalidated during an edit of its group is no
   t.is((await ask(port, '/')).text, 'new')
 })
 
-test('a visitor with a cookie of his own, a password or an error does not keep Varnish from storing a page', async t => {
+test('a visitor with a cookie or a password, or an error, does not keep Varnish from storing a page', async t => {
   const port = await cached(t, ctx => {
     const isFirst = ctx.get('X-First') !== ''
     const { pathname } = ctx.URL
@@ -259,7 +259,7 @@ const STORED: Record<string, readonly [Record<string, string | string[]>, boolea
   ]
 }
 
-test('S63 Varnish stores what says that everybody may have it, and nothing else', async t => {
+test('S63 Varnish stores only what says that everybody may have it', async t => {
   const cases = Object.entries(STORED)
   const port = await cached(t, ctx => {
     const [, [fields]] = cases[Number(ctx.path.slice(1))] ?? ['', [{}]]

@@ -65,7 +65,7 @@ function pageWith({ images = '', connections = '' } = {}): Middleware {
   }
 }
 
-test('BND-02 a built page is fetched with integrity, without a word in the console, and once', async t => {
+test('BND-02 a built page is fetched once, with integrity, and without a message in the console', async t => {
   const { root } = copyApp(t)
   await build(root)
   const paths: string[] = []

@@ -49,7 +49,7 @@ export interface MountOptions {
    * could be a mount as well; nothing is served from any other, unless `symlinks` is `follow`.
    *
    * An AssetError at start if there is a `manifest` and it does not exist (unless `dev` is in force), if it is
-   * or contains `root`, is all of `node_modules`, contains a `package.json` (unless it is of a package in
+   * or contains `root`, is all of `node_modules`, contains a `package.json` (unless it belongs to a package in
    * `node_modules`) or a source directory, or is inside a source directory.
    */
   dir: string

@@ -22,7 +22,7 @@ export interface Source {
   readonly name: string
   /** Undefined for a file that is copied. */
   readonly compiler: Compiler | undefined
-  /** The bare specifiers that mean it, if it is of a package. */
+  /** The bare specifiers that mean it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
 }
 

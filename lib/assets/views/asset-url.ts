@@ -19,7 +19,7 @@ export interface AssetAddress {
   readonly imports?: readonly string[] | undefined
   /** The same for `import()`. */
   readonly dynamicImports?: readonly string[] | undefined
-  /** The bare specifiers that mean it, if it is of a package. */
+  /** The bare specifiers that mean it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
 }
 

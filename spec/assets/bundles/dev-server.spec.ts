@@ -78,7 +78,7 @@ test.serial(
   }
 )
 
-test('BND-09 an announcement that was left behind is not believed', async t => {
+test('BND-09 an announcement that was left behind is not trusted', async t => {
   const { root } = project(t)
   const port = await listen(t, async (_, res) => void res.end('{"token":"other","changed":{}}'))
   const page = inDevelopment(root)

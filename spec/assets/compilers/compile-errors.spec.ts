@@ -153,7 +153,7 @@ test('a compiler that throws a string, nothing, or an object is named with its s
   }
 })
 
-test('a compiler that returns nothing, or something else, is told what it must return', async t => {
+test('a compiler that returns nothing, or something else, gets an error that says what it must return', async t => {
   for (const [returned, shown] of [
     [undefined, 'undefined'],
     [null, 'null'],

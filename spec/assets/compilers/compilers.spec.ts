@@ -61,7 +61,7 @@ test("CMP-11 a compiler of the user's own works like a built-in one, whatever it
   }
 })
 
-test("CMP-11 a compiler of the user's own beats the built-in one, and is told where it is", async t => {
+test('CMP-11 a custom compiler overrides the built-in one, and is given its location', async t => {
   const told: unknown[] = []
   const compilers: Compiler[] = [
     {

@@ -241,7 +241,7 @@ test('PKG-01 packages are found behind links and above the root, as in a workspa
   for (const name of NAMES) t.is((await page.ask(`/assets/${name}`)).status, 200, name)
 })
 
-test('PKG-01 a package that is updated while a site runs, or imported anew, is followed by the next page', async t => {
+test('PKG-01 a package that is updated while a site runs, or newly imported, is noticed by the next page', async t => {
   const page = await makePage(t, { ...TIP, 'javascripts/app.js': '' }, { packages: ['tip'] })
   t.is(mapIn((await page.ask('/')).text).imports['tip/more'], undefined)
   page.write('javascripts/app.js', "import 'tip/more'")

@@ -74,7 +74,7 @@ test('SET-05 a configure block applies in its environment only', t => {
   t.false(webOf({ ...options, env: 'toString' }).compile)
 })
 
-test("SET-06 an app's configure beats the app, that the top's configure, and that the top", t => {
+test("SET-06 an app's configure overrides the app, which overrides the top level's configure, which overrides the top level", t => {
   const root = makeProject(t, { 'apps/web/assets/a.css': '' })
   const layers: KoaAssetsOptions[] = [
     { integrity: 'sha256' },

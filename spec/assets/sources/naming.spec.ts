@@ -311,7 +311,7 @@ function encoded(name: string): string {
 
 const ODD = '!"#$%&\'()*+,-.;<=>?@[]^_`{|}~ äöüß€😀日本語אב\u0301\u200b\u202e\ufeff'
 
-test('a name of any characters is served under its encoded form, and written below public', async t => {
+test('a name with any characters is served under its encoded form, and written below public', async t => {
   const names = [
     ...[...new Intl.Segmenter().segment(ODD)].map(({ segment }) => `a${segment}b.txt`),
     ...[

@@ -96,7 +96,7 @@ test('every mtime since 1970 is recognised on its target', async t => {
   t.pass()
 })
 
-test('an mtime that differs by two microseconds is another', t => {
+test('an mtime that differs by two microseconds is a different one', t => {
   const { dev, ino, size, ctimeNs } = statSync('.', { bigint: true })
   const mark = { dev, ino, size, ctimeNs, mtimeNs: THEN }
   t.true(hasMtime(mark, THEN))
@@ -113,7 +113,7 @@ test('a file that is gone already can be removed', async t => {
   await t.throwsAsync(removeFile(root), { message: /^(EISDIR|EPERM): / })
 })
 
-test('a target that cannot be replaced is named as it was given, also behind a link', async t => {
+test('a target that cannot be replaced is named as it was given, even behind a link', async t => {
   const root = makeProject(t, { 'real/app.css/in-the-way': '' })
   symlinkSync('real', join(root, 'link'))
   const target = join(root, 'link/app.css')
@@ -137,7 +137,7 @@ test('temporary files go once they are older than they may be, whatever their mt
   t.deepEqual(readdirSync(root).toSorted(), others)
 })
 
-test('every temporary file has a name of its own, which is swept', async t => {
+test('every temporary file has a unique name, and is swept', async t => {
   const names = [temporaryName(), temporaryName()]
   t.is(new Set(names).size, 2)
   const root = makeProject(t)

@@ -25,7 +25,7 @@ export interface ManifestEntry {
   readonly imports?: readonly string[]
   /** The same for `import()`; absent for none. */
   readonly dynamicImports?: readonly string[]
-  /** The bare specifiers that mean it; absent for what is not of a package. */
+  /** The bare specifiers that mean it; absent for what does not belong to a package. */
   readonly specifiers?: readonly string[]
 }
 
@@ -41,7 +41,7 @@ const MAX_REMEMBERED = 1000
 /** The names of one app. */
 interface Names {
   readonly all: readonly string[]
-  /** Undefined: several assets of one source directory have the tail. */
+  /** Undefined: several assets of one source directory share the tail. */
   readonly tails: ReadonlyMap<string, Entry | undefined>
   /** The nearest name of each unknown one: a page that asks for it is likely to ask again. */
   readonly nearest: Map<string, string | undefined>
@@ -126,7 +126,7 @@ export class Manifest {
       if (!path.startsWith(prefix)) continue
       const name = decodeURIComponent(path.slice(prefix.length))
       all.push(name)
-      // A name with all folders of the source, by the option at or of a package, has no tails.
+      // A name with all folders of the source, by the option at or in a package, has no tails.
       if (name.split('/').length >= source.split('/').length) continue
       // As in development, the first source directory that has a tail wins, and a kept entry comes last.
       const origin = this.assets.has(path) ? from : Infinity

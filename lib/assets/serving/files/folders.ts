@@ -123,8 +123,8 @@ async function listingOf(folder: string, until: number): Promise<Listing> {
 }
 
 /**
- * Only a folder that has the name in another case as well is read: a file system that ignores case may tell
- * neither by a descriptor nor by realpath(3) how the name is written.
+ * Only a folder in which the name also exists in the opposite case is read: on a file system that ignores case,
+ * neither a descriptor nor realpath(3) may show how the name is written.
  * @param folder with a slash at its end
  */
 async function isNameIn(folder: string, name: string): Promise<boolean> {

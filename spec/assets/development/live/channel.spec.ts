@@ -170,7 +170,7 @@ test.serial('LIV-01 a file that no event reports is noticed as well', async t =>
   t.is(tab.version('/assets/put.css'), (await site.ask('/assets/put.css')).headers.etag)
 })
 
-test('LIV-01 LIV-02 on a file system without events every edit is told within seconds', async t => {
+test('LIV-01 LIV-02 on a file system without events every edit is reported within seconds', async t => {
   const files = { 'apps/web/assets/css/app.css': 'a{}', 'views/_page.ejs': '1' }
   const root = makeProject(t, files)
   const options = { root, env: 'development', live: { watch: ['views'] } }
