@@ -72,7 +72,7 @@ export interface SourceLocation {
 }
 
 /**
- * A source that cannot be compiled. A custom compiler throws it to report where.
+ * A source that cannot be compiled. A custom compiler throws it to report the place of the error.
  *
  * @example throw new CompileError('unknown directive', { file: path, line: 12, column: 3 })
  */

@@ -77,7 +77,7 @@ test('S60 text in any language stays as it is', t => {
   }
 })
 
-test('S60 lines and tabs stay in text that has them of its own', t => {
+test('S60 line breaks and tabs stay in text that may contain them', t => {
   t.is(printableLines('a\n\tb\u001b\r'), 'a\n\tb\\u001b\\u000d')
 })
 

@@ -148,7 +148,7 @@ test('each package is imported by the files listed for it, and every dependency 
   }
 })
 
-test('every import is a file of ours, a declared dependency, a peer, or a module of Node', t => {
+test('every import is a file of ours, a declared dependency, a peer, or a Node module', t => {
   const { dependencies, peerDependencies } = readPackage()
   const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies)])
   const wrong = imports.filter(

@@ -42,7 +42,7 @@ function openNested(
 
 // What a route says
 
-test('CC-01 CC-09 CC-11 of two calls the last counts, and a target has a field of its own', async t => {
+test('CC-01 CC-09 CC-11 after two calls the last one counts, and a target has a field of its own', async t => {
   const site = await openPages(t, {
     '*': ctx => {
       ctx.cacheControl('private')
@@ -249,7 +249,7 @@ const READS: Readonly<Record<string, Route>> = {
 }
 
 for (const place of ['further in', 'in front']) {
-  test(`FRS-05 a default is private once a cookie was read ${place}, by whatever way`, async t => {
+  test(`FRS-05 a default is private once a cookie was read ${place}, in whatever way`, async t => {
     const app = new Koa()
     app.keys = ['a key']
     const read: Koa.Middleware = (ctx, next) => (READS[ctx.path]?.(ctx), next())
@@ -483,7 +483,7 @@ test('GRP-01 GRP-05 the groups of several calls are joined, once each, and a 304
   }
 })
 
-test('GRP-01 a response without groups has no field of them', async t => {
+test('GRP-01 a response without groups has no field for them', async t => {
   const site = await openPages(t, {
     '*': ctx => {
       ctx.cacheGroups()

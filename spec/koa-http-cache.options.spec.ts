@@ -33,7 +33,7 @@ test('HLT-12 another version is another ETag', async t => {
   }
 })
 
-test('HLT-12 with a version, a date alone gets no 304, because an edited template has the same date', async t => {
+test('HLT-12 with a version, a date without an ETag gets no 304, because an edited template has the same date', async t => {
   let version = '1'
   const route = async (ctx: Context) => {
     if (ctx.path === '/content') ctx.lastModified = DATE
@@ -61,7 +61,7 @@ test('HLT-12 with a version, a date alone gets no 304, because an edited templat
   }
 })
 
-test('FRS-04 a new version is no reason to refuse an edit of an unchanged book', async t => {
+test('FRS-04 a new version is not a reason to refuse an edit of an unchanged book', async t => {
   let [version, state] = ['1', 'x-7'] as [string, string | Date | null]
   const site = await openRoute(
     t,
@@ -116,7 +116,7 @@ test('FRS-04 without a version the whole ETag is compared', async t => {
   t.is((await site.ask('PUT', { 'if-none-match': '"x"' })).status, 404)
 })
 
-test('HLT-12 an empty version is like none, and a date alone then has no ETag', async t => {
+test('HLT-12 an empty version is like none, and a date then brings no ETag', async t => {
   for (const version of [() => '', () => undefined]) {
     const site = await openRoute(t, ctx => ctx.fresh(ctx.path === '/dated' ? DATE : 'x'), {
       version

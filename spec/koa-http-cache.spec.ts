@@ -168,7 +168,7 @@ for (const [claim, state, requests] of [
       ['PUT', { 'if-match': '*' }, 412]
     ]
   ],
-  ['PRE-04 POST with a matching If-None-Match is 412, never 304', 'x', [['POST', HAS_X, 412]]],
+  ['PRE-04 POST with a matching If-None-Match gets 412, never 304', 'x', [['POST', HAS_X, 412]]],
   [
     'PRE-04b PRE-05 HEAD and QUERY are treated like GET',
     { etag: 'x', lastModified: DATE },
@@ -521,7 +521,7 @@ test('HLT-08 an error of the route is left to Koa', async t => {
 
 // Several calls, and several koaHttpCache
 
-test('HLT-09 of two calls the first match counts', async t => {
+test('HLT-09 after two calls the first match counts', async t => {
   const site = await openRoute(t, async ctx => {
     // oxlint-disable-next-line typescript/no-floating-promises -- forgotten
     ctx.fresh('first')

@@ -485,7 +485,7 @@ test('two directories at one path are two koaAssets, and the first serves what b
   t.is((await ours('/none.txt')).headers['cache-control'], 'no-store')
 })
 
-test('koa-compress behind koaAssets compresses routes alone; in front, a file without a copy keeps its ETag', async t => {
+test('koa-compress behind koaAssets compresses only routes; in front, a file without a copy keeps its ETag', async t => {
   const root = makeProject(t, { 'public/app.css': TEXT })
   const assets = koaAssets({ root, env: 'production', mounts: { '/': 'public' }, serve: true })
   const route: Middleware = ctx => {

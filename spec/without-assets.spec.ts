@@ -156,7 +156,7 @@ test('pages have the entries of bundles and one version; a name of an asset is a
   t.deepEqual(site.errors, [])
 })
 
-test('MNT-02 a second koaAssets with mounts alone leaves the names of assets to the first', async t => {
+test('MNT-02 a second koaAssets with only mounts leaves the names of assets to the first', async t => {
   const root = makeProject(t, { 'assets/css/site.css': 'p{}', 'data/a.txt': 'a' })
   const second = { root, serve: true, apps: false, mounts: { '/data': 'data' } } as const
   for (const env of ['development', 'production']) {

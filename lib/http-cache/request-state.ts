@@ -49,7 +49,9 @@ export class RequestState {
   hasValidators = false
   /** Whether the directives allow shared caches to store the response's cookies. */
   sharesCookies = false
-  /** Those of the innermost koaHttpCache that has any, behind which nothing was written about caching. */
+  /**
+   * The defaults of the innermost koaHttpCache that has any and behind which nothing was written about caching.
+   */
   defaults: Defaults | undefined = undefined
   /** The cache groups of the response, and those that it invalidates (RFC 9875). */
   groups: readonly string[] = NONE
@@ -108,7 +110,7 @@ export class RequestState {
     this.sharesCookies = sharesCookies
   }
 
-  /** Removes what `write` set, unless it was replaced; returns whether there was anything, or would have been. */
+  /** Removes what `write` set, unless it was replaced; returns whether it had set anything, or would have. */
   removeWritten(): boolean {
     const { ctx, defaults, written = [] } = this
     this.written = this.defaults = undefined

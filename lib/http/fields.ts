@@ -14,7 +14,7 @@ export function isFieldValue(value: unknown): value is string {
 /**
  * Content-Disposition (RFC 6266; its `filename*` in RFC 8187) that lets the browser save a response under a name.
  *
- * @param filename any text; of a path, the last segment is used. One that consists of separators is no name
+ * @param filename any text; of a path, the last segment is used. One that consists of separators is not a name
  */
 export async function attachment(filename: string): Promise<string> {
   // Loaded on demand, because few servers send downloads.

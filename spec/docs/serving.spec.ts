@@ -84,7 +84,7 @@ soakTest('the default of the page is private once a cookie was read', async t =>
   t.is((await site.ask('/hello')).headers['cache-control'], 'private, max-age=60')
 })
 
-test('an edited template and a new stylesheet make another ETag', async t => {
+test('an edited template and a new stylesheet each change the ETag', async t => {
   const site = makeExample(t, {
     'assets/app.css': 'p {}',
     'views/page.html': 'one',

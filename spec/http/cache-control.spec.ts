@@ -149,7 +149,7 @@ for (const [extension, expected] of [
   })
 }
 
-test('FRS-07 a key that a dictionary cannot have is rejected in a targeted field alone', t => {
+test('FRS-07 a key that a dictionary cannot have is rejected only in a targeted field', t => {
   for (const key of ['5x', '!x', "x'y", '-x']) {
     const directives = new Map([[key, true]]) as never
     t.is(formatCacheControl(directives), key)

@@ -415,7 +415,7 @@ test('a year of more than four digits is rejected', t => {
   }
 })
 
-test('MOD-05 all three formats are parsed as GMT, in whatever time zone the server is', t => {
+test('MOD-05 all three formats are parsed as GMT, whatever the server’s time zone', t => {
   const zone = process.env.TZ
   t.teardown(() => {
     if (zone === undefined) delete process.env.TZ

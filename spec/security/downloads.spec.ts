@@ -265,7 +265,7 @@ async function pipeline(port: number, requests: number): Promise<Socket> {
 
 for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
   test.serial(
-    `S51 64 KiB of pipelined requests open one file at a time, and none for ever, ${sender}`,
+    `S51 64 KiB of pipelined requests open one file at a time, and none forever, ${sender}`,
     async t => {
       const warnings: string[] = []
       const note = (warning: Error) => warnings.push(warning.name)

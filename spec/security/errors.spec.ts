@@ -129,7 +129,7 @@ test('S4 where root, its app or a source is a link, neither path of it is shown'
   }
 })
 
-test('S4 a disk that refuses shows no path of the machine', async t => {
+test('S4 a disk error shows no path of the machine', async t => {
   const root = makeProject(t, {
     'apps/web/assets/stylesheets/app.css': 'a{}',
     'public/assets/app.css/in-the-way': ''
@@ -229,7 +229,7 @@ for (const [name, under, environment] of S43) {
   })
 }
 
-test('a 404 that is thrown frozen reaches the middleware that renders it', async t => {
+test('a frozen 404 error that is thrown reaches the middleware that renders it', async t => {
   const frozen = Object.freeze(Object.assign(new Error('nothing here'), { status: 404 }))
   const { port } = await makeFront(t, {
     root: makeStronghold(t),

@@ -166,7 +166,7 @@ test('a guard on a folder of assets holds with tails: false; with tails they lea
   }
 })
 
-test('S19 a target that Koa cannot read is not ours, and no error', async t => {
+test('S19 a target that Koa cannot read is not ours, and not an error', async t => {
   const root = makeStronghold(t)
   for (const environment of Object.values(ENVIRONMENTS)) {
     const front = await makeFront(t, { root, ...environment })
@@ -258,7 +258,7 @@ test('S19 an app’s own prefix is as strict as its guard', async t => {
   }
 })
 
-test('S19 a host that Node rejects is no error of koaAssets', async t => {
+test('S19 a host that Node rejects is not an error in koaAssets', async t => {
   const root = makeStronghold(t)
   const { port, errors } = await makeFront(t, { root, env: 'development' })
   for (const host of ['a:b', 'a:1:2', 'a[b', '[::1', ']', 'xn--a', ':@']) {

@@ -342,7 +342,7 @@ testInEach(
 )
 
 testInEach(
-  'LIV-01 a stylesheet that is removed and comes back is no reason to reload',
+  'LIV-01 a stylesheet that is removed and comes back does not cause a reload',
   async (t, launch) => {
     const { site, page } = await open(t, launch)
     rmSync(site.at('stylesheets/inner.css'))

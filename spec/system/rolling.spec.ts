@@ -124,7 +124,7 @@ function mustBeSeen(
 }
 
 test.serial(
-  'FPR-19 without a front that asks another replica, only files that were kept are found',
+  'FPR-19 without a front server that asks another replica, only files that were kept are found',
   async t => {
     const rollout = await Rollout.make(t, { isShared: false })
     const [old, bare, kept] = rollout.ports

@@ -163,7 +163,7 @@ interface DeltaTarget {
 
 /**
  * Writes deltas from the first three of these files, and removes those that no longer pay.
- * @param earlier files that a browser may have: one without the digest is not the version that its name says
+ * @param earlier files that a browser may have: one without the digest is not the version that its name claims
  * @returns the sizes of the deltas that exist now, as they are sent, by their files
  */
 async function updateDeltas(

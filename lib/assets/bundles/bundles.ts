@@ -65,7 +65,7 @@ export class Bundles {
     return this.#sources.flatMap(({ followed }) => followed ?? [])
   }
 
-  /** Costs one stat for each manifest that was not looked at for `seconds`, or for the mount's own `revalidate`. */
+  /** Costs one stat for each manifest that was not checked for `seconds`, or for the mount's own `revalidate`. */
   refresh(seconds: number): Promise<void>[] {
     return this.#sources.flatMap(source => source.refresh(seconds) ?? [])
   }
@@ -89,7 +89,7 @@ export class Bundles {
       sources: new Set(this.#sources.flatMap(({ sourceNames = [] }) => sourceNames)),
       /** Whether there are no other entries. */
       hasAllEntries: this.#sources.every(isBuilt),
-      /** Whether there are no other sources: of a dev server they are not known. */
+      /** Whether there are no other sources: those of a dev server are not known. */
       hasAllSources: this.#sources.every(each => isBuilt(each) && each.sourceNames !== undefined)
     }
   }

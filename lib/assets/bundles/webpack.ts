@@ -5,7 +5,7 @@ import { hasFixedUrl } from '../urls/fingerprint.ts'
 import { fileBelow, isBelow, type Bundle, type Json } from './bundle.ts'
 import { HASHES, hashedAmong } from './hashed-names.ts'
 
-/** What stats say of a file. */
+/** What stats say about a file. */
 interface Asset {
   /** For what a loader copies; relative to the compiler's context. */
   readonly source: string | undefined

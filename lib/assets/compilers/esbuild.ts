@@ -22,7 +22,7 @@ export async function compileByEsbuild(
   }
 }
 
-/** A failure of esbuild as a `CompileError` with its place; any other error stays as it is. */
+/** An esbuild failure as a `CompileError` with its place; any other error stays as it is. */
 export function asCompileError(error: unknown, path: string): unknown {
   const [first] = (error as Partial<Esbuild.TransformFailure>).errors ?? []
   if (!first) return error

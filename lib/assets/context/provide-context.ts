@@ -53,7 +53,7 @@ export function provideContext(
     const responded = refreshed ? nextAfter(refreshed, next) : next()
     if (!pipeline.hasBundles) return responded
     return responded.catch((error: unknown) => {
-      // An error page starts anew: the tags that `entry` has written were for another.
+      // An error page starts afresh: the tags that `entry` has written were for another page.
       provide(ctx, pipeline.viewHelpers(app, isLive))
       throw error
     })

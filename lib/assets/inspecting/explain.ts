@@ -140,7 +140,7 @@ function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step[]
   return [step('app', `${app.name}: ${compile}, ${fingerprint}`, details)]
 }
 
-/** The source of a plain name, and what the helpers make of the name. */
+/** The source of a plain name, and what the helpers emit for the name. */
 async function findSource(
   pipeline: Pipeline,
   wanted: Wanted,

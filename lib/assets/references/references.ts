@@ -153,7 +153,7 @@ export function writtenReference({ suffix, kind }: Reference, url: string): stri
   return needsQuotes ? `"${whole.replace(/["\\\n\r]/g, encodeURIComponent)}"` : whole
 }
 
-/** A place in a text: both count from 0. */
+/** A place in a text: line and column count from 0. */
 export interface Position {
   readonly line: number
   readonly column: number

@@ -1,4 +1,4 @@
-// The directory of a build: its files, what its bundler's manifest says of them, and what was kept in it.
+// The directory of a build: its files, what its bundler's manifest says about them, and what was kept in it.
 import { join, relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'

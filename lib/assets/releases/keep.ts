@@ -129,7 +129,7 @@ async function choose(
   return new Map(kept.filter(([file, { replaced }]) => listed.has(file) || !outdated.has(replaced)))
 }
 
-/** Vite's manifest does not tell the name of a worker without its hash: it is kept, but not immutable. */
+/** Vite's manifest does not give the name of a worker without its hash: it is kept, but not immutable. */
 function filesWithHash({ files, hashed }: BuildFiles) {
   return Array.from(files, file => ({ file, isHashed: hashed.has(file) })).filter(
     ({ file, isHashed }) => isHashed || (withoutHash(`/${file}`) && !hasFixedUrl(file))

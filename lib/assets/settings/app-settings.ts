@@ -107,7 +107,7 @@ function settleApp(basis: Basis, name: string, app: AppOptions, isOnly: boolean)
   })
 }
 
-/** Whether there is something to publish: a production server may have `public` alone. */
+/** Whether there is something to publish: a production server may have only `public`. */
 export function hasSources({ sources, packages }: AppSettings): boolean {
   return packages.length > 0 || sources.some(({ dir }) => isDirectory(dir))
 }
@@ -122,7 +122,7 @@ function layersOf(
   return layer ? [options, layer] : [options]
 }
 
-/** A directory that is not read need not exist: a production server may have `public` alone. */
+/** A directory that is not read need not exist: a production server may have only `public`. */
 function settleSources(
   layers: readonly LayeredOptions[],
   base: string,

@@ -10,7 +10,7 @@ export function manifestFile({ publicDir, prefix }: { publicDir: string; prefix:
   return `${join(publicDir, prefix)}.json`
 }
 
-/** Sorted, so identical apps make an identical file. */
+/** Sorted, so identical apps give an identical file. */
 export function manifestApps(
   apps: readonly { readonly name: string; readonly path: string }[]
 ): ManifestApps {

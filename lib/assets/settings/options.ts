@@ -114,7 +114,7 @@ export interface LiveOptions {
    */
   hosts?: readonly string[] | undefined
   /**
-   * Directories, relative to `root`, whose files a page is made of, such as templates: an edit reloads the
+   * Directories, relative to `root`, whose files pages are made from, such as templates: an edit reloads the
    * pages that have `ctx.assets.live()`. Default: none.
    *
    * Where the live channel is on, a directory that does not exist is an AssetError at start.
@@ -217,9 +217,9 @@ export interface KoaAssetsOptions extends LayeredOptions {
    */
   deltas?: boolean | undefined
   /**
-   * The live channel, `ctx.assets.live()`, and pages for developers under `<prefix>/-/`, in the environment
-   * `development` alone, with `serve`. They respond only to requests that no proxy forwarded, from a loopback
-   * address to a loopback host name (`localhost`, `127.0.0.1`, `[::1]`), or to one of `hosts`. Default: `true`.
+   * The live channel, `ctx.assets.live()`, and pages for developers under `<prefix>/-/`, only in the environment
+   * `development`, with `serve`. They respond only to requests that no proxy forwarded, from a loopback address to
+   * a loopback host name (`localhost`, `127.0.0.1`, `[::1]`), or to one of `hosts`. Default: `true`.
    */
   live?: boolean | LiveOptions | undefined
   /** Options that apply in one environment only, by its name. Default: none. */

@@ -73,7 +73,7 @@ export class AppPackages {
     return { directory: 'node_modules', named: named ? [named] : [], tailed: [], hidden: [] }
   }
 
-  /** The source that a path leads to, by whatever links. */
+  /** The source that a path leads to, through any links. */
   async findAt(path: string): Promise<Source | undefined> {
     await this.refresh()
     const real = await realpathOf(path)

@@ -73,8 +73,8 @@ export type NamesThen<Of extends Helper, Options> =
     ]
 
 // Interfaces, because the built types would contain an alias as it resolves when no names are known. The first
-// signature is fast, even with thousands of names; by the second, TypeScript tells the nearest one: it does
-// within a tuple, but not for an argument.
+// signature is fast, even with thousands of names; by the second, TypeScript suggests the nearest one, which it
+// does within a tuple, but not for an argument.
 
 /** A helper that takes one name. */
 export interface OfName<Of extends Helper, Options, Result = string> {

@@ -14,7 +14,7 @@ export interface Attributes {
   readonly [name: string]: AttributeValue
 }
 
-// Nunjucks adds this key to the object it makes of keyword arguments, as in `image('a.png', width=10)`.
+// Nunjucks adds this key to the object that it makes from keyword arguments, as in `image('a.png', width=10)`.
 const NUNJUCKS_KEY = '__keywords'
 
 export function withoutKeywords<Options>(options: Options): Options {

@@ -17,7 +17,7 @@ export function staticImports(assets: AppAssets, names: readonly string[]): Asse
 
 /**
  * The entries and everything that they import, statically or not. All modules if it is not known
- * what one of these imports: the manifest is of an earlier release, or another app has no fingerprints.
+ * what one of these imports: the manifest comes from an earlier release, or another app has no fingerprints.
  */
 export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Module> {
   const order = importOrder(plainPaths(assets, names), path => {

@@ -46,7 +46,7 @@ Its age is counted from its ctime, so a copied file is new, whatever its mtime s
 A file whose bytes do not match the digest in its name was not written by precompile
 and is kept.
 
-With a directory, the build of a bundler, it removes the files that 'keep' brought
+With a directory, a bundler's build, it removes the files that 'keep' brought
 into it: those of builds that are not among the last ${KEEP} (--keep), and were replaced
 more than 7 days (--age) ago. No configuration is needed for that.
 
@@ -68,7 +68,7 @@ async function run({ output, loadOptions, values, args: [directory] }: Call): Pr
   const limits = { ...limitsIn(values), dryRun: values.flag('dry-run') }
   const manifest = values.text('manifest')
   if (manifest !== undefined && directory === undefined) {
-    throw new UsageError('--manifest is for the build of a bundler: clean <dir> --manifest FILE')
+    throw new UsageError('--manifest is for a bundler's build: clean <dir> --manifest FILE')
   }
   const report =
     directory === undefined

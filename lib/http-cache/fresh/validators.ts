@@ -108,7 +108,7 @@ function timeOf(given: unknown): number {
 }
 
 // Of fixed length, so two pairs of identifier and version cannot have the same tag, and only the version is
-// removed. A tag without quotes, which some clients drop, is tolerated alone in its field.
+// removed. A tag without quotes, which some clients drop, is tolerated if it is the only one in its field.
 const VERSION = /-[0-9a-f]{16}(?="|$)/g
 
 function withVersion(tag: string, version: string | undefined): string {

@@ -3,9 +3,8 @@ import { types } from 'node:util'
 import { digestOf } from '../../files/digest.ts'
 
 /**
- * The digest of a value and its parts, in whatever order the keys are: plain objects, arrays, strings,
- * numbers, booleans, null, undefined, dates, typed arrays and buffers (by their bytes), and objects with a
- * `toJSON` method.
+ * The digest of a value and its parts, whatever the order of the keys: plain objects, arrays, strings, numbers,
+ * booleans, null, undefined, dates, typed arrays and buffers (by their bytes), and objects with a `toJSON` method.
  *
  * @throws TypeError for everything else. Its content is not accessible, so two states would have one digest.
  */

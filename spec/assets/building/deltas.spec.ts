@@ -273,7 +273,7 @@ test('DLT-05 compress against an earlier build writes deltas from the files that
   t.deepEqual(stamps(), before, 'a delta that is right is not written again')
 })
 
-test('DLT-05 of several earlier chunks of one name the three of the nearest size are taken', async t => {
+test('DLT-05 if several earlier chunks have one name, the three nearest in size are used', async t => {
   const chunk = (lines: number) => text(7919, 390 + lines)
   const old = Object.fromEntries(
     [0, 1, 2, 3, 4].map(lines => [

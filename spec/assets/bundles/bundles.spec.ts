@@ -64,7 +64,7 @@ test('an entry that two mounts have needs { mount }, and the error names both', 
   }
 })
 
-test('BND-04 an unknown entry is an error with the nearest name, or with the entries there are', async t => {
+test('BND-04 an unknown entry is an error with the nearest name, or with the list of entries', async t => {
   await built
   const page = await pagesOf({ root, mounts: { '/': mount('app') } })()
   const file = join(root, 'app/.vite/manifest.json')
@@ -272,7 +272,7 @@ test('S61 a chain of imports costs in proportion to its length, and may be longe
   t.true(growsInProportion(1000, start))
 })
 
-test('a project of mounts alone needs neither an app nor precompile', async t => {
+test('a project with only mounts needs neither an app nor precompile', async t => {
   await built
   const project = makeProject(t)
   symlinkSync(join(root, 'app'), join(project, 'dist'))

@@ -412,7 +412,7 @@ test('in development an HTML entry has no tags: the error says what to name', as
   t.throws(() => page.entry('index.html'), { instanceOf: TypeError, message: /got 'index\.html'$/ })
 })
 
-test('a legacy entry is for builds alone', async t => {
+test('a legacy entry exists only in builds', async t => {
   t.is((await pagesOf(devOptions(true))()).entry('src/main-legacy.tsx'), '')
 })
 

@@ -103,16 +103,19 @@ test('BND-09 an announcement that was left behind is not trusted', async t => {
   }
 })
 
-test.serial('BND-09 of two dev servers the newer one counts, and outlives the other', async t => {
-  const { root, config } = project(t)
-  const page = inDevelopment(root)
-  const [older, newer] = [await serve(t, config()), await serve(t, config())]
-  const leadTo = async (origin: string) =>
-    t.true((await page()).entry('src/main.ts').includes(`${origin}/admin/src/main.ts`))
-  await leadTo(newer.origin)
-  await older.server.close()
-  await leadTo(newer.origin)
-})
+test.serial(
+  'BND-09 if two dev servers run, the newer one counts, even when the other ends',
+  async t => {
+    const { root, config } = project(t)
+    const page = inDevelopment(root)
+    const [older, newer] = [await serve(t, config()), await serve(t, config())]
+    const leadTo = async (origin: string) =>
+      t.true((await page()).entry('src/main.ts').includes(`${origin}/admin/src/main.ts`))
+    await leadTo(newer.origin)
+    await older.server.close()
+    await leadTo(newer.origin)
+  }
+)
 
 test.serial(
   'BND-10 a name that is not an input is an error in development, with the nearest name',

@@ -28,7 +28,7 @@ for (const [extension, code, place, reason, excerpt] of [
   const source = `code/app.${extension}`
   const url = `/assets/app.${extension.replace(/\.[a-z]+$/, '')}`
 
-  test(`CMP-09 a broken ${extension} is a page with file, line, column and excerpt; once fixed it is 200`, async t => {
+  test(`CMP-09 a broken ${extension} is a page with file, line, column and excerpt; once fixed it is a 200`, async t => {
     const site = await makeSite(t, { [source]: code })
     const { status, text, headers } = await site.ask(url)
     t.is(status, 500)

@@ -255,7 +255,7 @@ const CASES: Readonly<Record<string, Case>> = {
     change: { 'shared/icon.svg': svg('two') },
     after: /data:image\/svg.*two/
   },
-  'an optional import of Less that was not there, nor its folder': {
+  'an optional Less import that did not exist, nor its folder': {
     files: { 'x/app.css.less': '@import (optional) "../../../../shared/late"; a { b: c }' },
     before: /b: c/,
     change: { 'shared/late.less': '.late { d: e }' },
@@ -322,7 +322,7 @@ const CASES: Readonly<Record<string, Case>> = {
     change: { 'shared/_colors.scss': '.partial { a: b }' },
     after: /\.partial/
   },
-  'an import-only file of Sass': {
+  'a Sass import-only file': {
     files: {
       'x/app.css.scss': '@import "../../../../shared/colors";',
       '/shared/_colors.scss': '.module { a: b }'

@@ -444,7 +444,7 @@ test('every rule is mapped from its new column once the URLs are longer', t => {
 const asData = (map: string) =>
   `data:application/json;base64,${Buffer.from(map).toString('base64')}`
 
-test('a map in the last comment of a text is moved as well, in whatever form the comment is', t => {
+test('a map in the last comment of a text is moved as well, whatever the form of the comment', t => {
   const { text, map, references, urls } = makeText(['a{}', 'b{background:url(a.png)}', 'c{}'])
   const finished = replaceReferences(text, references, urls)
   const moved = shiftMap(map, { code: text, references }, urls)

@@ -204,7 +204,7 @@ for (const [way, options] of WAYS.slice(0, 2)) {
     t.deepEqual(errors, [])
   })
 
-  test(`HTTP/2 a body that its client resets halfway is no error, ${way}`, async t => {
+  test(`HTTP/2 a body that its client resets halfway is not an error, ${way}`, async t => {
     const { ask, request, body, errors } = await makeBigSite(t, options, 1000)
     for (let at = 0; at < 20; at++) {
       const stream = request()

@@ -220,7 +220,7 @@ test('DLT-02 a mount sends deltas of its immutable files, where Node can decode 
 })
 
 for (const [way, more] of WAYS.slice(0, 2)) {
-  test(`DLT-04 a file without a delta varies by Accept-Encoding alone, one with a delta by both, ${way}`, async t => {
+  test(`DLT-04 a file without a delta varies only by Accept-Encoding, one with a delta by both, ${way}`, async t => {
     const bare = withFingerprint('/assets/bare.js', digestOf(NEW))
     const site = await make(
       t,

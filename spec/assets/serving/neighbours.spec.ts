@@ -154,7 +154,7 @@ for (const [way, options] of GIVEN) {
     await settle(t, site)
   })
 
-  test(`NBR-04 a client that disconnects while koa-compress compresses is no error and leaves no descriptor, ${way}`, async t => {
+  test(`NBR-04 a client that disconnects while koa-compress compresses is not an error and leaves no descriptor, ${way}`, async t => {
     const site = await makeWith(t, { ...options, front: compress({ threshold: 1 }) })
     const noise = Array.from({ length: 100_000 }, (_, at) =>
       ((at * 2_654_435_761) >>> 7).toString(36)

@@ -133,7 +133,7 @@ const RANGES: Readonly<Record<string, readonly [number, string, string | undefin
   x: WHOLE
 }
 
-test('ANS-04 one range is 206 or 416; several, another unit and HEAD get the whole file', async t => {
+test('ANS-04 one range gets 206 or 416; several, another unit and HEAD get the whole file', async t => {
   const { get, etag } = await makeFile(t)
   for (const [range, [expected, body, contentRange]] of Object.entries(RANGES)) {
     const { status, text, headers } = await get({ range })

@@ -43,7 +43,7 @@ test('SRV-03 a dynamic path reaches its route', async t => {
   t.is((await site.ask('/books/23')).headers['cache-control'], undefined)
 })
 
-test('SRV-04 a path that is neither a file nor a route is 404', async t => {
+test('SRV-04 a path that is neither a file nor a route is a 404', async t => {
   const site = await makeSite(t, { 'a.css': '' })
   const outside = await site.ask('/nowhere')
   t.is(outside.status, 404)
@@ -89,7 +89,7 @@ test('SRV-08 HEAD has the headers of GET and no body, and publishes like GET', a
   }
 })
 
-test('SRV-09 a file added to public after start is served, a deleted one is 404', async t => {
+test('SRV-09 a file added to public after start is served, a deleted one is a 404', async t => {
   const site = await makeSite(t, { '/public/old.txt': 'old' })
   t.is((await site.ask('/old.txt')).text, 'old')
   t.is((await site.ask('/new.txt')).status, 404)
@@ -138,7 +138,7 @@ test('SRV-11 names with a space, @2x or Unicode are served under their encoded f
   t.is((await site.ask('/%C3%BCnter%20wegs.txt')).text, 'plain')
 })
 
-test('SRV-12 with compile off a source without a target is 404, and nothing is written', async t => {
+test('SRV-12 with compile off a source without a target is a 404, and nothing is written', async t => {
   const site = await makeSite(t, { 'stylesheets/a.css': 'a{}' }, { compile: false, revalidate: 0 })
   for (const method of ['GET', 'HEAD', 'POST']) {
     t.is((await site.ask('/assets/a.css', { method })).status, 404)
@@ -205,7 +205,7 @@ test('PRV-04 with serving off a 404 under the prefix or in a mount is no-store, 
   }
 })
 
-test('SET-13 of two apps the one with the longer prefix responds, in either order of declaration', async t => {
+test('SET-13 if two apps match, the one with the longer prefix responds, in either order of declaration', async t => {
   const files = {
     '/apps/web/assets/stylesheets/app.css': 'web{}',
     '/apps/web/assets/stylesheets/admin/own.css': 'web-admin{}',
@@ -347,7 +347,7 @@ test('HTTP/1.0 gets the same bytes, and the connection closed', async t => {
   }
 })
 
-test('SRV-07 any other method that no route takes is 405 on an asset, and writes nothing', async t => {
+test('SRV-07 any other method that no route takes is a 405 on an asset, and writes nothing', async t => {
   const root = makeProject(t, files)
   const front = await makeFront(t, { root, ...ENVIRONMENTS.development })
   const missing = await ask(front.port, 'POST', '/assets/none.css')

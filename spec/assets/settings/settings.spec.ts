@@ -624,7 +624,7 @@ test('a mount may be outside the project, in public, public itself, or a parent 
   }
 })
 
-test('MNT-02 the longest URL path comes first, in whatever order mounts are declared', t => {
+test('MNT-02 the longest URL path comes first, whatever the order in which mounts are declared', t => {
   const paths = ['/', '/a/b', '/a', '/longer']
   for (const order of [paths, paths.toReversed()]) {
     const mounts = Object.fromEntries(order.map(path => [path, 'dist']))

@@ -56,7 +56,7 @@ test('PUB-13 a tail is a tail of the compiled name', async t => {
   }
 })
 
-test('PUB-13 with tails: false an asset is found under its name alone', async t => {
+test('PUB-13 with tails: false an asset is found only under its name', async t => {
   const site = await makeSite(
     t,
     {

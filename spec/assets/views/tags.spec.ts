@@ -202,7 +202,7 @@ test('JSM-06 modulepreload links no entry and no module twice, not even in a cyc
   t.is(helpers.javascript('https://x.example/a.js', options).split('\n').length, 1)
 })
 
-test('JSM-06 modulepreload is no attribute, and adds nothing without fingerprints', t => {
+test('JSM-06 modulepreload is not written as an attribute, and adds nothing without fingerprints', t => {
   const tag = '<script src="/assets/a.js" type="module"></script>'
   for (const modulepreload of [true, false, undefined]) {
     t.is(assets.javascript('a', { type: 'module', modulepreload }), tag)

@@ -514,7 +514,7 @@ for (const mode of MODES) {
     t.is((await site.ask(admin)).text, 'admin')
   })
 
-  test(`fingerprint may be set for one app alone (${mode})`, async t => {
+  test(`fingerprint may be set for a single app (${mode})`, async t => {
     const site = await makeFingerprinted(
       t,
       mode,

@@ -63,7 +63,7 @@ export interface CompressReport {
   /** Files of more than 128 MiB, which are not compressed; relative to the directory. */
   readonly tooLarge: readonly string[]
   /**
-   * Files whose type compresses, and which were left alone by `include`, `exclude` or as source maps;
+   * Files whose type compresses, and which were skipped because of `include`, `exclude` or as source maps;
    * relative to the directory, sorted. Copies that they already have stay as they are.
    */
   readonly leftOut: readonly string[]

@@ -23,7 +23,7 @@ export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   )
 }
 
-/** Keys are sorted: identical sources make an identical file. */
+/** Keys are sorted: identical sources give an identical file. */
 export function serialize(assets: ManifestEntries, apps?: ManifestApps): string {
   const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }

@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<string, (value: string) => string>> = {
   ETag: value =>
     STRONG.test(value)
       ? 'strong: the digest of the bytes, with the coding (section 8.8.3)'
-      : 'strong: made of size, times and inode, as the file is too large for memory (section 8.8.3)',
+      : 'strong: made from size, times and inode, as the file is too large for memory (section 8.8.3)',
   'Last-Modified': () => 'the mtime of the target, in seconds (section 8.8.2)',
   'Content-Type': () => 'by the extension, or the option headers; text is UTF-8 (section 8.3)',
   'Content-Length': () => 'the size of this representation in bytes (section 8.6)',

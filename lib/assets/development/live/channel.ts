@@ -1,4 +1,4 @@
-// The live channel: tells connected pages what has changed in what they are made of.
+// The live channel: tells connected pages what has changed in what they use.
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'koa'
 import { inParallel, oneAtATime } from '../../../concurrency.ts'

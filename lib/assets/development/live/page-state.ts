@@ -1,4 +1,4 @@
-// What the live channel tells a page: the version of everything that it was made of, and what is broken.
+// What the live channel tells a page: the version of everything that it was made from, and what is broken.
 import { join } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
@@ -12,7 +12,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { Tree } from '../../sources/tree.ts'
 import { encodePath } from '../../urls/encode.ts'
 
-/** Something that a page was made of. A page compares its version with the one that it has. */
+/** Something that a page was made from. A page compares its version with the one that it has. */
 export interface Part {
   /** The plain URL path of an asset, encoded; otherwise a name that is not a path. */
   readonly key: string

@@ -28,7 +28,7 @@ export interface ServedDirectory {
   readonly memoryKey: string
   /** Seconds for which a stat result is reused. */
   readonly revalidate: (wanted: Pick<Wanted, 'app' | 'path'>) => number
-  /** Seconds for which it is believed that there is no file; 0 where a request may publish one. */
+  /** Seconds for which a miss is trusted; 0 where a request may publish the file. */
   readonly revalidateMiss: (wanted: Pick<Wanted, 'app' | 'path'>) => number
   /**
    * Whether a file may be published by the request itself: compressed copies beside it do not keep up.

@@ -11,7 +11,7 @@ import { composed } from '../request-path.ts'
 /** What a folder has, by composed names. */
 interface Listing {
   /**
-   * Whether it is a folder, and no link. Undefined for one that has too many names, or only lets its files be
+   * Whether it is a folder, and not a link. Undefined for one that has too many names, or only lets its files be
    * opened.
    */
   readonly isFolder: ReadonlyMap<string, boolean> | undefined
@@ -60,13 +60,13 @@ export class Folders {
     }
   }
 
-  /** What a folder had when it was last read, if that is still believed. */
+  /** What a folder had when it was last read, if that is still trusted. */
   peek(folder: string): Listing | undefined {
     const known = this.#known.get(folder)
     return known && known.until > performance.now() ? known : undefined
   }
 
-  /** @param seconds for which it is believed; 0: it is not read */
+  /** @param seconds for which it is trusted; 0: it is not read */
   read(folder: string, seconds: number): Promise<Listing | undefined> | Listing | undefined {
     if (seconds === 0) return undefined
     const known = this.peek(folder)

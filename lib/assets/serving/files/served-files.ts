@@ -32,7 +32,7 @@ export class ServedFiles {
   readonly #folders: Folders
   readonly #deltas: Deltas
   readonly #maxFileBytes: number
-  /** In milliseconds. Where each request looks at its file, three more stats would be most of its cost. */
+  /** In milliseconds. Where each request checks its file, three more stats would be most of its cost. */
   readonly #copiesTrust: number
   readonly #loads = new Map<string, Promise<Found>>()
 
@@ -131,7 +131,7 @@ export class ServedFiles {
     return true
   }
 
-  /** @param trust seconds for which it is believed that there is no file */
+  /** @param trust seconds for which a miss is trusted */
   #load(wanted: Wanted, trust = 0): Promise<Found> {
     const { path } = wanted
     const isCurrent = () => this.#loads.get(path) === load

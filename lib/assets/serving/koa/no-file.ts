@@ -1,4 +1,4 @@
-// The part of serving that knows Koa, beside the files: requests that have none, and what development says.
+// The part of serving that knows Koa, beside the files: requests that have none, and what is added in development.
 import type { Context, Next } from 'koa'
 import { missed, requestLine, served } from '../../../diagnostics.ts'
 import { errorCode } from '../../../files/disk.ts'

@@ -92,7 +92,7 @@ test('MNT-07 compress writes copies that koaAssets sends, whatever the times of 
   }
 })
 
-test('MNT-07 a copy has the second of its original, so that nginx makes the same Last-Modified', async t => {
+test('MNT-07 a copy has the second of its original, so that nginx sends the same Last-Modified', async t => {
   const { root, at } = makeDirectory(t, { 'app.css': TEXT })
   utimesSync(at('app.css'), 1_700_000_000.999, 1_700_000_000.999)
   await compress(root)

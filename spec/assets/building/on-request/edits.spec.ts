@@ -266,7 +266,7 @@ for (const [what, change] of Object.entries({
   edited: (file: string) => writeFileSync(file, 'two'),
   removed: (file: string) => unlinkSync(file)
 })) {
-  test(`a source that is ${what} while a live site is built is no error`, async t => {
+  test(`a source that is ${what} while a live site is built is not an error`, async t => {
     const root = makeProject(t)
     let isDue = false
     const compiler: Compiler = {

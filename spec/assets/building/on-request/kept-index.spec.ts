@@ -265,7 +265,7 @@ test.serial('the counters count', async t => {
 })
 
 test.serial(
-  'an unchanged asset costs at most one stat of each file it was made of, and of each folder searched',
+  'an unchanged asset costs at most one stat of each file that it was made from, and of each folder searched',
   async t => {
     const site = await makeSettledSite(t, {
       'css/a.css': 'a{}',

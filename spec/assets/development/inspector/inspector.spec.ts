@@ -126,7 +126,7 @@ test("INS-01 a reference to nothing breaks its asset with missing: 'error'", asy
   t.is((await site.ask('/assets/app.css')).status, 500)
 })
 
-test('INS-01 a slow compiler delays no page: its asset is listed as not looked at yet', async t => {
+test('INS-01 a slow compiler delays no page: meanwhile its asset is listed as not looked at yet', async t => {
   const compiled: ((output: { code: string }) => void)[] = []
   const compile = () => new Promise<{ code: string }>(resolve => compiled.push(resolve))
   const files = { 'css/slow.css.x': '', 'css/quick.css': '' }

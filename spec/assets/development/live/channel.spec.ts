@@ -153,7 +153,7 @@ test('names with any characters are reported, and what is not a name is left out
   t.deepEqual(paths, [path])
 })
 
-test('of all names that a page lists, the first 1,000 are followed', async t => {
+test('only the first 1,000 names that a page lists are followed', async t => {
   const site = await makeSite(t, { 'css/n0.css': '', 'css/n999.css': '', 'css/n1000.css': '' })
   const names = Array.from({ length: 1500 }, (_, number) => `n${number}.css`)
   const tab = await openTold(t, site.port, `use=${names.join()}`)
@@ -274,7 +274,7 @@ test('LIV-04 events pass a middleware that compresses, at once', async t => {
   t.is(tab.answer.headers['content-encoding'], undefined)
 })
 
-test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is no error', async t => {
+test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is not an error', async t => {
   const site = await makeSite(t, FILES)
   const server = createServer(site.app.callback())
   t.teardown(() => server.close())
@@ -292,7 +292,7 @@ test('LIV-04 over HTTP/2 a page is told as well, and a closed tab is no error', 
   t.deepEqual(site.errors, [])
 })
 
-test('LIV-04 what is in front may set fields and cookies, and a closed tab is no error, in Koa 2 and 3', async t => {
+test('LIV-04 what is in front may set fields and cookies, and a closed tab is not an error, in Koa 2 and 3', async t => {
   for (const koa of [Koa, Koa2]) {
     const site = await makeSite(t, FILES, {
       koa,

@@ -131,7 +131,7 @@ for (const [what, except] of [
   })
 }
 
-test('MNT-06 of two mounts the longer one with a fallback has the navigation', async t => {
+test('MNT-06 if two mounts match a navigation, the longer one with a fallback responds', async t => {
   const files = {
     '/admin-dist/index.html': 'admin',
     '/site-dist/shell/app.html': 'site',
@@ -306,7 +306,7 @@ for (const [what, path, method] of [
   })
 }
 
-test('MNT-06 a visitor who leaves while the stack works is no error', async t => {
+test('MNT-06 a visitor who leaves while the stack works is not an error', async t => {
   let enter = () => {}
   const entered = new Promise<void>(resolve => (enter = resolve))
   let leave = () => {}
@@ -327,7 +327,7 @@ test('MNT-06 a visitor who leaves while the stack works is no error', async t =>
   t.deepEqual(site.errors, [])
 })
 
-test('BND-14 a fallback may be a function: it makes the page of navigations, and of nothing else', async t => {
+test('BND-14 a fallback may be a function: it makes the page for navigations, and for nothing else', async t => {
   let calls = 0
   const site = await makeSite(
     t,

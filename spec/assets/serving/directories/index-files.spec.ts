@@ -97,7 +97,7 @@ for (const [environment, options] of ENVIRONMENTS) {
   }
 }
 
-test('MNT-05 of two mounts the longer one that has the index file responds', async t => {
+test('MNT-05 if two mounts match, the longer one that has the index file responds', async t => {
   const site = await makeSite(
     t,
     {
@@ -465,7 +465,7 @@ test('MNT-02 without assets of its own, a mount of public also serves the folder
   }
 })
 
-test('MNT-02 verify looks at what is published into a mount of public once', async t => {
+test('MNT-02 verify checks what is published into a mount of public only once', async t => {
   const root = makeProject(t, {
     'assets/site.css': 'p { color: red }\n'.repeat(200),
     'public/a.txt': ''

@@ -114,7 +114,7 @@ for (const [where, options] of ENVIRONMENTS) {
     t.is((await site.ask('/elsewhere/%zz')).status, 404)
   })
 
-  test(`another method on a file of a mount is 405, and OPTIONS 204, ${where}`, async t => {
+  test(`another method on a file of a mount is a 405, and OPTIONS a 204, ${where}`, async t => {
     const site = await makeBuild(t)
     for (const [method, status] of [
       ['POST', 405],
