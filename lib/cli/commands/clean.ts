@@ -68,7 +68,7 @@ async function run({ output, loadOptions, values, args: [directory] }: Call): Pr
   const limits = { ...limitsIn(values), dryRun: values.flag('dry-run') }
   const manifest = values.text('manifest')
   if (manifest !== undefined && directory === undefined) {
-    throw new UsageError('--manifest is for a bundler's build: clean <dir> --manifest FILE')
+    throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
   }
   const report =
     directory === undefined
