@@ -18,9 +18,7 @@ export interface DiagnosticMessages {
     readonly path: string
     /** Absolute path. */
     readonly source: string
-    /**
-     * From reading the source until the target was written; for assets that are built together, the time for all.
-     */
+    /** From reading the source until the target was written; for assets built together, the time for all. */
     readonly duration: number
     /** The part of it that the compiler took. */
     readonly compileDuration?: number | undefined

@@ -6,7 +6,8 @@ import { printable, printableLines } from './printable.ts'
  * The base class of every error that this package throws on purpose, apart from the TypeError for an invalid
  * option or argument.
  *
- * @example app.on('error', error => {
+ * @example
+ * app.on('error', error => {
  *   if (error.code === 'compile-failed') notify(error.message)
  * })
  */
@@ -74,7 +75,8 @@ export interface SourceLocation {
 /**
  * A source that cannot be compiled. A custom compiler throws it to report the place of the error.
  *
- * @example throw new CompileError('unknown directive', { file: path, line: 12, column: 3 })
+ * @example
+ * throw new CompileError('unknown directive', { file: path, line: 12, column: 3 })
  */
 export class CompileError extends AssetError {
   override name = 'CompileError'

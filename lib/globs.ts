@@ -1,4 +1,4 @@
-// Which paths match some globs.
+// Which paths match a list of globs.
 import picomatch from 'picomatch'
 
 /**

@@ -102,8 +102,10 @@ declare module 'koa' {
  * Keeps web assets up to date, serves them, and provides `ctx.assets`, the view helpers that emit their
  * URLs, `ctx.preload`, and `ctx.sendFile`. Use it before the router.
  *
- * @example const app = new Koa() app.use(koaAssets({ root: import.meta.dirname, serve: true })) app.use(ctx => {
- * ctx.body = ctx.assets.stylesheet('app') })
+ * @example
+ * const app = new Koa()
+ * app.use(koaAssets({ root: import.meta.dirname, serve: true }))
+ * app.use(ctx => { ctx.body = ctx.assets.stylesheet('app') })
  * @throws TypeError for a wrong option
  * @throws AssetError for a directory or a manifest that is needed and cannot be used
  */

@@ -45,7 +45,9 @@ const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Onl
  * as RFC 9110, RFC 9111 and RFC 9875 define them. Register it before the router, and behind middleware that reads
  * Koa's own `ctx.fresh` (koa-conditional-get, koa-static-cache).
  *
- * @example app.use(koaHttpCache({ version: versionOf('views') })) app.use(async ctx => {
+ * @example
+ * app.use(koaHttpCache({ version: versionOf('views') }))
+ * app.use(async ctx => {
  *   const book = await findBook(ctx.query.id)
  *   ctx.cacheControl('private', { maxAge: '10m' })
  *   await ctx.fresh(book.updatedAt)

@@ -47,7 +47,7 @@ window.$RefreshSig$ = () => type => type`
 /**
  * A plugin for Vite: sets `base`, the input and `build.manifest` for a mount of koaAssets, which in
  * development finds the dev server by itself while it runs, with its entries and React's refresh. Unless
- * `publicDir` is set, no folder is copied into the build: what is in `public`, koaAssets serves.
+ * `publicDir` is set, no folder is copied into the build: koaAssets serves what is in `public`.
  *
  * @example
  * // vite.config.ts
@@ -109,7 +109,10 @@ export function freshAssets(options: FreshAssetsOptions): Plugin {
   }
 }
 
-/** Tells koaAssets of a dev server from when it listens until it ends. One in Koa's process is given to it. */
+/**
+ * Tells koaAssets of a dev server from when it listens until it ends. A server in Koa's process is handed over
+ * directly.
+ */
 function announce(server: ViteDevServer): void {
   const { config, httpServer, middlewares } = server
   if (!httpServer) return

@@ -22,7 +22,8 @@ import type { KoaAssetsOptions } from './settings/options.ts'
  * @returns with `apps: false` a report of no assets; nothing is written
  * @throws AssetError with the code `precompile-empty` when there are no assets otherwise, `precompile-busy` while
  *   another precompile is running, or `publish-failed` when a file cannot be written
- * @example const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
+ * @example
+ * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
  */
 export async function precompile(
   options?: KoaAssetsOptions,
@@ -43,7 +44,8 @@ export async function precompile(
  * @throws TypeError for anything but a path
  * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
  *   `package.json`, or nothing that can be served
- * @example const { problems } = await verifyCopies('dist')
+ * @example
+ * const { problems } = await verifyCopies('dist')
  */
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
   const room = await import('./releases/build.ts')
@@ -60,7 +62,8 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable` for a directory that does not exist, contains a
  *   `package.json`, or nothing that can be served; `compress-failed` when a copy cannot be written
- * @example const { codings } = await compress('dist')
+ * @example
+ * const { codings } = await compress('dist')
  */
 export async function compress(
   directory: string,
@@ -79,9 +82,10 @@ export async function compress(
  * @param options those of `koaAssets`, with the defaults of `precompile`; with `apps: false` only mounts are
  *   checked
  * @throws TypeError for an invalid option
- * @throws AssetError with the code `manifest-missing` or `manifest-broken`, for the manifest of the project's own assets
- * @example const { problems } = await verify({ root: import.meta.dirname }) for (const { path, message } of
- * problems) console.error(path, message)
+ * @throws AssetError with the code `manifest-missing` or `manifest-broken`, for the project's own manifest
+ * @example
+ * const { problems } = await verify({ root: import.meta.dirname })
+ * for (const { path, message } of problems) console.error(path, message)
  */
 export async function verify(options?: KoaAssetsOptions): Promise<VerifyReport> {
   const room = await import('./inspecting/verify.ts')
@@ -98,7 +102,8 @@ export async function verify(options?: KoaAssetsOptions): Promise<VerifyReport> 
  * @throws TypeError for an invalid option
  * @throws AssetError with the code `manifest-missing` or `manifest-broken`, `precompile-busy` while a
  *   precompile is running, or `publish-failed` when a symbolic link leads out of `public`
- * @example const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
+ * @example
+ * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
  */
 export async function clean(
   options?: KoaAssetsOptions,
@@ -120,7 +125,8 @@ export async function clean(
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
  *   directory that is not a build, `publish-failed` or `compress-failed` when a file cannot be written
- * @example const { kept } = await keep('/srv/app/current/dist', 'dist')
+ * @example
+ * const { kept } = await keep('/srv/app/current/dist', 'dist')
  */
 export async function keep(
   older: string,
@@ -141,7 +147,8 @@ export async function keep(
  * @throws TypeError for an invalid argument
  * @throws AssetError with the code `directory-unusable`, `manifest-missing` or `manifest-broken` for a
  *   directory that is not a build
- * @example const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
+ * @example
+ * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */
 export async function cleanKept(
   directory: string,

@@ -1,5 +1,4 @@
-// The contract of a command (arguments.ts lists them): how it is parsed and run, its help, and where its output
-// goes.
+// The contract of a command (arguments.ts lists them): how it is parsed and run, its help and output.
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { printableLines } from '../printable.ts'
 

@@ -31,7 +31,7 @@ export async function setMtime(path: string, mtimeNs: bigint): Promise<void> {
   await utimes(path, seconds, seconds)
 }
 
-/** An mtime that `setMtime` sets to one no earlier than this: a copy older than its original is not served. */
+/** An mtime that is no earlier than this after `setMtime`: a copy older than its original is not served. */
 export function mtimeNotBefore(mtimeNs: bigint): bigint {
   // The double is up to 120 ns off, and `utimes` truncates it to microseconds.
   return (mtimeNs / 1000n + 2n) * 1000n

@@ -29,7 +29,7 @@ const gzip = promisify(zlib.gzip)
 export const zstd = zstdCompress && promisify(zstdCompress)
 /** With the option `info`. */
 export const unzstd = zstdDecompress && promisify(zstdDecompress)
-/** The numbers of its parameters, which are undefined where Node lacks zstd. */
+/** The numbers of its parameters; NaN where Node lacks zstd. */
 export const ZSTD = {
   level: constants.ZSTD_c_compressionLevel ?? NaN,
   windowLog: constants.ZSTD_c_windowLog ?? NaN

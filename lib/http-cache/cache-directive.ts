@@ -34,12 +34,11 @@ export type Lifetime = number | Duration
  * Directives with a value, written in the order of the keys. Directives without a value may be `true`;
  * `false` and `undefined` write nothing.
  *
- * @example ctx.cacheControl({ public: true, maxAge: '10m', staleWhileRevalidate: '1d' })
+ * @example
+ * ctx.cacheControl({ public: true, maxAge: '10m', staleWhileRevalidate: '1d' })
  */
 export interface CacheDirectiveOptions extends Flags, Lifetimes, FieldLists {
-  /**
-   * Seconds or `'10m'`: how long the response is fresh (RFC 9111 section 5.2.2.1). Also `max_age`, `'max-age'`.
-   */
+  /** Seconds or `'10m'` of freshness (RFC 9111 section 5.2.2.1). Also `max_age`, `'max-age'`. */
   readonly maxAge?: Lifetime | undefined
   /** Seconds or `'10m'`: `maxAge` for shared caches (section 5.2.2.10). Also `s_maxage`, `'s-maxage'`. */
   readonly sMaxage?: Lifetime | undefined

@@ -15,7 +15,8 @@ export interface HttpCacheMethods {
    * Sets `Cache-Control` (RFC 9111 section 5.2.2), replacing what an earlier call wrote. With `target` it
    * sets `<target>-Cache-Control` instead (RFC 9213).
    *
-   * @example ctx.cacheControl('public', { maxAge: '10m' }) // public, max-age=600
+   * @example
+   * ctx.cacheControl('public', { maxAge: '10m' }) // public, max-age=600
    *
    * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
    */
@@ -23,7 +24,8 @@ export interface HttpCacheMethods {
   /**
    * Sets `Expires` (RFC 9111 section 5.3) and `Cache-Control` with the same `max-age`.
    *
-   * @example ctx.expires('15m', 'public') // Expires: in 15 minutes; Cache-Control: public, max-age=900
+   * @example
+   * ctx.expires('15m', 'public') // Expires: in 15 minutes; Cache-Control: public, max-age=900
    *
    * @param lifetime seconds, a duration such as `'15m'`, or the Date at which it ends
    * @throws TypeError as `cacheControl`, and for an invalid lifetime or a `target`
@@ -34,7 +36,8 @@ export interface HttpCacheMethods {
    * are joined. A cache that supports them drops the stored response when `ctx.invalidateCacheGroups` names
    * one of its groups. With the option `groups`, a CDN's own field gets the same groups.
    *
-   * @example ctx.cacheGroups('book-7', 'books') // Cache-Groups: "book-7", "books"
+   * @example
+   * ctx.cacheGroups('book-7', 'books') // Cache-Groups: "book-7", "books"
    *
    * @param groups names of 1 to 32 printable ASCII characters, at most 32 in a response; with the option `groups`,
    * without spaces and commas
@@ -46,7 +49,8 @@ export interface HttpCacheMethods {
    * `Cache-Group-Invalidation` (RFC 9875 section 3). The groups of several calls are joined. A response with a
    * status of 400 or more does not get the field.
    *
-   * @example ctx.invalidateCacheGroups('book-7') // Cache-Group-Invalidation: "book-7"
+   * @example
+   * ctx.invalidateCacheGroups('book-7') // Cache-Group-Invalidation: "book-7"
    *
    * @param groups as for `cacheGroups`
    * @throws TypeError as `cacheGroups`; Error for a safe method such as GET, for which caches ignore the field
@@ -69,7 +73,7 @@ declare module 'koa' {
   }
 }
 
-// One for all copies of a release: Jest may load it both as ES modules and as CommonJS. The build knows the release.
+// One for all copies of a release: Jest may load it as ES modules and as CommonJS. The build knows the release.
 const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
 
 type WithState = ExtendableContext & { [STATE]?: RequestState }

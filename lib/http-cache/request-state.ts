@@ -49,9 +49,7 @@ export class RequestState {
   hasValidators = false
   /** Whether the directives allow shared caches to store the response's cookies. */
   sharesCookies = false
-  /**
-   * The defaults of the innermost koaHttpCache that has any and behind which nothing was written about caching.
-   */
+  /** Those of the innermost koaHttpCache that has any, if nothing behind it wrote about caching. */
   defaults: Defaults | undefined = undefined
   /** The cache groups of the response, and those that it invalidates (RFC 9875). */
   groups: readonly string[] = NONE

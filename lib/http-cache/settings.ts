@@ -30,8 +30,9 @@ export interface HttpCacheOptions {
    * whose route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
    * `Authorization`, or if a cookie was set or read (`ctx.cookies.get`, `ctx.session`). Default: none.
    *
-   * @example koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] }) koaHttpCache({ cacheControl: 'private,
-   * max-age=60' })
+   * @example
+   * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })
+   * koaHttpCache({ cacheControl: 'private, max-age=60' })
    */
   readonly cacheControl?: CacheDirective | readonly CacheDirective[] | (string & {}) | undefined
   /** The lifetime of the same responses, as `ctx.expires` writes it: seconds or `'10m'`. Default: none. */
@@ -39,8 +40,9 @@ export interface HttpCacheOptions {
   /**
    * Returns a string that is mixed into every ETag of `ctx.fresh`, so that a deploy invalidates every page: the
    * deploy's ID, `ctx.assets.version`, `versionOf('views')`. A route that gives only a date then gets an ETag
-   * as well, and If-Modified-Since alone is a 200, since a date shows no new version. The empty string and `undefined` are not mixed in. Methods other than GET, HEAD and QUERY are
-   * evaluated without it: a deploy changes no state that they overwrite. Default: none.
+   * as well, and If-Modified-Since alone is a 200, since a date shows no new version. The empty string and
+   * `undefined` are not mixed in. Methods other than GET, HEAD and QUERY are evaluated without it: a deploy
+   * changes no state that they overwrite. Default: none.
    *
    * Any other result fails the request with a TypeError.
    */
@@ -60,7 +62,8 @@ export interface HttpCacheOptions {
    * (Cloudflare), `xkey` (Varnish). They are separated by commas if the field's name contains `tag`, else by
    * spaces. Default: none.
    *
-   * @example koaHttpCache({ groups: { header: 'Surrogate-Key' } })
+   * @example
+   * koaHttpCache({ groups: { header: 'Surrogate-Key' } })
    */
   readonly groups?: GroupOptions | undefined
   /** Give the reason for the response in `X-Http-Cache`. Default: true in development (`NODE_ENV`). */

@@ -38,9 +38,7 @@ const DICTIONARY_KEY = /^[a-z*][a-z0-9_.*-]*$/
 const BARE_ITEM = /^(?:-?\d{1,15}|-?\d{1,12}\.\d{1,3}|[a-z*][!#$%&'*+.^_`|~0-9a-z-]*)$/i
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 
-/**
- * Targeted fields are dictionaries (RFC 9213 section 2.1), which caches ignore as a whole if one member is wrong.
- */
+/** Targeted fields are dictionaries (RFC 9213 section 2.1); one wrong member makes caches ignore all of it. */
 type Syntax = 'list' | 'dictionary'
 
 type Directives = ReadonlyMap<string, DirectiveValue>

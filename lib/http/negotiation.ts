@@ -9,8 +9,8 @@ interface Offer {
 }
 
 /**
- * The offer with the highest weight; among equals the smallest. Identity without the header, although any
- * coding is then acceptable, and where no offer is.
+ * The offer with the highest weight; among equals the smallest. Identity without the header, although any coding
+ * is then acceptable, and when no offer is acceptable.
  * @param offers including identity
  */
 export function chooseCoding<T extends Offer>(

@@ -237,7 +237,7 @@ for (const wrong of [
   })
 }
 
-test('ETG-04 a list, W/, *, a tag without quotes, a comma inside of quotes', t => {
+test('ETG-04 a list, W/, *, a tag without quotes, a comma inside quotes', t => {
   for (const list of [
     '"x"',
     'W/"x"',
@@ -563,7 +563,7 @@ test('S68 HTTP/1.0 requests are taken for those of proxies, not of browsers', t 
   t.false(isLocal({ ...request, httpVersion: '1.0' }, NONE))
 })
 
-test('S69 a frame of another site is not this machine, a link is', t => {
+test('S69 a frame on another site does not count as this machine, a link does', t => {
   const headers = {
     host: 'localhost',
     'sec-fetch-site': 'cross-site',

@@ -114,7 +114,7 @@ test('S14 the prefix ends at a segment', async t => {
   }
 })
 
-test('S22 a NUL is refused under the prefix and goes on elsewhere', async t => {
+test('S22 a NUL is refused under the prefix and passed on elsewhere', async t => {
   const fronts = await makeFronts(t, makeStronghold(t))
   for (const target of ['/%00', '/robots.txt%00', '/%00/assets/app.js', '/robots.txt%00.png']) {
     await isNotOurs(t, fronts, target)

@@ -32,9 +32,7 @@ export interface DeltaSavings {
   readonly files: number
   /** Their total size, in bytes. */
   readonly bytes: number
-  /**
-   * Total size of what would be sent without them: for each, the smallest representation of its file, in bytes.
-   */
+  /** Bytes that would be sent without them: for each, the smallest representation of its file. */
   readonly insteadOf: number
 }
 

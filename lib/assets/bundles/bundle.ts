@@ -9,9 +9,7 @@ export interface Bundle {
   readonly names: readonly string[]
   /** Undefined for an unknown name. */
   readonly entry: (name: string) => BundleEntry | undefined
-  /**
-   * Everything that an entry uses, by imports of any kind and by URLs; undefined where the manifest does not say.
-   */
+  /** All that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
   /** Files that the tags of some entry name. */
   readonly tagged: ReadonlySet<string>

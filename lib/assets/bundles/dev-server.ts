@@ -36,7 +36,7 @@ export interface DevServerStatus {
   readonly changed: Readonly<Record<string, number>>
 }
 
-/** Where it responds with this. */
+/** The path below its base at which it does. */
 export const STATUS = '@koa-fresh-assets'
 
 /** @param dir the directory of the build */

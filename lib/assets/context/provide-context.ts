@@ -13,7 +13,8 @@ export interface AssetContext {
   /**
    * The view helpers of the app that the request's path belongs to; templates read them from `ctx.state.assets`.
    *
-   * @example ctx.assets.stylesheet('app')
+   * @example
+   * ctx.assets.stylesheet('app')
    * // <link href="/assets/app.css" type="text/css" rel="stylesheet">
    * ctx.assets.app('admin').path('menu.js') // /assets/admin/menu.js
    */
@@ -21,13 +22,15 @@ export interface AssetContext {
   /**
    * Lets the browser fetch assets while the page is still being generated: see {@link Preload}.
    *
-   * @example ctx.preload('app.css', 'inter-400.woff2')
+   * @example
+   * ctx.preload('app.css', 'inter-400.woff2')
    */
   preload: Preload
   /**
    * Responds with one file: see {@link SendFile}.
    *
-   * @example await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
+   * @example
+   * await ctx.sendFile(`${report.id}.pdf`, { root: 'data/reports', download: report.title + '.pdf' })
    */
   sendFile: SendFile
 }

@@ -18,7 +18,8 @@ import { isCanonicalBelow } from '../urls/canonical-path.ts'
  * says otherwise.
  *
  * @param path decoded, relative to `root`: `2024/May report.pdf`; one slash in front makes no difference
- * @example await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
+ * @example
+ * await ctx.sendFile(ctx.params.file, { root: 'data/uploads' })
  * @throws an error with status 404 for a file that does not exist, a directory, a dotfile, and a path or a
  *   symbolic link that leads out of `root`
  * @throws {TypeError} for a wrong option

@@ -59,7 +59,7 @@ export async function checkViews(
     return found.flatMap(literal => {
       const { helper, name, isCertain } = literal
       const key = `${helper} ${isCertain} ${name}`
-      // A partial's names are in many views.
+      // The names in a partial belong to many views.
       if (!known.has(key)) known.set(key, problemOf(literal))
       const problem = known.get(key)
       if (!problem) return []

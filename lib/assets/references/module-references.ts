@@ -4,8 +4,7 @@ import { makeReference, type Reference } from './references.ts'
 
 /**
  * Finds every reference whose specifier is a literal, in order.
- * @param giveUp is called with the offset at which text that seems to have references cannot be parsed; none are
- * found
+ * @param giveUp is called with the offset at which text with apparent references cannot be parsed; none are found
  */
 export type FindModuleReferences = (code: string, giveUp?: (at: number) => void) => Reference[]
 

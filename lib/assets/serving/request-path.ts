@@ -95,9 +95,7 @@ export function isBelow(path: string, urlPath: string): boolean {
 
 type MountPaths = Pick<Settings['mounts'][number], 'urlPath' | 'published'>
 
-/**
- * Whether a mount may have the file of a path, decoded or not: what the apps publish there does not belong to it.
- */
+/** Whether a mount may have the file of a path, decoded or not: what the apps publish there is not the mount's. */
 export function isMounted(path: string, { urlPath, published }: MountPaths): boolean {
   return isBelow(path, urlPath) && (published === undefined || !isBelow(path, published))
 }

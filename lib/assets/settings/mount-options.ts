@@ -109,7 +109,8 @@ export interface MountOptions {
    * stylesheet, source map, image, font, media, archive or data file remains a 404, and so do those that
    * `except` names: a RegExp, or a function of the decoded URL path. Default: none.
    *
-   * @example { file: 'index.html', except: /^\/api\// }
+   * @example
+   * { file: 'index.html', except: /^\/api\// }
    * @example
    * async ctx => `<!doctype html><title>Shop</title>${ctx.assets.entry('src/main.tsx')}<div id="root"></div>`
    */

@@ -52,7 +52,8 @@ export interface LayeredOptions {
    * A package that is not installed, or is not made of modules, is an AssetError on every page in development and
    * in precompile.
    *
-   * @example ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
+   * @example
+   * ['preact', 'preact/hooks', { '@fontsource/inter': ['latin-400.css'] }]
    */
   packages?: string | PackageFiles | readonly (string | PackageFiles)[] | undefined
   /**
@@ -66,7 +67,8 @@ export interface LayeredOptions {
    * Bare module specifiers, each with the name of an asset or an absolute URL. `importMap()` contains them in
    * every environment; with `fingerprint`, imports of them in modules are rewritten as well. Default: none.
    *
-   * @example { confetti: 'vendor/confetti.js' }
+   * @example
+   * { confetti: 'vendor/confetti.js' }
    */
   imports?: Readonly<Record<string, string | undefined>> | undefined
   /**
@@ -87,7 +89,8 @@ export interface LayeredOptions {
 /**
  * Options by the name of the environment in which they apply.
  *
- * @example { staging: { fingerprint: true } }
+ * @example
+ * { staging: { fingerprint: true } }
  */
 export type Configure = Readonly<Record<string, LayeredOptions | undefined>>
 
@@ -110,7 +113,8 @@ export interface LiveOptions {
    * Host names, without port, that are trusted as `localhost` is, whatever address a request comes from: for
    * a server in a container, or a phone in the same network. Default: none.
    *
-   * @example ['my-machine.local']
+   * @example
+   * ['my-machine.local']
    */
   hosts?: readonly string[] | undefined
   /**
@@ -168,7 +172,8 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * Globs of the project's views, relative to `root`: `precompile` and `verify` look in them for names of
    * assets that do not exist. Default: none.
    *
-   * @example 'apps/*&#47;views/**&#47;*.ejs'
+   * @example
+   * 'apps/*&#47;views/**&#47;*.ejs'
    */
   views?: string | readonly string[] | undefined
   /**
@@ -176,7 +181,8 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * longest matching URL path comes first; a file that a mount lacks is looked for in those with shorter paths,
    * then in `public`. A mount of `public` leaves what is under `prefix` to the apps. Default: none.
    *
-   * @example { '/static': 'build/app', '/docs': { dir: 'docs/html', index: 'index.html' } }
+   * @example
+   * { '/static': 'build/app', '/docs': { dir: 'docs/html', index: 'index.html' } }
    */
   mounts?: Readonly<Record<string, string | MountOptions | undefined>> | undefined
   /**
@@ -187,7 +193,8 @@ export interface KoaAssetsOptions extends LayeredOptions {
    * Content-Length and other fields that are computed from the file, and values that a header cannot
    * contain, are a TypeError: at start, or when a function returns them, with a 500.
    *
-   * @example path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
+   * @example
+   * path => (path.endsWith('.pdf') ? { 'X-Robots-Tag': 'noindex' } : undefined)
    */
   headers?: ByPath<HeaderValues> | undefined
   /**

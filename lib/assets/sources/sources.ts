@@ -103,8 +103,8 @@ export class AppSources {
   }
 
   /**
-   * The source for a name, after refreshing the listing. A name that is not found is looked up again
-   * after verifying it.
+   * The source for a name, after refreshing the listing. A name that is not found is looked up again after the
+   * listing has been verified.
    * @param skipped files that turned out to be unreadable
    */
   async find(name: string, skipped?: ReadonlySet<string>): Promise<Source | undefined> {

@@ -51,8 +51,10 @@ type Helper = keyof NamesByHelper
 /**
  * The names that a helper takes, by default those of `path` and `url`. Without `assets.d.ts` it is `string`.
  *
- * @example path(`flags/${country}.svg` as AssetName)
- * @example stylesheet(theme as AssetName<'stylesheet'>)
+ * @example
+ * path(`flags/${country}.svg` as AssetName)
+ * @example
+ * stylesheet(theme as AssetName<'stylesheet'>)
  */
 export type AssetName<Of extends Helper = 'path'> = NamesByHelper[Of]
 

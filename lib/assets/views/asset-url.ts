@@ -110,8 +110,10 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
     /**
      * The URL path, without host; not escaped for HTML. Also for a bundle's file, by the name of its source.
      *
-     * @example path('application.js') // /assets/application.js
-     * @example path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
+     * @example
+     * path('application.js') // /assets/application.js
+     * @example
+     * path('src/hero.png') // /static/assets/hero-B1a2C3d4.png
      */
     path: ((name: string, options?: MountChoice) => pathOf(name, options).url) as OfName<
       'path',
@@ -121,7 +123,8 @@ export function urlHelpers(urlOf: UrlOf, pathOf: UrlOf) {
     /**
      * The URL, with `host` where that option is set; not escaped for HTML.
      *
-     * @example url('application.js') // https://cdn.example/assets/application.js
+     * @example
+     * url('application.js') // https://cdn.example/assets/application.js
      */
     url: ((name: string, options?: MountChoice) => urlOf(name, options).url) as OfName<
       'path',

@@ -146,7 +146,8 @@ export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
      * In development (the mount's `dev`) the tags lead to Vite's dev server, whose `base` must be the
      * mount's URL path.
      *
-     * @example entry('src/main.tsx', { nonce, reactRefresh: true })
+     * @example
+     * entry('src/main.tsx', { nonce, reactRefresh: true })
      * // <link href="/static/assets/main-CZTearZk.css" type="text/css" rel="stylesheet" …>
      * // <script src="/static/assets/main-Cwg7rssR.js" type="module" …></script>
      * // <link href="/static/assets/shared-DgfC_S5W.js" rel="modulepreload" …>
@@ -160,10 +161,11 @@ export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
     entry: write,
 
     /**
-     * The same as data, for code that writes tags itself: React's `bootstrapModules`, other template engines,
-     * tests.
+     * The same as data, for code that writes tags itself: React's `bootstrapModules`, templates, tests.
      *
-     * @example const { scripts, stylesheets } = entryFiles('src/main.tsx') renderToPipeableStream(<App />, {
+     * @example
+     * const { scripts, stylesheets } = entryFiles('src/main.tsx')
+     * renderToPipeableStream(<App />, {
      *   bootstrapModules: scripts.map(({ href, integrity }) => ({ src: href, integrity }))
      * })
      * @throws as `entry` does

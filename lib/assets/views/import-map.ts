@@ -77,7 +77,8 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
      * options `imports` and `packages`, on one line. Place it before the first module. Without fingerprints it
      * contains only the latter two.
      *
-     * @example importMap({ nonce: 'r4nd0m', entry: 'app' })
+     * @example
+     * importMap({ nonce: 'r4nd0m', entry: 'app' })
      * // <script type="importmap" nonce="r4nd0m">{"imports":{
      * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
      */

@@ -46,9 +46,11 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     /**
      * A `<script>` for each name. `.js` is appended to a name without a known extension.
      *
-     * @example javascript('application', { defer: true })
+     * @example
+     * javascript('application', { defer: true })
      * // <script src="/assets/application.js" type="text/javascript" defer="defer"></script>
-     * @example javascript('application', { type: 'module', modulepreload: true })
+     * @example
+     * javascript('application', { type: 'module', modulepreload: true })
      * // <script src="/assets/application-<32 hex>.js" type="module" …></script>
      * // <link href="/assets/dial-<32 hex>.js" rel="modulepreload" integrity="…" …>
      * @throws {TypeError} without a name, and for `modulepreload` without `type: 'module'`
@@ -67,7 +69,8 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     /**
      * A stylesheet `<link>` for each name. `.css` is appended to a name without a known extension.
      *
-     * @example stylesheet('main', { media: 'print' })
+     * @example
+     * stylesheet('main', { media: 'print' })
      * // <link href="/assets/main.css" type="text/css" rel="stylesheet" media="print">
      * @throws {TypeError} without a name
      */
@@ -80,7 +83,8 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     /**
      * The `<link>` of the site's icon, by default `favicon.ico`.
      *
-     * @example favicon()
+     * @example
+     * favicon()
      * // <link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">
      */
     favicon: ((name = 'favicon.ico', options: MountChoice & Attributes = {}) => {
@@ -108,7 +112,8 @@ export function liveHelpers(src: string | undefined) {
      * reloads it, and an error is shown. Empty unless the environment is `development` and the request
      * comes from this machine (the option `live`).
      *
-     * @example live({ nonce })
+     * @example
+     * live({ nonce })
      * // <script src="/assets/-/live.js" type="module" async="async" nonce="…"></script>
      * @throws {TypeError} for an unknown option
      */

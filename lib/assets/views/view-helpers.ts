@@ -39,7 +39,8 @@ export interface ViewHelpers
   /**
    * The helpers of another app.
    *
-   * @example app('admin').path('menu.css') // /assets/admin/menu.css
+   * @example
+   * app('admin').path('menu.css') // /assets/admin/menu.css
    * @throws {TypeError} for an app that does not exist
    */
   readonly app: (name: AppName) => ViewHelpers

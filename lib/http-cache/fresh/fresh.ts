@@ -26,8 +26,10 @@ export interface Fresh {
    * resolves to `false`. For GET, HEAD and QUERY it sets `ETag` and `Last-Modified`; responses to other methods
    * must not carry the validators of the previous state (section 9.3.4).
    *
-   * @example ctx.cacheControl('private', { maxAge: '10m' }) await ctx.fresh({ etag: book.revision, lastModified:
-   * book.updatedAt }) ctx.body = await render(book)
+   * @example
+   * ctx.cacheControl('private', { maxAge: '10m' })
+   * await ctx.fresh({ etag: book.revision, lastModified: book.updatedAt })
+   * ctx.body = await render(book)
    *
    * @param state an ETag, a Date, `{ etag, lastModified, weak }`, or `null` for a resource that does not
    *   exist yet; or a promise of one
@@ -38,7 +40,8 @@ export interface Fresh {
    * With `{ halt: false }` it never halts: it resolves to the status 304 or 412 that the response should
    * have, else to `false`. The response has that status if the route then sets neither a body nor a status.
    *
-   * @example if (await ctx.fresh(book.updatedAt, { halt: false })) return
+   * @example
+   * if (await ctx.fresh(book.updatedAt, { halt: false })) return
    */
   (state: GivenValidators, options: FreshOptions): Promise<FreshOutcome>
 }

@@ -17,7 +17,8 @@ export interface ResourceState {
    * by its content: plain objects, arrays, dates, bytes, and objects with a `toJSON` method. Anything else is a
    * TypeError.
    *
-   * @example await ctx.fresh({ etag: [book.id, book.revision] })
+   * @example
+   * await ctx.fresh({ etag: [book.id, book.revision] })
    */
   readonly etag?: string | number | bigint | readonly unknown[] | object | null | undefined
   /** The time of the last modification, truncated to whole seconds (RFC 9110 section 8.8.2). */

@@ -305,7 +305,7 @@ test('BND-16 in a directory that was not emptied the old files are listed where 
   )
 })
 
-test('BND-16 builds of esbuild and webpack are known by their metafile and stats, wherever they were moved', async t => {
+test('BND-16 builds of esbuild and webpack are known by their metafile and stats, even after they were moved', async t => {
   const project = makeProject(t, { 'main.js': 'console.log(1)', 'other.js': '' })
   const bundle = async (moved: string) => {
     const { metafile } = await buildWithEsbuild({

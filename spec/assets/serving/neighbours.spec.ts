@@ -460,7 +460,7 @@ test('a built site restores a file that was removed', async t => {
   t.deepEqual([status, bytes.length], [200, 2 ** 21])
 })
 
-test('a deploy from another checkout leaves big files and compressed copies served', async t => {
+test('after a deploy from another checkout big files and compressed copies are still served', async t => {
   const files = { 'film.bin': Buffer.alloc(2 ** 21, 'x'), 'app.js': '/* go */'.repeat(100) }
   const site = await makeFingerprinted(t, 'precompiled', files)
   const [film, app] = [await site.path('film.bin'), await site.path('app.js')]

@@ -19,7 +19,7 @@ function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
   return web
 }
 
-test('SET-01 without options and NODE_ENV it is development: compile, no fingerprints', t => {
+test('SET-01 without options and NODE_ENV the environment is development: compile, no fingerprints', t => {
   for (const env of [{}, { NODE_ENV: '' }, { NODE_ENV: 'development' }]) {
     const settings = settle(undefined, env)
     t.is(settings.env, 'development')

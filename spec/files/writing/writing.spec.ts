@@ -58,7 +58,7 @@ test('a copy has the mode and the mtime of any other target', async t => {
   t.true(hasMtime(statSync(target, { bigint: true }), THEN))
 })
 
-test('a target is replaced, not written into: who reads the old one goes on reading it', async t => {
+test('a target is replaced, not overwritten: whoever is reading the old one can finish', async t => {
   const root = makeProject(t, { 'a.css': 'old' })
   const target = join(root, 'a.css')
   const { open } = await import('node:fs/promises')

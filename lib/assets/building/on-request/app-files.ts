@@ -1,5 +1,4 @@
-// How the files of an app get into `public`, and which URLs pages use for them: chosen once, when the pipeline is
-// made.
+// How the files of an app get into `public`, and their URLs in pages: chosen once, when the pipeline is made.
 import type { AssetError } from '../../../errors.ts'
 import type { Stamp } from '../../../files/disk.ts'
 import type { AppSettings } from '../../settings/settings.ts'

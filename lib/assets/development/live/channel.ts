@@ -21,9 +21,7 @@ const SETTLED_MS = 20
 /** Milliseconds. A server that is being closed waits for its connections. */
 const TICK_MS = 500
 
-/**
- * Milliseconds between two checks without an event, which may be lost, and the share of a core that they may cost.
- */
+/** Milliseconds between checks without an event, which may be lost, and the share of a core that they may use. */
 const LOOK_EVERY_MS = 2000
 const MAX_LOAD = 0.02
 

@@ -10,10 +10,7 @@ import { composed } from '../request-path.ts'
 
 /** What a folder has, by composed names. */
 interface Listing {
-  /**
-   * Whether it is a folder, and not a link. Undefined for one that has too many names, or only lets its files be
-   * opened.
-   */
+  /** Whether it is a folder, not a link. Undefined if it has too many names, or only lets its files be opened. */
   readonly isFolder: ReadonlyMap<string, boolean> | undefined
   /** The files with deltas beside them. */
   readonly withDeltas: ReadonlySet<string>

@@ -104,7 +104,7 @@ test('a plain file beside a Sass file of the same name, added and removed before
 })
 
 for (const way of ['moved away', 'removed', 'swapped by a link']) {
-  test(`a source directory that is ${way} and replaced goes on being watched in its new place`, async t => {
+  test(`a source directory that is ${way} and replaced is still watched in its new place`, async t => {
     const root = makeProject(t, { 'apps/web/assets/x/app.css': 'old' })
     const assets = join(root, 'apps/web/assets')
     if (way === 'swapped by a link') {
