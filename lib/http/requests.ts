@@ -54,8 +54,8 @@ export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
 /**
- * Where the browser says nothing, a request that names `text/html` as acceptable counts as a navigation, and
- * for a path whose last segment has no dot one that accepts anything does: curl, monitors, link previews.
+ * Where the browser says nothing, a request that names `text/html` as acceptable counts as a navigation, and so
+ * does one that accepts anything, for a path whose last segment has no dot: curl, monitors, link previews.
  */
 export function isNavigation(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,

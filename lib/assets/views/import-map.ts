@@ -25,7 +25,7 @@ type MapEntry = readonly [specifier: string, asset: AssetUrl]
 /** A specifier that is a path includes the host: a relative import is resolved against the URL of its module. */
 function published(host: string, assets: AppAssets, entry: ImportMapOptions['entry']): MapEntry[] {
   const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
-  // After the entry was looked up, whose name is checked with packages as well.
+  // Only now: with packages too, the entry's name was to be checked first.
   if (assets.bareImports) return []
   return [...found].flatMap(([at, { path, integrity, specifiers = [] }]) => {
     if (!isModulePath(at)) return []

@@ -1,4 +1,4 @@
-// Shows what is broken above the page, in a shadow root, which styles of the page do not reach.
+// Shows what is broken, in front of the page: in a shadow root, which the page's styles do not reach.
 
 /** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} LinkedReport */
 
