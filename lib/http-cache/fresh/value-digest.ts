@@ -70,7 +70,7 @@ function validTime(date: Date): number {
   return time
 }
 
-/** Whether the own keys are the whole content: an object literal of any realm, or one without a prototype. */
+/** Whether the own keys are all of the content: an object literal of any realm, or one without a prototype. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === null || prototype === Object.prototype) return true

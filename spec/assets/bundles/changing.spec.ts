@@ -247,7 +247,7 @@ test.serial('a page costs one stat of the manifest per `revalidate`, and no read
   t.deepEqual(calls, [...look, ...look])
 })
 
-test.serial('a manifest that is gone, or as it was, changes nothing', async t => {
+test.serial('a manifest that disappears, or is unchanged, changes nothing', async t => {
   await run('gone')
   const manifest = join(root, 'gone/.vite/manifest.json')
   const pages = pagesOf(options('gone'))

@@ -311,7 +311,7 @@ for (const [what, forge] of Object.entries(FORGED)) {
   }
 }
 
-test('S71 concurrent requests for one delta decode it once, and all are sent it', async t => {
+test('S71 concurrent requests for one delta decode it once, and all of them get it', async t => {
   const site = await make(t, { memory: { maxFileBytes: 0 } })
   const asked = Array.from({ length: 50 }, () => site.ask(APP, { headers: offering(OLD) }))
   for (const { bytes } of await Promise.all(asked)) t.deepEqual(bytes, deltaSent(OLD, NEW))

@@ -183,7 +183,7 @@ const mtimeOf = (path: string) => statSync(path).mtimeMs / 1000
 const ignore = () => undefined
 const ago = (seconds: number) => Date.now() / 1000 - seconds
 
-test('a lock is held by one, and free once it is released', async t => {
+test('a lock has one holder, and is free once it is released', async t => {
   const directory = makeProject(t)
   const held = await lock(directory, ignore)
   await t.throwsAsync(lock(directory, ignore), {
