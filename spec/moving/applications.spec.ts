@@ -1,4 +1,5 @@
-// Layers of six applications before and after the move: every difference is listed in differences.ts, with who is right.
+// Layers of six applications before and after the move: every difference is listed in differences.ts, with who is
+// right.
 import { readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'

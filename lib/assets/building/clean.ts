@@ -38,7 +38,10 @@ export interface CleanOptions {
 }
 
 export interface CleanReport {
-  /** URL paths, of `cleanKept` paths in the directory, of the removed files without their compressed copies and deltas; sorted. */
+  /**
+   * URL paths, of `cleanKept` paths in the directory, of the removed files without their compressed copies and
+   * deltas; sorted.
+   */
   readonly removed: readonly string[]
   /** Total size of the removed files, their compressed copies and deltas, in bytes. */
   readonly bytes: number

@@ -33,7 +33,9 @@ export interface Progress {
 export interface PrecompileOptions {
   /** Called after each asset of each stage. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there". */
+  /**
+   * Overrides the option `minify` of every app. Default: each app's own, which by default is "if esbuild is there".
+   */
   readonly minify?: boolean | undefined
   /**
    * Aborting it rejects with its reason, and the previous manifest and its files stay. The final
