@@ -182,7 +182,7 @@ soakTest('the same in code: built, verified, minified', async t => {
 const deployPage = readPage('docs/deploy.md')
 const server = deployPage.take('What these files expect')
 
-soakTest('the server answers /health, and trusts a proxy about who asks', async t => {
+soakTest('the server answers /health, and takes the address of the client from a proxy', async t => {
   const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
   await site.run('npx koa-fresh-assets init')
   await site.follow(server)

@@ -1,4 +1,4 @@
-// The types of names: any text or, with the file that the command `types` writes, what exists.
+// The types of the names that helpers take: any string or, with `assets.d.ts`, only the names that exist.
 
 declare global {
   /**

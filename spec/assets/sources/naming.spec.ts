@@ -395,7 +395,7 @@ test('names that differ only in case are two names, each with its own bytes', as
   t.deepEqual(errors, [])
 })
 
-test('any name that a file may be given is found, and leads to nothing but that file', async t => {
+test('a file is found under any name that it can have, and once it is gone its name is a 404', async t => {
   const root = makeProject(t, { 'apps/web/assets/x/keep': '' })
   const { port, errors } = await makeFront(t, { root, env: 'test' })
   const letters = fc.constantFrom(
