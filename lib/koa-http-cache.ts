@@ -163,7 +163,9 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
   // Weak, because an upstream middleware may compress the content.
   const etag = `W/"${digestOf(content)}"`
   const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
-  const isVersioned = settings.version?.(ctx) !== undefined
+  const { headers } = ctx.req
+  const asksByDate = 'if-modified-since' in headers && !('if-none-match' in headers)
+  const isVersioned = asksByDate && settings.version?.(ctx) !== undefined
   const status = state.evaluate(validators, settings, isVersioned)
   if (status !== undefined) state.verdict ??= { status, validators }
 }

@@ -182,17 +182,20 @@ soakTest('the same in code: built, verified, minified', async t => {
 const deployPage = readPage('docs/deploy.md')
 const server = deployPage.take('What these files expect')
 
-soakTest('the server answers /health, and takes the address of the client from a proxy', async t => {
-  const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
-  await site.run('npx koa-fresh-assets init')
-  await site.follow(server)
-  await site.run('PORT=3001 HOST=127.0.0.1 node server.js')
-  const { status, text } = await site.ask('/health')
-  t.deepEqual([status, text], [200, 'ok'])
-  const headers = { 'X-Forwarded-For': '192.0.2.7' }
-  t.is((await site.ask('/', { headers })).text, 'Hello, 192.0.2.7')
-  t.is((await site.ask('/none')).status, 404)
-})
+soakTest(
+  'the server answers /health, and takes the address of the client from a proxy',
+  async t => {
+    const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
+    await site.run('npx koa-fresh-assets init')
+    await site.follow(server)
+    await site.run('PORT=3001 HOST=127.0.0.1 node server.js')
+    const { status, text } = await site.ask('/health')
+    t.deepEqual([status, text], [200, 'ok'])
+    const headers = { 'X-Forwarded-For': '192.0.2.7' }
+    t.is((await site.ask('/', { headers })).text, 'Hello, 192.0.2.7')
+    t.is((await site.ask('/none')).status, 404)
+  }
+)
 
 // docs/coming-from.md
 

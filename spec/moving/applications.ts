@@ -43,6 +43,12 @@ function page(ctx: Context): void {
   ctx.body = PAGE
 }
 
+function everyPath(app: Koa): void {
+  const router = new Router()
+  router.get(/.*/, page)
+  app.use(router.routes())
+}
+
 /** What stands for the headers that an application sets on all its responses. */
 function framing(value: string): Layer {
   return app =>
@@ -137,11 +143,7 @@ const outline: Application = {
   compressed: ['build/app'],
   before: outlineBefore,
   after: outlineAfter,
-  behind(app) {
-    const router = new Router()
-    router.get(/.*/, page)
-    app.use(router.routes())
-  },
+  behind: everyPath,
   paths: {
     script: '/static/assets/index-0a1b2c3d.js',
     image: '/images/avatar.png',
@@ -483,11 +485,7 @@ const misskey: Application = {
   front: framing('DENY'),
   before: misskeyBefore,
   after: misskeyAfter,
-  behind(app) {
-    const router = new Router()
-    router.get(/.*/, page)
-    app.use(router.routes())
-  },
+  behind: everyPath,
   paths: {
     script: '/assets/app.0a1b2c3d.js',
     image: '/static-assets/icon.png',
