@@ -214,7 +214,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
 const BATCHES = cases(6, 30)
-const UNREAD = cases(12_000, 240_000)
+const UNREAD = cases(30_000, 240_000)
 const READ_LATE = cases(500, 3000)
 // More than the kernel takes of a client that does not read, and more requests than one read brings.
 const LATE_TEXT = 'a'.repeat(8000)
