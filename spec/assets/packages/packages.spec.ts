@@ -331,7 +331,7 @@ for (const [what, packages, message] of [
     /^the option packages names the package unheard-of, which is not installed: run npm install unheard-of$/
   ],
   [
-    'a mistyped package, with the installed one in front',
+    'a mistyped package that an installed one is like',
     'tipp/more',
     /^the option packages names the package tipp, which is not installed: did you mean 'tip', which is\? If not, run npm install tipp$/
   ],
