@@ -1,4 +1,4 @@
-// docs/http-caching.md
+// The pages about serving and caching; docs/http-caching.md first.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import test from 'ava'
@@ -6,14 +6,12 @@ import ejs from 'ejs'
 import Koa from 'koa'
 import supertest from 'supertest'
 import { builtInCompilers } from '../../lib/assets/compilers/built-in.ts'
-import { LIVE } from '../../lib/assets/settings/option-table.ts'
 import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
 import { FILE_EXTENSIONS } from '../../lib/assets/serving/directories/fallback.ts'
-import { MOUNT } from '../../lib/assets/settings/mount-options.ts'
 import { canMakeDeltas } from '../../lib/files/delta-format.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 
@@ -84,7 +82,7 @@ soakTest('the default of the page is private once a cookie was read', async t =>
   t.is((await site.ask('/hello')).headers['cache-control'], 'private, max-age=60')
 })
 
-test('an edited template and a new stylesheet each change the ETag', async t => {
+soakTest('an edited template and a new stylesheet each change the ETag', async t => {
   const site = makeExample(t, {
     'assets/app.css': 'p {}',
     'views/page.html': 'one',
@@ -203,14 +201,6 @@ const [tag] = livePage.take('')
 const [options] = livePage.take('Options').map(asBody)
 const [withNonce] = livePage.take('With a Content-Security-Policy')
 
-test('the table names every option of live, and no other', t => {
-  const named = Array.from(livePage.text.matchAll(/^\| `(\w+)` /gm), ([, name = '']) => name)
-  t.deepEqual(named.toSorted(), Object.keys(LIVE).toSorted())
-  for (const [, editor = ''] of LIVE.editor.expected.matchAll(/'([^']+)'/g)) {
-    t.true(livePage.text.includes(`\`${editor}\``), editor)
-  }
-})
-
 test('the tags of the page lead to the script', async t => {
   let given: KoaAssetsOptions = {}
   evaluate(options ?? '', { koaAssets: (options: KoaAssetsOptions) => (given = options) })
@@ -236,11 +226,6 @@ test('the tags of the page lead to the script', async t => {
 const mountsPage = readPage('docs/mounts.md')
 const [example = ''] = mountsPage.take('').map(asBody)
 const only = mountsPage.take('Without assets of your own')
-
-test('the table names every option of a mount, and no other', t => {
-  const named = Array.from(mountsPage.text.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)
-  t.deepEqual(new Set(named), new Set(Object.keys(MOUNT)))
-})
 
 test('MNT-06 the page lists every extension that gets no fallback, and no other', t => {
   const [, list = ''] =

@@ -60,6 +60,10 @@ export function readPage(path: string) {
   }
 }
 
+/** What the tags of a page lead to. */
+export const urlsIn = (html: string): readonly string[] =>
+  Array.from(html.matchAll(/(?:href|src)="([^"]+)"/g), ([, url = '']) => url)
+
 /** A block without its imports, as the body of a function. */
 export const asBody = ({ text }: Block): string => text.replaceAll(/^import .*$/gm, '')
 

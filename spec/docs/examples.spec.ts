@@ -1,0 +1,544 @@
+// The pages whose code blocks are programs and commands: they are followed in processes of their own, from
+// docs/getting-started.md on. `npm test` goes the way of a new application; the rest is in the soak lane.
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import type { Middleware } from 'koa'
+import { COMMANDS, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
+import type { KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { blocksLeft, evaluate, makeExample, readPage, urlsIn } from '../support/examples.ts'
+import { makeSite } from '../support/site.ts'
+import { until } from '../support/until.ts'
+import { withDigest } from '../support/digest.ts'
+import { soakTest } from '../support/soak.ts'
+
+const gettingStartedPage = readPage('docs/getting-started.md')
+const one = gettingStartedPage.take('One app')
+const production = gettingStartedPage.take('To production')
+const several = gettingStartedPage.take('Several apps')
+const typescript = gettingStartedPage.take('TypeScript')
+const compiled = gettingStartedPage.take('Compiled by tsc')
+const commonjs = gettingStartedPage.take('CommonJS')
+
+test('from an empty folder to production: a page, its stylesheet, and fingerprints', async t => {
+  const site = makeExample(t, { 'package.json': '{}' })
+  await site.follow(one)
+  const { text } = await site.ask('/')
+  t.true(text.includes('<link href="/assets/books.css" type="text/css" rel="stylesheet">'))
+  t.regex((await site.ask('/assets/books.css')).text, /\.book h1 \{/)
+  for (const url of urlsIn(text)) t.is((await site.ask(url)).status, 200, url)
+  await site.run('echo "body {" > apps/web/assets/stylesheets/books.css.scss')
+  t.regex((await site.ask('/assets/books.css')).text, /books\.css\.scss:1:7/)
+  await site.follow(one.filter(({ file }) => file?.endsWith('.scss')))
+
+  await site.follow(several)
+  await site.follow(production)
+  const [, url = ''] =
+    withDigest(/"(\/assets\/books-DIGEST\.css)".* integrity="sha384-/).exec(
+      (await site.ask('/')).text
+    ) ?? []
+  const { status, headers } = await site.ask(url)
+  t.deepEqual([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'])
+  t.regex((await site.ask('/assets/admin/admin.css')).text, /^body/m)
+})
+
+soakTest(
+  'with TypeScript: the options and the context are typed, and the page gets a 304',
+  async t => {
+    const site = makeExample(t, {
+      'apps/web/assets/stylesheets/books.css': 'p {}',
+      'apps/web/assets/javascripts/menu.js.ts': 'export const open: boolean = true'
+    })
+    await site.follow(typescript)
+    const { text, headers } = await site.ask('/')
+    t.true(text.includes('/assets/books.css'))
+    t.is(headers['cache-control'], 'public, max-age=600')
+    t.is((await site.ask('/', { headers: { 'if-none-match': headers.etag } })).status, 304)
+    t.regex((await site.ask('/assets/menu.js')).text, /const open = true/)
+    await site.run('npx koa-fresh-assets init')
+    const configured = "import configured from './assets.config.js'\nkoaAssets(configured)"
+    site.write({ 'server.ts': `${site.read('server.ts')}\n${configured}` })
+    await site.run('npx tsc')
+    site.write({ 'server.ts': `${site.read('server.ts')}\nkoaAssets({ serv: true })` })
+    await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
+  }
+)
+
+soakTest(
+  'with TypeScript compiled by tsc: node runs it, and the command reads its configuration',
+  async t => {
+    const site = makeExample(t, {
+      'apps/web/assets/stylesheets/books.css': 'p {}',
+      'assets.config.ts': 'export default { root: process.cwd() }'
+    })
+    await site.follow(typescript.filter(({ file }) => file === 'server.ts'))
+    const server = site.read('server.ts').replace('import.meta.dirname', 'process.cwd()')
+    site.write({ 'server.ts': server })
+    await site.follow(compiled)
+    t.regex((await site.ask('/')).text, withDigest(/href="\/assets\/books-DIGEST\.css"/))
+  }
+)
+
+soakTest('with TypeScript in a CommonJS package the same is typed, and runs', async t => {
+  const stylesheet = { 'apps/web/assets/stylesheets/books.css': 'p {}' }
+  const site = makeExample(t, { 'package.json': '{}', ...stylesheet })
+  const files = typescript.filter(({ file }) => file !== undefined)
+  await site.follow(files)
+  const server = site.read('server.ts').replace('import.meta.dirname', '__dirname')
+  site.write({ 'server.ts': server })
+  await site.run('npx tsc')
+  await site.run('npx tsx server.ts')
+  t.true((await site.ask('/')).text.includes('/assets/books.css'))
+  const older = site.read('tsconfig.json').replace('nodenext', 'node16')
+  site.write({ 'tsconfig.json': older })
+  await site.run('npx tsc')
+  site.write({ 'server.ts': `${server}\nkoaAssets({ serv: true })` })
+  await t.throwsAsync(site.run('npx tsc'), { message: /'serv' does not exist/ })
+})
+
+soakTest('with CommonJS: require loads the package, and the configuration', async t => {
+  const site = makeExample(t, { 'package.json': '{}' })
+  await site.run('npx koa-fresh-assets init')
+  site.write({ 'apps/web/assets/stylesheets/books.css': 'p {}' })
+  const [server, start, config] = commonjs
+  await site.follow([server, start].flatMap(block => block ?? []))
+  t.true((await site.ask('/')).text.includes('/assets/books.css'))
+  const configured = 'console.log(require("./assets.config.js").root)'
+  t.is((await site.run(`node -e '${configured}'`)).trim(), site.root)
+  await site.follow(config ? [config] : [])
+  t.regex(await site.run('npx koa-fresh-assets list'), /books\.css/)
+})
+
+// docs/production.md
+
+const productionPage = readPage('docs/production.md')
+const build = productionPage.take('Precompile')
+const [serving, withoutServing] = productionPage.take('Start')
+const release = productionPage.take('The next release')
+const inCode = productionPage.take('In code')
+
+const FILES = {
+  'assets.config.js': 'export default { root: import.meta.dirname }',
+  'assets/stylesheets/app.css.scss':
+    'p { color: green }\n' +
+    Array.from({ length: 100 }, (_, at) => `.a${at} { top: 0 }\n`).join(''),
+  'server.js': `import Koa from 'koa'
+    import { koaAssets } from 'koa-fresh-assets'
+    import options from './assets.config.js'
+    const app = new Koa()
+    app.use(koaAssets(options))
+    app.use(ctx => {
+      if (ctx.path === '/') ctx.body = ctx.assets.path('app.css')
+    })
+    app.listen(3000)`
+}
+
+const makeShop = (t: ExecutionContext) => makeExample(t, FILES)
+
+test('built, verified and started: files for a year, compressed, without sources or manifest', async t => {
+  const site = makeShop(t)
+  const started = site.follow(serving ? [serving] : [])
+  await t.throwsAsync(started, { message: /there is no manifest .*koa-fresh-assets precompile/s })
+  await site.follow(build)
+  rmSync(join(site.root, 'assets'), { recursive: true })
+  await site.follow(serving ? [serving] : [])
+  const { text: path } = await site.ask('/')
+  const { status, headers } = await site.ask(path, { headers: { 'accept-encoding': 'br' } })
+  t.is(status, 200)
+  t.is(headers['cache-control'], 'public, max-age=31536000, immutable')
+  t.is(headers['content-encoding'], 'br')
+  t.is((await site.ask('/assets.json')).status, 404)
+  await site.follow(withoutServing ? [withoutServing] : [])
+  t.is((await site.ask('/')).text, path)
+  t.is((await site.ask(path)).status, 404)
+  site.write({ [`public${path}`]: 'p {}' })
+  await t.throwsAsync(site.run('npx koa-fresh-assets verify'), { message: /verify: 1\n/ })
+})
+
+soakTest(
+  'the next release keeps the files of the last one, and a running server takes it over',
+  async t => {
+    const site = makeShop(t)
+    await site.follow(build)
+    await site.follow(serving ? [serving] : [])
+    const { text: before } = await site.ask('/')
+    site.write({ 'assets/stylesheets/app.css.scss': 'p { color: red }' })
+    await site.follow(release)
+    let after = before
+    await until(async () => {
+      after = (await site.ask('/')).text
+      return after !== before
+    }, 'the new manifest is taken over')
+    for (const path of [before, after]) t.is((await site.ask(path)).status, 200)
+  }
+)
+
+soakTest('the same in code: built, verified, minified', async t => {
+  const site = makeShop(t)
+  await site.follow(inCode)
+  await site.run('node release.js')
+  t.regex(await site.run('npx koa-fresh-assets verify'), /no problems/)
+  t.regex(site.read('public/assets/app.css'), /^p\{color:green\}/)
+})
+
+// docs/deploy.md
+
+const deployPage = readPage('docs/deploy.md')
+const server = deployPage.take('What these files expect')
+
+soakTest(
+  'the server answers /health, and takes the address of the client from a proxy',
+  async t => {
+    const site = makeExample(t, { 'package.json': '{ "type": "module" }' })
+    await site.run('npx koa-fresh-assets init')
+    await site.follow(server)
+    await site.run('PORT=3001 HOST=127.0.0.1 node server.js')
+    const { status, text } = await site.ask('/health')
+    t.deepEqual([status, text], [200, 'ok'])
+    const headers = { 'X-Forwarded-For': '192.0.2.7' }
+    t.is((await site.ask('/', { headers })).text, 'Hello, 192.0.2.7')
+    t.is((await site.ask('/none')).status, 404)
+  }
+)
+
+// docs/coming-from.md
+
+const comingFromPage = readPage('docs/coming-from.md')
+const program = comingFromPage.take('')
+
+soakTest('the example responds with its assets, and with 304', async t => {
+  const book =
+    "{ id: 7, revision: 1, title: 'Walden', updatedAt: new Date('2024-05-01T10:00:00Z') }"
+  const site = makeExample(t, {
+    'books.js': `export const books = { find: () => (${book}) }`,
+    'apps/web/assets/stylesheets/app.css': 'p {}',
+    'apps/web/assets/images/logo.png': 'png',
+    'apps/polls/assets/stylesheets/app.css': 'h1 {}'
+  })
+  await site.follow(program)
+  await site.run('NODE_ENV=development node server.js')
+  const { text, headers } = await site.ask('/books/7')
+  t.regex(text, /<link href="\/assets\/app\.css".*<img src="\/assets\/logo\.png" alt="Logo">/s)
+  t.is(headers.etag, '"7-1"')
+  t.is((await site.ask('/books/7', { headers: { 'if-none-match': '"7-1"' } })).status, 304)
+  t.is((await site.ask('/assets/polls/app.css')).text, 'h1 {}')
+  t.regex(await site.run('npx koa-fresh-assets explain /assets/polls/app.css'), /apps\/polls/)
+})
+
+const said = comingFromPage.text.matchAll(/^## (.*)$/gm)
+const stanzas = Array.from(said, ([, section = '']) => section).flatMap(section =>
+  comingFromPage
+    .take(section)
+    .flatMap(({ text }) => text.trimEnd().split('\n\n'))
+    .map(stanza => ({ section, stanza }))
+)
+
+test('every line of another framework has one of ours, with the result that the page gives', async t => {
+  const book = { id: 7, revision: 1, updatedAt: new Date('2024-05-01T10:00:00Z') }
+  const mounted: KoaAssetsOptions[] = []
+  const koaAssets = (options: KoaAssetsOptions) => void mounted.push(options)
+  const cache = koaHttpCache({ trace: false })
+  const run: Middleware = async ctx => {
+    const code = stanzas[Number(ctx.query['n'])]?.stanza.replaceAll(/^\/\/.*$/gm, '').trim()
+    const names = { ctx, assets: ctx.assets, book, koaAssets }
+    ctx.body =
+      (await evaluate(`return (async () => ${code?.replace(/^await /, '')})()`, names)) ?? ''
+  }
+  const site = await makeSite(
+    t,
+    {
+      'stylesheets/app.css': 'p {}',
+      'javascripts/app.js': 'go()',
+      'javascripts/vendor/menu.js': 'menu()',
+      'images/logo.png': 'png',
+      'images/icons/cart.svg': '<svg/>',
+      '/apps/polls/assets/stylesheets/app.css': 'p {}'
+    },
+    { routes: (ctx, next) => cache(ctx, async () => void (await run(ctx, next))) }
+  )
+  for (const [n, { section, stanza }] of stanzas.entries()) {
+    const { status, text, headers } = await site.ask(`/?n=${n}`)
+    t.is(status, 200, `${section}: ${stanza}`)
+    const [, expected = ''] = /^\/\/ -> (.*)$/m.exec(stanza) ?? []
+    const [, field, value] = /^([A-Z][\w-]+): (.*)$/.exec(expected) ?? []
+    if (field === undefined) t.is(text, expected, section)
+    else t.is(headers[field.toLowerCase()], value, section)
+  }
+  t.true(stanzas.length >= 20)
+  t.is(mounted.length, 4)
+  for (const { mounts = {} } of mounted) await makeSite(t, {}, { mounts, env: 'production' })
+})
+
+test('every command that the tables give exists, with its options', t => {
+  const ours = comingFromPage.text.split('\n').flatMap(line => line.split(' | ').slice(1))
+  const lines = ours.flatMap(cell =>
+    Array.from(cell.matchAll(/npx koa-fresh-assets (\w+)([^`]*)/g), ([, ...words]) => words)
+  )
+  t.true(lines.length > 5)
+  for (const [name = '', words = ''] of lines) {
+    const command = COMMANDS.find(each => each.name === name)
+    t.truthy(command, name)
+    const known = Object.keys({ ...SHARED_OPTIONS, ...command?.options })
+    for (const [, option = ''] of words.matchAll(/--([\w-]+)/g)) t.true(known.includes(option))
+  }
+})
+
+// docs/npm-assets.md
+
+const npmAssetsPage = readPage('docs/npm-assets.md')
+const preprocessed = npmAssetsPage.take('Sass and Less from a package')
+const modules = npmAssetsPage.take('Modules of a package')
+const files = npmAssetsPage.take('Directories of a package')
+
+soakTest(
+  'Bootstrap is compiled, and fonts, icons and scripts of packages are served by name',
+  async t => {
+    const site = makeExample(t)
+    await site.follow(preprocessed)
+    await site.follow(files)
+    await site.run('SERVE_STATIC_ASSETS=true node server.js')
+    t.regex((await site.ask('/')).text, /"leaflet": ?"\/assets\/leaflet-src\.esm\.js"/)
+    t.is((await site.ask('/assets/leaflet-src.esm.js')).status, 200)
+    const bootstrap = (await site.ask('/assets/app.css')).text
+    t.regex(bootstrap, /--bs-primary: #1f7a5c/)
+    const { text, headers } = await site.ask('/')
+    t.is(headers.link, '</assets/inter-latin-400-normal.woff2>; rel=preload; as=font; crossorigin')
+    for (const url of urlsIn(text)) t.is((await site.ask(url)).status, 200, url)
+    for (const [sheet, image] of [
+      ['leaflet.css', /url\((.*layers\.png)\)/],
+      ['solid.css', /url\("([^)"]*fa-solid-900\.woff2)"\)/]
+    ] as const) {
+      const [, url = ''] = image.exec((await site.ask(`/assets/${sheet}`)).text) ?? []
+      const { pathname } = new URL(url, `http://x/assets/${sheet}`)
+      t.regex(
+        (await site.ask(pathname)).headers['content-type'] ?? '',
+        /^(?:image|font)\//,
+        pathname
+      )
+    }
+    t.is((await site.ask('/assets/inter-latin-400-normal.woff2')).status, 200)
+    t.regex(
+      text,
+      /<script src="\/assets\/bootstrap\.bundle\.min\.js" type="text\/javascript" defer/
+    )
+    t.regex((await site.ask('/assets/bootstrap.esm.js')).text, /^import .* from '@popperjs\/core'/m)
+    const layers = await Promise.all(
+      ['layers.png', 'images/layers.png'].map(path => site.ask(`/assets/${path}`))
+    )
+    t.deepEqual(
+      layers.map(({ status }) => status),
+      [200, 200]
+    )
+  }
+)
+
+soakTest(
+  'PKG-01 modules and files of packages are published without a bundler, in every environment',
+  async t => {
+    const site = makeExample(t)
+    await site.follow(modules)
+    await site.run('SERVE_STATIC_ASSETS=true node server.js')
+    const development = (await site.ask('/')).text
+    t.true(development.includes('"@popperjs/core":"/assets/npm/@popperjs/core/lib/index.js"'))
+    t.true(urlsIn(development).includes('/assets/npm/preact/hooks/dist/hooks.mjs'))
+    await site.run('npx koa-fresh-assets precompile')
+    await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+    const production = (await site.ask('/')).text
+    t.is(urlsIn(production).length, urlsIn(development).length)
+    for (const url of urlsIn(production)) t.is((await site.ask(url)).status, 200, url)
+  }
+)
+
+// docs/asset-packages.md
+
+const assetPackagesPage = readPage('docs/asset-packages.md')
+const [manifest, entry] = assetPackagesPage.take('The package')
+const application = assetPackagesPage.take('In the application')
+const inPackage = 'node_modules/koa-confetti'
+
+soakTest('a package brings its assets, in development and in production', async t => {
+  const site = makeExample(t)
+  const assets = `${inPackage}/assets`
+  site.write({
+    [`${inPackage}/package.json`]: manifest?.text ?? '',
+    [`${inPackage}/index.js`]: entry?.text ?? '',
+    [`${assets}/stylesheets/confetti/_colours.scss`]: '$spark: #fc0;',
+    [`${assets}/stylesheets/confetti/confetti.css.scss`]:
+      "@use 'colours'; i { color: colours.$spark; background: url('spark.svg') }",
+    [`${assets}/javascripts/confetti/confetti.js`]: "console.log('confetti')",
+    [`${assets}/images/confetti/spark.svg`]: '<svg xmlns="http://www.w3.org/2000/svg"/>'
+  })
+  await site.follow(application)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  const [names, none] = [
+    /^\| `(assets\/[^`]+)` +\| `([^`]+)`/gm,
+    /^\| `(assets\/[^`]+)` +\| none/gm
+  ]
+  const rows = Array.from(assetPackagesPage.text.matchAll(names))
+  t.is(rows.length, 3)
+  for (const [, source = '', name = ''] of rows) {
+    t.true(site.exists(`${inPackage}/${source}`), source)
+    t.is((await site.ask(`/assets/${name}`)).status, 200, name)
+  }
+  for (const [, source = ''] of assetPackagesPage.text.matchAll(none)) {
+    t.true(site.exists(`${inPackage}/${source}`), source)
+    t.regex((await site.ask('/assets/confetti/_colours.css')).text, /^<!doctype html>/)
+  }
+  t.regex((await site.ask('/assets/app.css')).text, /color: #fc0/)
+  site.write({ 'apps/web/assets/images/confetti/spark.svg': '<svg id="own"/>' })
+  t.is((await site.ask('/assets/confetti/spark.svg')).text, '<svg id="own"/>')
+
+  site.write({ 'apps/admin/assets/stylesheets/admin.css': 'p {}' })
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const { text } = await site.ask('/')
+  const urls = urlsIn(text)
+  t.is(urls.length, 2)
+  for (const url of urls) {
+    t.regex(url, withDigest(/^\/assets\/confetti\/confetti-DIGEST\./))
+    t.is((await site.ask(url)).status, 200, url)
+  }
+  t.is((await site.ask('/assets/admin/confetti/confetti.css')).status, 200)
+})
+
+// docs/modules.md
+
+const modulesPage = readPage('docs/modules.md')
+const example = modulesPage.take('')
+
+const SOURCES = {
+  'apps/web/assets/javascripts/lib/dial.js': 'export const turn = async () => 1',
+  'apps/web/assets/javascripts/vendor/confetti.js': 'export default () => 2',
+  'apps/web/assets/javascripts/other.js': 'export {}',
+  'apps/web/assets/images/dial.svg': '<svg/>'
+}
+
+soakTest('JSM-05 the page names the same modules in development and in production', async t => {
+  const site = makeExample(t, SOURCES)
+  await site.follow(example)
+  await site.run('SERVE_STATIC_ASSETS=true node server.js')
+  const development = (await site.ask('/')).text
+  t.true(development.includes('{"imports":{"confetti":"/assets/vendor/confetti.js"}}'))
+  t.is((await site.ask('/assets/app.js')).text, site.read('apps/web/assets/javascripts/app.js'))
+
+  await site.run('npx koa-fresh-assets precompile')
+  await site.run('NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js')
+  const { text } = await site.ask('/')
+  const preloaded = Array.from(
+    text.matchAll(withDigest(/href="([^"]+)-DIGEST\.js" rel="modulepreload" integrity="[^"]+"/g)),
+    ([, path]) => path
+  )
+  t.deepEqual(preloaded, ['/assets/vendor/confetti', '/assets/lib/dial'])
+  t.false(text.includes('other'))
+  const [, script = ''] = /src="([^"]+)"/.exec(text) ?? []
+  const rewritten = (await site.ask(script)).text
+  const urls = Array.from(rewritten.matchAll(/"([^"]+)"/g), ([, url = '']) => url)
+  t.is(urls.length, 3, rewritten)
+  for (const url of urls) t.is((await site.ask(url)).status, 200, url)
+})
+
+// docs/writing-a-compiler.md
+
+const writingACompilerPage = readPage('docs/writing-a-compiler.md')
+const sprite = writingACompilerPage.take('')
+const postcss = writingACompilerPage.take('PostCSS')
+const tests = writingACompilerPage.take('Tests')
+
+const SERVER = `import Koa from 'koa'
+  import { koaAssets } from 'koa-fresh-assets'
+  import options from './assets.config.js'
+  const app = new Koa()
+  app.silent = true
+  app.use(koaAssets({ ...options, serve: true }))
+  app.listen(3000)`
+
+soakTest('the sprite is compiled, follows its icons, and names the line of a mistake', async t => {
+  const images = 'apps/web/assets/images'
+  const site = makeExample(t, {
+    'server.js': SERVER,
+    [`${images}/icons.sprite`]: 'house\nuser\n',
+    [`${images}/house.svg`]: '<svg id="1"/>'
+  })
+  await site.follow(sprite)
+  await site.run('node server.js')
+  const missing = await site.ask('/assets/icons.svg')
+  t.is(missing.status, 500)
+  t.true(missing.text.includes(`${images}/icons.sprite:2:1\n\nthere is no icon user.svg`))
+  site.write({ 'node_modules/user.svg': '<svg><path d="far"/></svg>' })
+  t.true((await site.ask('/assets/icons.svg')).text.includes('<symbol id="user"><path d="far"/>'))
+  site.write({ [`${images}/user.svg`]: '<svg><path d="near"/></svg>' })
+  const { text, headers } = await site.ask('/assets/icons.svg')
+  t.true(text.includes('<symbol id="user"><path d="near"/>'))
+  t.is(headers['content-type'], 'image/svg+xml')
+  await site.run('npx koa-fresh-assets precompile')
+  rmSync(join(site.root, images, 'house.svg'))
+  const failure = { message: /icons\.sprite:1:1: there is no icon house/ }
+  await t.throwsAsync(site.run('npx koa-fresh-assets precompile'), failure)
+})
+
+soakTest('PostCSS runs its plugins, and reports the place of a mistake', async t => {
+  const site = makeExample(t, {
+    'server.js': SERVER,
+    'assets.config.js': `import { pcss } from './compilers/pcss.js'
+      const green = { postcssPlugin: 'green', Declaration: each => { each.value = 'green' } }
+      export default { root: import.meta.dirname, compilers: [pcss(green)] }`,
+    'assets/app.pcss': 'p { color: red }'
+  })
+  await site.follow(postcss)
+  await site.run('node server.js')
+  t.regex((await site.ask('/assets/app.css')).text, /^p \{ color: green \}\n.*sourceMappingURL=/)
+  site.write({ 'assets/app.pcss': 'p {}\np { color' })
+  t.regex((await site.ask('/assets/app.css')).text, /assets\/app\.pcss:2:\d/)
+})
+
+soakTest('the tests of the page pass', async t => {
+  const site = makeExample(t)
+  await site.follow(sprite)
+  await t.notThrowsAsync(site.follow(tests))
+})
+
+// docs/errors.md
+
+const errorsPage = readPage('docs/errors.md')
+const reporting = errorsPage.take('')
+
+test('the table has every code of lib/errors.ts, and no other', t => {
+  const [, union = ''] =
+    /type AssetErrorCode =([^]*?)\n\n/.exec(readFileSync('lib/errors.ts', 'utf8')) ?? []
+  const codes = Array.from(union.matchAll(/'([\w-]+)'/g), ([, code]) => code)
+  const named = Array.from(errorsPage.text.matchAll(/^\| `([\w-]+)`/gm), ([, code]) => code)
+  t.true(codes.length > 10)
+  t.is(named.length, codes.length)
+  t.deepEqual(
+    codes.filter(code => !named.includes(code)),
+    []
+  )
+})
+
+soakTest('an error that is reported has its place, or its code', async t => {
+  const site = makeExample(t, {
+    'assets/app.css.scss': 'p {\n  color red;\n}',
+    'server.js': `import Koa from 'koa'
+      import { koaAssets } from 'koa-fresh-assets'
+      import { reportErrors } from './report-errors.js'
+      const app = new Koa()
+      app.silent = true
+      reportErrors(app)
+      console.error = (...words) => { app.context.reported = words.join(' ') }
+      app.use((ctx, next) => ctx.path === '/reported' ? void (ctx.body = ctx.reported) : next())
+      app.use(koaAssets({ root: import.meta.dirname, serve: true }))
+      app.use(ctx => { if (ctx.path === '/throws') throw new RangeError('too far') })
+      app.listen(3000)`
+  })
+  await site.follow(reporting)
+  await site.run('node server.js')
+  t.is((await site.ask('/assets/app.css')).status, 500)
+  t.regex((await site.ask('/reported')).text, /app\.css\.scss:2:\d+ expected/)
+  await site.ask('/throws')
+  t.is((await site.ask('/reported')).text, 'RangeError too far /throws')
+})
+
+test('every block of these pages is run here', t => {
+  t.deepEqual(blocksLeft(), [])
+})
