@@ -150,10 +150,9 @@ async function findSource(
   const { app, name } = wanted
   const { source, clash, warning, candidates } = await sources.of(app).explain(name)
   const shown = (path: string) => relative(settings.root, path) || '.'
-  const details = candidates.map(({ directory, named, tailed }) => {
-    const found = new Set([...named, ...tailed].map(({ path }) => path))
-    return `${shown(directory)}: ${[...found].join(', ') || 'no match'}`
-  })
+  const details = candidates.map(
+    ({ directory, found }) => `${shown(directory)}: ${found.join(', ') || 'no match'}`
+  )
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing
   const advice = clash ?? warning ?? (source ? undefined : await adviseOn(sources, app, name))

@@ -6,7 +6,7 @@ import { realpathOf } from '../../files/disk.ts'
 import { observeAll, recheck, type Observation } from '../../files/observation.ts'
 import type { Graph, Script } from '../packages/graph.ts'
 import type { AppSettings } from '../settings/settings.ts'
-import type { Candidates, Source } from './catalog.ts'
+import type { Source } from './catalog.ts'
 
 /** All names of files of packages begin with it. */
 const FOLDER = 'npm/'
@@ -16,14 +16,13 @@ export class AppPackages {
   version = 0
   /** Undefined until it is made. */
   graph: Graph | undefined
-  /** By name. */
-  sources: ReadonlyMap<string, Source> = new Map()
+  /** For what import maps contain. */
+  digest = ''
   readonly #app: AppSettings
   readonly #settings: { readonly root: string; readonly env: string }
   readonly #own: () => Promise<readonly Source[]>
   #inputs: readonly Observation[] | undefined
   #walked: readonly Script[] = []
-  #digest: string | undefined
 
   /** @param own lists the sources of the app itself: its scripts import from packages as well */
   constructor(
@@ -58,26 +57,22 @@ export class AppPackages {
     this.#inputs = undefined
     const { walk } = await import('../packages/graph.ts')
     const graph = await walk(this.#app, this.#settings, scripts, this.graph?.parsed)
-    const read = Array.from(graph.parsed.values(), ({ seen }) => seen)
-    this.#inputs = [...(await observeAll(graph.looked)), ...read]
+    const { imports, scopes, looked, parsed } = graph
+    const read = Array.from(parsed.values(), ({ seen }) => seen)
+    this.#inputs = [...(await observeAll(looked)), ...read]
     this.#walked = scripts
-    const sources = sourcesOf(graph)
-    if (!isDeepStrictEqual(sources, this.sources)) this.version++
-    this.sources = sources
+    const before = this.sourcesFrom(0)
     this.graph = graph
-    this.#digest = undefined
+    if (!isDeepStrictEqual(this.sourcesFrom(0), before)) this.version++
+    const entries = Array.from(scopes, ([folder, scope]) => [folder, ...scope])
+    this.digest = digestOf(JSON.stringify([...imports, entries]))
   })
 
-  candidates(name: string): Candidates {
-    const named = this.sources.get(name)
-    return { directory: 'node_modules', named: named ? [named] : [], tailed: [], hidden: [] }
-  }
-
-  /** The source that a path leads to, through any links. */
-  async findAt(path: string): Promise<Source | undefined> {
+  /** The name of the file that a path leads to, through any links. */
+  async nameAt(path: string): Promise<string | undefined> {
     await this.refresh()
     const real = await realpathOf(path)
-    return [...this.sources.values()].find(({ file }) => file === real)
+    return [...(this.graph?.files.values() ?? [])].find(({ file }) => file === real)?.name
   }
 
   /** The name that a bare specifier means. @param name of the importer */
@@ -87,27 +82,30 @@ export class AppPackages {
     return scope?.get(specifier) ?? this.graph?.imports.get(specifier)
   }
 
-  /** For what import maps contain. */
-  get digest(): string {
-    const { imports, scopes } = this.graph ?? {}
-    const entries = [...(scopes ?? [])].map(([folder, scope]) => [folder, ...scope])
-    return (this.#digest ??= digestOf(Buffer.from(JSON.stringify([...(imports ?? []), entries]))))
+  /** All files. @param from the position of packages in the search order */
+  sourcesFrom(from: number): Source[] {
+    const [files, imports] = [
+      [...(this.graph?.files.values() ?? [])],
+      [...(this.graph?.imports ?? [])]
+    ]
+    return files.map(({ name, file, of }) => {
+      const meant = imports.flatMap(([specifier, to]) => (to === name ? specifier : []))
+      const specifiers = meant.length > 0 ? meant : undefined
+      const { directory } = of.found
+      return {
+        file,
+        directory,
+        from,
+        path: name,
+        tail: name,
+        name,
+        compiler: undefined,
+        specifiers
+      }
+    })
   }
 }
 
 async function isUnchanged(inputs: readonly Observation[]): Promise<boolean> {
   return (await Promise.all(inputs.map(recheck))).every(Boolean)
-}
-
-function sourcesOf({ files, imports }: Graph): ReadonlyMap<string, Source> {
-  const specifiers = new Map<string, string[]>()
-  for (const [specifier, name] of imports) {
-    specifiers.set(name, [...(specifiers.get(name) ?? []), specifier])
-  }
-  const named = Array.from(files.values(), ({ name, file, of }): Source => ({
-    ...{ file, directory: of.found.directory, path: name, tail: name, name },
-    compiler: undefined,
-    specifiers: specifiers.get(name)
-  }))
-  return new Map(named.map(source => [source.name, source]))
 }

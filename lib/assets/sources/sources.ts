@@ -5,16 +5,8 @@ import { matcherOf } from '../../globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
-import {
-  choose,
-  clashOf,
-  Searched,
-  type Candidates,
-  type Choice,
-  type Source,
-  memoized
-} from './catalog.ts'
 import { tailsOf } from '../urls/canonical-path.ts'
+import { Catalog, memoized, sourceAt, type Source } from './catalog.ts'
 import { AppPackages } from './packages.ts'
 import { thirdParty } from './third-party.ts'
 import { Tree } from './tree.ts'
@@ -26,16 +18,9 @@ export interface Asset {
   readonly source: Source
 }
 
-/** An asset, and where its source was found. */
-export interface Listed extends Asset {
-  /** The position of its directory in the search order; 0 is the app's own. */
-  readonly from: number
-  /** Other sources of that name in the same directory. */
-  readonly rivals: readonly Source[]
-  /** The message about these, or about a plain file that hides a source of the app's own. */
-  readonly clash: string | undefined
-  /** Sources of that name beside a plain file of the same name, and in directories that are searched later. */
-  readonly shadowed: readonly Source[]
+/** An asset, and what else has its name. */
+export interface Listed extends Asset, NonNullable<ReturnType<Catalog['first']>> {
+  readonly source: Source
 }
 
 /** The sources of all apps. Apps that search the same directory share its listing. */
@@ -78,15 +63,21 @@ export class Sources {
 
 type Warnings = Readonly<Record<'warn' | 'warnOfClash', (message: string) => void>>
 
+interface Searched extends SourceDirectory {
+  readonly tree: Tree
+  readonly isIncluded: (path: string) => boolean
+}
+
 /** The sources of one app. */
 export class AppSources {
   /** Directories of packages: the nearest first. */
   readonly nodeModules: readonly string[]
   readonly packages: AppPackages | undefined
   readonly #app: AppSettings
-  readonly #treeOf: (source: SourceDirectory) => Tree
   readonly #warnings: Warnings
-  #searched: { readonly places: readonly Searched[]; readonly count: number } | undefined
+  readonly #searchedAt: (source: SourceDirectory) => Searched
+  readonly #thirdParty = memoized((dir: string): SourceDirectory => ({ dir }))
+  #listed: { readonly catalog: Catalog; readonly generation: number } | undefined
 
   constructor(
     app: AppSettings,
@@ -95,8 +86,11 @@ export class AppSources {
     warnings: Warnings
   ) {
     this.#app = app
-    this.#treeOf = treeOf
     this.#warnings = warnings
+    this.#searchedAt = memoized(source => {
+      const isIncluded = source.include ? matcherOf(source.include) : () => true
+      return { ...source, tree: treeOf(source), isIncluded }
+    })
     this.nodeModules = nodeModulesFrom(settings.root)
     const hasPackages = app.packages.length > 0
     this.packages = hasPackages ? new AppPackages(app, settings, () => this.#listOwn()) : undefined
@@ -108,12 +102,10 @@ export class AppSources {
    * @param skipped files that turned out to be unreadable
    */
   async find(name: string, skipped?: ReadonlySet<string>): Promise<Source | undefined> {
-    const packages = AppPackages.owns(name) ? this.packages : undefined
     for (const update of ['refresh', 'verify'] as const) {
-      await Promise.all([this[update](), packages?.[update]()])
-      const { source, clash, warning } = choose(name, this.#candidates(name, skipped))
-      if (clash) this.#warnings.warnOfClash(clash)
-      if (warning) this.#warnings.warn(warning)
+      const { source, clash, warning } = await this.#choose(name, update, skipped)
+      if (clash !== undefined) this.#warnings.warnOfClash(clash)
+      if (warning !== undefined) this.#warnings.warn(warning)
       if (source) return source
     }
     return undefined
@@ -121,73 +113,66 @@ export class AppSources {
 
   /** The source that has `path` as its tail: `<directory>/a/app.css` is that of `a/app.css.scss`. */
   async findAt(path: string): Promise<Source | undefined> {
-    const places = this.#places.filter(({ source }) => isInside(source.dir, path))
-    if (places.length === 0) return this.packages?.findAt(path)
+    const around = this.#searched.filter(({ dir }) => isInside(dir, path))
+    if (around.length === 0) {
+      const name = (await this.packages?.nameAt(path)) ?? ''
+      return this.#catalog.named(name)[0]
+    }
     await this.refresh()
-    const found = places.map(({ source: { dir, at = '' }, catalog }) => {
+    for (const { dir, at = '' } of around) {
       const tail = posix.join(at, relative(dir, path).split(sep).join('/'))
-      return catalog.byTail.get(tail)?.find(source => source.tail === tail)
-    })
-    return found.find(source => source !== undefined)
+      const isAt = (source: Source) => source.tail === tail && source.directory === dir
+      const found = this.#catalog.tailed(tail).find(isAt)
+      if (found) return found
+    }
+    return undefined
   }
 
-  /** What is found for a name, and what each directory has for it, in search order. */
-  async explain(name: string): Promise<Choice & { readonly candidates: readonly Candidates[] }> {
-    await Promise.all([this.verify(), AppPackages.owns(name) && this.packages?.verify()])
-    const candidates = this.#candidates(name)
-    return { ...choose(name, candidates), candidates }
+  /** What is found for a name, and the paths that each place has for it, in search order. */
+  async explain(name: string) {
+    const choice = await this.#choose(name, 'verify')
+    const { tails } = this.#app
+    const all = [...this.#catalog.named(name), ...(tails ? this.#catalog.tailed(name) : [])]
+    const directories = [...this.directories, ...(this.packages ? ['node_modules'] : [])]
+    const candidates = directories.map((directory, at) => {
+      const found = all.filter(({ from }) => from === at).map(({ path }) => path)
+      return { directory, found: [...new Set(found)] }
+    })
+    return { ...choice, candidates }
   }
 
   /** Whether there is a source of the name, by the listing as it is now. */
   has(name: string): boolean {
-    return choose(name, this.#candidates(name)).source !== undefined
+    return this.#catalog.choose(name, this.#app.tails).source !== undefined
   }
 
   /** Every name that can be published. */
   async list(): Promise<readonly Listed[]> {
     await Promise.all([this.verify(), this.packages?.verify()])
-    const app = this.#app
-    const listed = new Map<string, Listed & { readonly shadowed: Source[] }>()
-    this.#places.forEach((place, from) => {
-      const { byName, hidden } = place.catalog
-      for (const [name, [source, ...rivals]] of byName) {
-        const [first, beside] = [listed.get(name), hidden.get(name) ?? []]
-        if (!source) continue
-        if (first) first.shadowed.push(source, ...rivals, ...beside)
-        else {
-          const clash = clashOf(name, [source, ...rivals], from === 0 ? beside : [])
-          listed.set(name, { app, name, source, from, rivals, clash, shadowed: [...beside] })
-        }
-      }
+    const [app, catalog] = [this.#app, this.#catalog]
+    return Array.from(catalog.names).flatMap(name => {
+      const first = catalog.first(name)
+      return first ? [{ app, name, ...first }] : []
     })
-    for (const [name, source] of this.packages?.sources ?? []) {
-      const [first, from] = [listed.get(name), this.#places.length]
-      if (first) first.shadowed.push(source)
-      else listed.set(name, { app, name, source, from, rivals: [], clash: undefined, shadowed: [] })
-    }
-    return [...listed.values()]
   }
 
   /** Tails of a source's path, other than its name, that find it in the listing, and that are ambiguous. */
   tailsOf(source: Source) {
-    const [own, ambiguous]: [string[], string[]] = [[], []]
-    for (const tail of tailsOf(source.tail)) {
-      if (tail === source.name) continue
-      const { source: found, warning } = choose(tail, this.#candidates(tail))
-      if (found?.file === source.file) own.push(tail)
-      else if (!found && warning !== undefined) ambiguous.push(tail)
-    }
-    return { own, ambiguous }
+    const tails = [...tailsOf(source.tail)].filter(tail => tail !== source.name)
+    const chosen = tails.map(tail => ({ tail, ...this.#catalog.choose(tail, this.#app.tails) }))
+    const own = chosen.filter(each => each.source?.file === source.file)
+    const ambiguous = chosen.filter(each => each.warning !== undefined)
+    return { own: own.map(({ tail }) => tail), ambiguous: ambiguous.map(({ tail }) => tail) }
   }
 
   /** All directories that the app searches, in order. */
   get directories(): readonly string[] {
-    return this.#places.map(({ source }) => source.dir)
+    return this.#searched.map(({ dir }) => dir)
   }
 
   /** Directories in which a compiler may find imports, in order; packages come last. */
   get loadPaths(): readonly string[] {
-    const directories = this.#places.flatMap(({ source: { dir, at }, tree }) => [
+    const directories = this.#searched.flatMap(({ dir, at, tree }) => [
       dir,
       ...(at === undefined ? tree.folders.map(folder => join(dir, folder)) : [])
     ])
@@ -197,54 +182,57 @@ export class AppSources {
   /** A number that grows with every change of the set of files. */
   get generation(): number {
     const packages = this.packages?.version ?? 0
-    return this.#places.reduce((sum, { tree }) => sum + tree.version + 1, packages)
+    return this.#searched.reduce((sum, { tree }) => sum + tree.version + 1, packages)
   }
 
   /** Whether the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return this.#places.every(({ tree }) => tree.isCurrent)
+    return this.#searched.every(({ tree }) => tree.isCurrent)
   }
 
   /** Brings the listing up to date from file-system events where they are available. */
   async refresh(): Promise<void> {
-    await Promise.all(this.#places.map(({ tree }) => tree.refresh()))
+    await Promise.all(this.#searched.map(({ tree }) => tree.refresh()))
   }
 
   /** Brings the listing up to date from the stat of every folder: no event reports a retargeted link. */
   async verify(): Promise<void> {
-    await Promise.all(this.#places.map(({ tree }) => tree.verify()))
+    await Promise.all(this.#searched.map(({ tree }) => tree.verify()))
   }
 
-  get #places(): readonly Searched[] {
-    if (this.#searched?.count !== thirdParty.length) {
-      const { sources, compilers } = this.#app
-      const others = thirdParty.filter(dir => sources.every(source => source.dir !== dir))
-      const all = [...sources, ...others.map(dir => ({ dir }))]
-      const places = all.map(source => new Searched(source, this.#treeOf(source), compilers))
-      this.#searched = { places, count: thirdParty.length }
-    }
-    return this.#searched.places
+  async #choose(name: string, update: 'refresh' | 'verify', skipped?: ReadonlySet<string>) {
+    const packages = AppPackages.owns(name) ? this.packages : undefined
+    await Promise.all([this[update](), packages?.[update]()])
+    return this.#catalog.choose(name, this.#app.tails, skipped)
   }
 
-  #candidates(name: string, skipped?: ReadonlySet<string>): readonly Candidates[] {
-    const left = (list: readonly Source[] = []) => list.filter(({ file }) => !skipped?.has(file))
-    const inTrees = this.#places.map((place, from) => {
-      const { byName, byTail, hidden } = place.catalog
-      return {
-        directory: place.source.dir,
-        named: left(byName.get(name)),
-        tailed: this.#app.tails ? left(byTail.get(name)) : [],
-        // Packages ship what they compiled beside its source on purpose.
-        hidden: from === 0 ? (hidden.get(name) ?? []) : []
-      }
+  get #searched(): readonly Searched[] {
+    const { sources } = this.#app
+    const others = thirdParty.filter(dir => sources.every(source => source.dir !== dir))
+    return [...sources, ...others.map(this.#thirdParty)].map(this.#searchedAt)
+  }
+
+  get #catalog(): Catalog {
+    const { generation } = this
+    if (this.#listed?.generation === generation) return this.#listed.catalog
+    const catalog = new Catalog()
+    const places = this.#searched
+    places.forEach(({ tree, isIncluded, ...place }, from) => {
+      const paths = [...tree.files()].filter(isIncluded)
+      const sources = paths.map(path => sourceAt(place, from, path, this.#app.compilers))
+      catalog.add(sources, place.at === undefined)
     })
-    const inPackages = this.packages?.candidates(name)
-    return inPackages ? [...inTrees, { ...inPackages, named: left(inPackages.named) }] : inTrees
+    catalog.add(this.packages?.sourcesFrom(places.length) ?? [], false)
+    this.#listed = { catalog, generation }
+    return catalog
   }
 
   /** What may import from packages. */
   async #listOwn(): Promise<readonly Source[]> {
     await this.refresh()
-    return this.#places.flatMap(({ catalog }) => [...catalog.byName.values()].flat())
+    const catalog = this.#catalog
+    return [...catalog.names]
+      .flatMap(name => catalog.named(name))
+      .filter(({ from }) => from < this.#searched.length)
   }
 }

@@ -1,5 +1,6 @@
-// The listing of one source directory. File-system events report which folders changed; where there
-// are none, and whenever a name is not found, the stat of every folder does.
+// The listing of one source directory. It is out of date after an event in one of its folders; where a folder
+// is not watched, it always is. Bringing it up to date takes a stat of every folder, and reads those that have
+// changed.
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -20,14 +21,15 @@ import {
 import { classifyEntries, isHidden, type FolderEntries } from '../../files/folder-entries.ts'
 
 interface Folder extends FolderEntries {
+  readonly real: string
   readonly stamp: Stamp
-  /** Real paths from the directory down to this folder: a link back into them is not followed. */
-  readonly chain: readonly string[]
-  /** Milliseconds since 1970; a change within the same clock tick leaves the stamp as it is. */
-  readonly readAt: number
+  /** Whether every later change of its entries changes the stamp. */
+  readonly isConclusive: boolean
 }
 
-/** Folders beyond this number are checked by stat. */
+type Folders = ReadonlyMap<string, Folder>
+
+/** Folders beyond this number are not watched. */
 const MAX_WATCHERS = 8192
 /** How soon a lost event is noticed: network drives and some containers send none. */
 const VERIFY_EVERY_MS = 1000
@@ -36,16 +38,18 @@ export class Tree {
   readonly directory: string
   /** Grows with every change of the set of files. */
   version = 0
+  /** Brings the listing up to date, whatever was reported: events may be lost. */
+  readonly verify = oneAtATime(() => this.#list())
   readonly #symlinks: Symlinks
   readonly #onEvent: () => void
   readonly #isExcluded: (path: string) => boolean
-  readonly #folders = new Map<string, Folder>()
   readonly #watchers = new Map<string, FSWatcher>()
-  readonly #changed = new Set([''])
-  #comparedAt = -Infinity
-  #reading = false
-  readonly #reread = oneAtATime(() => this.#readChanged())
-  readonly #compare = oneAtATime(() => this.#compareFolders())
+  /** By path in the directory; that of the directory itself is empty. */
+  #folders: Folders = new Map()
+  #listedAt = -Infinity
+  #events = 0
+  /** How many events had come when the listing was made. */
+  #listedAfter = -1
 
   /**
    * @param onEvent is called after each event, also when a file was only written to
@@ -65,30 +69,16 @@ export class Tree {
 
   /** Whether the listing is known to be current without reading the disk. */
   get isCurrent(): boolean {
-    return !this.#isStale && this.#isWatched
+    const { size } = this.#folders
+    return this.#listedAfter === this.#events && size > 0 && this.#watchers.size === size
   }
 
-  get #isStale(): boolean {
-    return this.#changed.size > 0 || this.#reading
-  }
-
-  get #isWatched(): boolean {
-    return this.#folders.size > 0 && this.#watchers.size === this.#folders.size
-  }
-
-  /** Brings the listing up to date from events, or from the stat of every folder if any has none. */
+  /** Brings the listing up to date, unless no event says that it is not. */
   async refresh(): Promise<void> {
-    if (!this.#isWatched) await this.verify()
-    else if (this.#isStale) await this.#reread()
-    else if (performance.now() - this.#comparedAt >= VERIFY_EVERY_MS) {
-      this.#compare().catch(() => this.#changed.add(''))
+    if (!this.isCurrent) await this.verify()
+    else if (performance.now() - this.#listedAt >= VERIFY_EVERY_MS) {
+      this.verify().catch(() => (this.#listedAfter = -1))
     }
-  }
-
-  /** Brings the listing up to date from the stat of every folder, since events may be lost. */
-  async verify(): Promise<void> {
-    await this.#compare()
-    if (this.#isStale) await this.#reread()
   }
 
   /** Paths relative to the directory, with `/`, in no particular order. */
@@ -103,70 +93,43 @@ export class Tree {
     return this.#folders.get('')?.folders ?? []
   }
 
-  async #compareFolders(): Promise<void> {
-    this.#comparedAt = performance.now()
-    await Promise.all(
-      [...this.#folders].map(async ([at, folder]) => {
-        const stats = await statOf(join(this.directory, at))
-        const isConclusive = showsChangesAfter(folder.stamp, folder.readAt) && !folder.isDangling
-        if (!stats || !isSameInode(stats, folder.stamp)) this.#unwatch(at)
-        if (!stats || !isConclusive || !sameStamp(stats, folder.stamp)) this.#changed.add(at)
-      })
-    )
-    if (this.#folders.size === 0) this.#changed.add('')
+  async #list(): Promise<void> {
+    const events = this.#events
+    this.#listedAt = performance.now()
+    const folders = new Map<string, Folder>()
+    await this.#addFolder('', [], folders)
+    for (const at of this.#watchers.keys()) if (!folders.has(at)) this.#unwatch(at)
+    if (!haveSameFiles(this.#folders, folders)) this.version++
+    this.#folders = folders
+    this.#listedAfter = events
   }
 
-  async #readChanged(): Promise<void> {
-    const changed = [...this.#changed]
-    this.#changed.clear()
-    this.#reading = true
-    try {
-      await Promise.all(
-        changed.map(at => this.#read(at, this.#folders.get(at)?.chain.slice(0, -1)))
-      )
-    } catch (error) {
-      for (const at of changed) this.#changed.add(at)
-      throw error
-    } finally {
-      this.#reading = false
-    }
-  }
-
-  /** Reads one folder, and the new folders in it. */
-  async #read(at: string, above: readonly string[] = []): Promise<void> {
+  /** @param above real paths from the directory down to this folder: a link back into them is not followed */
+  async #addFolder(at: string, above: readonly string[], all: Map<string, Folder>): Promise<void> {
     const path = join(this.directory, at)
+    const [known, readAt, stats] = [this.#folders.get(at), Date.now(), await statOf(path)]
+    if (!stats) return
+    if (known && !isSameInode(stats, known.stamp)) this.#unwatch(at)
     this.#watch(at, path)
-    const readAt = Date.now()
-    const [stats, real] = await Promise.all([statOf(path), realpathOf(path)])
-    const entries = await ifThere(readdir(path, { withFileTypes: true }))
-    if (!stats || !real || !entries) return this.#forget(at)
-    const chain = [...above, real]
-    const wanted = entries.filter(({ name }) => !this.#isExcluded(below(at, name)))
-    const classified = await classifyEntries(path, wanted, chain, this.#symlinks)
-    const { files, folders, partials } = classified
-    const before = this.#folders.get(at)
-    this.#folders.set(at, { ...classified, chain, readAt, stamp: stampOf(stats) })
-    if (!isDeepStrictEqual([before?.files, before?.partials], [files, partials])) this.version++
-    for (const gone of before?.folders.filter(name => !folders.includes(name)) ?? []) {
-      this.#forget(below(at, gone))
-    }
-    const readIfNew = async (name: string) => {
-      const known = this.#folders.get(below(at, name))
-      const inside = known && (await statOf(join(path, name)))
-      if (known && inside && isSameInode(inside, known.stamp)) return
-      this.#unwatch(below(at, name))
-      await this.#read(below(at, name), chain)
-    }
-    await Promise.all(folders.map(readIfNew))
+    const isSame = known?.isConclusive && sameStamp(stats, known.stamp)
+    const folder = isSame ? known : await this.#read(at, above, stampOf(stats), readAt)
+    if (!folder) return
+    all.set(at, folder)
+    const chain = [...above, folder.real]
+    await Promise.all(folder.folders.map(name => this.#addFolder(below(at, name), chain, all)))
   }
 
-  #forget(at: string): void {
-    this.#unwatch(at)
-    const folder = this.#folders.get(at)
-    if (!folder) return
-    this.#folders.delete(at)
-    this.version++
-    for (const name of folder.folders) this.#forget(below(at, name))
+  async #read(at: string, above: readonly string[], stamp: Stamp, readAt: number) {
+    const path = join(this.directory, at)
+    const [real, entries] = await Promise.all([
+      realpathOf(path),
+      ifThere(readdir(path, { withFileTypes: true }))
+    ])
+    if (!real || !entries) return undefined
+    const wanted = entries.filter(({ name }) => !this.#isExcluded(below(at, name)))
+    const classified = await classifyEntries(path, wanted, [...above, real], this.#symlinks)
+    const isConclusive = showsChangesAfter(stamp, readAt) && !classified.isDangling
+    return { ...classified, real, stamp, isConclusive }
   }
 
   #watch(at: string, path: string): void {
@@ -176,11 +139,9 @@ export class Tree {
       this.#watchers.set(at, watcher)
       watcher.on('change', (event, file) => {
         if (file && isHidden(String(file))) return
-        if (event === 'rename') {
-          // An event under the folder's own name: it was moved or deleted, and sends no more events.
-          if (file === basename(path)) this.#unwatch(at)
-          this.#changed.add(at)
-        }
+        if (event === 'rename') this.#events++
+        // An event under the folder's own name: it was moved or deleted, and sends no more events.
+        if (event === 'rename' && file === basename(path)) this.#unwatch(at)
         this.#onEvent()
       })
       watcher.on('error', () => this.#unwatch(at))
@@ -194,6 +155,13 @@ export class Tree {
     this.#watchers.get(at)?.close()
     this.#watchers.delete(at)
   }
+}
+
+function haveSameFiles(before: Folders, now: Folders): boolean {
+  const namesIn = (folder: Folder | undefined) => [folder?.files, folder?.partials]
+  const isSame = ([at, folder]: [string, Folder]) =>
+    before.get(at) === folder || isDeepStrictEqual(namesIn(before.get(at)), namesIn(folder))
+  return before.size === now.size && [...now].every(isSame)
 }
 
 function below(at: string, name: string): string {

@@ -245,7 +245,7 @@ for (const [what, compiler, placed] of [
     const directory = join(root, 'apps/web/assets')
     const file = join(directory, 'app.css')
     const source: Source = {
-      ...{ file, directory, path: 'app.css', tail: 'app.css', name: 'app.css' },
+      ...{ file, directory, from: 0, path: 'app.css', tail: 'app.css', name: 'app.css' },
       compiler
     }
     const references = findReferences('css', code)

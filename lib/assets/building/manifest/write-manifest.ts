@@ -7,13 +7,13 @@ import type { ManifestEntries, ManifestEntry } from './manifest.ts'
 export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
   return new Map(
     Array.from(assets, built => {
-      const { path, source, integrity, size, from, imports, dynamicImports } = built
+      const { path, source, integrity, size, imports, dynamicImports } = built
       const entry = {
         target: publishedUrl(built),
         source: source.path,
         integrity,
         size,
-        ...(from > 0 && { from }),
+        ...(source.from > 0 && { from: source.from }),
         ...(imports && { imports: imports.map(encodePath) }),
         ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
         ...(source.specifiers && { specifiers: source.specifiers })
