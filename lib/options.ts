@@ -24,9 +24,6 @@ export interface Option<Value, Situation> extends Expectation {
 }
 
 type Expectations = Readonly<Record<string, Expectation>>
-type Options<Situation> = Readonly<
-  Record<string, Expectation & Partial<Option<unknown, Situation>>>
->
 
 /** The settings of the options that have a default. */
 export type SettingsOf<Table> = {
@@ -49,7 +46,7 @@ export const flag: ExpectationOf<boolean> = {
   expected: 'true or false',
   holds: value => typeof value === 'boolean'
 }
-export const record: ExpectationOf<object> = { expected: 'an object', holds: isRecord }
+export const record = { expected: 'an object', holds: isRecord } as const
 
 export const seconds: ExpectationOf<number> = {
   expected: 'a number of seconds, 0 or more',
@@ -95,16 +92,17 @@ export function withDefault<Value extends string | number | boolean, Situation =
   return { ...expectation, default: isFunction ? fallback : () => fallback }
 }
 
-/** The settings of the options that have a default, for the options that are given. */
-export function settleTable<Situation, Table extends Options<Situation>>(
+/** The settings of the options that have a default, for the options that are given; frozen. */
+export function settleTable<Table extends Expectations>(
   options: Table,
-  given: { readonly [Name in keyof Table]?: unknown },
-  situation: Situation
+  given: { readonly [Name in keyof Table]?: unknown } = {},
+  situation?: unknown
 ): SettingsOf<Table> {
-  const settings = Object.entries(options).flatMap(([name, option]) =>
-    option.default ? [[name, given[name] ?? option.default(situation)]] : []
+  const rows = Object.entries<Partial<Option<unknown, unknown>>>(options)
+  const settings = rows.flatMap(([name, row]) =>
+    row.default ? [[name, given[name] ?? row.default(situation)]] : []
   )
-  return Object.fromEntries(settings) as SettingsOf<Table>
+  return Object.freeze(Object.fromEntries(settings)) as SettingsOf<Table>
 }
 
 /** The entries that are set: `undefined` means "not set" everywhere. */
@@ -117,28 +115,35 @@ export function entriesGiven<T>(record: Readonly<Record<string, T | undefined>> 
  * @throws TypeError for an unknown option, a missing one and a wrong value, at any depth
  */
 export function check(options: unknown, expectations: Expectations, place = ''): void {
-  if (!isRecord(options)) {
-    throw optionError(place.slice(0, -1) || 'options', record.expected, options)
+  const given = checked(options, record, place.slice(0, -1) || 'options')
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(expectations, name)) continue
+    throw unknownName('option', name, Object.keys(expectations), { place })
   }
-  for (const [name, value] of Object.entries(options)) {
-    const expectation = Object.hasOwn(expectations, name) ? expectations[name] : undefined
-    if (!expectation) throw unknownName('option', name, Object.keys(expectations), { place })
-    checkValue(value, expectation, name, place)
-  }
-  for (const [name, { expected, isRequired }] of Object.entries(expectations)) {
-    if (isRequired && options[name] === undefined)
-      throw optionError(name, expected, undefined, place)
+  for (const [name, expectation] of Object.entries(expectations)) {
+    checkOption(given[name], expectation, name, place)
   }
 }
 
-function checkValue(value: unknown, expectation: Expectation, name: string, place: string): void {
-  const { expected, holds, fields, each } = expectation
-  if (value === undefined) return
-  if (!holds(value)) throw optionError(name, expected, value, place)
+function checkOption(value: unknown, rule: Expectation, name: string, place: string): void {
+  if (value === undefined && !rule.isRequired) return
+  checked(value, rule as ExpectationOf<unknown>, name, place)
+  if (!isRecord(value)) return
+  const { fields, each } = rule
   const inside = `${place}${name}.`
-  if (fields && isRecord(value)) check(value, fields, inside)
-  if (!each || !isRecord(value)) return
-  for (const [key, item] of Object.entries(value)) checkValue(item, each, key, inside)
+  if (fields) check(value, fields, inside)
+  if (each) for (const [key, item] of Object.entries(value)) checkOption(item, each, key, inside)
+}
+
+/** @throws TypeError for a value that is not what it must be */
+export function checked<Value>(
+  value: unknown,
+  { expected, holds }: ExpectationOf<Value>,
+  name: string,
+  place?: string
+): Value {
+  if (holds(value)) return value
+  throw optionError(name, expected, value, place)
 }
 
 /** `sources must be a list of directories, got 42 (apps.web.sources)` */

@@ -1,12 +1,11 @@
 // What a deploy script calls. A server does none of it, so each is loaded when it is called.
-import type { CleanOptions, CleanReport } from './building/clean.ts'
-import type { CompressOptions, CompressReport } from './building/copies/compress-options.ts'
-import type { PrecompileOptions, PrecompileReport } from './building/precompile.ts'
-import type { VerifyCopiesReport } from './building/verify.ts'
-import type { VerifyReport } from './inspecting/verify.ts'
-import type { CleanKeptOptions } from './releases/clean-kept.ts'
-import type { KeepOptions, KeepReport } from './releases/keep.ts'
-import type { KoaAssetsOptions } from './settings/options.ts'
+import type * as Cleaning from './building/clean.ts'
+import type * as Compressing from './building/copies/compress.ts'
+import type * as Building from './building/precompile.ts'
+import type * as Verifying from './inspecting/verify.ts'
+import type * as Copies from './releases/build.ts'
+import type * as CleaningKept from './releases/clean-kept.ts'
+import type * as Keeping from './releases/keep.ts'
 
 /**
  * Publishes the assets of all apps and third-party directories into `public`: under plain names, under
@@ -25,13 +24,8 @@ import type { KoaAssetsOptions } from './settings/options.ts'
  * @example
  * const { assets, seconds } = await precompile({ root: import.meta.dirname }, { minify: true })
  */
-export async function precompile(
-  options?: KoaAssetsOptions,
-  precompileOptions?: PrecompileOptions
-): Promise<PrecompileReport> {
-  const room = await import('./building/precompile.ts')
-  return room.precompile(options, precompileOptions)
-}
+export const precompile: typeof Building.precompile = async (...args) =>
+  (await import('./building/precompile.ts')).precompile(...args)
 
 /**
  * Decompresses every compressed copy (`.br`, `.zst`, `.gz`) in a directory and compares it with its original, and
@@ -47,10 +41,8 @@ export async function precompile(
  * @example
  * const { problems } = await verifyCopies('dist')
  */
-export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
-  const room = await import('./releases/build.ts')
-  return room.verifyCopies(directory)
-}
+export const verifyCopies: typeof Copies.verifyCopies = async (...args) =>
+  (await import('./releases/build.ts')).verifyCopies(...args)
 
 /**
  * Writes compressed copies (`.br`, `.zst`, `.gz`) beside the files of a directory where they are smaller.
@@ -65,13 +57,8 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
  * @example
  * const { codings } = await compress('dist')
  */
-export async function compress(
-  directory: string,
-  options?: CompressOptions
-): Promise<CompressReport> {
-  const room = await import('./building/copies/compress.ts')
-  return room.compress(directory, options)
-}
+export const compress: typeof Compressing.compress = async (...args) =>
+  (await import('./building/copies/compress.ts')).compress(...args)
 
 /**
  * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every
@@ -87,10 +74,8 @@ export async function compress(
  * const { problems } = await verify({ root: import.meta.dirname })
  * for (const { path, message } of problems) console.error(path, message)
  */
-export async function verify(options?: KoaAssetsOptions): Promise<VerifyReport> {
-  const room = await import('./inspecting/verify.ts')
-  return room.verify(options)
-}
+export const verify: typeof Verifying.verify = async (...args) =>
+  (await import('./inspecting/verify.ts')).verify(...args)
 
 /**
  * Removes old fingerprinted files with their compressed copies. A file is removed when it is not in the
@@ -105,13 +90,8 @@ export async function verify(options?: KoaAssetsOptions): Promise<VerifyReport> 
  * @example
  * const { removed } = await clean({ root: import.meta.dirname }, { keep: 2, age: '1d' })
  */
-export async function clean(
-  options?: KoaAssetsOptions,
-  cleanOptions?: CleanOptions
-): Promise<CleanReport> {
-  const room = await import('./building/clean.ts')
-  return room.clean(options, cleanOptions)
-}
+export const clean: typeof Cleaning.clean = async (...args) =>
+  (await import('./building/clean.ts')).clean(...args)
 
 /**
  * Copies the hashed files of an earlier build, and those that were kept in it, into a new one that lacks
@@ -128,14 +108,8 @@ export async function clean(
  * @example
  * const { kept } = await keep('/srv/app/current/dist', 'dist')
  */
-export async function keep(
-  older: string,
-  newer: string,
-  options?: KeepOptions
-): Promise<KeepReport> {
-  const room = await import('./releases/keep.ts')
-  return room.keep(older, newer, options)
-}
+export const keep: typeof Keeping.keep = async (...args) =>
+  (await import('./releases/keep.ts')).keep(...args)
 
 /**
  * Removes files that `keep` has brought into a build, with their compressed copies and the deltas from and to
@@ -150,10 +124,5 @@ export async function keep(
  * @example
  * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */
-export async function cleanKept(
-  directory: string,
-  options?: CleanKeptOptions
-): Promise<CleanReport> {
-  const room = await import('./releases/clean-kept.ts')
-  return room.cleanKept(directory, options)
-}
+export const cleanKept: typeof CleaningKept.cleanKept = async (...args) =>
+  (await import('./releases/clean-kept.ts')).cleanKept(...args)

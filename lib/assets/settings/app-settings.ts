@@ -10,7 +10,7 @@ import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { appsAtStart, manifestFile } from './manifest-file.ts'
 import { isAbsoluteUrl, LAYERED, type PROJECT, type Situation } from './option-table.ts'
-import type { AppOptions, Configure, KoaAssetsOptions, LayeredOptions } from './options.ts'
+import type { AppOptions, KoaAssetsOptions, LayeredOptions } from './options.ts'
 
 export type AppSettings = ReturnType<typeof settleApp>
 
@@ -19,10 +19,10 @@ export interface SourceDirectory {
   /** Absolute. */
   readonly dir: string
   /** The folder that precedes its paths in names, empty for none; undefined: names drop the first folder. */
-  readonly at?: string
+  readonly at?: string | undefined
   /** Globs; undefined for all files. */
-  readonly include?: readonly string[]
-  readonly exclude?: readonly string[]
+  readonly include?: readonly string[] | undefined
+  readonly exclude?: readonly string[] | undefined
 }
 
 /** What the settings of every app are made from: the options, and what is settled at the top. */
@@ -113,29 +113,21 @@ export function hasSources({ sources, packages }: AppSettings): boolean {
 }
 
 /** The options at one level: those that always hold, then those of the environment. */
-function layersOf(
-  options: LayeredOptions & { configure?: Configure | undefined },
-  env: string
-): LayeredOptions[] {
-  const configure = options.configure ?? {}
-  const layer = Object.hasOwn(configure, env) ? configure[env] : undefined
-  return layer ? [options, layer] : [options]
+function layersOf(options: Omit<AppOptions, 'dir' | 'path'>, env: string): LayeredOptions[] {
+  const { configure = {} } = options
+  return [options, (Object.hasOwn(configure, env) && configure[env]) || {}]
 }
 
 /** A directory that is not read need not exist: a production server may have only `public`. */
-function settleSources(
-  layers: readonly LayeredOptions[],
-  base: string,
-  isRead: boolean
-): SourceDirectory[] {
+function settleSources(layers: readonly LayeredOptions[], base: string, isRead: boolean) {
   const given = layers.flatMap(layer => layer.sources ?? [])
-  return given.map(source => {
+  return given.map((source): SourceDirectory => {
     const { dir, at, include, exclude } = typeof source === 'string' ? { dir: source } : source
     return {
       dir: isRead ? existingDirectory('sources', base, dir) : resolve(base, dir),
-      ...(at !== undefined && { at: at === '/' ? '' : at }),
-      ...(include !== undefined && { include: [include].flat() }),
-      ...(exclude !== undefined && { exclude: [exclude].flat() })
+      at: at === '/' ? '' : at,
+      include: include === undefined ? undefined : [include].flat(),
+      exclude: exclude === undefined ? undefined : [exclude].flat()
     }
   })
 }
@@ -157,18 +149,15 @@ function unique(sources: readonly SourceDirectory[]): SourceDirectory[] {
 }
 
 function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
-  const given: LayeredOptions = Object.fromEntries(
-    layers.flatMap(layer => entriesGiven({ ...layer }))
-  )
+  const set = layers.flatMap(layer => entriesGiven({ ...layer }))
+  const given: LayeredOptions = Object.fromEntries(set)
   const plain = settleTable(LAYERED, given, basis)
   const { integrity = plain.fingerprint ? 'sha384' : false, compilers = [], imports } = given
   return {
     ...plain,
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),
     /** By bare module specifier: the name of an asset, or an absolute URL. */
-    imports: new Map(
-      entriesGiven(imports).map(([specifier, name]) => [specifier, scriptName(name)])
-    ),
+    imports: new Map(entriesGiven(imports).map(([bare, name]) => [bare, scriptName(name)])),
     packages: Object.freeze(layers.flatMap(layer => settlePackages(layer.packages))),
     /** By extension, with its dot. */
     compilers: compilersByExtension(compilers),

@@ -1,7 +1,7 @@
 // The manifest's path, and the apps that it names: at start they stand in for source directories.
 import { join } from 'node:path'
-import { canonicalSegments } from '../urls/canonical-path.ts'
 import { readIfThere } from '../../files/at-start.ts'
+import { isRecord } from '../../options.ts'
 
 /** By name. */
 export type ManifestApps = Readonly<Record<string, { readonly path: string }>>
@@ -24,26 +24,17 @@ export function manifestApps(
  */
 export function readApps(apps: unknown): ManifestApps | undefined {
   if (apps === undefined) return undefined
-  const entries = Object.entries(apps ?? {}) as [string, { path?: unknown } | null][]
-  const named = entries.flatMap(([name, app]) =>
-    isAppPath(app?.path) ? [{ name, path: app.path }] : []
-  )
-  if (named.length > 0 && named.length === entries.length) return manifestApps(named)
+  const given = Object.values(isRecord(apps) ? apps : {}) as ({ path?: unknown } | null)[]
+  const isNamed = given.length > 0 && given.every(app => String(app?.path).startsWith('/'))
+  if (isNamed) return apps as ManifestApps
   throw new TypeError('its apps are not of the form { "web": { "path": "/" } }')
-}
-
-function isAppPath(path: unknown): path is string {
-  // encodeURI throws for a lone surrogate.
-  if (typeof path !== 'string' || !path.startsWith('/') || /\p{Cs}/u.test(path)) return false
-  return path === '/' || Array.isArray(canonicalSegments(encodeURI(path)))
 }
 
 /** Undefined also for a file that is missing or broken, which is reported where the whole manifest is read. */
 export function appsAtStart(file: string): ManifestApps | undefined {
-  const bytes = readIfThere(file)
-  if (bytes === undefined) return undefined
   try {
-    return readApps((JSON.parse(bytes.toString()) as { apps?: unknown }).apps)
+    const text = readIfThere(file)?.toString()
+    return readApps((JSON.parse(text ?? '{}') as { apps?: unknown }).apps)
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return undefined
     throw error

@@ -3,7 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import type { Context } from 'koa'
 import { isRecord, isText, listOf, oneOf, seconds, text, type Expectation } from '../../options.ts'
-import { headers, type ByPath, type HeaderValues } from './values-by-path.ts'
+
+/** Response fields, by name. */
+export type HeaderValues = Readonly<Record<string, string>>
+
+/** The same value for every file, or chosen by its decoded URL path, such as `/static/app.js`. */
+export type ByPath<Value> = Value | ((path: string) => Value | undefined)
 
 /** The part of Vite's resolved configuration that is used. */
 export interface ViteConfig {
@@ -142,6 +147,11 @@ function fileBelow(isName: boolean): Expectation {
       (!isName || !value.includes('/')) &&
       value.split('/').every(segment => /^[^.\\:][^\\:]*$/.test(segment))
   }
+}
+
+export const headers: Expectation = {
+  expected: "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path",
+  holds: byPath(isRecord)
 }
 
 const file = fileBelow(false)

@@ -1,26 +1,19 @@
 // The settings of mounts: directories that something else filled, by their URL paths.
 import { join, resolve } from 'node:path'
+import { AssetError } from '../../errors.ts'
 import { isDirectory, statIfThere } from '../../files/at-start.ts'
 import type { ServedPlace, Symlinks } from '../../files/containment.ts'
-import { entriesGiven, flag, optionError } from '../../options.ts'
-import { AssetError } from '../../errors.ts'
+import { isFieldValue, TOKEN } from '../../http/fields.ts'
+import { checked, entriesGiven, flag, isRecord, optionError } from '../../options.ts'
 import { withDot } from '../compilers/compiler.ts'
 import { hasSources, settlePath } from './app-settings.ts'
 import { encodeAsImported } from '../urls/encode.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
 import { manifestFile } from './manifest-file.ts'
-import type { FallbackOptions, MountOptions } from './mount-options.ts'
+import { headers, type ByPath, type HeaderValues, type MountOptions } from './mount-options.ts'
 import type { KoaAssetsOptions } from './options.ts'
 import type { Situation } from './option-table.ts'
 import { mayBeServed, whyPrivate, type Project } from './public-directory.ts'
-import {
-  cacheControl,
-  checkedBy,
-  headersByPath,
-  valueByPath,
-  type ByPath,
-  type ValueByPath
-} from './values-by-path.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>
 
@@ -48,15 +41,13 @@ export function settleMounts(
 
 function settleMount(project: Surroundings, path: string, options: MountOptions) {
   const { root, env, isPrecompile } = project
+  const { manifest, immutable, fallback, symlinks = project.symlinks } = options
   const dir = resolve(root, options.dir)
   const urlPath = settlePath(path, 'mounts', "an object with URL paths such as '/static'")
   const place = `mounts.${path}.`
   const dev = env === 'development' ? devServer(options.dev, urlPath, place) : undefined
-  const { manifest, symlinks = project.symlinks, fallback } = options
-  const { file, except }: Partial<FallbackOptions> =
-    typeof fallback === 'object' ? fallback : (fallback && { file: fallback }) || {}
   // A directory may be made after precompile.
-  if (dev === undefined && !isPrecompile) checkDirectory(project, urlPath || '/', options, dir)
+  if (dev === undefined && !isPrecompile) requireServable(project, urlPath, options, dir)
   const served: ServedPlace = {
     root,
     dir,
@@ -64,10 +55,8 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     mayLeadTo: real => mayBeServed(project, real),
     isExpected: !isDirectory(dir)
   }
-  const isImmutable: ValueByPath<boolean> =
-    options.immutable === true
-      ? path => !hasFixedUrl(path)
-      : matchedBy(options.immutable, 'immutable', place)
+  const { file, except } =
+    typeof fallback === 'object' ? fallback : { file: fallback || undefined, except: undefined }
   return Object.freeze({
     /** Decoded: `/static`; the empty string for `/`. */
     urlPath,
@@ -81,8 +70,10 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     /** An origin without a trailing slash, `true` for that of the page; undefined unless it is in force. */
     dev,
     /** Undefined: by the manifest. */
-    isImmutable,
-    cacheControl: valueByPath(options.cacheControl, checkedBy(cacheControl, 'cacheControl', place)),
+    isImmutable: matcher(immutable === true ? hasFreeUrl : immutable, 'immutable', place),
+    cacheControl: valueByPath(options.cacheControl, value =>
+      checked(value, CACHE_CONTROL, 'cacheControl', place)
+    ),
     headers: headersByPath(options.headers, place),
     index: options.index,
     /** Each with its dot. */
@@ -92,7 +83,7 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
     /** In place of that file. */
     fallbackPage: typeof file === 'function' ? file : undefined,
     /** Whether a path never gets the fallback. */
-    isExcepted: matchedBy(except, 'except', `${place}fallback.`),
+    isExcepted: matcher(except, 'except', `${place}fallback.`),
     /** In seconds; undefined: that of `public`. */
     revalidate: options.revalidate ?? (manifest === undefined ? 0 : undefined)
   })
@@ -117,31 +108,86 @@ function devServer(dev: MountOptions['dev'], urlPath: string, place: string) {
   throw optionError('dev', `a dev server with the base '${base}'`, dev.config.base, place)
 }
 
-function checkDirectory(
+function requireServable(
   project: Surroundings,
   path: string,
-  options: MountOptions,
+  { manifest }: MountOptions,
   dir: string
 ): void {
-  const stats = statIfThere(dir)
-  const { env } = project
   // While a front end is worked on, and in tests of what is behind it, there may be no build.
-  const mayBeMissing = options.manifest === undefined || env === 'development' || env === 'test'
-  const isThere = stats?.isDirectory() ?? mayBeMissing
+  const mayBeMissing = manifest === undefined || ['development', 'test'].includes(project.env)
+  const isThere = statIfThere(dir)?.isDirectory() ?? mayBeMissing
   const reason = isThere ? whyPrivate(project, dir) : 'is not a directory'
   if (reason === undefined) return
   const advice = isThere
     ? 'everything in a mount is served: mount a directory of its own'
     : 'build it first, or correct the path'
-  throw new AssetError('mount-unusable', `the mount ${path} is ${dir}, which ${reason}: ${advice}`)
+  const message = `the mount ${path || '/'} is ${dir}, which ${reason}: ${advice}`
+  throw new AssetError('mount-unusable', message)
 }
 
-function matchedBy(
-  given: RegExp | ByPath<boolean> | undefined,
-  name: string,
-  place: string
-): ValueByPath<boolean> {
-  if (typeof given !== 'object') return valueByPath(given, checkedBy(flag, name, place))
+/** By decoded URL path; undefined: the default. */
+type ValueByPath<Value> =
+  | (((path: string) => Value | undefined) & { readonly isSameForAll?: true })
+  | undefined
+
+/** @param read returns the value, or throws a TypeError: at start, or for a function when it is called */
+function valueByPath<Value>(
+  given: ByPath<Value> | undefined,
+  read: (value: unknown) => Value
+): ValueByPath<Value> {
+  if (given === undefined) return undefined
+  if (typeof given === 'function') {
+    const choose = given as (path: string) => unknown
+    return path => {
+      const value = choose(path)
+      return value === undefined ? undefined : read(value)
+    }
+  }
+  const value = read(given)
+  return Object.assign(() => value, { isSameForAll: true } as const)
+}
+
+function matcher(given: RegExp | ByPath<boolean> | undefined, name: string, place: string) {
+  if (typeof given !== 'object')
+    return valueByPath(given, value => checked(value, flag, name, place))
   // `search` ignores `lastIndex`, which the flags g and y would carry from one path to the next.
-  return path => path.search(given) !== -1
+  return (path: string) => path.search(given) !== -1
+}
+
+const hasFreeUrl = (path: string) => !hasFixedUrl(path)
+
+const CACHE_CONTROL = {
+  expected: "a value such as 'public, max-age=3600'",
+  holds: (value: unknown): value is string => value !== '' && isFieldValue(value)
+}
+
+// They are computed from the file, the request or the connection.
+const COMPUTED =
+  /^(?:content-(?:length|encoding|range)|accept-ranges|etag|last-modified|transfer-encoding|connection|date|trailer|keep-alive|upgrade|proxy-connection)$/i
+
+/**
+ * The option `headers`; what is given is copied, so later changes have no effect.
+ * @param place of the option, such as `mounts./static.`
+ */
+export function headersByPath(
+  given: ByPath<HeaderValues> | undefined,
+  place = ''
+): ValueByPath<HeaderValues> {
+  return valueByPath(given, values => {
+    // Not a promise, a Map or an instance of Headers, whose fields would be lost. Of any realm.
+    const isPlain = isRecord(values) && Object.prototype.toString.call(values) === '[object Object]'
+    if (!isPlain) throw optionError('headers', headers.expected, values, place)
+    for (const [name, value] of Object.entries(values)) {
+      if (COMPUTED.test(name)) {
+        throw new TypeError(
+          `${place}headers sets ${name}, which is computed for each response: remove it`
+        )
+      }
+      if (!TOKEN.test(name)) throw optionError('headers', 'an object of fields', values, place)
+      if (!isFieldValue(value))
+        throw optionError(name, 'text without line breaks', value, `${place}headers.`)
+    }
+    return Object.freeze({ ...(values as HeaderValues) })
+  })
 }

@@ -2,6 +2,7 @@
 // on another option or on the disk gets its default in settings.ts or app-settings.ts.
 import { INTEGRITY_ALGORITHMS } from '../../files/digest.ts'
 import {
+  callback,
   entriesGiven,
   flag,
   isRecord,
@@ -17,9 +18,8 @@ import {
   type Option
 } from '../../options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
-import { isExtension, MOUNT } from './mount-options.ts'
+import { headers, isExtension, MOUNT } from './mount-options.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, LiveOptions } from './options.ts'
-import { headers } from './values-by-path.ts'
 
 /** What a default may depend on. */
 export interface Situation {
@@ -29,26 +29,26 @@ export interface Situation {
 
 const MIB = 1024 * 1024
 
+const onIn = (...environments: readonly string[]) =>
+  withDefault(
+    flag,
+    ({ env, isPrecompile }: Situation) => isPrecompile || environments.includes(env)
+  )
+
 /** Undefined: where esbuild can be loaded. */
 const ifLoadable: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
 
 export const LAYERED = {
-  compile: withDefault(
-    flag,
-    ({ env, isPrecompile }: Situation) => isPrecompile || env === 'development' || env === 'test'
-  ),
-  fingerprint: withDefault(
-    flag,
-    ({ env, isPrecompile }: Situation) => isPrecompile || env === 'production'
-  ),
+  compile: onIn('development', 'test'),
+  fingerprint: onIn('production'),
   sources: {
     expected: 'a list of directories, each a path or { dir, at, include, exclude }',
-    holds: value => [value].flat().every(each => isText(each) || isSource(each))
+    holds: value => [value].flat().every(isSource)
   },
   packages: {
     expected:
       "a list of packages such as 'preact' or 'preact/hooks', and of files of packages such as { bootstrap: ['dist/css/bootstrap.css'] }",
-    holds: value => [value].flat().every(each => isPackage(each) || isPackageFiles(each))
+    holds: value => [value].flat().every(isPackage)
   },
   integrity: {
     expected: `false, ${INTEGRITY_ALGORITHMS.map(name => `'${name}'`).join(', ')} or a list of these`,
@@ -75,12 +75,9 @@ export const INDEX = {
   max: withDefault(wholeNumber('entries', 1), 10_000)
 } satisfies Record<keyof NonNullable<KoaAssetsOptions['index']>, Expectation>
 
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i
-
 export const LIVE = {
-  hosts: listOf(
-    "a list of host names without port, such as 'my-machine.local'",
-    name => isText(name) && HOST.test(name)
+  hosts: listOf("a list of host names without port, such as 'my-machine.local'", name =>
+    /^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(String(name))
   ),
   watch: listOf('a list of directories', isText),
   editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')
@@ -144,31 +141,25 @@ function isImport([specifier, name]: readonly [string, unknown]): boolean {
   return isBare && isText(name) && (isAbsoluteUrl(name) || isCanonicalBelow(name))
 }
 
-const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?=\/|$)/
-
-function isPackage(value: unknown): boolean {
-  return isText(value) && PACKAGE.test(value) && isCanonicalBelow(value)
-}
-
-function isPackageFiles(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    entriesGiven(value).every(
-      ([name, files]) =>
-        PACKAGE.exec(name)?.[0] === name &&
-        [files].flat().every(file => isText(file) && isCanonicalBelow(file))
-    )
-  )
-}
-
 export function isAbsoluteUrl(name: string): boolean {
   return /^(?:https?:)?\/\//i.test(name)
 }
 
+const isName = (value: unknown) => isText(value) && isCanonicalBelow(value)
+
+const PACKAGE = /^(?:@[\w.~-]+\/)?[\w~-][\w.~-]*(?=\/|$)/
+
+function isPackage(value: unknown): boolean {
+  if (!isRecord(value)) return isName(value) && PACKAGE.test(String(value))
+  return entriesGiven(value).every(
+    ([name, files]) => PACKAGE.exec(name)?.[0] === name && [files].flat().every(isName)
+  )
+}
+
 function isSource(value: unknown): boolean {
-  if (!isRecord(value)) return false
-  const { dir, at, include = [], exclude = [], ...others } = value
-  const isPlaced = at === undefined || at === '/' || (isText(at) && isCanonicalBelow(at))
+  if (!isRecord(value)) return isText(value)
+  const { dir, at = '/', include = [], exclude = [], ...others } = value
+  const isPlaced = at === '/' || isName(at)
   const areGlobs = [include, exclude].flat().every(isText)
   return isText(dir) && isPlaced && areGlobs && Object.keys(others).length === 0
 }
@@ -179,5 +170,5 @@ function isCompiler(value: unknown): boolean {
   const names = [extensions].flat()
   // A compiler is chosen by the last extension of a name.
   const isNamed = names.length > 0 && names.every(isExtension)
-  return isNamed && isText(target) && typeof compile === 'function'
+  return isNamed && isText(target) && callback.holds(compile)
 }

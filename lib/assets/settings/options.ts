@@ -1,8 +1,7 @@
 // The options of koaAssets as users write them. Each has a row in option-table.ts.
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import type { Compiler } from '../compilers/compiler.ts'
-import type { MountOptions } from './mount-options.ts'
-import type { ByPath, HeaderValues } from './values-by-path.ts'
+import type { ByPath, HeaderValues, MountOptions } from './mount-options.ts'
 
 /** A source directory that is published as it is, or in part. */
 export interface SourceOptions {

@@ -24,37 +24,32 @@ export function checkPublic(
   project: Project & { readonly publicDir: string },
   given: string
 ): void {
-  const stats = statIfThere(project.publicDir)
-  if (stats && !stats.isDirectory()) {
-    const message = `public must be a directory, but ${given} is a file: move it, or set public to another path`
-    throw new AssetError('public-unusable', message)
-  }
+  const isFile = statIfThere(project.publicDir)?.isDirectory() === false
   const reason = whyPrivate(project, project.publicDir)
-  if (reason === undefined) return
-  throw new AssetError(
-    'public-unusable',
-    `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
-  )
+  if (!isFile && reason === undefined) return
+  const message = isFile
+    ? `public must be a directory, but ${given} is a file: move it, or set public to another path`
+    : `everything in public is served, but ${given} ${reason}: set public to a directory of its own, such as public: 'public'`
+  throw new AssetError('public-unusable', message)
 }
 
 /** Why a directory may not be served; completes "public …". */
 export function whyPrivate({ root, apps }: Project, directory: string): string | undefined {
-  const sources = sourcesOf(apps).map((source): Source => [
-    relative(root, source),
-    futureRealpath(source)
-  ])
-  const isPackage = statIfThere(join(directory, PACKAGE)) !== undefined
-  return exposed(futureRealpath(directory), isPackage, futureRealpath(root), sources)
+  return exposed(
+    futureRealpath(directory),
+    statIfThere(join(directory, PACKAGE)) !== undefined,
+    futureRealpath(root),
+    sourcesOf(apps).map(source => [relative(root, source), futureRealpath(source)])
+  )
 }
 
 /** Whether a directory may be served, found out while requests wait. @param real its real path */
 export async function mayBeServed({ root, apps }: Project, real: string): Promise<boolean> {
-  const realRoot = await realpathOf(root)
-  const sources = await Promise.all(
-    sourcesOf(apps).map(async (source): Promise<Source> => [source, await realpathOf(source)])
-  )
+  const sources = sourcesOf(apps)
+  const [realRoot, ...places] = await Promise.all([root, ...sources].map(realpathOf))
   const isPackage = (await statOf(join(real, PACKAGE))) !== undefined
-  return realRoot !== undefined && exposed(real, isPackage, realRoot, sources) === undefined
+  const named = sources.map((source, at): Source => [source, places[at]])
+  return realRoot !== undefined && exposed(real, isPackage, realRoot, named) === undefined
 }
 
 const PACKAGE = 'package.json'

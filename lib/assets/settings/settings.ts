@@ -5,11 +5,10 @@ import { isDirectory } from '../../files/at-start.ts'
 import type { ServedPlace } from '../../files/containment.ts'
 import { check, optionError, settleTable } from '../../options.ts'
 import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
-import { settleMounts } from './mounts.ts'
+import { headersByPath, settleMounts } from './mounts.ts'
 import { INDEX, MEMORY, PROJECT, TOP } from './option-table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
-import { headersByPath } from './values-by-path.ts'
 
 export type { AppSettings } from './app-settings.ts'
 export type { MountSettings } from './mounts.ts'
@@ -40,20 +39,20 @@ export function settle(
     { ...plain, ...apps, ...situation, root, publicDir, prefix },
     options.mounts
   )
-  const place: ServedPlace = { root, dir: publicDir, symlinks: plain.symlinks }
+  const place: ServedPlace = Object.freeze({ root, dir: publicDir, symlinks: plain.symlinks })
   return Object.freeze({
     // Those whose default is in their row of option-table.ts.
     ...plain,
     ...apps,
     /** The longest URL path first. */
     mounts,
-    headers: headersByPath(options.headers, ''),
+    headers: headersByPath(options.headers),
     /** Absolute. */
     root,
     env,
     serve,
-    /** Undefined outside development. */
-    live: settleLive(options.live, { env, serve, root }),
+    /** Undefined unless the environment is `development` and the assets are served. */
+    live: settleLive(env === 'development' && serve && (options.live ?? true), root),
     /** Absolute: where the command `types` writes the names of assets. */
     nameTypes: join(root, 'assets.d.ts'),
     /** Absolute. */
@@ -61,13 +60,13 @@ export function settle(
     /** Whether what is in it is served. */
     servesPublic: publicGiven !== false,
     /** The same directory, with what may lead there. */
-    place: Object.freeze(place),
+    place,
     /** Decoded, without a trailing slash. */
     prefix,
     /** Without a trailing slash. */
     host: options.host?.replace(/\/$/, ''),
-    memory: Object.freeze(settleTable(MEMORY, options.memory ?? {}, situation)),
-    index: Object.freeze(settleTable(INDEX, options.index ?? {}, situation))
+    memory: settleTable(MEMORY, options.memory),
+    index: settleTable(INDEX, options.index)
   })
 }
 
@@ -92,16 +91,10 @@ function settlePrefix(prefix = '/assets'): string {
   return path
 }
 
-/**
- * Undefined unless the environment is `development` and the assets are served.
- * @throws AssetError for a directory that does not exist
- */
-function settleLive(
-  given: boolean | LiveOptions | undefined,
-  { env, serve, root }: { readonly env: string; readonly serve: boolean; readonly root: string }
-) {
-  if (env !== 'development' || !serve || given === false) return undefined
-  const { hosts = [], watch = [], editor }: LiveOptions = typeof given === 'object' ? given : {}
+/** @throws AssetError for a directory that does not exist */
+function settleLive(given: boolean | LiveOptions, root: string) {
+  if (given === false) return undefined
+  const { hosts = [], watch = [], editor }: LiveOptions = given === true ? {} : given
   return Object.freeze({
     /** Names that are trusted like those of this machine. */
     hosts: new Set(hosts.map(name => name.toLowerCase())),
