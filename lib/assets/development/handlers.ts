@@ -1,32 +1,19 @@
 // What is under `<prefix>/-/` in development. This room is loaded with the first request for it.
 import { readFile } from 'node:fs/promises'
 import type { Pipeline } from '../pipeline.ts'
-import { makeInspector, type Handler, type Inspector } from './inspector/handlers.ts'
+import { makeInspector, type Handler } from './inspector/handlers.ts'
 import { Channel } from './live/channel.ts'
 
 /** For browsers; they refer to each other by relative URLs. */
-const SCRIPTS = ['live', 'live-channel', 'live-images', 'live-overlay', 'live-stylesheets'].map(
-  name => `${name}.js`
-)
+const SCRIPTS = ['live', 'live-channel', 'live-images', 'live-overlay', 'live-stylesheets']
 
 /** By the name below `-/`: `live`, or the empty string for `-/` itself. */
 export function makeHandlers(pipeline: Pipeline): ReadonlyMap<string, Handler> {
   const channel = new Channel(pipeline)
-  // Made with the first page: from then on it records requests.
-  let inspector: Inspector | undefined
-  const page =
-    (name: keyof Inspector): Handler =>
-    ctx =>
-      (inspector ??= makeInspector(pipeline))[name](ctx)
   return new Map<string, Handler>([
-    ...SCRIPTS.map(name => [name, sendScript(name)] as const),
-    ['live', ctx => channel.connect(ctx)],
-    ['', page('list')],
-    ['asset', page('asset')],
-    ['image', page('image')],
-    ['mounts', page('mounts')],
-    ['requests', page('requests')],
-    ['inspector.css', page('style')]
+    ...SCRIPTS.map(name => [`${name}.js`, sendScript(`${name}.js`)] as const),
+    ...Object.entries(makeInspector(pipeline)),
+    ['live', ctx => channel.connect(ctx)]
   ])
 }
 
