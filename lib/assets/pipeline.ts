@@ -22,7 +22,7 @@ import type { AppPackages } from './sources/packages.ts'
 import type { Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
-import type { EntryUrls } from './views/entry.ts'
+import type { EntryUrl } from './views/entry.ts'
 import { makeViewHelpers, type ViewHelpers } from './views/view-helpers.ts'
 
 type Found = ServedFile | undefined
@@ -140,7 +140,7 @@ export class Pipeline {
   }
 
   /** What a page loads for an entry of a bundle; undefined for any other name, and for that of an own asset. */
-  entryAt(path: string, name: string, mount: string | undefined): EntryUrls | undefined {
+  entryAt(path: string, name: string, mount: string | undefined): readonly EntryUrl[] | undefined {
     if (!this.bundles.hasEntry(name, mount)) return undefined
     const app = appOfPage(this.settings, path) ?? this.settings.publicApp
     return mount === undefined && this.#isOwn(app, name)

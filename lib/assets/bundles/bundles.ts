@@ -5,50 +5,57 @@ import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { FindEntry } from '../views/entry.ts'
-import type { EntrySource, FollowedBuild } from './bundle.ts'
+import type { DevServer } from './dev-server.ts'
 import { MountedBundle } from './mounted-bundle.ts'
+import { isLoadable, type EntrySource } from './source-urls.ts'
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 10_000
 const MAX_LISTED = 10
 
+/** A mount that has entries. */
+interface Mount {
+  readonly settings: MountSettings
+  readonly build: MountedBundle | undefined
+  /** In the place of the build while it runs. */
+  dev?: DevServer
+}
+
 export class Bundles {
   /** Until it resolves, dev servers are not known. Undefined where there can be none. */
   readonly loading: Promise<void> | undefined
   readonly #env: string
-  #sources: readonly EntrySource[]
+  readonly #mounts: readonly Mount[]
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
   constructor({ env, publicApp, host = '', mounts }: Settings, warn: (message: string) => void) {
     this.#env = env
     const options = { env, host, algorithms: publicApp.integrity, warn }
-    const built = new Map(
-      mounts.flatMap(mount => {
-        const { manifest, dev } = mount
-        if (manifest === undefined || dev !== undefined) return []
-        return [[mount, new MountedBundle({ ...mount, manifest }, options)] as const]
-      })
-    )
-    this.#sources = [...built.values()]
-    const isBuilt = mounts.every(({ dev }) => dev === undefined)
-    if (isBuilt && (env !== 'development' || built.size === 0)) return
-    const load = async () => {
-      const { sourceInDevelopment } = await import('./dev-sources.ts')
-      this.#sources = mounts.flatMap(
-        mount => sourceInDevelopment(mount, built.get(mount), options) ?? []
-      )
-    }
-    this.loading = load()
+    this.#mounts = mounts.flatMap((settings): Mount[] => {
+      const { manifest, dev } = settings
+      if (manifest !== undefined)
+        return [{ settings, build: new MountedBundle({ ...settings, manifest }, options) }]
+      return dev === undefined ? [] : [{ settings, build: undefined }]
+    })
+    if (env !== 'development' || this.isEmpty) return
+    this.loading = this.#findDevServers(warn)
+  }
+
+  async #findDevServers(warn: (message: string) => void): Promise<void> {
+    const { devServerOf } = await import('./dev-server.ts')
+    for (const mount of this.#mounts) mount.dev = devServerOf(mount.settings, warn)
   }
 
   /** Without any, pages cost nothing. */
   get isEmpty(): boolean {
-    return this.#sources.length === 0
+    return this.#mounts.length === 0
   }
 
   /** Changes with the tags of any entry. */
   get version(): string {
-    return this.#sources.map(({ version }) => version).join('-')
+    return this.#sourcesAt()
+      .map(({ version }) => version)
+      .join('-')
   }
 
   /**
@@ -56,41 +63,49 @@ export class Bundles {
    * @param path decoded URL path: `/static/assets/main-CZTearZk.css`
    */
   isHashed({ urlPath }: Pick<MountSettings, 'urlPath'>, path: string): boolean {
-    const file = path.slice(urlPath.length + 1)
-    return this.#sources.some(each => each.urlPath === urlPath && each.isHashed(file))
+    const mount = this.#mounts.find(({ settings }) => settings.urlPath === urlPath)
+    return mount?.build?.isHashed(path.slice(urlPath.length + 1)) ?? false
   }
 
-  /** Those of mounts for which no dev server runs. */
-  get followed(): readonly FollowedBuild[] {
-    return this.#sources.flatMap(({ followed }) => followed ?? [])
+  /** Those of which pages are told as a whole: no dev server runs that notifies pages itself. */
+  get followed(): readonly MountedBundle[] {
+    return this.#mounts.flatMap(({ build, dev }) => (dev?.isRunning ? [] : (build ?? [])))
   }
 
   /** Costs one stat for each manifest that was not checked for `seconds`, or for the mount's own `revalidate`. */
-  refresh(seconds: number): Promise<void>[] {
-    return this.#sources.flatMap(source => source.refresh(seconds) ?? [])
+  refresh(seconds: number): (Promise<void> | undefined)[] {
+    return this.#mounts.flatMap(({ build, dev }) => [build?.refresh(seconds), dev?.refresh?.()])
   }
 
   readonly find: FindEntry = (given, mount) => {
     const name = given.replace(/^(?:\.?\/)+/, '')
     const found = this.#pick(`entry '${name}'`, mount, source => source.entry(name))
     if (found) return found
-    throw unknownEntry(name, this.#sourcesAt(mount), this.labelsAt(mount))
+    const names = this.#sourcesAt(mount).flatMap(namesOf)
+    const near = nearestPath(name, names.slice(0, MAX_COMPARED))
+    const listed = names.slice(0, MAX_LISTED).join(', ')
+    const hint =
+      near === undefined
+        ? `its entries: ${listed}${names.length > MAX_LISTED ? ', …' : ''}`
+        : `did you mean '${near}'?`
+    const message = `'${name}' is not an entry of ${this.labelsAt(mount)}; ${hint}`
+    throw new AssetError('asset-unknown', message)
   }
 
   hasEntry(name: string, mount: string | undefined): boolean {
-    return this.#sourcesAt(mount).some(source => source.isEntry(name))
+    return this.#sourcesAt(mount).some(({ names }) => names?.has(name) ?? isLoadable(name))
   }
 
   /** What pages may name, as far as the manifests tell. */
   names() {
-    const isBuilt = ({ names }: EntrySource) => names.length > 0
+    const sources = this.#sourcesAt()
     return {
-      entries: new Set(this.#sources.flatMap(({ names }) => names)),
-      sources: new Set(this.#sources.flatMap(({ sourceNames = [] }) => sourceNames)),
+      entries: new Set(sources.flatMap(namesOf)),
+      sources: new Set(sources.flatMap(({ sourceNames = [] }) => sourceNames)),
       /** Whether there are no other entries. */
-      hasAllEntries: this.#sources.every(isBuilt),
+      hasAllEntries: sources.every(({ names }) => names !== undefined),
       /** Whether there are no other sources: those of a dev server are not known. */
-      hasAllSources: this.#sources.every(each => isBuilt(each) && each.sourceNames !== undefined)
+      hasAllSources: sources.every(({ sourceNames }) => sourceNames !== undefined)
     }
   }
 
@@ -117,34 +132,28 @@ export class Bundles {
       const one = look(source)
       return one === undefined ? [] : [{ one, urlPath: source.urlPath }]
     })
-    const [first, ...others] = found
     // Without a build, any mount of a test may have any name.
-    if (others.length === 0 || this.#env === 'test') return first?.one
-    const [path, ...more] = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
+    if (found.length < 2 || this.#env === 'test') return found[0]?.one
+    const paths = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
     throw new TypeError(
-      `${what} exists in the mounts ${[path, ...more].join(' and ')}: name one, as in { mount: ${path} }`
+      `${what} exists in the mounts ${paths.join(' and ')}: name one, as in { mount: ${paths[0]} }`
     )
   }
 
-  #sourcesAt(mount: string | undefined): readonly EntrySource[] {
-    if (mount === undefined) return this.#sources
-    const urlPath = mount.replace(/\/$/, '')
-    const sources = this.#sources.filter(each => each.urlPath === urlPath)
-    if (sources.length > 0) return sources
-    const known = this.#sources.map(each => `'${each.urlPath || '/'}'`).join(', ')
+  #sourcesAt(mount?: string): readonly EntrySource[] {
+    const urlPath = mount?.replace(/\/$/, '')
+    const chosen = this.#mounts.filter(
+      ({ settings }) => mount === undefined || settings.urlPath === urlPath
+    )
+    const sources = chosen.flatMap(({ build, dev }) => (dev?.isRunning ? dev : (build ?? [])))
+    if (sources.length > 0 || mount === undefined) return sources
+    const known = this.#mounts.map(({ settings }) => `'${settings.urlPath || '/'}'`).join(', ')
     throw new TypeError(
       `mount must be the URL path of a mount that has a manifest or dev, ${known}, got ${inspect(mount)}`
     )
   }
 }
 
-function unknownEntry(name: string, sources: readonly EntrySource[], places: string): AssetError {
-  const names = sources.flatMap(source => source.names)
-  const near = nearestPath(name, names.slice(0, MAX_COMPARED))
-  const listed = names.slice(0, MAX_LISTED).join(', ')
-  const hint =
-    near === undefined
-      ? `its entries: ${listed}${names.length > MAX_LISTED ? ', …' : ''}`
-      : `did you mean '${near}'?`
-  return new AssetError('asset-unknown', `'${name}' is not an entry of ${places}; ${hint}`)
+function namesOf({ names }: EntrySource): string[] {
+  return [...(names?.keys() ?? [])]
 }

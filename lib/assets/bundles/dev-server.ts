@@ -7,9 +7,11 @@ import { oneAtATime } from '../../concurrency.ts'
 import { ifThere } from '../../files/disk.ts'
 import { isRecord, isText } from '../../options.ts'
 import type { ViteConfig, ViteServer } from '../settings/mount-options.ts'
+import type { MountSettings } from '../settings/settings.ts'
 import { encodeAsImported } from '../urls/encode.ts'
-import type { EntryScript, EntryUrls } from '../views/entry.ts'
-import { sourceUrls } from './source-urls.ts'
+import type { AssetAddress } from '../views/asset-url.ts'
+import type { EntryUrl } from '../views/entry.ts'
+import { sourceUrl, type EntrySource } from './source-urls.ts'
 import { LEGACY } from './vite.ts'
 
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
@@ -58,71 +60,107 @@ export function changedAt({ environments }: ViteServer, name: string): number {
   return environments.client.moduleGraph.urlToModuleMap.get(`/${name}`)?.lastHMRTimestamp ?? 0
 }
 
-/** A dev server that runs. */
-export interface DevServer {
+interface Running {
   /** Without a trailing slash; empty for that of the page. */
   readonly origin: string
   /** By entry, when it was changed last; undefined where any name may be one. */
-  readonly inputs?: ReadonlyMap<string, number>
+  readonly inputs?: ReadonlyMap<string, number> | undefined
   /** Whether a page needs React's preamble, unless `entry` is told. */
   readonly isReact?: boolean
-  /** The names in Vite's root; undefined when unknown. */
-  readonly top?: ReadonlySet<string> | undefined
+  /** The names in Vite's root; undefined when unknown. A name below one is taken for a source of the front end. */
+  readonly top?: ReadonlySet<string>
 }
 
-/** A name below one of those is taken for a source of the front end. */
-export async function namesIn(directory: string): Promise<ReadonlySet<string>> {
+export class DevServer implements EntrySource {
+  readonly urlPath: string
+  readonly label = "Vite's dev server"
+  readonly sourceNames = undefined
+  /** Looks for it again; undefined where there is nothing to look for. */
+  readonly refresh: (() => Promise<void>) | undefined
+  #running: Running | undefined
+
+  constructor(urlPath: string, running?: Running, look?: () => Promise<Running | undefined>) {
+    this.urlPath = urlPath
+    this.#running = running
+    this.refresh = look && oneAtATime(async () => void (this.#running = await look()))
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  get names(): EntrySource['names'] {
+    return this.#running?.inputs
+  }
+
+  get version(): string {
+    const { origin = '', inputs = [] } = this.#running ?? {}
+    return [origin, ...inputs].join(' ')
+  }
+
+  entry(name: string): readonly EntryUrl[] | undefined {
+    const { origin = '', inputs, isReact = false } = this.#running ?? {}
+    // The plugin only takes part in builds.
+    if (LEGACY.test(name)) return []
+    if (inputs && !inputs.has(name)) return undefined
+    const changed = inputs?.get(name) ?? 0
+    // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
+    const source = sourceUrl(origin, this.urlPath, name, changed > 0 ? `?t=${changed}` : '')
+    const urlOf = (path: string) => origin + encodeAsImported(`${this.urlPath}/${path}`)
+    return [
+      { url: urlOf('@react-refresh'), as: 'preamble', isNeeded: isReact },
+      { url: urlOf('@vite/client'), as: 'module' },
+      source
+    ]
+  }
+
+  file(name: string, isChosen: boolean): AssetAddress | undefined {
+    const { origin = '', top } = this.#running ?? {}
+    if (!isChosen && !top?.has(name.replace(/\/.*$/s, ''))) return undefined
+    return { origin, path: encodeAsImported(`${this.urlPath}/${name}`) }
+  }
+}
+
+/** That of the option `dev`, or the one that announces itself beside the build, as long as it runs. */
+export function devServerOf(mount: MountSettings, warn: (message: string) => void): DevServer {
+  const { urlPath, dev } = mount
+  if (dev === undefined) return new DevServer(urlPath, undefined, announcedFor(mount, warn))
+  if (typeof dev !== 'object') return new DevServer(urlPath, { origin: dev === true ? '' : dev })
+  const inputs = inputsOf(dev.config)
+  const plugins = dev.config.plugins.map(({ name }) => name)
+  const isReact = plugins.some(name => name.startsWith('vite:react')) && !plugins.includes(PLUGIN)
+  const running = (): Running => {
+    const changed = new Map(inputs.map(name => [name, changedAt(dev, name)]))
+    return { origin: '', inputs: inputs.length > 0 ? changed : undefined, isReact }
+  }
+  const look = async () => ({ ...running(), top: await namesIn(dev.config.root) })
+  return new DevServer(urlPath, running(), look)
+}
+
+async function namesIn(directory: string): Promise<ReadonlySet<string>> {
   return new Set(await ifThere(readdir(directory)))
 }
 
-export function devServerOf(dev: string | true | ViteServer): DevServer {
-  if (dev === true) return { origin: '' }
-  if (typeof dev === 'string') return { origin: dev }
-  const names = inputsOf(dev.config)
-  const plugins = dev.config.plugins.map(({ name }) => name)
-  return {
-    origin: '',
-    ...(names.length > 0 && { inputs: new Map(names.map(name => [name, changedAt(dev, name)])) }),
-    isReact: plugins.some(name => name.startsWith('vite:react')) && !plugins.includes(PLUGIN)
-  }
-}
-
-/** Looks for the dev server whose announcement is beside the build, each time that it is asked. */
-export class AnnouncedDevServer {
-  current: DevServer | undefined
-  readonly #dir: string
-  readonly #base: string
-  readonly #warn: (message: string) => void
+function announcedFor({ dir, urlPath }: MountSettings, warn: (message: string) => void) {
+  const expected = encodeAsImported(`${urlPath}/`)
   /** A build that empties its directory removes the file of a server that is still running. */
-  #last: string | undefined
-
-  constructor(dir: string, urlPath: string, warn: (message: string) => void) {
-    this.#dir = dir
-    this.#base = encodeAsImported(`${urlPath}/`)
-    this.#warn = warn
-  }
-
-  readonly refresh = oneAtATime(async () => {
-    this.current = await this.#look()
-  })
-
-  async #look(): Promise<DevServer | undefined> {
-    const text = (await ifThere(readFile(announcementIn(this.#dir), 'utf8'))) ?? this.#last
-    this.#last = undefined
-    const announced = text === undefined ? undefined : parse(text)
+  let last: string | undefined
+  return async (): Promise<Running | undefined> => {
+    const text = (await ifThere(readFile(announcementIn(dir), 'utf8'))) ?? last
+    last = undefined
+    const announced = parse(text)
     if (!isAnnouncement(announced)) return undefined
     const { origin, base, inputs, root, token } = announced
-    if (base === this.#base) {
-      const status = parse(await responseOf(`${origin}${base}${STATUS}`))
-      if (status?.['token'] !== token) return undefined
-      this.#last = text
-      const { changed: times = {} } = status as Partial<DevServerStatus>
-      const changed = inputs.map(name => [name, times[name] ?? 0] as const)
-      return { origin, inputs: new Map(changed), top: await namesIn(resolve(this.#dir, root)) }
+    if (base !== expected) {
+      const advice = `it must be the mount's URL path, '${expected}'`
+      warn(`Vite's dev server has the base '${base}': ${advice}`)
+      return undefined
     }
-    const advice = `it must be the mount's URL path, '${this.#base}'`
-    this.#warn(`Vite's dev server has the base '${base}': ${advice}`)
-    return undefined
+    const status: Partial<DevServerStatus> = parse(await responseOf(origin + base + STATUS)) ?? {}
+    if (status.token !== token) return undefined
+    last = text
+    const changed = inputs.map(name => [name, status.changed?.[name] ?? 0] as const)
+    return { origin, inputs: new Map(changed), top: await namesIn(resolve(dir, root)) }
   }
 }
 
@@ -134,7 +172,7 @@ function isAnnouncement(value: object | undefined): value is Announcement {
 }
 
 /** Undefined for anything but an object: the dev server may be another program's by now. */
-function parse(text: string): Record<string, unknown> | undefined {
+function parse(text = ''): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isRecord(value) ? value : undefined
@@ -162,26 +200,4 @@ function responseOf(url: string): Promise<string> {
     request.on('error', () => resolve(''))
     request.on('close', () => resolve(''))
   })
-}
-
-/** Undefined for a name that is not an entry. @param urlPath that of the mount, which is Vite's `base` */
-export function inDevelopment(
-  urlPath: string,
-  { origin, inputs, isReact }: DevServer,
-  name: string
-): EntryUrls | undefined {
-  // The plugin only takes part in builds.
-  if (LEGACY.test(name)) return { stylesheets: [], scripts: [], preloads: [] }
-  if (inputs && !inputs.has(name)) return undefined
-  const changed = inputs?.get(name) ?? 0
-  // As Vite's own page has it: React's plugin imports a changed module under that URL once more.
-  const urls = sourceUrls(origin, urlPath, name, changed > 0 ? `?t=${changed}` : '')
-  const urlOf = (path: string) => origin + encodeAsImported(`${urlPath}/${path}`)
-  const client: EntryScript = { url: urlOf('@vite/client'), kind: 'module' }
-  return {
-    ...urls,
-    scripts: [client, ...urls.scripts],
-    reactRefresh: urlOf('@react-refresh'),
-    isReact
-  }
 }

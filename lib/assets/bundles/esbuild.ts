@@ -1,18 +1,21 @@
 // esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../options.ts'
-import { fileBelow, graphOf, records, usedFrom, type Bundle, type Json } from './bundle.ts'
+import {
+  fileBelow,
+  filesOf,
+  loadedWith,
+  records,
+  usedFrom,
+  type Bundle,
+  type Chunk,
+  type Json
+} from './bundle.ts'
 import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
 
-interface Output {
-  readonly file: string
-  /** Keys of outputs. */
-  readonly imports: readonly string[]
+/** Of an entry, the only stylesheet contains those of its whole static graph. */
+interface Output extends Chunk {
   readonly dynamicImports: readonly string[]
-  /** Whatever it imports or names, and its stylesheets. */
-  readonly uses: readonly string[]
   readonly entryPoint: string | undefined
-  /** Of an entry, the one that contains those of its whole static graph. */
-  readonly stylesheets: readonly string[]
   readonly inputs: readonly string[]
 }
 
@@ -23,37 +26,26 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
   const outputs = new Map(
     records(given, 'output').map(([path, output]) => [path, readOutput(path, output, base)])
   )
+  const all = [...outputs.values()]
   const entries = new Map(
     [...outputs].flatMap(([path, { entryPoint }]) =>
       entryPoint === undefined ? [] : [[entryPoint, path]]
     )
   )
-  const reached = graphOf(outputs, entries.values())
   return {
-    names: [...entries.keys()],
-    entry: name => {
-      const path = entries.get(name)
-      const graph = path === undefined ? [] : graphOf(outputs, [path])
-      const output = graph.pop()
-      if (!output) return undefined
-      const { file, stylesheets } = output
-      if (file.endsWith('.css')) return { stylesheets: [file], scripts: [], preloads: [] }
-      // The metafile does not say which format was built. An IIFE runs as a module too; an ES module is a
-      // syntax error in a classic script.
-      const scripts = [{ file, kind: 'module' as const }]
-      return { stylesheets, scripts, preloads: graph.map(each => each.file) }
-    },
-    usedBy: name => usedFrom(outputs, [entries.get(name) ?? '']).map(({ file }) => file),
+    // The metafile does not say which format was built. An IIFE runs as a module too; an ES module is a syntax
+    // error in a classic script.
+    entries: new Map(Array.from(entries, ([name, path]) => [name, loadedWith(outputs, [path])])),
+    usedBy: name => usedFrom(outputs, entries.get(name)),
     // What a loader copies is made from one source; a script or stylesheet is an entry's, or belongs to no source.
     sources: new Map(
-      Array.from(outputs.values()).flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
+      all.flatMap(({ file, entryPoint, inputs: [source, ...others] }) => {
         const isCopied = !/\.(?:m?js|css)(?:\.map)?$/.test(file) && others.length === 0
         const name = entryPoint ?? (isCopied ? source : undefined)
         return name === undefined ? [] : [[name, file] as const]
       })
     ),
-    tagged: new Set(reached.flatMap(({ file, stylesheets }) => [file, ...stylesheets])),
-    files: new Set(Array.from(outputs.values(), ({ file }) => file)),
+    files: new Set(all.flatMap(filesOf)),
     hashed: hashedIn(outputs)
   }
 }
@@ -79,6 +71,7 @@ function readOutput(path: string, output: Json, base: number): Output {
     uses: [...pathsOf(imports), ...(typeof cssBundle === 'string' ? [cssBundle] : [])],
     entryPoint: typeof entryPoint === 'string' ? entryPoint : undefined,
     stylesheets: typeof cssBundle === 'string' ? [fileBelow(cssBundle.slice(base))] : [],
+    assets: [],
     inputs: isRecord(inputs) ? Object.keys(inputs) : []
   }
 }

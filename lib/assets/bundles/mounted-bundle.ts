@@ -10,12 +10,12 @@ import { readSnapshot } from '../../files/open-file.ts'
 import { isRecord } from '../../options.ts'
 import type { MountSettings } from '../settings/mounts.ts'
 import { encodeAsImported, encodeUrl } from '../urls/encode.ts'
-import type { AssetAddress, AssetUrl } from '../views/asset-url.ts'
-import type { EntryUrls } from '../views/entry.ts'
-import type { Build, Bundle, EntrySource, FollowedBuild } from './bundle.ts'
+import type { AssetAddress } from '../views/asset-url.ts'
+import type { EntryUrl } from '../views/entry.ts'
+import type { Bundle } from './bundle.ts'
 import { readEsbuild } from './esbuild.ts'
 import { keptListIn, readKept, type KeptFiles } from './kept-files.ts'
-import { isLoadable, sourceUrls } from './source-urls.ts'
+import { sourceUrl, type EntrySource } from './source-urls.ts'
 import { readVite } from './vite.ts'
 import { readWebpack } from './webpack.ts'
 
@@ -25,11 +25,9 @@ const RESTED_MS = 1000
 /** A build that has not written its manifest by then never will: with fixed names it may be the same. */
 const FINISHED_MS = 2000
 
-type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & {
-  readonly manifest: string
-  readonly revalidate?: number | undefined
-}
-type Hashes = ReadonlyMap<string, readonly string[]>
+type BundleMount = Pick<MountSettings, 'dir' | 'urlPath'> & { readonly manifest: string }
+
+type MountOfBundle = BundleMount & Pick<MountSettings, 'revalidate'>
 
 interface BundleOptions {
   /** In development and in tests, an application starts without a build. */
@@ -40,29 +38,38 @@ interface BundleOptions {
   readonly warn: (message: string) => void
 }
 
-export class MountedBundle implements EntrySource, FollowedBuild {
-  readonly mount: BundleMount
+/** A state of the files of a build. */
+interface Build {
+  /** Another one once any file that the manifest names has been written. */
+  readonly version: string
+  /** When the last of them, or the manifest, was written: milliseconds since 1970. */
+  readonly changedAt: number
+}
+
+export class MountedBundle implements EntrySource {
   readonly urlPath: string
   readonly label: string
   version = ''
+  /** Undefined until all its files were looked at. */
   build: Build | undefined
+  readonly #mount: MountOfBundle
   readonly #options: BundleOptions
   readonly #file: ReloadedFile
   /** Undefined until there is a build. */
   #bundle: Bundle | undefined
   /** By file, of those in tags: computed before the first page, and after each build. */
-  #hashes: Hashes | undefined
-  /** The paths of its files, and when the last of them was written. */
-  #written = { files: new Set<string>(), at: Infinity }
+  #hashes: ReadonlyMap<string, readonly string[]> | undefined
+  /** Of its files. */
+  #paths: ReadonlySet<string> = new Set()
   /** Of earlier builds. */
   #kept: KeptFiles = new Map()
 
   /** @throws AssetError for a manifest that is missing or broken, or names a file that does not exist */
-  constructor(mount: BundleMount, options: BundleOptions) {
-    const { manifest, urlPath } = mount
-    this.mount = mount
+  constructor(mount: MountOfBundle, options: BundleOptions) {
+    const { manifest, urlPath, dir } = mount
     this.urlPath = urlPath
     this.label = manifest
+    this.#mount = mount
     this.#options = options
     this.#file = new ReloadedFile(manifest, {
       failure: 'keeping the last build',
@@ -71,84 +78,72 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     })
     this.#file.distrust()
     const bytes = statIfThere(manifest)?.isFile() ? readIfThere(manifest) : undefined
-    if (!bytes) {
-      if (options.env === 'development' || options.env === 'test') return
-      const message = `there is no manifest ${manifest}: ${REMEDY}`
-      throw new AssetError('manifest-missing', message)
+    if (bytes) {
+      this.version = digestOf(bytes)
+      this.#bundle = readBundle(bytes, mount)
+      this.#kept = readKept(readIfThere(keptListIn(dir)), dir)
+      const isMissing = (file: string) => !statIfThere(this.#pathOf(file))?.isFile()
+      const missing = [...taggedIn(this.#bundle)].find(isMissing)
+      if (missing !== undefined) throw this.#incomplete(missing)
+    } else if (options.env !== 'development' && options.env !== 'test') {
+      throw new AssetError('manifest-missing', `there is no manifest ${manifest}: ${REMEDY}`)
     }
-    this.version = digestOf(bytes)
-    this.#bundle = readBundle(bytes, mount)
-    this.#kept = readKept(readIfThere(keptListIn(mount.dir)), mount.dir)
-    const isMissing = (file: string) => !statIfThere(this.#pathOf(file))?.isFile()
-    const missing = [...this.#bundle.tagged].find(isMissing)
-    if (missing !== undefined) throw this.#incomplete(missing)
   }
 
-  get names(): readonly string[] {
-    return this.#bundle?.names ?? []
+  get names(): EntrySource['names'] {
+    return this.#bundle?.entries
   }
 
-  get sourceNames(): readonly string[] {
-    return [...(this.#bundle?.sources.keys() ?? [])]
+  get sourceNames(): readonly string[] | undefined {
+    return this.#bundle && [...this.#bundle.sources.keys()]
   }
 
-  entry(name: string): EntryUrls | undefined {
+  entry(name: string): readonly EntryUrl[] | undefined {
     const { host, env } = this.#options
+    // Tests are about the application, not the build.
+    if (!this.#bundle && env === 'test') return [sourceUrl(host, this.urlPath, name)]
     if (!this.#bundle) {
-      // Tests are about the application, not the build.
-      if (env === 'test') return sourceUrls(host, this.urlPath, name)
-      const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.mount.manifest}, and Vite is not running with the plugin freshAssets (npx vite)`
+      const message = `the mount ${this.urlPath || '/'} has neither a build nor a dev server: there is no ${this.label}, and Vite is not running with the plugin freshAssets (npx vite)`
       // The page is a developer's own, and the remedy is not in its code.
       throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
     }
-    const found = this.#bundle.entry(name)
-    if (!found) return undefined
-    const assetOf = (file: string): AssetUrl => this.#assetOf(file)
-    return {
-      stylesheets: found.stylesheets.map(assetOf),
-      scripts: found.scripts.map(({ file, kind }) => ({ ...assetOf(file), kind })),
-      preloads: found.preloads.map(assetOf)
-    }
-  }
-
-  isEntry(name: string): boolean {
-    return this.#bundle?.names.includes(name) ?? isLoadable(name)
+    return this.#bundle.entries.get(name)?.map(({ file, as }) => {
+      const { path, integrity } = this.#addressOf(file)
+      return { url: host + path, integrity, as }
+    })
   }
 
   file(name: string): AssetAddress | undefined {
     if (!this.#bundle && this.#options.env === 'test') return addressAt(this.urlPath, name)
     const file = this.#bundle?.sources.get(name)
-    if (file === undefined) return undefined
-    return { ...addressAt(this.urlPath, file), integrity: this.#hashes?.get(file) }
+    return file === undefined ? undefined : this.#addressOf(file)
   }
 
+  /** @param file decoded path below the mount's directory */
   isHashed(file: string): boolean {
     return this.#bundle?.hashed.has(file) || (this.#kept.get(file)?.isHashed ?? false)
   }
 
-  get followed(): this {
-    return this
-  }
-
+  /**
+   * Whether the manifest names a file.
+   * @param file decoded path below the mount's directory
+   * @param writtenAt milliseconds since 1970
+   */
   hasBuilt(file: string, writtenAt: number): boolean {
-    if (!this.#written.files.has(file)) return false
+    if (!this.#paths.has(file)) return false
     const isFinished = Date.now() - writtenAt > FINISHED_MS
-    if (isFinished && writtenAt > this.#written.at) this.#file.distrust()
+    if (isFinished && this.build && writtenAt > this.build.changedAt) this.#file.distrust()
     return true
   }
 
+  /** Takes over another build, once it has been written. Undefined when there is nothing to wait for. */
   refresh(seconds: number): Promise<void> | undefined {
-    return this.#file.refresh(seconds === 0 ? 0 : (this.mount.revalidate ?? seconds))
-  }
-
-  #assetOf(file: string): AssetUrl {
-    const { path } = addressAt(this.urlPath, file)
-    return { url: this.#options.host + path, integrity: this.#hashes?.get(file) }
+    return this.#file.refresh(seconds === 0 ? 0 : (this.#mount.revalidate ?? seconds))
   }
 
   /** Takes over a build as a whole, once all its files are written. */
   async #take(bytes: Buffer, { ctimeNs }: Stamp): Promise<boolean> {
-    const bundle = readBundle(bytes, this.mount)
+    const bundle = readBundle(bytes, this.#mount)
     const changedAt = await this.#changedAt(bundle)
     if (changedAt === undefined) return false
     // 0 also for a time in the future: the clock of the disk may be ahead of ours.
@@ -159,26 +154,24 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     }
     const hashes = await ifThere(this.#hashesOf(bundle))
     if (!hashes) return false
-    const { dir } = this.mount
+    const { dir } = this.#mount
     this.#kept = readKept((await readSnapshot(keptListIn(dir)))?.bytes, dir)
     this.#bundle = bundle
     this.#hashes = hashes
+    this.#paths = new Set(Array.from(bundle.files, withoutQuery))
     this.version = digestOf(`${digestOf(bytes)} ${[...hashes.values()].flat().join(' ')}`)
-    this.#written = { files: new Set([...bundle.files].map(withoutQuery)), at: changedAt }
     const version = `${this.version} ${changedAt}`
-    if (version !== this.build?.version) {
-      const at = Math.max(changedAt, Number(ctimeNs / 1_000_000n))
-      this.build = { version, changedAt: at }
-    }
+    if (version !== this.build?.version)
+      this.build = { version, changedAt: Math.max(changedAt, Number(ctimeNs / 1_000_000n)) }
     return true
   }
 
   /** When the last of its files was written, in milliseconds; undefined while one is missing. */
-  async #changedAt({ files, tagged }: Bundle): Promise<number | undefined> {
+  async #changedAt(bundle: Bundle): Promise<number | undefined> {
     let [last, missing] = [0, '']
     // As at start, what is in no tag may be missing.
-    const needed = this.#hashes ? files : tagged
-    await inParallel([...files], CONCURRENCY, async file => {
+    const needed = this.#hashes ? bundle.files : taggedIn(bundle)
+    await inParallel([...bundle.files], CONCURRENCY, async file => {
       const stats = await statOf(this.#pathOf(file))
       if (stats?.isFile()) last = Math.max(last, Number(stats.ctimeMs))
       else if (needed.has(file)) missing ||= file
@@ -188,9 +181,9 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     return undefined
   }
 
-  async #hashesOf({ tagged }: Bundle): Promise<Hashes> {
+  async #hashesOf(bundle: Bundle): Promise<ReadonlyMap<string, readonly string[]>> {
     const { algorithms } = this.#options
-    const files = algorithms.length > 0 ? [...tagged] : []
+    const files = algorithms.length > 0 ? [...taggedIn(bundle)] : []
     const hashes = await inParallel(files, CONCURRENCY, async file => {
       const { integrity } = await checksumsOf({ copyOf: this.#pathOf(file) }, algorithms)
       return [file, integrity] as const
@@ -198,17 +191,25 @@ export class MountedBundle implements EntrySource, FollowedBuild {
     return new Map(hashes)
   }
 
+  #addressOf(file: string): AssetAddress {
+    return { ...addressAt(this.urlPath, file), integrity: this.#hashes?.get(file) }
+  }
+
   #pathOf(file: string): string {
-    return join(this.mount.dir, withoutQuery(file))
+    return join(this.#mount.dir, withoutQuery(file))
   }
 
   #incomplete(file: string): AssetError {
-    const { manifest, dir } = this.mount
     return new AssetError(
       'manifest-broken',
-      `${manifest} names ${file}, which is not in ${dir}: build again, and let the mount's dir be the bundler's output directory`
+      `${this.label} names ${file}, which is not in ${this.#mount.dir}: build again, and let the mount's dir be the bundler's output directory`
     )
   }
+}
+
+/** The files that the tags of some entry name. */
+function taggedIn({ entries }: Bundle): ReadonlySet<string> {
+  return new Set([...entries.values()].flatMap(loaded => loaded.map(({ file }) => file)))
 }
 
 export function addressAt(urlPath: string, file: string): AssetAddress {
@@ -233,7 +234,7 @@ export function readBundle(bytes: Buffer, { manifest, dir, urlPath }: BundleMoun
       ? (readWebpack(json, urlPath) ?? readEsbuild(json, dir) ?? readVite(json))
       : undefined
     if (!bundle) throw new TypeError('no known bundler writes this shape')
-    if (bundle.names.length > 0) return bundle
+    if (bundle.entries.size > 0) return bundle
     throw new TypeError('it has no entry')
   } catch (error) {
     const message = `${manifest} is not a bundler's manifest (${reasonOf(error)}): ${REMEDY}`

@@ -2,29 +2,25 @@
 import { isRecord } from '../../options.ts'
 import {
   fileBelow,
-  graphOf,
-  records,
+  filesOf,
+  isCss,
+  loadedAs,
+  loadedWith,
   texts,
   usedFrom,
   type Bundle,
-  type BundleEntry,
-  type Json
+  type Chunk,
+  type Json,
+  type LoadedFile
 } from './bundle.ts'
 import { HASHES, hashedAmong, stemOf } from './hashed-names.ts'
 
-interface Chunk {
-  readonly file: string
+interface ViteChunk extends Chunk {
   /** The name before a hash was added, without extension; undefined when not known. */
   readonly stem: string | undefined
-  readonly isEntry: boolean
-  readonly imports: readonly string[]
-  /** Imports of any kind. */
-  readonly uses: readonly string[]
-  readonly stylesheets: readonly string[]
-  readonly assets: readonly string[]
 }
 
-type Chunks = ReadonlyMap<string, Chunk>
+type Chunks = ReadonlyMap<string, ViteChunk>
 
 // Keys that @vitejs/plugin-legacy writes. Those of polyfills are relative to Vite's root, as if they were
 // files of the directory in which Vite was started: `../../vite/legacy-polyfills`.
@@ -37,31 +33,18 @@ export function readVite(manifest: Json): Bundle | undefined {
   const values = Object.values(manifest)
   const isVite = values.every(value => isRecord(value) && typeof value['file'] === 'string')
   if (!isVite || values.length === 0) return undefined
-  const chunks: Chunks = new Map(
-    records(manifest, 'chunk').map(([key, chunk]) => [key, readChunk(key, chunk)])
-  )
+  const given = Object.entries(manifest as Record<string, Json>)
+  const chunks: Chunks = new Map(given.map(([key, chunk]) => [key, readChunk(key, chunk)]))
   const all = [...chunks.values()]
-  const names = [...chunks].filter(([, { isEntry }]) => isEntry).map(([key]) => key)
+  const names = given.filter(([, chunk]) => chunk['isEntry'] === true).map(([key]) => key)
   // With `build.cssCodeSplit: false`, the only stylesheet belongs to every page, and to no chunk.
-  const style = all.some(({ stylesheets }) => stylesheets.length > 0)
-    ? undefined
-    : chunks.get('style.css')
-  const common = style && !style.isEntry ? [style.file] : []
-  const reached = graphOf(chunks, names)
+  const style = all.every(({ stylesheets }) => stylesheets.length === 0) && chunks.get('style.css')
+  const common = style && !names.includes('style.css') ? [style.file] : []
   return {
-    names,
-    entry: name => (chunks.get(name)?.isEntry ? entryOf(chunks, name, common) : undefined),
-    usedBy: name =>
-      usedFrom(chunks, [name]).flatMap(({ file, stylesheets, assets }) => [
-        file,
-        ...stylesheets,
-        ...assets
-      ]),
+    entries: new Map(names.map(name => [name, entryOf(chunks, name, common)])),
+    usedBy: name => usedFrom(chunks, name),
     sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
-    tagged: new Set(reached.flatMap(chunk => [chunk.file, ...chunk.stylesheets]).concat(common)),
-    files: new Set(
-      all.flatMap(({ file, stylesheets, assets }) => [file, ...stylesheets, ...assets])
-    ),
+    files: new Set(all.flatMap(filesOf)),
     hashed: hashedAmong(
       [
         // Vite names a chunk's stylesheet after the chunk.
@@ -74,63 +57,33 @@ export function readVite(manifest: Json): Bundle | undefined {
   }
 }
 
-function readChunk(
-  key: string,
-  { file, name, src, isEntry, imports, css, assets, ...rest }: Json
-): Chunk {
+function readChunk(key: string, chunk: Json): ViteChunk {
+  const { file, name, src, imports, css, assets, dynamicImports } = chunk
   // A shared stylesheet's key is its file, not a source: `_shared-<hash>.css`.
   const source = typeof src === 'string' && !key.startsWith('_') ? src : undefined
   const plain = typeof name === 'string' ? `${name}.` : source
   return {
     file: fileBelow(file),
     stem: plain === undefined ? undefined : stemOf(plain),
-    isEntry: isEntry === true,
     imports: texts(imports, `imports of ${key}`),
-    uses: [imports, rest['dynamicImports']].flatMap(each => texts(each, `imports of ${key}`)),
+    uses: [imports, dynamicImports].flatMap(each => texts(each, `imports of ${key}`)),
     stylesheets: texts(css, `css of ${key}`).map(fileBelow),
     assets: texts(assets, `assets of ${key}`).map(fileBelow)
   }
 }
 
-function entryOf(chunks: Chunks, name: string, common: readonly string[]): BundleEntry {
-  const entry = chunks.get(name)
+function entryOf(chunks: Chunks, name: string, common: readonly string[]): LoadedFile[] {
+  const { file = '', stem } = chunks.get(name) ?? {}
+  const withPolyfills = (polyfills: RegExp) => [
+    ...[...chunks.keys()].filter(key => polyfills.test(key) && key !== name),
+    name
+  ]
   // Both the key and the file of `src/main.ts` say it, but not the name: `src/main-legacy.ts`.
-  const isLegacy =
-    LEGACY.test(name) && stemOf(entry?.file ?? '').startsWith(`${entry?.stem}-legacy`)
-  if (isLegacy) return legacyEntry(chunks, name)
-  const starts = [...(isCss(entry?.file ?? '') ? [] : keysLike(chunks, POLYFILLS)), name]
-  const graph = graphOf(chunks, starts)
-  const css = graph.flatMap(({ file, stylesheets }) => [
-    ...stylesheets,
-    ...(isCss(file) ? [file] : [])
-  ])
-  const scripts = filesAt(chunks, starts).filter(file => !isCss(file))
-  return {
-    stylesheets: [...new Set([...common, ...css])],
-    scripts: scripts.map(file => ({ file, kind: 'module' })),
-    preloads: graph.map(({ file }) => file).filter(file => !isCss(file) && !scripts.includes(file))
-  }
-}
-
-/**
- * The polyfills contain SystemJS, which imports an anonymous `System.register` of the script that the
- * parser is at: so neither script may be deferred. They have no stylesheets of their own. Without modern
- * chunks (`renderModernChunks: false`) they are for all browsers.
- */
-function legacyEntry(chunks: Chunks, name: string): BundleEntry {
+  const isLegacy = LEGACY.test(name) && stemOf(file).startsWith(`${stem}-legacy`)
+  if (!isLegacy) return loadedWith(chunks, isCss(file) ? [name] : withPolyfills(POLYFILLS), common)
+  // The polyfills contain SystemJS, which imports an anonymous `System.register` of the script that the parser is
+  // at: so neither script may be deferred. Without modern chunks (`renderModernChunks: false`) they are for all.
   const kind = chunks.has(name.replace(LEGACY, '')) ? 'nomodule' : 'blocking'
-  const scripts = filesAt(chunks, new Set([...keysLike(chunks, LEGACY_POLYFILLS), name]))
-  return { stylesheets: [], scripts: scripts.map(file => ({ file, kind })), preloads: [] }
-}
-
-function keysLike(chunks: Chunks, pattern: RegExp): string[] {
-  return [...chunks.keys()].filter(key => pattern.test(key))
-}
-
-function filesAt(chunks: Chunks, keys: Iterable<string>): string[] {
-  return [...keys].flatMap(key => chunks.get(key)?.file ?? [])
-}
-
-function isCss(file: string): boolean {
-  return file.endsWith('.css')
+  const scripts = withPolyfills(LEGACY_POLYFILLS).flatMap(key => chunks.get(key)?.file ?? [])
+  return loadedAs(kind, scripts)
 }

@@ -2,16 +2,11 @@
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
 import { isRecord } from '../../options.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import { fileBelow, isBelow, type Bundle, type Json } from './bundle.ts'
+import { fileBelow, isBelow, loadedAs, type Bundle, type Json } from './bundle.ts'
 import { HASHES, hashedAmong } from './hashed-names.ts'
 
-/** What stats say about a file. */
-interface Asset {
-  /** For what a loader copies; relative to the compiler's context. */
-  readonly source: string | undefined
-  readonly isModule: boolean
-  readonly isHashed: boolean
-}
+const SCRIPT = /\.m?js(?:\?|$)/
+const STYLESHEET = /\.css(?:\?|$)/
 
 /** @param urlPath that of the mount, which plugins may put before the files */
 export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined {
@@ -19,42 +14,37 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
   if (!isRecord(entrypoints)) return undefined
   const below = (path: string) =>
     path.startsWith(`${urlPath}/`) ? path.slice(urlPath.length + 1) : path
+  const assets = readAssets(manifest['assets'])
+  const kindOf = (file: string) =>
+    /\.mjs(?:\?|$)/.test(file) || assets?.get(file)?.['javascriptModule'] === true
+      ? 'module'
+      : 'classic'
   const entries = new Map(
     Object.entries(entrypoints).map(([name, entrypoint]) => {
-      // Neither a source map nor a file that a script loads gets a tag.
-      const files = filesIn(entrypoint, name).map(below).map(fileBelow)
-      return [name, files.filter(file => /\.(?:css|m?js)(?:\?|$)/.test(file))]
+      // In this order a chunk comes after those that it needs. What is neither, such as a source map, gets no tag.
+      const listed = filesIn(entrypoint, name).map(below).map(fileBelow)
+      const stylesheets = listed.filter(file => STYLESHEET.test(file))
+      const scripts = listed.filter(file => SCRIPT.test(file))
+      const loaded = scripts.flatMap(file => loadedAs(kindOf(file), [file]))
+      return [name, [...loadedAs('stylesheet', stylesheets), ...loaded]]
     })
   )
-  const assets = readAssets(manifest['assets'])
   const mapped = Object.values(manifest).filter(value => typeof value === 'string')
-  const others = assets ? assets.keys() : mapped.map(below).filter(isBelow)
-  const tagged = new Set([...entries.values()].flat())
-  const files = new Set([...tagged, ...others])
-  const isModule = (file: string) => assets?.get(file)?.isModule || /\.mjs(?:\?|$)/.test(file)
+  const files = new Set([
+    ...[...entries.values()].flatMap(loaded => loaded.map(({ file }) => file)),
+    ...(assets?.keys() ?? mapped.map(below).filter(isBelow))
+  ])
   return {
-    names: [...entries.keys()],
-    // In the order of the list, in which a chunk comes after those that it needs.
-    entry: name => {
-      const listed = entries.get(name)
-      if (!listed) return undefined
-      const isCss = (file: string) => /\.css(?:\?|$)/.test(file)
-      const scripts = listed.filter(file => !isCss(file))
-      return {
-        stylesheets: listed.filter(isCss),
-        scripts: scripts.map(file => ({ file, kind: isModule(file) ? 'module' : 'classic' })),
-        preloads: []
-      }
-    },
+    entries,
+    // For what a loader copies, relative to the compiler's context.
     sources: new Map(
-      [...(assets ?? [])].flatMap(([file, { source }]) =>
-        source === undefined ? [] : [[source, file] as const]
+      Array.from(assets ?? []).flatMap(([file, { sourceFilename: source }]) =>
+        typeof source === 'string' ? [[source, file] as const] : []
       )
     ),
-    tagged,
     files,
     hashed: assets
-      ? new Set([...files].filter(file => assets.get(file)?.isHashed))
+      ? new Set([...files].filter(file => isHashed(file, assets.get(file) ?? {})))
       : hashedAmong([Array.from(files, file => [file, undefined] as const)], HASHES.webpack)
   }
 }
@@ -71,30 +61,24 @@ function filesIn(value: unknown, entrypoint: string): string[] {
   throw new TypeError(`entrypoint ${entrypoint} lists no assets`)
 }
 
-/** By file, which may end in a query; undefined where the manifest does not describe its files. */
-function readAssets(given: unknown): ReadonlyMap<string, Asset> | undefined {
+/** What stats say about each file, whose name may end in a query; undefined where they describe none. */
+function readAssets(given: unknown): ReadonlyMap<string, Json> | undefined {
   if (!Array.isArray(given)) return undefined
-  const assets = new Map<string, Asset>()
+  const assets = new Map<string, Json>()
   for (const asset of given) {
     const { name, info, filteredChildren } = isRecord(asset) ? asset : {}
     // webpack leaves out those that a build has not rewritten.
     if (filteredChildren) throw new TypeError('it omits assets: set cachedAssets: true')
-    if (isBelow(name)) assets.set(name, readInfo(name, isRecord(info) ? info : {}))
+    if (isBelow(name)) assets.set(name, isRecord(info) ? info : {})
   }
   return assets
 }
 
-function readInfo(file: string, info: Json): Asset {
+/** A hash in the query is not part of the path that is requested. */
+function isHashed(file: string, info: Json): boolean {
   const hashes = ['contenthash', 'chunkhash', 'fullhash', 'modulehash'].flatMap(kind => info[kind])
   const isInName = hashes.some(
     hash => typeof hash === 'string' && hash.length >= 8 && file.includes(hash)
   )
-  // A hash in the query is not part of the path that is requested.
-  const isHashed = info['immutable'] === true && isInName && !file.includes('?')
-  const { sourceFilename: source, javascriptModule } = info
-  return {
-    source: typeof source === 'string' ? source : undefined,
-    isModule: javascriptModule === true,
-    isHashed: isHashed && !hasFixedUrl(file)
-  }
+  return info['immutable'] === true && isInName && !file.includes('?') && !hasFixedUrl(file)
 }

@@ -79,11 +79,9 @@ async function filesOf(
   }))
 }
 
-function namesByFile({ names, entry, usedBy }: Bundle) {
-  const inTags = (name: string) => {
-    const { stylesheets = [], scripts = [], preloads = [] } = entry(name) ?? {}
-    return [...stylesheets, ...scripts.map(({ file }) => file), ...preloads]
-  }
+function namesByFile({ entries, usedBy }: Bundle) {
+  const names = [...entries.keys()]
+  const inTags = (name: string) => (entries.get(name) ?? []).map(({ file }) => file)
   const byFile = (filesOf: (name: string) => readonly string[]) => {
     const pairs = names.flatMap(name => [...new Set(filesOf(name))].map(file => ({ file, name })))
     return new Map(

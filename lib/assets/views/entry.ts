@@ -3,8 +3,8 @@
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
 import type { AssetName, NamesThen, OfName } from './asset-names.ts'
 import { checkString, splitArguments, type AssetUrl } from './asset-url.ts'
-import { escapeInScript, withoutKeywords, writeAttribute, type Attributes } from './html.ts'
-import { makePageMemory } from './module-graph.ts'
+import { escapeInScript, withoutKeywords, writeAttribute } from './html.ts'
+import { makePageMemory } from './modules.ts'
 import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
 
 export interface EntryOptions {
@@ -62,30 +62,28 @@ export interface EntryScriptFile extends EntryFile {
   readonly nomodule: boolean
 }
 
-/** What a page loads for an entry, in document order. */
-export interface EntryUrls {
-  readonly stylesheets: readonly AssetUrl[]
-  readonly scripts: readonly EntryScript[]
-  /** Modules that the scripts import. */
-  readonly preloads: readonly AssetUrl[]
-  /** In development, the URL of React's refresh runtime. */
-  readonly reactRefresh?: string | undefined
-  /** Whether it is needed unless the option `reactRefresh` says otherwise. */
-  readonly isReact?: boolean | undefined
-}
+const SCRIPTS = {
+  module: { type: 'module' },
+  /** In order, before DOMContentLoaded. */
+  classic: { type: 'text/javascript', defer: true },
+  /** At once, where the tag is. */
+  blocking: { type: 'text/javascript' },
+  /** At once, in browsers without modules. */
+  nomodule: { type: 'text/javascript', nomodule: true }
+} as const
 
-export interface EntryScript extends AssetUrl {
-  readonly kind: ScriptKind
-}
+type ScriptKind = keyof typeof SCRIPTS
 
-/**
- * How a page loads a script: as a module; in order, before DOMContentLoaded (`classic`); at once, where the
- * tag is (`blocking`); at once, in browsers without modules (`nomodule`).
- */
-export type ScriptKind = 'module' | 'classic' | 'blocking' | 'nomodule'
+/** A file that a page loads for an entry, and how. */
+export interface EntryUrl extends AssetUrl {
+  /** `preamble`: React's refresh runtime, which a script in the page imports. */
+  readonly as: 'stylesheet' | 'preamble' | ScriptKind | 'modulepreload'
+  /** Of a preamble: whether the page has it unless the option `reactRefresh` says otherwise. */
+  readonly isNeeded?: boolean
+}
 
 /** @throws AssetError for an unknown entry, TypeError for a mount that is unknown or has to be named */
-export type FindEntry = (name: string, mount: string | undefined) => EntryUrls
+export type FindEntry = (name: string, mount: string | undefined) => readonly EntryUrl[]
 
 const OPTIONS = {
   mount: text,
@@ -95,30 +93,6 @@ const OPTIONS = {
 } satisfies Record<keyof EntryOptions, Expectation>
 
 const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, Expectation>
-
-function filesOf({ scripts, stylesheets, preloads }: EntryUrls): EntryFiles {
-  return {
-    scripts: scripts.map(script => {
-      const { type, nomodule = false } = KINDS[script.kind]
-      return { ...fileOf(script), type: String(type), nomodule: nomodule === true }
-    }),
-    stylesheets: stylesheets.map(fileOf),
-    preloads: preloads.map(fileOf)
-  }
-}
-
-function fileOf({ url, integrity }: AssetUrl): EntryFile {
-  const isGuarded = integrity !== undefined && integrity.length > 0
-  if (!isGuarded) return { href: url, integrity: undefined, crossorigin: undefined }
-  return { href: url, integrity: integrity.join(' '), crossorigin: 'anonymous' }
-}
-
-const KINDS: Readonly<Record<ScriptKind, Attributes>> = {
-  module: { type: 'module' },
-  classic: { type: 'text/javascript', defer: true },
-  blocking: { type: 'text/javascript' },
-  nomodule: { type: 'text/javascript', nomodule: true }
-}
 
 /** What the tags of a page already load. */
 export type Page = Set<string>
@@ -130,7 +104,8 @@ export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
     const tags = names.flatMap(name => tagsOf(name, options))
     const nonce = writeAttribute('nonce', options.nonce)
     return (
-      ORDER.flatMap(rank => tags.filter(tag => tag.rank === rank))
+      tags
+        .toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
         .filter(tag => isNewOn(page, tag))
         // No attribute contains a `>` that is not escaped.
         .map(({ html }) => html.replace('>', () => `${nonce}>`))
@@ -207,33 +182,53 @@ export type TagsOf = (name: string, options: EntryOptions) => readonly Tag[]
 export function makeTagsOf(find: FindEntry, version: () => string): TagsOf {
   const remembered = makePageMemory<readonly Tag[]>(version)
   return (name, { mount, type, reactRefresh }) =>
-    remembered(JSON.stringify([name, mount, type, reactRefresh]), () => {
-      const { reactRefresh: runtime, isReact = false, ...entry } = find(name, mount)
-      const isWanted = (reactRefresh ?? isReact) && runtime !== undefined
-      const preamble = isWanted ? [preambleOf(runtime)] : []
-      const stylesheets = entry.stylesheets.map((css): Tag => {
-        return { rank: 'stylesheet', url: css.url, html: stylesheetTag(css, {}) }
-      })
-      const scripts = entry.scripts.map((script): Tag => {
-        // Those of plugin-legacy are for some browsers: the others must not run them as well.
-        const isForSome = script.kind === 'blocking' || script.kind === 'nomodule'
-        const attributes = KINDS[type === undefined || isForSome ? script.kind : type]
-        return { rank: 'script', url: script.url, html: scriptTag(script, attributes) }
-      })
-      const preloads = (type === 'classic' ? [] : entry.preloads).map((module): Tag => {
-        return { rank: 'modulepreload', url: module.url, html: modulePreloadTag(module, {}) }
-      })
-      return [...preamble, ...stylesheets, ...scripts, ...preloads]
-    })
+    remembered(JSON.stringify([name, mount, type, reactRefresh]), () =>
+      find(name, mount)
+        .filter(({ as }) => type !== 'classic' || as !== 'modulepreload')
+        .filter(({ as, isNeeded }) => as !== 'preamble' || (reactRefresh ?? isNeeded))
+        .map(each => tagOf(each, type))
+    )
+}
+
+function tagOf({ as, ...asset }: EntryUrl, type: EntryOptions['type']): Tag {
+  const { url } = asset
+  if (as === 'stylesheet') return { rank: as, url, html: stylesheetTag(asset, {}) }
+  if (as === 'modulepreload') return { rank: as, url, html: modulePreloadTag(asset, {}) }
+  if (as === 'preamble') return { rank: as, url, html: preambleOf(url) }
+  // Those of plugin-legacy are for some browsers: the others must not run them as well.
+  const isForSome = as === 'blocking' || as === 'nomodule'
+  return { rank: 'script', url, html: scriptTag(asset, SCRIPTS[isForSome ? as : (type ?? as)]) }
 }
 
 // What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").
-function preambleOf(url: string): Tag {
+function preambleOf(url: string): string {
   const lines = [
     `import { injectIntoGlobalHook } from ${escapeInScript(JSON.stringify(url))}`,
     'injectIntoGlobalHook(window)',
     'window.$RefreshReg$ = () => {}',
     'window.$RefreshSig$ = () => type => type'
   ]
-  return { rank: 'preamble', url, html: `<script type="module">${lines.join(';')}</script>` }
+  return `<script type="module">${lines.join(';')}</script>`
+}
+
+function filesOf(entry: readonly EntryUrl[]): EntryFiles {
+  const filesAs = (wanted: EntryUrl['as']) => entry.filter(({ as }) => as === wanted).map(fileOf)
+  return {
+    scripts: entry.flatMap(({ as, ...asset }) => {
+      if (!Object.hasOwn(SCRIPTS, as)) return []
+      const { type } = SCRIPTS[as as ScriptKind]
+      return [{ ...fileOf(asset), type, nomodule: as === 'nomodule' }]
+    }),
+    stylesheets: filesAs('stylesheet'),
+    preloads: filesAs('modulepreload')
+  }
+}
+
+function fileOf({ url, integrity = [] }: AssetUrl): EntryFile {
+  const isGuarded = integrity.length > 0
+  return {
+    href: url,
+    integrity: isGuarded ? integrity.join(' ') : undefined,
+    crossorigin: isGuarded ? 'anonymous' : undefined
+  }
 }

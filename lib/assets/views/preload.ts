@@ -10,7 +10,7 @@ import {
   type UrlOf
 } from './asset-url.ts'
 import type { NamesThen, OfName } from './asset-names.ts'
-import type { EntryUrls } from './entry.ts'
+import type { EntryUrl } from './entry.ts'
 
 // With the extension that a tag appends to a name without one.
 const DESTINATIONS = {
@@ -66,14 +66,21 @@ export function preloadHelpers(urlOf: UrlOf) {
   } as const
 }
 
+/** For browsers without modules nothing is loaded ahead. */
+const LOADED_AS: Partial<Record<EntryUrl['as'], PreloadDestination>> = {
+  stylesheet: 'style',
+  module: 'module',
+  classic: 'script',
+  blocking: 'script',
+  modulepreload: 'module'
+}
+
 /** The links of what a page loads for an entry, as its tags request it. */
-export function entryLinks(entry: EntryUrls, options: PreloadOptions = {}): string[] {
-  const scripts = entry.scripts.filter(({ kind }) => kind !== 'nomodule')
-  return [
-    ...entry.stylesheets.map(each => linkTo(each, 'style', options)),
-    ...scripts.map(each => linkTo(each, each.kind === 'module' ? 'module' : 'script', options)),
-    ...entry.preloads.map(each => linkTo(each, 'module', options))
-  ]
+export function entryLinks(entry: readonly EntryUrl[], options: PreloadOptions = {}): string[] {
+  return entry.flatMap(each => {
+    const as = LOADED_AS[each.as]
+    return as ? linkTo(each, as, options) : []
+  })
 }
 
 function linkTo({ url, integrity }: AssetUrl, as: PreloadDestination, options: PreloadOptions) {

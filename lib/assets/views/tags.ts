@@ -18,7 +18,7 @@ import {
   type Attributes,
   type AttributeValue
 } from './html.ts'
-import { makePageMemory, staticImports } from './module-graph.ts'
+import { makePageMemory, staticImports } from './modules.ts'
 
 export interface ScriptAttributes extends Attributes {
   /**

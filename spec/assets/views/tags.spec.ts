@@ -1,8 +1,8 @@
 import test from 'ava'
 import nunjucks from 'nunjucks'
 import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
-import type { EntryUrls, ScriptKind } from '../../../lib/assets/views/entry.ts'
-import { makePageMemory } from '../../../lib/assets/views/module-graph.ts'
+import type { EntryUrl } from '../../../lib/assets/views/entry.ts'
+import { makePageMemory } from '../../../lib/assets/views/modules.ts'
 import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
 import { makeViewHelpers, type ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { makeSite } from '../../support/site.ts'
@@ -619,15 +619,18 @@ test('JSM-06 preloads and import maps follow the manifest', t => {
   t.is(tags(), first.replaceAll('/one/', '/two/'))
 })
 
-const entryOf = (kind: ScriptKind, more: Partial<EntryUrls> = {}): EntryUrls => ({
-  stylesheets: [{ url: '/a.css', integrity: ['sha384-c'] }],
-  scripts: [{ url: '/a.js', integrity: ['sha384-a'], kind }],
-  preloads: [{ url: '/b.js', integrity: ['sha384-b'] }],
-  ...more
-})
+type Loading = EntryUrl['as']
+
+const script = (as: Loading): EntryUrl => ({ url: '/a.js', integrity: ['sha384-a'], as })
+
+const ENTRY: readonly EntryUrl[] = [
+  { url: '/a.css', integrity: ['sha384-c'], as: 'stylesheet' },
+  script('module'),
+  { url: '/b.js', integrity: ['sha384-b'], as: 'modulepreload' }
+]
 
 /** A page each time. */
-function pageOf(entries: Readonly<Record<string, EntryUrls>>): ViewHelpers {
+function pageOf(entries: Readonly<Record<string, readonly EntryUrl[]>>): ViewHelpers {
   const assets = {
     resolve: (name: string) => plainAddress('/assets', name),
     imports: new Map(),
@@ -639,7 +642,7 @@ function pageOf(entries: Readonly<Record<string, EntryUrls>>): ViewHelpers {
   const helpers = makeViewHelpers(
     { apps },
     () => assets,
-    name => entries[name] ?? entryOf('module')
+    name => entries[name] ?? ENTRY
   )
   return helpers('web')
 }
@@ -654,8 +657,7 @@ test('entry() writes stylesheets, scripts, then preloads', t => {
 })
 
 test('a script is a module, deferred, blocking or for browsers without modules', t => {
-  const scriptOf = (kind: ScriptKind) =>
-    pageOf({ a: entryOf(kind, { stylesheets: [], preloads: [] }) }).entry('a')
+  const scriptOf = (as: Loading) => pageOf({ a: [script(as)] }).entry('a')
   const guarded = 'integrity="sha384-a" crossorigin="anonymous"'
   t.is(scriptOf('module'), `<script src="/a.js" type="module" ${guarded}></script>`)
   t.is(
@@ -670,7 +672,7 @@ test('a script is a module, deferred, blocking or for browsers without modules',
 })
 
 test('the option type decides between module and classic, and never for legacy scripts', t => {
-  const page = () => pageOf({ classic: entryOf('classic'), legacy: entryOf('nomodule') })
+  const page = () => pageOf({ classic: [script('classic')], legacy: [script('nomodule')] })
   t.regex(
     page().entry('a', { type: 'classic' }),
     /src="\/a\.js" type="text\/javascript".* defer="defer"/
@@ -683,7 +685,7 @@ test('the option type decides between module and classic, and never for legacy s
 })
 
 test('BND-02 the nonce is on every tag, the preamble included, and cannot end it', t => {
-  const page = pageOf({ a: entryOf('module', { reactRefresh: '/@react-refresh</script>"' }) })
+  const page = pageOf({ a: [{ url: '/@react-refresh</script>"', as: 'preamble' }, ...ENTRY] })
   const tags = page.entry('a', { nonce: '$&"><script>', reactRefresh: true }).split('\n')
   t.is(tags.length, 4)
   for (const tag of tags) t.true(tag.includes(' nonce="$&amp;&quot;&gt;&lt;script&gt;">'), tag)

@@ -4,7 +4,7 @@ import { inParallel } from '../../../concurrency.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { statOf, type Stamp } from '../../../files/disk.ts'
-import type { FollowedBuild } from '../../bundles/bundle.ts'
+import type { MountedBundle } from '../../bundles/mounted-bundle.ts'
 import { errorReport, type ErrorReport } from '../../inspecting/error-page.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import { isBelow, locate } from '../../serving/request-path.ts'
@@ -70,7 +70,7 @@ function isBuilt({ bundles }: Pipeline, path: string, { ctimeNs }: Stamp): boole
   )
 }
 
-export function partOf({ urlPath, build }: FollowedBuild): Part | undefined {
+export function partOf({ urlPath, build }: MountedBundle): Part | undefined {
   return build && { key: `build of ${urlPath || '/'}`, ...build }
 }
 

@@ -1,0 +1,191 @@
+/** Which modules a page loads for an entry, and `importMap`, which maps their plain URLs to the published ones. */
+
+import type { AssetName } from './asset-names.ts'
+import {
+  assetName,
+  type AppAssets,
+  type AssetAddress,
+  type AssetUrl,
+  type Module,
+  type UrlOf
+} from './asset-url.ts'
+import { escapeInScript, openTag } from './html.ts'
+
+export interface ImportMapOptions {
+  /** For a Content-Security-Policy without `unsafe-inline`. */
+  readonly nonce?: string | undefined
+  /**
+   * The modules that the page loads: the map then contains only what they import, through any chain of literal
+   * specifiers. Without fingerprints it has no effect on the map. Default: every module of the app.
+   */
+  readonly entry?: AssetName<'javascript'> | readonly AssetName<'javascript'>[] | undefined
+  /**
+   * More specifiers, each with the name of an asset or an absolute URL. They take precedence over those of
+   * the option `imports`.
+   */
+  readonly imports?: Readonly<Record<string, AssetName<'javascript'>>> | undefined
+}
+
+type MapEntry = readonly [specifier: string, asset: AssetUrl]
+
+/** A specifier that is a path includes the host: a relative import is resolved against the URL of its module. */
+function published(host: string, assets: AppAssets, entry: ImportMapOptions['entry']): MapEntry[] {
+  const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
+  // Only now: with packages too, the entry's name was to be checked first.
+  if (assets.bareImports) return []
+  return [...found].flatMap(([at, { path, integrity, specifiers = [] }]) => {
+    if (!isModulePath(at)) return []
+    const to = { url: host + path, integrity }
+    return [host + at, ...specifiers].map((key): MapEntry => [key, to])
+  })
+}
+
+export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
+  const named = ([specifier, name]: readonly [string, string]): MapEntry => [
+    specifier,
+    urlOf(name, { extension: '.js' })
+  ]
+  const write = (
+    entry: ImportMapOptions['entry'],
+    imports: Readonly<Record<string, string>>
+  ): string => {
+    const modules = published(host, assets, entry)
+    const urls = new Set(modules.map(([, { url }]) => url))
+    // Entries of the option `imports` that lead to a module that is not reached are left out. Without
+    // fingerprints, what is reached is not known.
+    const isReached = ([, name]: readonly [string, string]): boolean => {
+      if (urls.size === 0 || !isModulePath(name)) return true
+      const { url } = urlOf(name)
+      return urls.has(url) || url === name
+    }
+    const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
+    const byOption = [...everywhere, ...[...assets.imports].filter(isReached)]
+    const entries = [...modules, ...[...byOption, ...Object.entries(imports)].map(named)]
+    const hashed = entries.filter(([, { integrity = [] }]) => integrity.length > 0)
+    const scoped = Array.from(scopes, ([path, names]): [string, object] => [
+      host + path,
+      sorted(Array.from(names, named).map(toUrl))
+    ])
+    return escapeInScript(
+      JSON.stringify({
+        imports: sorted(entries.map(toUrl)),
+        scopes: scoped.length > 0 ? sorted(scoped) : undefined,
+        integrity:
+          hashed.length > 0
+            ? sorted(hashed.map(([, { url, integrity }]) => [url, integrity?.join(' ')]))
+            : undefined
+      })
+    )
+  }
+  const remembered = makePageMemory<string>(() => assets.version())
+  return {
+    /**
+     * The import map from plain module URLs to the published ones, with their integrity, and the specifiers of the
+     * options `imports` and `packages`, on one line. Place it before the first module. Without fingerprints it
+     * contains only the latter two.
+     *
+     * @example
+     * importMap({ nonce: 'r4nd0m', entry: 'app' })
+     * // <script type="importmap" nonce="r4nd0m">{"imports":{
+     * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
+     */
+    importMap: ({ nonce, entry, imports }: ImportMapOptions = {}): string => {
+      const json = imports
+        ? write(entry, imports)
+        : remembered(JSON.stringify(entry ?? null), () => write(entry, {}))
+      return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
+    }
+  } as const
+}
+
+const toUrl = ([specifier, { url }]: MapEntry): [string, string] => [specifier, url]
+
+// Through a Map, so the later of two entries with the same key wins.
+function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value> {
+  return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+export function isModulePath(path: string): boolean {
+  return /\.m?js$/i.test(path)
+}
+
+/** The modules that entries import statically, each after what it imports itself; not the entries. */
+export function staticImports(assets: AppAssets, names: readonly string[]): AssetAddress[] {
+  const entries = plainPaths(assets, names)
+  const order = importOrder(entries, path => assets.moduleAt(path)?.imports ?? [])
+  return [...order]
+    .filter(path => isModulePath(path) && !entries.includes(path))
+    .flatMap(path => assets.moduleAt(path) ?? [])
+}
+
+/**
+ * The entries and everything that they import, statically or not. All modules if it is not known
+ * what one of these imports: the manifest comes from an earlier release, or another app has no fingerprints.
+ */
+export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Module> {
+  const order = importOrder(plainPaths(assets, names), path => {
+    const { imports = [], dynamicImports = [] } = assets.moduleAt(path) ?? {}
+    return [...imports, ...dynamicImports]
+  })
+  const reached = [...order].flatMap((path): Module[] => {
+    const address = assets.moduleAt(path)
+    return address ? [[path, address]] : []
+  })
+  const isKnown = reached.every(([path, { imports }]) => imports || !isModulePath(path))
+  return isKnown ? reached : assets.modules()
+}
+
+/** None where it is not known what they import. @param given the names that a view writes */
+function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
+  const names = given.map(name => assetName(name, '.js')).filter(name => name !== undefined)
+  return names.flatMap(name => assets.resolve(name).plainPath ?? [])
+}
+
+/** The nodes and everything that they lead to, each once, what a node imports before the node. */
+export function importOrder<Node>(
+  starts: Iterable<Node>,
+  importsOf: (node: Node) => Iterable<Node>
+): Set<Node> {
+  const seen = new Set<Node>()
+  const ordered = new Set<Node>()
+  for (const start of starts) {
+    if (seen.has(start)) continue
+    seen.add(start)
+    // A stack of its own: a chain of imports may be longer than the call stack.
+    const stack = [{ node: start, imports: importsOf(start)[Symbol.iterator]() }]
+    for (let top = stack.at(-1); top; top = stack.at(-1)) {
+      const { done, value } = top.imports.next()
+      if (done) {
+        ordered.add(top.node)
+        stack.pop()
+      } else if (!seen.has(value)) {
+        seen.add(value)
+        stack.push({ node: value, imports: importsOf(value)[Symbol.iterator]() })
+      }
+    }
+  }
+  return ordered
+}
+
+/** A page has few entries; their lists may be long. */
+const MAX_REMEMBERED = 20
+
+/**
+ * Remembers what a helper wrote, until the URL of an asset may have changed.
+ * @param version changes with the URLs of assets
+ */
+export function makePageMemory<Written>(version: () => string) {
+  const written = new Map<string, Written>()
+  let writtenFor: string | undefined
+  return (key: string, write: () => Written): Written => {
+    const now = version()
+    if (now !== writtenFor) written.clear()
+    writtenFor = now
+    const known = written.get(key)
+    if (known !== undefined) return known
+    const fresh = write()
+    if (written.size >= MAX_REMEMBERED) written.clear()
+    written.set(key, fresh)
+    return fresh
+  }
+}
