@@ -56,7 +56,7 @@ test.before(async t => {
 test.after.always(() => rmSync(root, { recursive: true }))
 
 test('every reference of every stylesheet and script of the corpus leads to a published file', async t => {
-  const findModuleReferences = await loadModuleLexer()
+  const { find: findModuleReferences } = await loadModuleLexer()
   t.deepEqual(report?.warnings, [])
   t.true((report?.assets ?? 0) > 500, String(report?.assets))
   let references = 0

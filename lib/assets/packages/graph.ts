@@ -1,32 +1,24 @@
 // Which files of packages a browser needs: those that the options name, and what these refer to.
 import { dirname, join, relative } from 'node:path'
-import { errorCode } from '../../files/disk.ts'
+import { errorCode, isInside, statOf } from '../../files/disk.ts'
 import { isBare } from '../references/module-references.ts'
 import type { Reference } from '../references/references.ts'
 import type { AppSettings } from '../settings/settings.ts'
+import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { decodeIfValid } from '../urls/encode.ts'
-import { parseAll, type Parsed, type ParsedFiles } from './parse.ts'
-import { PublishedFiles, type PackageFile } from './published.ts'
-import { BUNDLE, labelOf, pathIn, Resolver, splitSpecifier, unusable } from './resolve.ts'
+import { parseAll, type ParsedFiles, type Script } from './parse.ts'
+import { BUNDLE, pathIn, Resolver, splitSpecifier, unusable, type Package } from './resolve.ts'
 
-export interface Graph {
-  /** By name. */
-  readonly files: ReadonlyMap<string, PackageFile>
-  /** The names that bare specifiers mean. */
-  readonly imports: ReadonlyMap<string, string>
-  /** Where they mean something else: by the folder of the importing package. */
-  readonly scopes: ReadonlyMap<string, ReadonlyMap<string, string>>
-  /** The names of what a script, of a package or of the application, imports statically. */
-  readonly links: ReadonlyMap<string, readonly string[]>
-  /** Every `package.json` that was read or looked for. */
-  readonly looked: ReadonlySet<string>
-  /** Of each file that was read. */
-  readonly parsed: ParsedFiles
+/** A file of a package that is published. */
+interface PackageFile extends Script {
+  readonly of: Package
+  /** What imports it as a module, for messages; undefined: nothing does. */
+  importer: string | undefined
 }
 
-export interface Script {
-  readonly name: string
-  readonly file: string
+export type Graph = Pick<Walk, 'files' | 'imports' | 'scopes' | 'links' | 'parsed'> & {
+  /** Every `package.json` that was read or looked for. */
+  readonly looked: ReadonlySet<string>
 }
 
 /**
@@ -41,104 +33,106 @@ export async function walk(
   known: ParsedFiles = new Map()
 ): Promise<Graph> {
   const isDevelopment = env === 'development' || env === 'test'
-  const resolver = new Resolver(isDevelopment ? 'development' : 'production')
-  return new Walk(app, root, resolver, known).walk(scripts)
+  const resolver = new Resolver(root, isDevelopment ? 'development' : 'production')
+  const walking = new Walk(app, root, resolver, known)
+  await walking.walk(scripts)
+  const { files, imports, scopes, links, parsed } = walking
+  return { files, imports, scopes, links, parsed, looked: resolver.looked }
 }
 
 /** The importer of what the options name. */
 const OPTION = 'the option packages'
 
 class Walk {
+  /** By name, in the order in which they were found. */
+  readonly files = new Map<string, PackageFile>()
+  /** The names that bare specifiers mean. */
+  readonly imports = new Map<string, string>()
+  /** Where they mean something else: by the folder of the importing package. */
+  readonly scopes = new Map<string, Map<string, string>>()
+  /** The names of what a script, of a package or of the application, imports statically. */
+  readonly links = new Map<string, readonly string[]>()
+  /** What was read. */
+  readonly parsed: ParsedFiles = new Map()
   readonly #app: AppSettings
   readonly #root: string
   readonly #resolver: Resolver
   readonly #known: ParsedFiles
-  readonly #files: PublishedFiles
-  readonly #imports = new Map<string, string>()
-  readonly #scopes = new Map<string, Map<string, string>>()
-  readonly #links = new Map<string, readonly string[]>()
-  readonly #parsed = new Map<string, Parsed>()
 
   constructor(app: AppSettings, root: string, resolver: Resolver, known: ParsedFiles) {
     this.#app = app
     this.#root = root
     this.#resolver = resolver
     this.#known = known
-    this.#files = new PublishedFiles(resolver, root)
   }
 
-  async walk(scripts: readonly Script[]): Promise<Graph> {
-    const { packages } = this.#app
-    for (const { specifier, files } of packages) {
-      if (files) await this.#files.addFiles(specifier, files, OPTION)
-      else this.#imports.set(specifier, await this.#files.module(specifier, this.#root, OPTION))
+  async walk(scripts: readonly Script[]): Promise<void> {
+    for (const { specifier, files } of this.#app.packages) {
+      if (files) await this.#addFiles(specifier, files)
+      else this.imports.set(specifier, await this.#module(specifier, undefined, OPTION))
     }
-    const modules = packages.filter(({ files }) => !files)
+    const modules = this.#app.packages.filter(({ files }) => !files)
     const listed = new Set(modules.map(({ specifier }) => splitSpecifier(specifier)[0]))
-    await this.#parse(scripts)
-    for (const script of scripts) await this.#followScript(script, listed)
-    for (let next = [...this.#files.all.values()], done = 0; next.length > 0;) {
-      await this.#parse(next)
-      for (const file of next) await this.#follow(file)
+    await this.#follow(scripts, (script, reference) => this.#imported(script, reference, listed))
+    for (let next = [...this.files.values()], done = 0; next.length > 0;) {
+      await this.#follow(next, (file, reference) => this.#target(file, reference))
       done += next.length
-      next = [...this.#files.all.values()].slice(done)
+      next = [...this.files.values()].slice(done)
     }
-    this.#requireModules()
-    return {
-      files: this.#files.all,
-      imports: this.#imports,
-      scopes: this.#scopes,
-      links: this.#links,
-      looked: this.#resolver.looked,
-      parsed: this.#parsed
+    for (const { importer, file, of } of this.files.values()) {
+      if (importer === undefined || !this.parsed.get(file)?.isCommonJs) continue
+      const what = `${of.label} is CommonJS (${pathIn(of, file)})`
+      throw unusable(`${what}, which no browser can import: ${BUNDLE}. It is named by ${importer}`)
     }
   }
 
-  async #followScript({ name, file }: Script, listed: ReadonlySet<string>): Promise<void> {
-    const links = new Set<string>()
-    for (const reference of this.#parsed.get(file)?.references ?? []) {
-      const { path: specifier } = reference
-      if (!isImport(reference)) continue
-      let to = this.#app.imports.get(specifier)
-      if (!isBare(reference)) to = join(dirname(name), specifier).replaceAll('\\', '/')
-      else if (to === undefined && listed.has(splitSpecifier(specifier)[0])) {
-        to = await this.#files.module(specifier, this.#root, relative(this.#root, file))
-        this.#imports.set(specifier, to)
+  /** @param target the name of what a file refers to; undefined where that is left as it is written */
+  async #follow<F extends Script>(
+    files: readonly F[],
+    target: (from: F, reference: Reference) => Promise<string | undefined>
+  ): Promise<void> {
+    await parseAll(files, this.#known, this.parsed)
+    for (const file of files) {
+      const links = new Set<string>()
+      for (const reference of this.parsed.get(file.file)?.references ?? []) {
+        const to = await target(file, reference)
+        if (to !== undefined && reference.kind === 'import') links.add(to)
       }
-      if (to !== undefined && reference.kind === 'import') links.add(to)
+      this.links.set(file.name, [...links])
     }
-    this.#links.set(name, [...links])
   }
 
-  async #follow(file: PackageFile): Promise<void> {
-    const links = new Set<string>()
-    for (const reference of this.#parsed.get(file.file)?.references ?? []) {
-      const to = await this.#target(file, reference)
-      if (to !== undefined && reference.kind === 'import') links.add(to)
-    }
-    this.#links.set(file.name, [...links])
+  async #imported(
+    { name, file }: Script,
+    reference: Reference,
+    listed: ReadonlySet<string>
+  ): Promise<string | undefined> {
+    const { kind, path: specifier } = reference
+    if (kind !== 'import' && kind !== 'dynamic-import') return undefined
+    if (!isBare(reference)) return join(dirname(name), specifier).replaceAll('\\', '/')
+    const given = this.#app.imports.get(specifier)
+    if (given !== undefined || !listed.has(splitSpecifier(specifier)[0])) return given
+    const to = await this.#module(specifier, undefined, relative(this.#root, file))
+    this.imports.set(specifier, to)
+    return to
   }
 
-  /** The name of what a package's file refers to; undefined where that is left as it is written. */
-  async #target(from: PackageFile, reference: Reference): Promise<string | undefined> {
+  async #target({ of, file }: PackageFile, reference: Reference): Promise<string | undefined> {
     const { kind, path: specifier } = reference
     const isStatic = kind === 'import'
-    const { found, folder } = from.of
-    const label = `${labelOf(found)} (${pathIn(found, from.file)})`
+    const label = `${of.label} (${pathIn(of, file)})`
     if (isBare(reference)) {
       if (this.#app.imports.has(specifier)) return undefined
       if (/^(?:https?|data|blob):/i.test(specifier)) return undefined
-      const resolving = this.#files.moduleFor(from, specifier, label)
+      const resolving = this.#module(specifier, of, label)
       // What only some environments load may be missing.
       const to = await (isStatic ? resolving : resolving.catch(unlessUnusable))
-      if (to !== undefined) this.#remember(folder, specifier, to)
+      if (to !== undefined) this.#remember(of.folder, specifier, to)
       return to
     }
     const path = decodeIfValid(specifier)
     if (path === undefined || /^(?:\/|[a-z][a-z\d+.-]*:|$)/i.test(path)) return undefined
-    const importer = isStatic ? label : undefined
-    const file = pathIn(found, join(dirname(from.file), path))
-    const to = await this.#files.add(from.of, file, importer)
+    const to = await this.#add(of, join(dirname(file), path), isStatic ? label : undefined)
     if (to === undefined && isStatic)
       throw unusable(`${label} imports '${specifier}', which a browser cannot find: ${BUNDLE}`)
     return to
@@ -147,27 +141,44 @@ class Walk {
   /** The first meaning of a specifier counts everywhere; another one, in the package that it belongs to. */
   #remember(folder: string, specifier: string, to: string): void {
     const isPrivate = specifier.startsWith('#')
-    const first = isPrivate ? undefined : (this.#imports.get(specifier) ?? to)
-    if (first === to) return void this.#imports.set(specifier, to)
-    const scope = this.#scopes.get(folder) ?? new Map<string, string>()
-    this.#scopes.set(folder, scope.set(specifier, to))
+    const first = isPrivate ? undefined : (this.imports.get(specifier) ?? to)
+    if (first === to) return void this.imports.set(specifier, to)
+    const scope = this.scopes.get(folder) ?? new Map<string, string>()
+    this.scopes.set(folder, scope.set(specifier, to))
   }
 
-  #requireModules(): void {
-    for (const { importer, file, of } of this.#files.all.values()) {
-      if (importer === undefined || !this.#parsed.get(file)?.isCommonJs) continue
-      const what = `${labelOf(of.found)} is CommonJS (${pathIn(of.found, file)})`
-      throw unusable(`${what}, which no browser can import: ${BUNDLE}. It is named by ${importer}`)
+  /** The name of the module that a bare specifier means. @param importer for messages */
+  async #module(specifier: string, from: Package | undefined, importer: string): Promise<string> {
+    const { of, path } = await this.#resolver.resolve(specifier, from, importer)
+    const name = await this.#add(of, join(of.directory, path), importer)
+    if (name !== undefined) return name
+    throw unusable(`${of.label} exports ${path}, which is not in the package: ${BUNDLE}`)
+  }
+
+  /** Adds files that the options name. */
+  async #addFiles(name: string, paths: readonly string[]): Promise<void> {
+    const of = await this.#resolver.find(name, undefined, OPTION)
+    const { label, directory } = of
+    for (const path of paths) {
+      if (await this.#add(of, join(directory, path))) continue
+      throw unusable(
+        `${label} has no file ${path}, which ${OPTION} names: look for it in ${directory}`
+      )
     }
   }
 
-  async #parse(files: readonly Script[]): Promise<void> {
-    for (const [file, parsed] of await parseAll(files, this.#known)) this.#parsed.set(file, parsed)
+  /** Its name; undefined for what is not a file of the package. */
+  async #add(of: Package, file: string, importer?: string): Promise<string | undefined> {
+    const path = pathIn(of, file)
+    const name = `${of.folder}/${path}`
+    const known = this.files.get(name)
+    if (known) known.importer ??= importer
+    if (known) return name
+    if (!isInside(of.directory, file) || !isCanonicalBelow(path)) return undefined
+    if (!(await statOf(file))?.isFile()) return undefined
+    this.files.set(name, { name, file, of, importer })
+    return name
   }
-}
-
-function isImport({ kind }: Reference): boolean {
-  return kind === 'import' || kind === 'dynamic-import'
 }
 
 function unlessUnusable(error: unknown): undefined {

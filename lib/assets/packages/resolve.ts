@@ -11,33 +11,23 @@ import { nodeModulesFrom } from '../compilers/compiler.ts'
 export interface Package {
   /** As in its package.json. */
   readonly name: string
-  readonly version: string
+  /** What messages call it: `bootstrap 5.3.8`. */
+  readonly label: string
   /** Real path. */
   readonly directory: string
+  /** The part of names that stands for it: `npm/bootstrap`. */
+  readonly folder: string
   readonly json: Json
 }
 
-interface Json {
-  readonly name?: unknown
-  readonly version?: unknown
-  readonly exports?: unknown
-  readonly imports?: unknown
-  readonly browser?: unknown
-  readonly module?: unknown
-  readonly main?: unknown
-}
+type Json = Readonly<Record<string, unknown>>
 
-/** What messages call a package: `bootstrap 5.3.8`. */
-export function labelOf({ name, version }: Package): string {
-  return `${name} ${version}`
-}
+/** The remedy for everything that a browser cannot load. */
+export const BUNDLE = 'bundle it (docs/bundlers.md)'
 
 export function unusable(message: string, cause?: unknown): AssetError {
   return new AssetError('package-unusable', message, { cause })
 }
-
-/** The remedy for everything that a browser cannot load. */
-export const BUNDLE = 'bundle it (docs/bundlers.md)'
 
 /** `@a/b/c.js` -> `['@a/b', './c.js']` */
 export function splitSpecifier(specifier: string): [name: string, subpath: string] {
@@ -45,127 +35,143 @@ export function splitSpecifier(specifier: string): [name: string, subpath: strin
   return [name, `.${specifier.slice(name.length)}`]
 }
 
+/** `dist/esm/index.js`, with slashes on every system. */
+export function pathIn({ directory }: Package, file: string): string {
+  return relative(directory, file).replaceAll('\\', '/')
+}
+
 export class Resolver {
   /** Every `package.json` that was read or looked for. */
   readonly looked = new Set<string>()
-  readonly #conditions: readonly string[]
-  readonly #read = new Map<string, Promise<Package | undefined>>()
+  readonly #root: string
+  readonly #options: { readonly unsafe: true; readonly conditions: readonly string[] }
+  readonly #read = new Map<string, Promise<Omit<Package, 'folder'> | undefined>>()
+  /** By label, so that a package that is installed twice in one version is published once. */
+  readonly #found = new Map<string, Package>()
 
   /** @param condition `development` or `production` */
-  constructor(condition: string) {
-    this.#conditions = ['browser', 'import', condition]
-  }
-
-  /** @param from a directory: that of the project or of a package */
-  async find(name: string, from: string): Promise<Package | undefined> {
-    for (const folder of nodeModulesFrom(from)) {
-      const directory = join(folder, name)
-      const reading = this.#read.get(directory) ?? this.#readPackage(directory)
-      this.#read.set(directory, reading)
-      const found = await reading
-      if (found) return found
-    }
-    return undefined
-  }
-
-  /** The name of an installed package that one which is not installed most likely stands for. */
-  async nearest(name: string, from: string): Promise<string | undefined> {
-    const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
-    const lists = nodeModulesFrom(from).map(folder => ifThere(readdir(join(folder, scope))))
-    const names = (await Promise.all(lists)).flatMap(list => list ?? [])
-    const installed = names.map(each => scope + each)
-    return nearest(name, installed)
+  constructor(root: string, condition: string) {
+    this.#root = root
+    this.#options = { unsafe: true, conditions: ['browser', 'import', condition] }
   }
 
   /**
-   * Absolute path of the file that a subpath (`.`, `./hooks`) means.
+   * The file that a bare specifier means.
+   * @param from the package that imports it; undefined: the project does
    * @param importer for messages
-   * @throws AssetError for a subpath that the package does not offer to a browser
+   * @throws AssetError for what is not installed, or not for browsers
    */
-  async entry(found: Package, subpath: string, importer: string): Promise<string> {
-    const { json, directory } = found
-    const paths =
-      json.exports === undefined ? byFields(json, subpath) : this.#byExports(json, subpath)
-    const file = await firstFile(paths.map(path => join(directory, path)))
-    if (file !== undefined) return file
-    const known = isRecord(json.exports)
-      ? Object.keys(json.exports).filter(key => key[0] === '.')
-      : []
-    const near = subpath === '.' ? undefined : nearest(subpath, known)
-    const what = subpath === '.' ? 'no module for browsers' : `no export '${subpath}' for browsers`
-    const rest =
-      near === undefined
-        ? `name files of it, packages: { '${found.name}': […] }, or ${BUNDLE}`
-        : `did you mean '${near}'?`
-    throw unusable(`${labelOf(found)} has ${what}, though ${importer} names it: ${rest}`)
+  async resolve(
+    specifier: string,
+    from: Package | undefined,
+    importer: string
+  ): Promise<{ readonly of: Package; readonly path: string }> {
+    if (specifier.startsWith('node:'))
+      throw unusable(`${importer} imports ${specifier}, which browsers do not have: ${BUNDLE}`)
+    if (from && specifier.startsWith('#')) {
+      const [meant] = ifDefined(() => imports(from.json, specifier, this.#options))
+      if (meant === undefined)
+        throw unusable(`${importer} imports '${specifier}', which is not for browsers: ${BUNDLE}`)
+      if (meant.startsWith('./')) return { of: from, path: meant }
+      return this.resolve(meant, from, importer)
+    }
+    const [name, subpath] = splitSpecifier(specifier)
+    const isOwn = name === from?.name && from.json['exports'] !== undefined
+    const of = isOwn ? from : await this.find(name, from, importer)
+    return { of, path: await this.#entry(of, subpath, importer) }
   }
 
-  /** What a specifier that begins with `#` means in a package; undefined for one that is not defined. */
-  privateImport({ json }: Package, specifier: string): string | undefined {
-    return attempt(() => imports(json, specifier, this.#options))?.[0]
+  /** @throws AssetError for a package that is not installed */
+  async find(name: string, from: Package | undefined, importer: string): Promise<Package> {
+    const folders = nodeModulesFrom(from?.directory ?? this.#root)
+    for (const folder of folders) {
+      const directory = join(folder, name)
+      const reading = this.#read.get(directory) ?? this.#readPackage(directory)
+      this.#read.set(directory, reading)
+      const read = await reading
+      if (!read) continue
+      const known = this.#found.get(read.label)
+      if (known) return known
+      const isTaken = [...this.#found.values()].some(other => other.folder === `npm/${name}`)
+      const found = { ...read, folder: `npm/${isTaken ? read.label.replace(' ', '@') : name}` }
+      this.#found.set(read.label, found)
+      return found
+    }
+    const near = from ? undefined : await nearestInstalled(name, folders)
+    // First, since a mistyped name may belong to somebody else's package.
+    const hint = near === undefined ? 'run' : `did you mean '${near}', which is? If not, run`
+    const way = from ? ', or bundle what imports it' : ''
+    throw unusable(
+      `${importer} names the package ${name}, which is not installed: ${hint} npm install ${name}${way}`
+    )
   }
 
-  #byExports(json: Json, subpath: string): readonly string[] {
-    return attempt(() => exports(json, subpath, this.#options)) ?? []
+  /** The path of the file that a subpath (`.`, `./hooks`) means. */
+  async #entry(of: Package, subpath: string, importer: string): Promise<string> {
+    const { json, directory } = of
+    const hasExports = json['exports'] !== undefined
+    const paths = hasExports
+      ? ifDefined(() => exports(json, subpath, this.#options))
+      : byFields(json, subpath)
+    for (const path of paths) if ((await statOf(join(directory, path)))?.isFile()) return path
+    const isWhole = subpath === '.'
+    const offered = isRecord(json['exports']) ? Object.keys(json['exports']) : []
+    const near = isWhole
+      ? undefined
+      : nearest(
+          subpath,
+          offered.filter(key => key[0] === '.')
+        )
+    const what = isWhole ? 'no module for browsers' : `no export '${subpath}' for browsers`
+    const files = `name files of it, packages: { '${of.name}': […] }, or ${BUNDLE}`
+    const way = near === undefined ? files : `did you mean '${near}'?`
+    throw unusable(`${of.label} has ${what}, though ${importer} names it: ${way}`)
   }
 
-  get #options() {
-    return { unsafe: true, conditions: this.#conditions }
-  }
-
-  async #readPackage(path: string): Promise<Package | undefined> {
+  async #readPackage(path: string): Promise<Omit<Package, 'folder'> | undefined> {
     const file = join(path, 'package.json')
     this.looked.add(file)
     const [text, directory] = await Promise.all([ifThere(readFile(file, 'utf8')), realpathOf(path)])
     if (text === undefined || directory === undefined) return undefined
-    const json = parse(text, file)
-    const { name, version } = json
-    return { name: String(name), version: String(version), directory, json }
+    try {
+      const json = JSON.parse(text) as Json
+      const name = String(json['name'])
+      return { name, label: `${name} ${String(json['version'])}`, directory, json }
+    } catch (error) {
+      throw unusable(`${file} cannot be read: ${reasonOf(error)}; install the package again`, error)
+    }
   }
 }
 
-function parse(text: string, file: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch (error) {
-    throw unusable(`${file} cannot be read: ${reasonOf(error)}; install the package again`, error)
-  }
+/** The installed package that the name of one which is not installed most likely stands for. */
+async function nearestInstalled(name: string, folders: readonly string[]) {
+  const scope = /^@[^/]+\//.exec(name)?.[0] ?? ''
+  const lists = await Promise.all(folders.map(folder => ifThere(readdir(join(folder, scope)))))
+  return nearest(
+    name,
+    lists.flatMap(list => list ?? []).map(each => scope + each)
+  )
 }
 
 /** The library throws for what is not defined. */
-function attempt(resolve: () => readonly string[] | void): readonly string[] | undefined {
+function ifDefined(resolve: () => readonly string[] | void): readonly string[] {
   try {
-    return resolve() ?? undefined
+    return resolve() ?? []
   } catch (error) {
-    if (/^(?:Missing|No known conditions)/.test(reasonOf(error))) return undefined
+    if (/^(?:Missing|No known conditions)/.test(reasonOf(error))) return []
     throw error
   }
 }
 
-/** By the fields that bundlers read where there are no `exports`. */
-function byFields(json: Json, subpath: string): readonly string[] {
-  const { browser, module, main } = json
+/** By the fields that bundlers read where there are no `exports`; `browser` may put a file in place of another. */
+function byFields({ browser, module, main }: Json, subpath: string): readonly string[] {
   const given = subpath === '.' ? [module, browser, main, 'index.js'] : [subpath]
-  const paths = given.filter(path => typeof path === 'string')
-  return paths.flatMap(path => {
-    const inBrowser = forBrowser(json, path)
-    return [inBrowser, `${inBrowser}.js`, join(inBrowser, 'index.js')]
-  })
-}
-
-/** What the field `browser` puts in place of a file. @param path in the package */
-function forBrowser({ browser }: Pick<Json, 'browser'>, path: string): string {
-  if (!isRecord(browser)) return path
-  const other = browser[`./${join(path)}`] ?? browser[path]
-  return typeof other === 'string' ? other : path
-}
-
-async function firstFile(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) if ((await statOf(path))?.isFile()) return path
-  return undefined
-}
-
-/** `dist/esm/index.js`, with slashes on every system. */
-export function pathIn({ directory }: Package, file: string): string {
-  return relative(directory, file).replaceAll('\\', '/')
+  const others = isRecord(browser) ? browser : {}
+  const paths = given
+    .filter(path => typeof path === 'string')
+    .map(path => {
+      const other = others[`./${join(path)}`] ?? others[path]
+      return typeof other === 'string' ? other : path
+    })
+  return paths.flatMap(path => [path, `${path}.js`, join(path, 'index.js')])
 }

@@ -2,11 +2,15 @@
 import type { ImportSpecifier } from 'es-module-lexer/minimal'
 import { makeReference, type Reference } from './references.ts'
 
-/**
- * Finds every reference whose specifier is a literal, in order.
- * @param giveUp is called with the offset at which text with apparent references cannot be parsed; none are found
- */
-export type FindModuleReferences = (code: string, giveUp?: (at: number) => void) => Reference[]
+interface ModuleLexer {
+  /**
+   * Finds every reference whose specifier is a literal, in order.
+   * @param giveUp is called with the offset at which text with apparent references cannot be parsed; none are found
+   */
+  readonly find: (code: string, giveUp?: (at: number) => void) => Reference[]
+  /** Whether a text contains what only a module may; undefined for one that cannot be parsed. */
+  readonly isModule: (code: string) => boolean | undefined
+}
 
 /** Text without one of these words has none; escapes may not hide them (ECMA-262 section 12.7.2). */
 const CANDIDATE = /\b(?:import|from)\b/
@@ -14,44 +18,35 @@ const CANDIDATE = /\b(?:import|from)\b/
 const IMPORTS = /\b(?:import|from)(?:\s*\()?\s*["'`]|\bimport\s*\.\s*meta\b/
 
 /** The lexer is loaded when the first script is rendered whose references are rewritten. */
-export async function loadModuleLexer(): Promise<FindModuleReferences> {
+export async function loadModuleLexer(): Promise<ModuleLexer> {
   const { init, parse } = await import('es-module-lexer/minimal')
   await init()
-  const lex: Lex = (code, giveUp) => {
+  const lex = <T>(code: string, giveUp: (at: number) => T) => {
     try {
-      return parse(code)[0]
+      return parse(code)
     } catch (error) {
       const { idx } = error as { idx?: unknown }
       if (typeof idx !== 'number') throw error
-      giveUp?.(idx)
-      return []
+      return giveUp(idx)
     }
   }
-  return (code, giveUp) => {
-    if (!CANDIDATE.test(code)) return []
-    const found = lex(code, at => IMPORTS.test(code) && giveUp?.(at))
-    return found.flatMap(each =>
-      each.d === IMPORT_META ? urlReference(lex, code, each) : importReference(code, each)
-    )
-  }
-}
-
-/** Whether a text contains what only a module may; undefined for one that cannot be parsed. */
-export async function loadModuleTest(): Promise<(code: string) => boolean | undefined> {
-  const { init, parse } = await import('es-module-lexer/minimal')
-  await init()
-  return code => {
-    try {
-      const [imports, exports] = parse(code)
+  const specifierIn = (code: string) => lex(code, () => undefined)?.[0][0]?.n ?? ''
+  return {
+    find(code, giveUp) {
+      if (!CANDIDATE.test(code)) return []
+      const found = lex(code, at => void (IMPORTS.test(code) && giveUp?.(at)))?.[0] ?? []
+      return found.flatMap(each =>
+        each.d === IMPORT_META ? urlReference(specifierIn, code, each) : importReference(code, each)
+      )
+    },
+    isModule(code) {
+      const found = lex(code, () => undefined)
+      if (!found) return undefined
+      const [imports, exports] = found
       return exports.length > 0 || imports.some(({ d }) => d === STATIC || d === IMPORT_META)
-    } catch (error) {
-      if (typeof (error as { idx?: unknown }).idx !== 'number') throw error
-      return undefined
     }
   }
 }
-
-type Lex = (code: string, giveUp?: (at: number) => unknown) => readonly ImportSpecifier[]
 
 // In place of the position of `import(`.
 const STATIC = -1
@@ -83,7 +78,11 @@ const AFTER_META = /\s*\.\s*url\s*,?\s*\)/y
 /** Far longer than a path: searching the whole text for each `import.meta` would take quadratic time. */
 const WINDOW = 2048
 
-function urlReference(lex: Lex, code: string, { s, e }: ImportSpecifier): Reference[] {
+function urlReference(
+  specifierIn: (code: string) => string,
+  code: string,
+  { s, e }: ImportSpecifier
+): Reference[] {
   AFTER_META.lastIndex = e
   if (!AFTER_META.test(code)) return []
   const before = code.slice(Math.max(0, s - WINDOW), s)
@@ -91,8 +90,8 @@ function urlReference(lex: Lex, code: string, { s, e }: ImportSpecifier): Refere
   const { literal, quote } = match?.groups ?? {}
   if (!match || literal === undefined || quote === undefined) return []
   const start = s - before.length + match.index + match[0].indexOf(quote)
-  const [only] = lex(`import(${literal})`)
-  const reference = makeReference(start, start + literal.length, only?.n ?? '', 'new-url')
+  const url = specifierIn(`import(${literal})`)
+  const reference = makeReference(start, start + literal.length, url, 'new-url')
   const isDirectory = /(?:^|\/)\.{0,2}$/.test(reference.path)
   return isDirectory ? [] : [reference]
 }

@@ -116,32 +116,31 @@ async function draftText(
  * Runs a source through its compiler and checks what comes back.
  * @throws CompileError for whatever the compiler throws, and for output that is not valid
  */
-async function compile(compiler: Compiler, bytes: Buffer, input: Omit<CompilerInput, 'code'>) {
-  const file = input.path
+async function compile(compiler: Compiler, bytes: Buffer, options: Omit<CompilerInput, 'code'>) {
+  const file = options.path
   if (!isUtf8(bytes)) throw new CompileError('the source must be UTF-8', { file })
   const startedAt = performance.now()
-  const report = (more?: { error: unknown }) => {
-    const duration = performance.now() - startedAt
-    if (compiled.hasSubscribers) compiled.publish({ source: file, duration, ...more })
-    return duration
-  }
+  let failed: { readonly error: AssetError } | undefined
   try {
-    const result: unknown = await compiler.compile({
-      code: new TextDecoder().decode(bytes),
-      ...input
-    })
-    const { code, dependencies = [] } = (result ?? {}) as Partial<CompilerOutput>
-    const isList =
-      Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
-    if (typeof code === 'string' && isList) return { code, dependencies, duration: report() }
-    const shown = inspect(result, { depth: 0 })
-    const reason = `the compiler for ${extname(file)} must return { code, dependencies }, got ${shown}`
-    throw new CompileError(reason, { file })
+    const code = new TextDecoder().decode(bytes)
+    const output = checked(await compiler.compile({ code, ...options }), file)
+    return { ...output, duration: performance.now() - startedAt }
   } catch (error) {
-    const failure = error instanceof AssetError ? error : toCompileError(error, file)
-    report({ error: failure })
-    throw failure
+    failed = { error: error instanceof AssetError ? error : toCompileError(error, file) }
+    throw failed.error
+  } finally {
+    const duration = performance.now() - startedAt
+    if (compiled.hasSubscribers) compiled.publish({ source: file, duration, ...failed })
   }
+}
+
+function checked(output: unknown, file: string): Required<CompilerOutput> {
+  const { code, dependencies = [] } = (output ?? {}) as Partial<CompilerOutput>
+  const isList = Array.isArray(dependencies) && dependencies.every(path => typeof path === 'string')
+  if (typeof code === 'string' && isList) return { code, dependencies }
+  const shown = inspect(output, { depth: 0 })
+  const reason = `the compiler for ${extname(file)} must return { code, dependencies }, got ${shown}`
+  throw new CompileError(reason, { file })
 }
 
 const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
@@ -173,7 +172,7 @@ export async function textOf(
   const found = findReferences(type, code)
   // Without fingerprints a browser resolves them.
   const hasModules = type === 'js' && app.fingerprint
-  const find = hasModules ? await loadModuleLexer() : () => []
+  const { find } = hasModules ? await loadModuleLexer() : { find: () => [] }
   let unparsedAt: number | undefined
   const inModule = find(code, at => (unparsedAt = at))
   const references = [...found, ...inModule.filter(mayBeAsset)]

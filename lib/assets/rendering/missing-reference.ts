@@ -13,7 +13,7 @@ import { positionsOf, type Reference } from '../references/references.ts'
 /** At most this many references of compiled text are searched for in its sources. */
 const MAX_SEARCHES = 100
 
-/** The error for a module whose references are not known, and for each reference that is not found. */
+/** The error for a module whose references are not known, and for each path that is not found. */
 export async function referenceErrors(
   { root }: Settings,
   { app, source: { file, compiler } }: Pick<Asset, 'app' | 'source'>,
@@ -28,24 +28,30 @@ export async function referenceErrors(
     positionsOf(whole, offsets).map(
       ({ line, column }) => `${relative(root, path)}:${line + 1}:${column + 1}`
     )
-  const written = isAsWritten ? missing.map(({ start }) => start) : []
-  const places = placesIn(file, code, written)
-  const found = isAsWritten
-    ? new Map(missing.map(({ path }, at) => [path, places[at]] as const).toReversed())
-    : await searched(files, missing, placesIn)
   const errorAt = (place: string | undefined, message: string) =>
     new AssetError('reference-missing', `${place ?? relative(root, file)} ${message}`)
-  const errors = missing.map(async reference => {
-    const { path } = reference
-    const name = isBare(reference) ? ` (${app.imports.get(path)} by the option imports)` : ''
-    const message = `refers to ${path}${name}, which was not found${await ruleFor(path, files)}`
-    return errorAt(found.get(path), message)
-  })
-  if (unparsedAt === undefined) return Promise.all(errors)
+  const paths = new Set<string>()
+  const lost = missing.filter(({ path }) => !paths.has(path) && paths.add(path))
+  const places = isAsWritten
+    ? placesIn(
+        file,
+        code,
+        lost.map(({ start }) => start)
+      )
+    : await placesInSources(files, lost.slice(0, MAX_SEARCHES), placesIn)
+  const errors = await Promise.all(
+    lost.map(async (reference, at) => {
+      const { path } = reference
+      const name = isBare(reference) ? ` (${app.imports.get(path)} by the option imports)` : ''
+      const message = `refers to ${path}${name}, which was not found${await ruleFor(path, files)}`
+      return errorAt(places[at], message)
+    })
+  )
+  if (unparsedAt === undefined) return errors
   const [place] = isAsWritten ? placesIn(file, code, [unparsedAt]) : []
   const message =
     "cannot be parsed as a module, so its imports are not rewritten: write them in another way, or set missing: 'ignore'"
-  return [errorAt(place, message), ...(await Promise.all(errors))]
+  return [errorAt(place, message), ...errors]
 }
 
 /** `apps/web/assets/app.css:12:3` for each offset. */
@@ -59,28 +65,23 @@ async function ruleFor(path: string, files: readonly string[]): Promise<string> 
   return found.some(Boolean) ? `: ${rule}` : ''
 }
 
-/** The places of references in compiled text, by path: its sources are searched. */
-async function searched(
+/** Where references of compiled text stand in the files that it was made from. */
+async function placesInSources(
   files: readonly string[],
-  missing: readonly Reference[],
+  lost: readonly Reference[],
   placesIn: PlacesIn
-): Promise<ReadonlyMap<string, string | undefined>> {
-  const found = new Map<string, string | undefined>()
+): Promise<(string | undefined)[]> {
   const read = await Promise.all(files.map(readSnapshot))
   const codes = read.map(one => (one ? new TextDecoder().decode(one.bytes) : ''))
-  for (const { path } of missing.slice(0, MAX_SEARCHES)) {
-    const offsets = codes.map(code => code.search(alone(path)))
-    const at = offsets.findIndex(offset => offset !== -1)
-    const [file, code, offset] = [files[at], codes[at], offsets[at]]
-    if (file !== undefined && code !== undefined && offset !== undefined) {
-      found.set(path, placesIn(file, code, [offset])[0])
-    }
-  }
-  return found
-}
-
-/** The path by itself, not as part of a longer one. */
-function alone(path: string): RegExp {
-  const literal = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
-  return new RegExp(`(?<![\\w./-])${literal}(?![\\w./-])`)
+  return lost.map(({ path }) => {
+    const literal = path.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+    // By itself, not as part of a longer path.
+    const alone = new RegExp(`(?<![\\w./-])${literal}(?![\\w./-])`)
+    const found = files.flatMap((file, at) => {
+      const code = codes[at] ?? ''
+      const offset = code.search(alone)
+      return offset === -1 ? [] : placesIn(file, code, [offset])
+    })
+    return found[0]
+  })
 }

@@ -101,14 +101,11 @@ export class Renderer {
     }
     const direct = await this.#byUrl(posix.join(app.urlPrefix, posix.dirname(name), path))
     const beside = await this.#byFile(app, [source.file, ...dependencies].map(dirname), path)
-    // Searching on could only find a different file of that name.
-    if (beside === 'unreachable') return undefined
     if (beside && !isSame(direct, beside)) return beside
     // In development, where modules are not rewritten, the browser would not find it.
     if (direct || isInModule(reference)) return direct
     const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
     const inPackage = await this.#byFile(app, packages, path)
-    if (inPackage === 'unreachable') return undefined
     return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
   }
 
@@ -137,16 +134,15 @@ export class Renderer {
     app: AppSettings,
     folders: readonly string[],
     path: string
-  ): Promise<Referenced | 'unreachable' | undefined> {
+  ): Promise<Referenced | undefined> {
     const sources = this.#sources.of(app)
     for (const folder of folders) {
       const found = await sources.findAt(join(folder, path))
       if (!found) continue
       const source = (await sources.find(found.name)) ?? found
-      // Two sources in one directory may have the same name: the name finds the first; a tail may find the other.
+      // Two sources in one directory may have the same name: the name finds the first, a tail the other.
       const isHidden = source.directory === found.directory && source.file !== found.file
-      if (!isHidden) return { app, name: found.name, source }
-      return app.tails ? { app, name: found.tail, source: found } : 'unreachable'
+      return isHidden ? { app, name: found.tail, source: found } : { app, name: found.name, source }
     }
     return undefined
   }

@@ -4,7 +4,8 @@ import { oneAtATime } from '../../concurrency.ts'
 import { digestOf } from '../../files/digest.ts'
 import { realpathOf } from '../../files/disk.ts'
 import { observeAll, recheck, type Observation } from '../../files/observation.ts'
-import type { Graph, Script } from '../packages/graph.ts'
+import type { Graph } from '../packages/graph.ts'
+import type { Script } from '../packages/parse.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Source } from './catalog.ts'
 
@@ -91,7 +92,7 @@ export class AppPackages {
     return files.map(({ name, file, of }) => {
       const meant = imports.flatMap(([specifier, to]) => (to === name ? specifier : []))
       const specifiers = meant.length > 0 ? meant : undefined
-      const { directory } = of.found
+      const { directory } = of
       return {
         file,
         directory,

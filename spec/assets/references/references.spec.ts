@@ -435,7 +435,7 @@ const modulePieces = constantFrom(
 )
 
 test('replaced references of a module are found again, and nothing else has changed', async t => {
-  const find = await loadModuleLexer()
+  const { find } = await loadModuleLexer()
   t.is(find("import './a.js'\nexport * from \"/b.mjs\"\nimport('./c.js?x')").length, 3)
   assert(
     property(array(modulePieces, { maxLength: 20 }), pieces => {

@@ -16,7 +16,7 @@ import {
 } from '../../support/fingerprinted.ts'
 import { makeProject } from '../../support/site.ts'
 
-const findModuleReferences = await loadModuleLexer()
+const { find: findModuleReferences } = await loadModuleLexer()
 
 /** The text of an asset as a page gets it. */
 const textOf = async (site: FingerprintedSite, name: string) =>

@@ -93,21 +93,6 @@ test('PUB-13 with tails: false an asset is found only under its name', async t =
   }
 })
 
-test('PUB-13 with tails: false a hidden file is not used in place of the one that hides it', async t => {
-  const files = {
-    'css/hidden.css': 'a { src: url(lamp.txt) }',
-    'css/lamp.txt': 'beside the stylesheet',
-    'bright/lamp.txt': 'of the same name'
-  }
-  const sheet = async (tails: boolean) => {
-    const site = await makeSite(t, files, { tails })
-    return (await site.ask('/assets/hidden.css')).text
-  }
-  t.is(await sheet(true), 'a { src: url(/assets/css/lamp.txt) }')
-  t.is(await sheet(false), 'a { src: url(lamp.txt) }')
-  t.is(warningsAbout('hidden.css:1:14 refers to lamp.txt').length, 1)
-})
-
 test('PUB-14 a tail that two files share is not found, and the log names both', async t => {
   const site = await makeSite(t, {
     'stylesheets/admin/menu.css': 'admin{}',
