@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 // The command-line program: runs a command, and turns every outcome into an exit status.
 import { readFile } from 'node:fs/promises'
-import { parseCommandLine } from './cli/arguments.ts'
+import { generalHelp, helpFor, parseCommandLine } from './cli/arguments.ts'
 import { FAILED, makeOutput, OK, UsageError, USAGE_ERROR } from './cli/command.ts'
 import { loadOptions } from './cli/config.ts'
-import { generalHelp, helpFor } from './cli/help.ts'
 import { reasonOf } from './errors.ts'
 import { errorCode } from './files/disk.ts'
 import { printableLines } from './printable.ts'
@@ -15,27 +14,26 @@ process.stdout.on('error', error => {
   process.exit(0)
 })
 
-process.exitCode = await main(process.argv.slice(2))
-
-/** @returns the exit status */
-async function main(words: readonly string[]): Promise<number> {
-  try {
-    return await run(words)
-  } catch (error) {
-    process.stderr.write(`koa-fresh-assets: ${printableLines(textOf(error))}\n`)
-    return error instanceof UsageError ? USAGE_ERROR : FAILED
-  }
+try {
+  process.exitCode = await run(process.argv.slice(2))
+} catch (error) {
+  const { stack } = (error ?? {}) as { stack?: unknown }
+  // The message states what to fix.
+  const text = process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
+  process.stderr.write(`koa-fresh-assets: ${printableLines(text)}\n`)
+  process.exitCode = error instanceof UsageError ? USAGE_ERROR : FAILED
 }
 
+/** @returns the exit status */
 async function run(words: readonly string[]): Promise<number> {
   const { command, args, values } = parseCommandLine(words)
-  if (values.flag('version')) return print(await version())
-  if (values.flag('help')) return print(command ? helpFor(command) : generalHelp())
+  if (values.version) return print(await ownVersion())
+  if (values.help) return print(command ? helpFor(command) : generalHelp())
   if (!command) {
     process.stderr.write(`${generalHelp()}\n`)
     return USAGE_ERROR
   }
-  const output = makeOutput({ isJson: values.flag('json'), isQuiet: values.flag('quiet') })
+  const output = makeOutput(values)
   const load = (environment = 'production') => loadOptions({ values, output }, environment)
   return command.run({ values, args, output, loadOptions: load })
 }
@@ -45,13 +43,7 @@ function print(text: string): number {
   return OK
 }
 
-async function version(): Promise<string> {
+async function ownVersion(): Promise<string> {
   const text = await readFile(new URL(import.meta.resolve('koa-fresh-assets/package.json')), 'utf8')
   return (JSON.parse(text) as { version: string }).version
-}
-
-/** The message, which states what to fix, or with DEBUG the stack. */
-function textOf(error: unknown): string {
-  const { stack } = (error ?? {}) as { stack?: unknown }
-  return process.env.DEBUG && typeof stack === 'string' ? stack : reasonOf(error)
 }

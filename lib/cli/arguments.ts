@@ -1,7 +1,7 @@
-// The commands, and how a command line is parsed into one of them, its arguments and its options.
+// The commands, their help, and how a command line is parsed into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
 import { nearest } from '../nearest.ts'
-import { UsageError, type Command, type OptionSpecs } from './command.ts'
+import { UsageError, type Command, type OptionSpecs, type Values } from './command.ts'
 import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'
 import { explain } from './commands/explain.ts'
@@ -11,19 +11,10 @@ import { list } from './commands/list.ts'
 import { precompile } from './commands/precompile.ts'
 import { types } from './commands/types.ts'
 import { verify } from './commands/verify.ts'
+import { indent, table } from './format.ts'
 
 /** Of a new project, then in the order of a deployment. */
-export const COMMANDS = [
-  init,
-  types,
-  precompile,
-  compress,
-  keep,
-  verify,
-  clean,
-  explain,
-  list
-] as const
+export const COMMANDS = [init, types, precompile, compress, keep, verify, clean, explain, list]
 
 export const SHARED_OPTIONS: OptionSpecs = {
   config: {
@@ -58,24 +49,19 @@ export function parseCommandLine(words: readonly string[]) {
   })
   // `help precompile` is the same as `precompile --help`.
   const isHelp = positionals[0] === 'help'
-  const [name, ...rest] = isHelp ? positionals.slice(1) : positionals
+  const [name, ...args] = isHelp ? positionals.slice(1) : positionals
   const command = name === undefined ? undefined : findCommand(name)
   for (const token of tokens) if (token.kind === 'option') checkOption(token, command)
-  const flag = (option: string) => values[option] === true || (option === 'help' && isHelp)
-  const text = (option: string) => (typeof values[option] === 'string' ? values[option] : undefined)
-  const texts = (option: string) => {
-    const given = values[option]
-    return Array.isArray(given) ? given.map(String) : undefined
-  }
-  const args = command ? readArguments(rest, command, flag('help')) : []
-  return { command, args, values: { flag, text, texts } }
+  const given = { ...values, ...(isHelp && { help: true }) } as Values
+  if (command) checkArguments(args, command, given.help)
+  return { command, args, values: given }
 }
 
-function findCommand(name: string): Command {
-  const command = COMMANDS.find(candidate => candidate.name === name)
+function findCommand(given: string): Command {
+  const command = COMMANDS.find(({ name }) => name === given)
   if (command) return command
-  const names = COMMANDS.map(candidate => candidate.name)
-  throw new UsageError(`unknown command '${name}': ${advise(name, names)}`)
+  const names = COMMANDS.map(({ name }) => name)
+  throw new UsageError(`unknown command '${given}': ${advise(given, names)}`)
 }
 
 function checkOption(
@@ -89,12 +75,13 @@ function checkOption(
     const where = command ? ` for ${command.name}` : ''
     throw new UsageError(`unknown option '${rawName}'${where}: ${advise(rawName, names)}`)
   }
-  if (spec.type === 'boolean' && value !== undefined) {
+  const placeholder = spec.value ?? ''
+  if (!placeholder && value !== undefined) {
     throw new UsageError(`${rawName} does not take a value, got '${value}'`)
   }
-  const isComplete = Boolean(value) || (value === undefined && spec.value?.startsWith('['))
-  if (spec.type === 'string' && !isComplete) {
-    throw new UsageError(`${rawName} requires a value: ${rawName} ${spec.value ?? 'VALUE'}`)
+  const mayBeMissing = value === undefined && /^(?:\[|$)/.test(placeholder)
+  if (!value && !mayBeMissing) {
+    throw new UsageError(`${rawName} requires a value: ${rawName} ${placeholder}`)
   }
 }
 
@@ -103,12 +90,12 @@ function advise(given: string, known: readonly string[]): string {
   return meant ? `did you mean '${meant}'?` : `expected one of ${known.join(', ')}`
 }
 
-/** The arguments given: of optional ones there may be fewer than a command takes. */
-function readArguments(
+/** Of optional ones there may be fewer than a command takes. */
+function checkArguments(
   given: readonly string[],
   { name, argument = '' }: Command,
-  isHelp: boolean
-): readonly string[] {
+  isHelp = false
+): void {
   const wanted = argument.match(/<[^>]+>|\[[^\]]+\]/g) ?? []
   const surplus = given[wanted.length]
   if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}' for ${name}`)
@@ -119,5 +106,67 @@ function readArguments(
   if (missing?.startsWith('<') && !isHelp) {
     throw new UsageError(`${name} requires an argument: ${missing}`)
   }
-  return given
+}
+
+const NAME = 'koa-fresh-assets'
+
+export function generalHelp(): string {
+  return sections([
+    ['', `Usage: ${NAME} <command> [options]`],
+    ['', INTRODUCTION],
+    ['Commands', table(COMMANDS.map(({ name, summary }) => [name, summary]))],
+    ['Deployment', DEPLOYMENT],
+    ['Options of every command', optionTable(SHARED_OPTIONS)],
+    ['Configuration', CONFIGURATION],
+    ['Exit status', '0  success\n1  a problem was found, or the command failed\n2  usage error'],
+    ['', `Run ${NAME} <command> --help for details and examples.`]
+  ])
+}
+
+const INTRODUCTION = `Development does not need this command: koaAssets() compiles on request. For
+production, build everything before the application starts. Each file gets a name
+that contains a digest of its content, so browsers may cache it for a year.`
+
+const DEPLOYMENT = `${NAME} precompile   # build public/assets and public/assets.json
+${NAME} verify       # check that every file is present and intact
+NODE_ENV=production SERVE_STATIC_ASSETS=true node server.js
+${NAME} clean        # once the new version runs: remove old files`
+
+const CONFIGURATION = `The options of koaAssets(), in a file that the application imports as well:
+
+  // assets.config.js
+  import 'a-package-with-assets'
+  export default { host: 'https://cdn.example.com' }
+
+  // server.js
+  import options from './assets.config.js'
+  app.use(koaAssets(options))
+
+Variables of .env.<environment> are read beforehand, as the application is started
+with node --env-file; those that are set already win.
+
+Without this file the defaults apply: every apps/<name>/assets is an app, or, if
+there is none, assets belongs to the only app, web.`
+
+export function helpFor({ name, argument, about, options, examples }: Command): string {
+  const usage = [NAME, name, argument, '[options]'].filter(Boolean).join(' ')
+  const lines = examples.map(([line, description]) => `${description}\n  ${line}`).join('\n\n')
+  return sections([
+    ['', `Usage: ${usage}`],
+    ['', about],
+    ['Options', optionTable({ ...options, ...SHARED_OPTIONS })],
+    [examples.length === 1 ? 'Example' : 'Examples', lines]
+  ])
+}
+
+function sections(all: readonly (readonly [heading: string, text: string])[]): string {
+  return all.map(([heading, text]) => (heading ? `${heading}\n${indent(text)}` : text)).join('\n\n')
+}
+
+function optionTable(specs: OptionSpecs): string {
+  const rows = Object.entries(specs).map(([name, { short, value, description }]) => {
+    const flags = short ? `-${short}, --${name}` : `--${name}`
+    return [value ? `${flags} ${value}` : flags, description]
+  })
+  return table(rows)
 }

@@ -1,6 +1,9 @@
-// The contract of a command (arguments.ts lists them): how it is parsed and run, its help and output.
+// The contract of a command (arguments.ts lists them): how it is parsed and run, its help, output and exit status.
+import { constants } from 'node:os'
+import { resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
-import { printableLines } from '../printable.ts'
+import { printable, printableLines } from '../printable.ts'
+import { count } from './format.ts'
 
 export interface OptionSpec {
   readonly type: 'boolean' | 'string'
@@ -14,15 +17,14 @@ export interface OptionSpec {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
-/** The options on the command line. */
-export interface Values {
-  /** Whether a boolean option is present. */
-  flag(name: string): boolean
-  /** The value of a string option. */
-  text(name: string): string | undefined
-  /** The values of one that may be given several times; undefined if it was not given. */
-  texts(name: string): readonly string[] | undefined
-}
+/** The options on the command line, of all commands. */
+export type Values = Readonly<
+  Partial<
+    Record<'config' | 'root' | 'env' | 'keep' | 'age' | 'manifest' | 'against', string> &
+      Record<'json' | 'quiet' | 'help' | 'version' | 'dry-run' | 'verbose' | 'minify', boolean> &
+      Record<'include' | 'exclude', readonly string[]> & { views: string | true }
+  >
+>
 
 /** What a command is run with. */
 export interface Call {
@@ -57,25 +59,20 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** Results go to stdout, progress and errors to stderr. */
-export interface Output {
-  /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
-  result(value: unknown, text: string): void
-  /** Progress; silent with --json or --quiet. */
-  readonly note: (text: string) => void
-  readonly warn: (text: string) => void
-  readonly error: (text: string) => void
-  readonly isJson: boolean
-  /** Shows a line until the next one, or until anything else is printed; undefined where nobody would see it. */
-  readonly status: ((line: string) => void) | undefined
+/** A directory on the command line is relative to --root. */
+export function directoryAt({ root = '.' }: Values, directory: string): string {
+  return resolve(root, directory)
 }
+
+export type Output = ReturnType<typeof makeOutput>
 
 const CLEAR = '\r\u001B[K'
 
+/** Results go to stdout, progress and errors to stderr. */
 export function makeOutput(
-  { isJson, isQuiet }: { isJson: boolean; isQuiet: boolean },
+  { json: isJson = false, quiet: isQuiet = false }: Pick<Values, 'json' | 'quiet'>,
   { stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'> = process
-): Output {
+) {
   const isSilent = isJson || isQuiet
   // Logs, and users who asked for plain text, get no line that changes.
   const isSeen = !isSilent && stderr.isTTY && !env.CI && !env.NO_COLOR && env.TERM !== 'dumb'
@@ -85,17 +82,96 @@ export function makeOutput(
   }
   const say = (text: string) => print(stderr, printableLines(text))
   return {
-    result(value, text) {
+    isJson,
+    /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
+    result(value: unknown, text: string) {
       if (isJson) print(stdout, JSON.stringify(value, undefined, 2))
       else if (!isQuiet) print(stdout, printableLines(text))
     },
-    note: text => void (isSilent || say(text)),
-    warn: text => void (isQuiet || say(`warning: ${text}`)),
+    /** Progress; silent with --json or --quiet. */
+    note: (text: string) => void (isSilent || say(text)),
+    warn: (text: string) => void (isQuiet || say(`warning: ${text}`)),
     error: say,
-    isJson,
-    // A line that wraps could not be cleared.
+    /**
+     * Shows a line until the next one, or until anything else is printed; undefined where nobody would see it.
+     * A line that wraps could not be cleared.
+     */
     status: isSeen
-      ? line => void stderr.write(CLEAR + line.slice(0, Math.max(0, (stderr.columns || 80) - 1)))
+      ? (line: string) => void stderr.write(CLEAR + line.slice(0, (stderr.columns || 80) - 1))
       : undefined
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+/** How a long run is ended early, and tells its progress. */
+export interface LongRun {
+  readonly signal: AbortSignal
+  readonly onProgress: ReturnType<typeof progressOn>
+}
+
+/**
+ * The first signal, from Ctrl-C or from stopping a container, aborts the work in an orderly way; the second one
+ * ends the process.
+ * @param state what an aborted run leaves behind: `nothing was published`
+ */
+export async function longRun(
+  { output, values }: Call,
+  state: string,
+  work: (run: LongRun) => Promise<number>
+): Promise<number> {
+  const controller = new AbortController()
+  const stop = (name: NodeJS.Signals) => controller.abort(name)
+  for (const name of SIGNALS) process.once(name, stop)
+  try {
+    const onProgress = progressOn(output, values.verbose)
+    return await work({ signal: controller.signal, onProgress })
+  } catch (error) {
+    const { reason } = controller.signal as { reason?: NodeJS.Signals }
+    if (reason === undefined || error !== reason) throw error
+    output.error(`Stopped by ${reason}; ${state}.`)
+    // The convention of shells.
+    return 128 + constants.signals[reason]
+  } finally {
+    output.status?.('')
+    for (const name of SIGNALS) process.off(name, stop)
+  }
+}
+
+const STAGES = {
+  compile: ['Building', 'asset'],
+  write: ['Writing', 'asset'],
+  compress: ['Compressing', 'file']
+} as const
+const REDRAW_MS = 40
+// Long enough to keep a log short, short enough to distinguish a slow run from a hung one.
+const NOTE_MS = 10_000
+const WIDTH = 24
+
+interface Progress {
+  readonly stage?: keyof typeof STAGES
+  readonly done: number
+  readonly total: number
+  readonly path: string
+}
+
+/** As a bar on a terminal, or as a few lines in a log. @param everyAsset a line for each asset or file instead */
+export function progressOn({ note, status }: Output, everyAsset = false) {
+  let shown: string | undefined
+  let shownAt = 0
+  return ({ stage = 'compress', done, total, path }: Progress): void => {
+    const [verb, noun] = STAGES[stage]
+    if (everyAsset) return note(`${verb} ${printable(path)}`)
+    const isNew = stage !== shown
+    const isDue = Date.now() - shownAt >= (status ? REDRAW_MS : NOTE_MS)
+    if (!isDue && !isNew && !(status && done === total)) return
+    shown = stage
+    shownAt = Date.now()
+    if (!status) {
+      const all = count(total, noun)
+      return note(isNew ? `${verb} ${all}` : `  ${done.toLocaleString('en')} of ${all}`)
+    }
+    const bar = '█'.repeat(Math.round((WIDTH * done) / total)).padEnd(WIDTH, '░')
+    status(`${verb.padEnd(8)} ${bar} ${done}/${total}  ${printable(path)}`)
   }
 }

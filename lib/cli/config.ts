@@ -26,7 +26,7 @@ export async function loadOptions(
   { values, output }: Pick<Call, 'values' | 'output'>,
   environment: string
 ): Promise<KoaAssetsOptions> {
-  const [root, env] = [values.text('root'), values.text('env')]
+  const [root, env] = [values.root, values.env]
   const directory = resolve(root ?? '.')
   if (!existsSync(directory)) throw new UsageError(`--root: no such directory: ${root}`)
   // Set before the file is loaded, which may read them. What is set already wins, as with --env-file.
@@ -36,7 +36,7 @@ export async function loadOptions(
     output.note(`reading ${relative('.', envFile)}`)
     process.loadEnvFile(envFile)
   }
-  const file = findFile(directory, values.text('config'))
+  const file = findFile(directory, values.config)
   const options = file === undefined ? {} : await load(file)
   const given = root ?? options.root ?? '.'
   return {

@@ -1,5 +1,6 @@
 // Formats numbers and tables for people.
 import type { DeltaReport, DeltaSavings } from '../assets/building/write-deltas.ts'
+import { printable } from '../printable.ts'
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
@@ -28,16 +29,15 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** Columns two spaces apart. @param right the indexes of the columns that are right-aligned */
-export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
-  const columns = Math.max(0, ...rows.map(row => row.length))
-  const widths = Array.from({ length: columns }, (_, at) =>
-    Math.max(...rows.map(row => row[at]?.length ?? 0))
-  )
-  const cell = (text: string, at: number) => {
-    const width = widths[at] ?? 0
-    return right.includes(at) ? text.padStart(width) : text.padEnd(width)
+/** Columns two spaces apart, on one line each. @param right the indexes of the columns that are right-aligned */
+export function table(given: readonly (readonly string[])[], right: readonly number[] = []) {
+  const rows = given.map(row => row.map(printable))
+  const widths: number[] = []
+  for (const row of rows) {
+    row.forEach((text, at) => (widths[at] = Math.max(widths[at] ?? 0, text.length)))
   }
+  const cell = (text: string, at: number) =>
+    right.includes(at) ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0)
   return rows.map(row => row.map(cell).join('  ').trimEnd()).join('\n')
 }
 

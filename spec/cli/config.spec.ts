@@ -6,11 +6,9 @@ import test, { type ExecutionContext } from 'ava'
 import Koa from 'koa'
 import supertest from 'supertest'
 import type { ListedAsset } from '../../lib/assets/inspecting/list-assets.ts'
-import { COMMANDS, parseCommandLine } from '../../lib/cli/arguments.ts'
-import { makeOutput, UsageError } from '../../lib/cli/command.ts'
+import { COMMANDS, generalHelp, helpFor, parseCommandLine } from '../../lib/cli/arguments.ts'
+import { makeOutput, progressOn, UsageError } from '../../lib/cli/command.ts'
 import { count, formatBytes, formatSeconds, table } from '../../lib/cli/format.ts'
-import { generalHelp, helpFor } from '../../lib/cli/help.ts'
-import { progressOn } from '../../lib/cli/long-run.ts'
 import { koaAssets, type Progress } from '../../lib/index.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 import { type Files, makeProject } from '../support/site.ts'
@@ -416,9 +414,7 @@ test('an argument from a shell variable that is not set is a usage error', t => 
 test('options may come before the command', t => {
   const { command, values } = read('--root shop -q list')
   t.is(command?.name, 'list')
-  t.is(values.text('root'), 'shop')
-  t.true(values.flag('quiet'))
-  t.false(values.flag('json'))
+  t.like(values, { root: 'shop', quiet: true, json: undefined })
 })
 
 for (const command of COMMANDS) {
@@ -428,7 +424,7 @@ for (const command of COMMANDS) {
     t.regex(help, /^Examples?$/m)
     t.true(all.includes(`\n  ${command.name.padEnd(10)}  ${command.summary}\n`))
     t.true([...help.split('\n'), ...all.split('\n')].every(line => line.length <= 84))
-    t.true(read(`help ${command.name}`).values.flag('help'))
+    t.true(read(`help ${command.name}`).values.help)
   })
 }
 
@@ -507,7 +503,7 @@ function makeLog(columns?: number) {
     columns
   }
   const streams = { stdout: stream, stderr: stream, env: {} } as unknown as NodeJS.Process
-  return { output: makeOutput({ isJson: false, isQuiet: false }, streams), written }
+  return { output: makeOutput({}, streams), written }
 }
 
 const at = (stage: Progress['stage'], done: number, total: number): Progress => ({

@@ -206,11 +206,15 @@ export function settlePath(path: string, option: string, expected: string, place
 /** The apps on disk, else those of the manifest, else one app, `web`, whose directory may come later. */
 function findApps(basis: Basis, needsManifest: boolean): Readonly<Record<string, AppOptions>> {
   const { root } = basis
-  const names = readDirectory(join(root, 'apps'))
-    .map(entry => entry.name)
-    .filter(name => !name.startsWith('.') && isDirectory(join(root, 'apps', name, 'assets')))
-    .toSorted()
+  const names = appsIn(root)
   if (names.length > 0) return Object.fromEntries(names.map(name => [name, {}]))
   const published = needsManifest ? appsAtStart(manifestFile(basis)) : undefined
   return published ?? { web: isDirectory(join(root, 'assets')) ? { dir: root } : {} }
+}
+
+/** The names of the apps that are found without the option `apps`. */
+export function appsIn(root: string): string[] {
+  const names = readDirectory(join(root, 'apps')).map(({ name }) => name)
+  const isApp = (name: string) => isDirectory(join(root, 'apps', name, 'assets'))
+  return names.filter(name => !name.startsWith('.') && isApp(name)).toSorted()
 }

@@ -1,20 +1,12 @@
 // The `clean` command.
-import { resolve } from 'node:path'
 import { AGE, clean as prune, KEEP } from '../../assets/building/clean.ts'
 import { cleanKept } from '../../assets/releases/clean-kept.ts'
 import { secondsOf } from '../../options.ts'
-import {
-  OK,
-  UsageError,
-  type Call,
-  type Command,
-  type OptionSpecs,
-  type Values
-} from '../command.ts'
+import { directoryAt, OK, UsageError, type Command, type Values } from '../command.ts'
 import { count, formatBytes } from '../format.ts'
 
 /** Shared by every command that keeps earlier files. */
-export const LIMIT_OPTIONS: OptionSpecs = {
+export const LIMIT_OPTIONS = {
   keep: {
     type: 'string',
     value: 'N',
@@ -24,16 +16,13 @@ export const LIMIT_OPTIONS: OptionSpecs = {
     type: 'string',
     value: 'D',
     description: `keep what is younger than this: 12h, 1d, 2w; default: ${AGE}`
-  }
-}
-
-export const MANIFEST_OPTION: OptionSpecs = {
+  },
   manifest: {
     type: 'string',
     value: 'FILE',
     description: "the bundler's manifest in a build, if it has an unusual name"
   }
-}
+} as const
 
 export const clean: Command = {
   name: 'clean',
@@ -53,7 +42,6 @@ more than 7 days (--age) ago. No configuration is needed for that.
 Run it some time after a deployment, when no page of the old version is open.`,
   options: {
     ...LIMIT_OPTIONS,
-    ...MANIFEST_OPTION,
     'dry-run': { type: 'boolean', description: 'list what would be removed, and remove nothing' }
   },
   examples: [
@@ -61,40 +49,29 @@ Run it some time after a deployment, when no page of the old version is open.`,
     ['koa-fresh-assets clean --keep 2 --age 1d', "Keep two versions, and the last day's files:"],
     ['koa-fresh-assets clean dist', "What 'keep' brought into a build of Vite:"]
   ],
-  run
-}
-
-async function run({ output, loadOptions, values, args: [directory] }: Call): Promise<number> {
-  const limits = { ...limitsIn(values), dryRun: values.flag('dry-run') }
-  const manifest = values.text('manifest')
-  if (manifest !== undefined && directory === undefined) {
-    throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
-  }
-  const report =
-    directory === undefined
-      ? await prune(await loadOptions(), limits)
-      : await cleanKept(resolve(values.text('root') ?? '.', directory), { ...limits, manifest })
-  const { removed, bytes, kept, dryRun } = report
-  const verb = dryRun ? 'would be removed' : 'removed'
-  const total = `${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`
-  output.result(report, [...removed, total].join('\n'))
-  return OK
-}
-
-export function limitsIn(values: Values) {
-  return {
-    keep: readCount(values.text('keep') ?? String(KEEP)),
-    age: readAge(values.text('age') ?? AGE)
+  async run({ output, loadOptions, values, args: [directory] }) {
+    const { manifest, 'dry-run': dryRun } = values
+    if (manifest !== undefined && directory === undefined) {
+      throw new UsageError("--manifest is for a bundler's build: clean <dir> --manifest FILE")
+    }
+    const limits = { ...limitsIn(values), dryRun }
+    const report =
+      directory === undefined
+        ? await prune(await loadOptions(), limits)
+        : await cleanKept(directoryAt(values, directory), { ...limits, manifest })
+    const { removed, bytes, kept } = report
+    const verb = dryRun ? 'would be removed' : 'removed'
+    const total = `${count(removed.length, 'file')} ${verb}, ${formatBytes(bytes)}; ${kept} kept`
+    output.result(report, [...removed, total].join('\n'))
+    return OK
   }
 }
 
-function readCount(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new UsageError(`--keep must be a whole number such as 3, got '${text}'`)
-}
-
-function readAge(text: string): number {
-  const seconds = secondsOf(text)
-  if (seconds !== undefined) return seconds
-  throw new UsageError(`--age must be a number and a unit such as 12h, 1d or 2w, got '${text}'`)
+export function limitsIn({ keep = String(KEEP), age = AGE }: Values) {
+  if (!/^\d{1,9}$/.test(keep)) {
+    throw new UsageError(`--keep must be a whole number such as 3, got '${keep}'`)
+  }
+  const seconds = secondsOf(age)
+  if (seconds !== undefined) return { keep: Number(keep), age: seconds }
+  throw new UsageError(`--age must be a number and a unit such as 12h, 1d or 2w, got '${age}'`)
 }

@@ -1,16 +1,14 @@
 // The `compress` command.
-import { resolve } from 'node:path'
 import type { CompressReport } from '../../assets/building/copies/compress-options.ts'
 import { compress as compressDirectory } from '../../assets/building/copies/compress.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { OK, type Call, type Command, type OptionSpecs, type Output } from '../command.ts'
+import { directoryAt, longRun, OK, type Command, type Output } from '../command.ts'
 import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'
-import { longRun, type ShowProgress } from '../long-run.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
 /** Shared by every command that compresses. */
-export const GLOB_OPTIONS: OptionSpecs = {
+export const GLOB_OPTIONS = {
   include: {
     type: 'string',
     value: 'GLOB',
@@ -19,7 +17,7 @@ export const GLOB_OPTIONS: OptionSpecs = {
   },
   exclude: { type: 'string', value: 'GLOB', multiple: true, description: 'compress none of these' },
   verbose: { type: 'boolean', description: 'print a line for each file' }
-}
+} as const
 
 export const compress: Command = {
   name: 'compress',
@@ -53,26 +51,20 @@ What 'precompile' publishes is compressed already.`,
     ['koa-fresh-assets compress dist --against dist.old', 'Deltas from the build before:'],
     ['koa-fresh-assets verify dist', 'Check the copies on another machine:']
   ],
-  run: call => longRun(call, 'the copies that were finished stay', (...run) => write(call, ...run))
-}
-
-async function write(
-  { output, values, args: [directory = ''] }: Call,
-  signal: AbortSignal,
-  show: ShowProgress
-): Promise<number> {
-  const root = values.text('root') ?? '.'
-  const older = values.text('against')
-  const report = await compressDirectory(resolve(root, directory), {
-    onProgress: step => show({ stage: 'compress', ...step }),
-    signal,
-    against: older === undefined ? undefined : resolve(root, older),
-    include: values.texts('include'),
-    exclude: values.texts('exclude')
-  })
-  warnOfLarge(output, report)
-  output.result(report, summary(report))
-  return OK
+  run: call =>
+    longRun(call, 'the copies that were finished stay', async run => {
+      const { output, values, args } = call
+      const { include, exclude, against } = values
+      const report = await compressDirectory(directoryAt(values, args[0] ?? ''), {
+        ...run,
+        against: against === undefined ? undefined : directoryAt(values, against),
+        include,
+        exclude
+      })
+      warnOfLarge(output, report)
+      output.result(report, summary(report))
+      return OK
+    })
 }
 
 export function warnOfLarge(output: Output, { tooLarge }: CompressReport): void {
@@ -90,19 +82,15 @@ export function summary(report: CompressReport): string {
   })
   const heading = ['', 'copies', 'before', 'after', 'written', 'removed']
   const unwritable = codings.filter(({ isWritable }) => !isWritable)
-  const notes = unwritable.map(
-    ({ extension }) =>
-      `Node ${process.versions.node} cannot write ${extension}; 22.15 and newer can.`
-  )
-  const isMaps = leftOut.every(path => path.endsWith('.map'))
-  const total = `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
+  const node = process.versions.node
+  const left = leftOut.every(path => path.endsWith('.map')) ? 'source map' : 'file'
   return [
     table([heading, ...rows], [1, 2, 3, 4, 5]),
-    ...notes,
-    ...(leftOut.length > 0
-      ? [`Left out: ${count(leftOut.length, isMaps ? 'source map' : 'file')}`]
-      : []),
+    ...unwritable.map(
+      ({ extension }) => `Node ${node} cannot write ${extension}; 22.15 and newer can.`
+    ),
+    ...(leftOut.length > 0 ? [`Left out: ${count(leftOut.length, left)}`] : []),
     ...(deltas ? [`Deltas: ${deltasText(deltas)}`] : []),
-    total
+    `${count(files, 'file')}, ${formatBytes(bytes)}, in ${formatSeconds(seconds)}`
   ].join('\n')
 }

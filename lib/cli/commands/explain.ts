@@ -1,7 +1,7 @@
 // The `explain` command.
-import { explain as resolve, type Explanation } from '../../assets/inspecting/explain.ts'
-import { printable } from '../../printable.ts'
-import { OK, FAILED, type Call, type Command } from '../command.ts'
+import { explain as resolve } from '../../assets/inspecting/explain.ts'
+import { OK, FAILED, type Command } from '../command.ts'
+import { table } from '../format.ts'
 
 export const explain: Command = {
   name: 'explain',
@@ -19,23 +19,14 @@ written. The exit status is 1 when the response is not a file.`,
     ['koa-fresh-assets explain /assets/app.css', 'Where does this stylesheet come from?'],
     ['koa-fresh-assets explain app.css --env production', 'And in production?']
   ],
-  run
-}
-
-async function run({ output, loadOptions, args: [asked = ''] }: Call): Promise<number> {
-  const explanation = await resolve(asked, await loadOptions('development'))
-  output.result(explanation, format(explanation))
-  return explanation.isFound ? OK : FAILED
-}
-
-const WIDTH = 10
-
-function format({ steps, outcome }: Explanation): string {
-  const lines = steps.map(({ subject, finding, details }) =>
-    [
-      subject.padEnd(WIDTH) + printable(finding),
-      ...details.map(line => ' '.repeat(WIDTH) + printable(line))
-    ].join('\n')
-  )
-  return [...lines, 'response'.padEnd(WIDTH) + outcome].join('\n')
+  async run({ output, loadOptions, args: [asked = ''] }) {
+    const explanation = await resolve(asked, await loadOptions('development'))
+    const { steps, outcome, isFound } = explanation
+    const lines = steps.flatMap(({ subject, finding, details }) => [
+      [subject, finding],
+      ...details.map(detail => ['', detail])
+    ])
+    output.result(explanation, table([...lines, ['response', outcome]]))
+    return isFound ? OK : FAILED
+  }
 }

@@ -2,7 +2,8 @@
 import { appendFileSync, existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
-import { futureRealpath, isDirectory, readDirectory, readIfThere } from '../../files/at-start.ts'
+import { appsIn } from '../../assets/settings/app-settings.ts'
+import { futureRealpath, isDirectory, readIfThere } from '../../files/at-start.ts'
 import { isInside } from '../../files/disk.ts'
 import { OK, UsageError, type Call, type Command } from '../command.ts'
 import { configOf, contentOf, stripsTypes, type Config } from '../config.ts'
@@ -43,43 +44,41 @@ interface Step {
 }
 
 async function run({ output, values, args: [argument], loadOptions }: Call): Promise<number> {
-  const given = values.text('root') ?? '.'
+  const { root: given = '.', 'dry-run': dryRun = false } = values
   const root = resolve(given)
   if (!isDirectory(root)) throw new UsageError(`--root: no such directory: ${given}`)
-  const dryRun = values.flag('dry-run')
   const config = configOf(root)
   const isConfigured = existsSync(join(root, config.name))
   const options = argument !== undefined && isConfigured ? await loadOptions('development') : {}
-  const others = appsOf(root)
+  const others = appsIn(root)
   if (argument !== undefined) requireNew(argument, root, others, options)
   const isNew = argument !== undefined || !(others.length > 0 || isDirectory(join(root, 'assets')))
-  const files = { ...(isNew && assetsOf(argument ?? 'web')), [config.name]: contentOf(config) }
   // Nothing is overwritten, not even what was written meanwhile.
-  const append = (path: string, content: string | Buffer) => {
-    if (dryRun) return
-    mkdirSync(dirname(join(root, path)), { recursive: true })
-    appendFileSync(join(root, path), content)
+  const append = (path: string, content: string | Buffer, rest: Omit<Step, 'path'>): Step => {
+    if (leadsOut(root, path)) return { path, ...rest, action: 'skip' }
+    if (!dryRun) {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      appendFileSync(join(root, path), content)
+    }
+    return { path, ...rest }
   }
+  const files = { ...(isNew && assetsOf(argument ?? 'web')), [config.name]: contentOf(config) }
   const created = Object.entries(files).map(([path, content]): Step => {
     if (existsSync(join(root, path))) return { path, action: 'keep' }
-    if (leadsOut(root, path)) return { path, action: 'skip' }
-    append(path, content)
-    return { path, action: 'create' }
+    return append(path, content, { action: 'create' })
   })
   const added = Object.entries(LINES).map(([path, wanted]): Step => {
     const text = readIfThere(join(root, path))?.toString()
     const lines = Object.keys(wanted).filter(line => !wanted[line]?.test(text ?? ''))
     if (lines.length === 0) return { path, action: 'keep' }
-    if (leadsOut(root, path)) return { path, action: 'skip', lines }
-    append(path, `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`)
-    return { path, action: text === undefined ? 'create' : 'add', lines }
+    const content = `${!text || text.endsWith('\n') ? '' : '\n'}${lines.join('\n')}\n`
+    return append(path, content, { action: text === undefined ? 'create' : 'add', lines })
   })
   const steps = [...created, ...added]
   const done = table(steps.map(({ path, action, lines = [] }) => [action, path, lines.join(', ')]))
   const isAnother = argument !== undefined && (others.length > 0 || options.apps !== undefined)
   const after = isAnother ? nextOf(argument, config.name, others, options) : nextSteps(config)
-  const next = dryRun ? '\nNothing was written.' : after
-  output.result({ root, dryRun, steps }, `${done}\n${next}`)
+  output.result({ root, dryRun, steps }, `${done}\n${dryRun ? '\nNothing was written.' : after}`)
   return OK
 }
 
@@ -88,12 +87,6 @@ function leadsOut(root: string, path: string): boolean {
   const file = join(root, path)
   const isDangling = !existsSync(file) && lstatSync(file, { throwIfNoEntry: false }) !== undefined
   return isDangling || !isInside(realpathSync(root), futureRealpath(file))
-}
-
-/** The apps that koaAssets finds by default. */
-function appsOf(root: string): string[] {
-  const names = readDirectory(join(root, 'apps')).map(({ name }) => name)
-  return names.filter(name => isDirectory(join(root, 'apps', name, 'assets')))
 }
 
 /** @throws UsageError for what cannot be a name; Error for an app that exists, and where it would hide another */
@@ -156,16 +149,13 @@ and in a view, where the helpers are called assets:
 Start it with: node --env-file=.env.development${loader} server.${isTyped ? 'ts' : 'js'}`
 }
 
-/** By path. */
-type StarterFiles = Readonly<Record<string, string | Buffer>>
-
-function assetsOf(app: string): StarterFiles {
+function assetsOf(app: string) {
   const files = Object.entries(ASSETS)
   return Object.fromEntries(files.map(([path, content]) => [`apps/${app}/assets/${path}`, content]))
 }
 
-/** The files that an app starts with. */
-const ASSETS: StarterFiles = {
+/** The files that an app starts with, by path. */
+const ASSETS: Readonly<Record<string, string | Buffer>> = {
   'favicon.ico': Buffer.from(
     'AAABAAEAICAAAAEAIACjAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAgAAAAIAIDAAAADhSSZwAAAAlQTFRFAAAAH3pc////' +
       'Q+Q36AAAAAF0Uk5TAEDm2GYAAABISURBVHjaY2AIBQMGBkYIw4GBFcIIYBCFMEKgSoCKSGVELYUyVq2CMMJWrZqKyohatWop' +

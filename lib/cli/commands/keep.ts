@@ -1,10 +1,8 @@
 // The `keep` command.
-import { resolve } from 'node:path'
-import { keep as keepFiles, type KeepReport } from '../../assets/releases/keep.ts'
-import { OK, type Call, type Command } from '../command.ts'
+import { keep as keepFiles } from '../../assets/releases/keep.ts'
+import { directoryAt, longRun, OK, type Command } from '../command.ts'
 import { count, formatBytes } from '../format.ts'
-import { longRun, type ShowProgress } from '../long-run.ts'
-import { LIMIT_OPTIONS, limitsIn, MANIFEST_OPTION } from './clean.ts'
+import { LIMIT_OPTIONS, limitsIn } from './clean.ts'
 import { GLOB_OPTIONS, summary, warnOfLarge } from './compress.ts'
 
 export const keep: Command = {
@@ -23,34 +21,23 @@ the last 7 days (--age). 'clean <dir>' removes them by the same rule.
 
 No file of the new build is overwritten. A second run changes nothing, and one
 after Ctrl-C does the rest.`,
-  options: { ...LIMIT_OPTIONS, ...MANIFEST_OPTION, ...GLOB_OPTIONS },
+  options: { ...LIMIT_OPTIONS, ...GLOB_OPTIONS },
   examples: [
     ['koa-fresh-assets keep /srv/app/current/dist dist', 'After a build of Vite:'],
     ['koa-fresh-assets clean dist', 'Some days later:']
   ],
-  run: call => longRun(call, 'run it again for the rest', (...run) => write(call, ...run))
-}
-
-async function write(
-  { output, values, args: [older = '', newer = ''] }: Call,
-  signal: AbortSignal,
-  show: ShowProgress
-): Promise<number> {
-  const root = values.text('root') ?? '.'
-  const report = await keepFiles(resolve(root, older), resolve(root, newer), {
-    ...limitsIn(values),
-    manifest: values.text('manifest'),
-    include: values.texts('include'),
-    exclude: values.texts('exclude'),
-    onProgress: step => show({ stage: 'compress', ...step }),
-    signal
-  })
-  warnOfLarge(output, report.compressed)
-  output.result(report, `${summary(report.compressed)}\n${keptText(report)}`)
-  return OK
-}
-
-function keptText({ kept, bytes, builds, copied }: KeepReport): string {
-  const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
-  return `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
+  run: call =>
+    longRun(call, 'run it again for the rest', async run => {
+      const { output, values, args } = call
+      const { include, exclude, manifest } = values
+      const [older = '', newer = ''] = args.map(directory => directoryAt(values, directory))
+      const options = { ...run, ...limitsIn(values), manifest, include, exclude }
+      const report = await keepFiles(older, newer, options)
+      const { kept, bytes, builds, copied, compressed } = report
+      warnOfLarge(output, compressed)
+      const files = `${count(kept.length, 'file')} of ${count(builds, 'earlier build')}`
+      const total = `Kept: ${files}, ${formatBytes(bytes)}; ${copied} copied`
+      output.result(report, `${summary(compressed)}\n${total}`)
+      return OK
+    })
 }

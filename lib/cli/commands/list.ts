@@ -1,11 +1,10 @@
 // The `list` command.
 import { REMEDY } from '../../assets/building/manifest/read-manifest.ts'
-import { listAssets } from '../../assets/inspecting/list-assets.ts'
+import { listAssets, type ListedAsset } from '../../assets/inspecting/list-assets.ts'
 import { listMounts, type ListedMount } from '../../assets/inspecting/list-mounts.ts'
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { CODINGS } from '../../files/codings.ts'
-import { printable } from '../../printable.ts'
-import { OK, type Call, type Command } from '../command.ts'
+import { OK, type Command } from '../command.ts'
 import { formatBytes, savingsText, table } from '../format.ts'
 
 export const list: Command = {
@@ -25,28 +24,30 @@ that is missing is listed as such.`,
     ['koa-fresh-assets list', 'What is published, and from where?'],
     ['koa-fresh-assets list | grep confetti', 'Only the assets of one package:']
   ],
-  run
+  async run({ output, loadOptions }) {
+    const options = await loadOptions()
+    const assets = await listAssets(options)
+    const mounts = await listMounts(settleForPrecompile(options))
+    const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
+    const text = [
+      ...(assets.length === 0 ? [] : [assetsText(assets)]),
+      ...(isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]),
+      ...(mounts.length === 0 ? [] : mountsText(mounts))
+    ]
+    output.result([...assets, ...mounts.flatMap(asAssets)], text.join('\n\n') || 'No assets found.')
+    return OK
+  }
 }
 
-async function run({ output, loadOptions }: Call): Promise<number> {
-  const options = await loadOptions()
-  const assets = await listAssets(options)
-  const mounts = await listMounts(settleForPrecompile(options))
-  const rows = assets.map(({ path, source, target, size, deltas }) => [
-    path,
-    printable(source),
-    size === undefined ? '-' : formatBytes(size),
-    target ?? '-',
-    deltas ? savingsText(deltas) : ''
-  ])
+const sizeText = (size: number | undefined, missing = '-') =>
+  size === undefined ? missing : formatBytes(size)
+
+function assetsText(assets: readonly ListedAsset[]): string {
+  const rows = assets.map(({ path, source, target = '-', size, deltas }) => {
+    return [path, source, sizeText(size), target, deltas ? savingsText(deltas) : '']
+  })
   const deltas = assets.some(asset => asset.deltas) ? 'deltas' : ''
-  const heading = ['asset', 'source', 'size', 'target', deltas]
-  const own = rows.length === 0 ? [] : [table([heading, ...rows], [2])]
-  const isBuilt = assets.length === 0 || assets.some(({ target }) => target !== undefined)
-  const note = isBuilt ? [] : [`None of them is precompiled: ${REMEDY}`]
-  const text = [...own, ...note, ...mountsText(mounts)].join('\n\n')
-  output.result([...assets, ...mounts.flatMap(asAssets)], text || 'No assets found.')
-  return OK
+  return table([['asset', 'source', 'size', 'target', deltas], ...rows], [2])
 }
 
 /** With the fields of an asset, and its own. */
@@ -62,18 +63,17 @@ function asAssets({ files, problem, ...listed }: ListedMount): object[] {
 }
 
 function mountsText(mounts: readonly ListedMount[]): string[] {
-  if (mounts.length === 0) return []
-  const rows = mounts.map(({ mount, directory, manifest = '-', problem = '' }) =>
-    [mount, directory, manifest, problem].map(printable)
-  )
+  const rows = mounts.map(({ mount, directory, manifest = '-', problem = '' }) => {
+    return [mount, directory, manifest, problem]
+  })
   const heading = ['file', 'source', 'size', ...CODINGS.map(({ name }) => name), 'entries']
   const files = mounts.flatMap(each => each.files)
   const named = files.map(({ path, source = '-', sizes, entries, usedBy }) => [
     path,
-    printable(source),
-    sizes['identity'] === undefined ? 'missing' : formatBytes(sizes['identity']),
-    ...CODINGS.map(({ name }) => (sizes[name] === undefined ? '-' : formatBytes(sizes[name]))),
-    printable([...entries, ...usedBy.map(name => `(${name})`)].join(', '))
+    source,
+    sizeText(sizes['identity'], 'missing'),
+    ...CODINGS.map(({ name }) => sizeText(sizes[name])),
+    [...entries, ...usedBy.map(name => `(${name})`)].join(', ')
   ])
   const isRight = [2, ...CODINGS.map((_, at) => at + 3)]
   return [

@@ -9,7 +9,7 @@ import { precompile as build, type PrecompileReport } from '../../assets/buildin
 import { settleForPrecompile } from '../../assets/settings/settings.ts'
 import { AssetError, PrecompileError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
-import { OK, FAILED, type Call, type Command } from '../command.ts'
+import { FAILED, longRun, OK, type Command } from '../command.ts'
 import {
   count,
   deltasText,
@@ -19,7 +19,6 @@ import {
   savingsText,
   table
 } from '../format.ts'
-import { longRun, type ShowProgress } from '../long-run.ts'
 
 const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 
@@ -58,26 +57,25 @@ The environment is production, unless NODE_ENV or --env names another.`,
     ['koa-fresh-assets precompile --minify', 'Fail where esbuild is missing:'],
     ['koa-fresh-assets precompile --json > report.json', 'Save a report:']
   ],
-  run: call => longRun(call, 'nothing was published', (...run) => publish(call, ...run))
-}
-
-async function publish(
-  { output, loadOptions, values }: Call,
-  signal: AbortSignal,
-  onProgress: ShowProgress
-): Promise<number> {
-  const options = await loadOptions()
-  const minify = values.flag('minify') || undefined
-  try {
-    const report = await build(options, { onProgress, minify, signal, warn: output.warn })
-    await warnOfViews(options, output.warn)
-    output.result(report, report.assets > 0 ? summary(report) : NOTHING)
-    return OK
-  } catch (error) {
-    if (!(error instanceof PrecompileError)) throw error
-    output.error(await format(error, options))
-    return FAILED
-  }
+  run: call =>
+    longRun(call, 'nothing was published', async run => {
+      const { output, loadOptions, values } = call
+      const options = await loadOptions()
+      try {
+        const report = await build(options, {
+          ...run,
+          minify: values.minify,
+          warn: output.warn
+        })
+        await warnOfViews(options, output.warn)
+        output.result(report, report.assets > 0 ? summary(report) : NOTHING)
+        return OK
+      } catch (error) {
+        if (!(error instanceof PrecompileError)) throw error
+        output.error(await format(error, options))
+        return FAILED
+      }
+    })
 }
 
 const NOTHING = 'Nothing to compile: this project has no assets of its own.'
@@ -131,15 +129,16 @@ function summary(report: PrecompileReport): string {
 // The first build of a thousand assets does not list each of them.
 const SHOWN = 10
 
-function changesText({ changes }: PrecompileReport): string {
-  const kinds = [
-    ['added', '+', changes.added],
-    ['changed', '~', changes.changed],
-    ['removed', '-', changes.removed]
-  ] as const
-  const all = kinds.flatMap(([, sign, paths]) => paths.map(path => `${sign} ${path}`))
+function changesText({ changes: { added, changed, removed } }: PrecompileReport): string {
+  const all = [
+    ...added.map(path => `+ ${path}`),
+    ...changed.map(path => `~ ${path}`),
+    ...removed.map(path => `- ${path}`)
+  ]
   if (all.length === 0) return 'Nothing changed since the last build.'
-  const counts = kinds.flatMap(([verb, , { length }]) => (length > 0 ? `${length} ${verb}` : []))
+  const counts = Object.entries({ added, changed, removed }).flatMap(([verb, { length }]) =>
+    length > 0 ? `${length} ${verb}` : []
+  )
   const rest = all.length > SHOWN ? [`and ${all.length - SHOWN} more`] : []
   const lines = [...all.slice(0, SHOWN), ...rest].join('\n')
   return `Since the last build: ${counts.join(', ')}\n${indent(lines)}`

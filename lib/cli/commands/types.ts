@@ -3,7 +3,7 @@ import { Bundles } from '../../assets/bundles/bundles.ts'
 import { writeNameTypes } from '../../assets/inspecting/name-types.ts'
 import { settle } from '../../assets/settings/settings.ts'
 import { Sources } from '../../assets/sources/sources.ts'
-import { OK, type Call, type Command } from '../command.ts'
+import { OK, type Command } from '../command.ts'
 
 export const types: Command = {
   name: 'types',
@@ -20,16 +20,13 @@ Whatever NODE_ENV is, the environment is development unless --env names another.
 Entries of a bundler that has not built yet are not known, so all are accepted.`,
   options: {},
   examples: [['koa-fresh-assets types && tsc', 'Fail a build for a mistyped name:']],
-  run
-}
-
-async function run({ output, values, loadOptions }: Call): Promise<number> {
-  const env = values.text('env') ?? 'development'
-  const settings = settle({ ...(await loadOptions(env)), env })
-  const sources = new Sources(settings, output.warn)
-  const bundles = new Bundles(settings, output.warn)
-  const isWritten = await writeNameTypes({ settings, sources, bundles })
-  const file = settings.nameTypes
-  output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)
-  return OK
+  async run({ output, values: { env = 'development' }, loadOptions }) {
+    const settings = settle({ ...(await loadOptions(env)), env })
+    const sources = new Sources(settings, output.warn)
+    const bundles = new Bundles(settings, output.warn)
+    const isWritten = await writeNameTypes({ settings, sources, bundles })
+    const file = settings.nameTypes
+    output.result({ file, isWritten }, `${file} ${isWritten ? 'was written' : 'is current'}`)
+    return OK
+  }
 }

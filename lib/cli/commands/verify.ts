@@ -1,12 +1,13 @@
 // The `verify` command.
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { VerifyProblem } from '../../assets/building/verify.ts'
 import { checkViews, type ViewsReport } from '../../assets/inspecting/check-views.ts'
 import { verify as compare } from '../../assets/inspecting/verify.ts'
 import { verifyCopies } from '../../assets/releases/build.ts'
+import type { KoaAssetsOptions } from '../../assets/settings/options.ts'
 import { printable } from '../../printable.ts'
-import { OK, FAILED, UsageError, type Call, type Command, type Output } from '../command.ts'
+import { directoryAt, FAILED, OK, UsageError, type Command, type Output } from '../command.ts'
 import { count } from '../format.ts'
 
 export const verify: Command = {
@@ -47,19 +48,26 @@ Run it after copying files to another machine, or when a page looks wrong.
     ['koa-fresh-assets verify dist', 'The same for a directory with compressed copies:'],
     ["koa-fresh-assets verify --views 'views/**/*.ejs'", 'Fail a build for a mistyped name:']
   ],
-  run: call => {
-    const views = call.values.text('views')
-    if (views !== undefined || call.values.flag('views')) return verifyViews(call, views)
-    const [given = ''] = call.args
-    if (/[*?{]/.test(given) && !existsSync(given)) {
-      throw new UsageError(`${given} is a glob: for views, write --views '${given}'`)
+  async run({ output, values, args, loadOptions }) {
+    const { views } = values
+    const [directory] = args
+    if (views !== undefined) {
+      if (directory === undefined) return verifyViews(output, await loadOptions(), views)
+      const given = `got '${directory}' as well`
+      throw new UsageError(`--views takes one glob: put it in quotes, ${given}`)
     }
-    return call.args.length === 0 ? verifyPublic(call) : verifyDirectory(call)
+    if (directory === undefined) return verifyPublic(output, await loadOptions())
+    if (/[*?{]/.test(directory) && !existsSync(directory)) {
+      throw new UsageError(`${directory} is a glob: for views, write --views '${directory}'`)
+    }
+    const report = await verifyCopies(directoryAt(values, directory))
+    const { files } = report
+    const named = files === undefined ? [] : [`${count(files, 'file')} of the bundle`]
+    return print(output, report, [...named, copiesText(report)], directory)
   }
 }
 
-async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
-  const options = await loadOptions()
+async function verifyPublic(output: Output, options: KoaAssetsOptions): Promise<number> {
   const report = await compare(options)
   const { assets, mounts } = report
   const totals = [
@@ -69,37 +77,22 @@ async function verifyPublic({ output, loadOptions }: Call): Promise<number> {
       : [])
   ]
   const globs = [options.views ?? []].flat()
-  if (globs.length === 0) return print(output, report, totals.join(', '))
+  if (globs.length === 0) return print(output, report, totals)
   const views = await checkViews(options, globs)
   const all = { ...report, problems: [...report.problems, ...views.problems], views }
-  return print(output, all, [...totals, viewsText(views)].join(', '))
+  return print(output, all, [...totals, viewsText(views)])
 }
 
-async function verifyViews(
-  { output, loadOptions, args: [argument] }: Call,
-  glob: string | undefined
-): Promise<number> {
-  if (argument !== undefined) {
-    throw new UsageError(`--views takes one glob: put it in quotes, got '${argument}' as well`)
-  }
-  const options = await loadOptions()
-  const globs = [glob ?? options.views ?? []].flat()
+async function verifyViews(output: Output, options: KoaAssetsOptions, given: string | true) {
+  const globs = given === true ? [options.views ?? []].flat() : [given]
   if (globs.length === 0) throw new UsageError('--views requires a glob, or the option views')
   const report = await checkViews(options, globs)
-  const all = globs.join(', ')
-  if (!report.files) throw new UsageError(`--views: no file in ${options.root} matches ${all}`)
-  return print(output, report, viewsText(report))
+  if (report.files > 0) return print(output, report, [viewsText(report)])
+  throw new UsageError(`--views: no file in ${options.root} matches ${globs.join(', ')}`)
 }
 
 function viewsText({ files, names }: ViewsReport): string {
   return `${count(names, 'name')} in ${count(files, 'view')}`
-}
-
-async function verifyDirectory({ output, values, args: [directory = ''] }: Call): Promise<number> {
-  const report = await verifyCopies(resolve(values.text('root') ?? '.', directory))
-  const { files } = report
-  const named = files === undefined ? [] : [`${count(files, 'file')} of the bundle`]
-  return print(output, report, [...named, copiesText(report)].join(', '), directory)
 }
 
 function copiesText({ copies, unread }: { readonly copies: number; readonly unread: number }) {
@@ -112,7 +105,7 @@ function copiesText({ copies, unread }: { readonly copies: number; readonly unre
 function print(
   output: Output,
   report: { readonly problems: readonly VerifyProblem[] },
-  total: string,
+  totals: readonly string[],
   directory = ''
 ): number {
   const { problems } = report
@@ -120,6 +113,6 @@ function print(
     output.error(`${printable(join(directory, path))} ${message}`)
   }
   const verdict = problems.length === 0 ? 'no problems' : count(problems.length, 'problem')
-  output.result(report, `${total}, ${verdict}`)
+  output.result(report, [...totals, verdict].join(', '))
   return problems.length === 0 ? OK : FAILED
 }
