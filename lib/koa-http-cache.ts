@@ -136,7 +136,7 @@ function nameOf({ req }: Context): string {
 // Work that the response denies is an error in every environment; a missing await that only costs time is a
 // warning in development.
 function reportForgotten(ctx: Context, state: RequestState, settings: HttpCacheSettings): void {
-  state.pending = undefined
+  state.pending = []
   const message = `${nameOf(ctx)}: ctx.fresh was called without await, so the route did not stop`
   const isDenied = state.verdict?.status === 412 && !state.isHalted && !isRetrieval(ctx.method)
   const advice = 'write: await ctx.fresh(…)'
@@ -163,11 +163,7 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
   // Weak, because an upstream middleware may compress the content.
   const etag = `W/"${digestOf(content)}"`
   const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
-  const { headers } = ctx.req
-  const asksByDate = 'if-modified-since' in headers && !('if-none-match' in headers)
-  const isVersioned = asksByDate && settings.version?.(ctx) !== undefined
-  const status = state.evaluate(validators, settings, isVersioned)
-  if (status !== undefined) state.verdict ??= { status, validators }
+  state.verdict = state.evaluate(validators, settings, settings.version?.(ctx) !== undefined)
 }
 
 // The body that Koa would send, if that is known in advance.
@@ -181,14 +177,24 @@ function contentOf(body: unknown): string | Buffer | undefined {
 function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
   const { response } = ctx
   for (const name of CONTENT_FIELDS) response.remove(name)
-  if (response.body != null) {
-    cancelWebStream(ctx)
-    // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.
-    response.body = undefined
+  const given: unknown = response.body
+  // Koa destroys a Node.js stream when another body replaces it, but not a web stream.
+  const stream = given instanceof Response ? given.body : given
+  if (stream instanceof ReadableStream && !stream.locked) {
+    stream.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
   }
+  // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.
+  if (given != null) response.body = undefined
   response.status = status
   state.setValidators(validators)
-  if (status === 412) forbidStoring(ctx, state)
+  if (status === 412) {
+    // The lifetime that the route wrote for the 200 must not make a cache store the failure.
+    state.removeWritten()
+    for (const name of ctx.res.getHeaderNames()) {
+      if (name === 'expires' || isCacheControl(name)) ctx.remove(name)
+    }
+    ctx.set('Cache-Control', 'no-store')
+  }
   if (halted.hasSubscribers) {
     halted.publish({ ...requestLine(ctx.req), status, reason: state.reason })
   }
@@ -200,22 +206,4 @@ function removeNonces({ res }: Context): void {
     const policy = res.getHeader(name)
     if (policy !== undefined && /'nonce-/i.test(String(policy))) res.removeHeader(name)
   }
-}
-
-// Koa destroys a Node.js stream when another body replaces it, but not a web stream.
-function cancelWebStream(ctx: Context): void {
-  const given: unknown = ctx.response.body
-  if (typeof given !== 'object' || Buffer.isBuffer(given)) return
-  const body = given instanceof Response ? given.body : given
-  if (!(body instanceof ReadableStream) || body.locked) return
-  body.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
-}
-
-// The lifetime that the route wrote for the 200 must not make a cache store the failure.
-function forbidStoring(ctx: Context, state: RequestState): void {
-  state.removeWritten()
-  for (const name of ctx.res.getHeaderNames()) {
-    if (name === 'expires' || isCacheControl(name)) ctx.remove(name)
-  }
-  ctx.set('Cache-Control', 'no-store')
 }

@@ -561,35 +561,22 @@ test('HLT-09 nested: the inner one responds, with its own options', async t => {
   t.is(second.headers['cache-control'], 'max-age=5')
 })
 
-test('HLT-10 outside koaHttpCache ctx.fresh is Koa’s boolean, or belongs to another copy', async t => {
-  const seen = async (app: Koa) => {
-    app.use(async (ctx, next) => {
-      await next()
-      ctx.set('X-Fresh', String(ctx.fresh))
-    })
-    app.use(koaHttpCache())
-    app.use(async ctx => {
-      t.is(typeof ctx.fresh, 'function')
-      t.is(typeof ctx.request.fresh, 'boolean')
-      await ctx.fresh('x')
-      ctx.body = 'page'
-    })
-    const site = await open(t, app)
-    const answers = [await site.get(), await site.get(HAS_X)]
-    return answers.map(({ status, headers }) => [status, headers['x-fresh']])
-  }
+test('HLT-10 outside koaHttpCache ctx.fresh is Koa’s boolean', async t => {
   const app = new Koa()
-  t.deepEqual(await seen(app), [
-    [200, 'false'],
-    [304, 'true']
-  ])
-  const copied = new Koa()
-  const get = () => 'from the other copy'
-  Object.defineProperty(copied.context, 'fresh', { get, configurable: true })
-  t.deepEqual(await seen(copied), [
-    [200, 'from the other copy'],
-    [304, 'from the other copy']
-  ])
+  app.use(async (ctx, next) => {
+    await next()
+    ctx.set('X-Fresh', String(ctx.fresh))
+  })
+  app.use(koaHttpCache())
+  app.use(async ctx => {
+    t.is(typeof ctx.fresh, 'function')
+    t.is(typeof ctx.request.fresh, 'boolean')
+    await ctx.fresh('x')
+    ctx.body = 'page'
+  })
+  const site = await open(t, app)
+  t.is((await site.get()).headers['x-fresh'], 'false')
+  t.is((await site.get(HAS_X)).headers['x-fresh'], 'true')
   const without = await open(
     t,
     new Koa().use(ctx => void (ctx.body = `${typeof ctx.fresh} ${typeof ctx.cacheControl}`))

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
 import { showsChangesAfter } from './clock.ts'
 import { errorCode, EXACT, isMiss, stampOf, type Stamp } from './disk.ts'
-import { observe, recheckFile, type FileObservation } from './observation.ts'
+import { observe, recheck, type FileObservation } from './observation.ts'
 import { readSnapshot } from './open-file.ts'
 
 /** The entries of a directory; none when it does not exist. */
@@ -65,8 +65,7 @@ export class ReloadedFile {
     this.path = path
     this.#reading = reading
     const stats = ifThere(() => statSync(path, EXACT))
-    const isConclusive = stats && showsChangesAfter(stats, Date.now())
-    if (isConclusive) this.#known = { path, stamp: stampOf(stats) }
+    if (stats && showsChangesAfter(stats, Date.now())) this.#known = { path, stamp: stampOf(stats) }
   }
 
   /** Makes the next check read the file again, changed or not. */
@@ -93,19 +92,18 @@ export class ReloadedFile {
   })
 
   async #readIfChanged(): Promise<void> {
-    this.#known &&= await recheckFile(this.#known)
+    this.#known &&= await recheck(this.#known)
     if (this.#known) return
     const readAt = Date.now()
     const read = await readSnapshot(this.path)
     if (!read) return
     const { bytes, stamp } = read
     const known = observe(this.path, stamp, () => bytes, readAt)
-    try {
-      if (await this.#reading.take(bytes, stamp)) this.#known = known
-    } catch (error) {
+    const isTaken = await this.#reading.take(bytes, stamp).catch((error: unknown) => {
       // Only a fault in the bytes themselves persists until they change.
       if (errorCode(error) === 'manifest-broken') this.#known = known
       throw error
-    }
+    })
+    if (isTaken) this.#known = known
   }
 }

@@ -14,16 +14,17 @@ const COARSE_TICK_NS = 2n * SECOND_NS + TICK_NS
  * stamps whole seconds is recognised by the change time, which cannot be set; an mtime can.
  */
 export function showsChangesAfter(stamp: Stamp, now: number): boolean {
-  return isUnchangedSince(stamp, now) && stamp.mtimeNs < BigInt(now) * 1_000_000n - tickOf(stamp)
+  return isUnchangedSince(stamp, now) && stamp.mtimeNs < lastTickBefore(now, stamp)
 }
 
 /** Whether the change time is before `moment`; an mtime in the future may have been set. */
 export function isUnchangedSince(stamp: Stamp, moment: number): boolean {
-  return stamp.ctimeNs < BigInt(moment) * 1_000_000n - tickOf(stamp)
+  return stamp.ctimeNs < lastTickBefore(moment, stamp)
 }
 
-function tickOf({ ctimeNs }: Stamp): bigint {
-  return ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
+function lastTickBefore(moment: number, { ctimeNs }: Stamp): bigint {
+  const tick = ctimeNs % SECOND_NS === 0n ? COARSE_TICK_NS : TICK_NS
+  return BigInt(moment) * 1_000_000n - tick
 }
 
 export async function setMtime(path: string, mtimeNs: bigint): Promise<void> {

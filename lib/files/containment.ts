@@ -52,29 +52,25 @@ async function lookFor(place: ServedPlace): Promise<void> {
 
 /** @param path the name that has this real path: `deny` compares the two */
 async function isRealInPlace(place: ServedPlace, path: string, real: string | undefined) {
-  if (real === undefined) return false
   const isAllowed = () => {
     const directory = seen.get(place)?.real
-    if (directory === undefined) return false
+    if (directory === undefined || real === undefined) return false
     return place.symlinks === 'deny'
       ? real === join(directory, relative(place.dir, path))
       : isInside(directory, real)
   }
-  if (!seen.has(place)) await lookFor(place)
   if (isAllowed()) return true
   await lookFor(place)
   return isAllowed()
 }
 
-const DELETED = ' (deleted)'
-
 /** The real path of an open file; undefined when it cannot be determined. */
-export function realPathOfOpen(file: OpenFile): Promise<string | undefined> | string {
+export async function realPathOfOpen(file: OpenFile): Promise<string | undefined> {
   const path = pathOfDescriptor(file.fd)
   if (path === undefined) return realPathByName(file)
-  if (!path.endsWith(DELETED)) return path
-  // Linux appends it once the name was removed or given to another file (proc_pid_fd(5)).
-  return isAt(path, file.stats).then(is => (is ? path : path.slice(0, -DELETED.length)))
+  // Linux appends ' (deleted)' once the name was removed or given to another file.
+  const before = path.replace(/ \(deleted\)$/, '')
+  return before === path || (await isAt(path, file.stats)) ? path : before
 }
 
 /** Looks the name up again: when its real path is stable and has the same inode, that is what was opened. */

@@ -34,12 +34,6 @@ export function splitDelta(path: string): { name: string; digest: string } | und
   return name === undefined || digest === undefined ? undefined : { name, digest }
 }
 
-/** @param digest of the bytes that a delta leads to */
-function sealOf(sent: Uint8Array, digest: string): Buffer {
-  const hash = createHash('sha256').update(sent).update(digest).digest()
-  return Buffer.concat([SEAL_MAGIC, hash])
-}
-
 /**
  * The file of a delta.
  * @param dictionary its SHA-256
@@ -48,7 +42,13 @@ function sealOf(sent: Uint8Array, digest: string): Buffer {
  */
 export function sealDelta(dictionary: Buffer, frame: Uint8Array, digest: string): Buffer {
   const sent = Buffer.concat([MAGIC, dictionary, frame])
-  return Buffer.concat([sent, sealOf(sent, digest)])
+  return Buffer.concat([sent, SEAL_MAGIC, sha256Of(sent, digest)])
+}
+
+function sha256Of(...parts: readonly (Uint8Array | string)[]): Buffer {
+  const sum = createHash('sha256')
+  for (const part of parts) sum.update(part)
+  return sum.digest()
 }
 
 /** The SHA-256 of the dictionary that a delta's file names. */
@@ -62,10 +62,11 @@ export function dictionaryIn(file: Buffer): Buffer {
  * @param digest of the bytes that it has to lead to
  */
 export function isSealedDelta(file: Buffer, dictionary: Buffer, digest: string): boolean {
-  const sent = file.subarray(0, -SEAL_BYTES)
-  const header = Buffer.concat([MAGIC, dictionary])
-  const isSealed = file.subarray(sent.length).equals(sealOf(sent, digest))
-  return isSealed && sent.subarray(0, HEADER_BYTES).equals(header)
+  return file.equals(sealDelta(dictionary, frameIn(file), digest))
+}
+
+function frameIn(file: Buffer): Buffer {
+  return file.subarray(HEADER_BYTES, -SEAL_BYTES)
 }
 
 let isAble: Promise<boolean> | undefined
@@ -91,8 +92,8 @@ export async function makeDelta(
   const params = { [ZSTD.level]: 19, [ZSTD.windowLog]: windowLog(old, next) }
   const frame = await zstd?.(next, { dictionary: old, params, pledgedSrcSize: next.length })
   if (!frame) return undefined
-  const [hash, digest] = [createHash('sha256').update(old).digest(), digestOf(next)]
-  const file = sealDelta(hash, frame, digest)
+  const digest = digestOf(next)
+  const file = sealDelta(sha256Of(old), frame, digest)
   const mayBeSent = file.length <= maxBytes && (await leadsTo(file, old, digest, next.length))
   return mayBeSent ? file : undefined
 }
@@ -109,8 +110,8 @@ function windowLog({ length: old }: Uint8Array, { length: next }: Uint8Array): n
 
 /** Whether the file of a delta is undamaged and, on a Node that can decode it, leads from old to new bytes. */
 export async function isIntactDelta(file: Buffer, old: Buffer, next: Uint8Array): Promise<boolean> {
-  const [hash, digest] = [createHash('sha256').update(old).digest(), digestOf(next)]
-  if (!isSealedDelta(file, hash, digest)) return false
+  const digest = digestOf(next)
+  if (!isSealedDelta(file, sha256Of(old), digest)) return false
   return !(await canMakeDeltas()) || leadsTo(file, old, digest, next.length)
 }
 
@@ -128,7 +129,7 @@ export async function leadsTo(
   size: number
 ): Promise<boolean> {
   if (!unzstd || old.subarray(0, TRAINED.length).equals(TRAINED)) return false
-  const frame = file.subarray(HEADER_BYTES, -SEAL_BYTES)
+  const frame = frameIn(file)
   const options = { dictionary: old, maxOutputLength: Math.max(1, size), info: true }
   try {
     const { buffer, engine } = await unzstd(frame, options)

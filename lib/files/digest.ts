@@ -50,14 +50,14 @@ export function checksumsOfBytes(bytes: Uint8Array, algorithms: Algorithms): Che
 export async function checksumsOf(content: Content, algorithms: Algorithms): Promise<Checksums> {
   if (!('copyOf' in content)) return checksumsOfBytes(content, algorithms)
   const sha256 = createHash('sha256')
-  const hashes = algorithms.map(name => ({ name, sum: createHash(name) }))
+  const sums = algorithms.map(name => createHash(name))
   let size = 0
   await withOriginal(content, async original => {
-    for await (const piece of streamOf(original)) {
-      for (const sum of [sha256, ...hashes.map(each => each.sum)]) sum.update(piece as Buffer)
-      size += (piece as Buffer).length
+    for await (const piece of streamOf(original) as AsyncIterable<Buffer>) {
+      for (const sum of [sha256, ...sums]) sum.update(piece)
+      size += piece.length
     }
   })
-  const integrity = hashes.map(({ name, sum }) => `${name}-${sum.digest('base64')}`)
+  const integrity = algorithms.map((name, at) => `${name}-${sums[at]?.digest('base64')}`)
   return { digest: digestOfHash(sha256.digest()), integrity, size }
 }

@@ -36,10 +36,10 @@ export async function ifThere<T>(outcome: Promise<T>): Promise<T | undefined> {
 
 export const EXACT = { bigint: true } as const
 
-type Callback<T> = (error: Error | null, result: T) => void
-
 /** For what requests wait for: the callback form of `fs` takes half the time of the promise form. */
-export function promised<T>(call: (done: Callback<T>) => void): Promise<T> {
+export function promised<T>(
+  call: (done: (error: Error | null, result: T) => void) => void
+): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, result) => (error ? reject(error) : resolve(result)))
   })

@@ -15,7 +15,7 @@ export interface FileObservation {
   readonly digest?: string | undefined
 }
 
-export interface DirectoryObservation {
+interface DirectoryObservation {
   readonly path: string
   /** Absent when the directory changed so recently that its stamp may not show another change. */
   readonly stamp?: Stamp | undefined
@@ -81,35 +81,22 @@ async function lookAt(path: string) {
  * Looks again: undefined when anything changed, else the observation. That is the same object unless its
  * stamp has become conclusive.
  */
-export function recheck(observation: Observation): Promise<Observation | undefined> {
-  return isFileObservation(observation) ? recheckFile(observation) : recheckDirectory(observation)
-}
-
-export async function recheckFile(
-  observation: FileObservation
-): Promise<FileObservation | undefined> {
-  const { path, stamp, digest } = observation
-  if (digest === undefined) {
-    const stats = await statOf(path)
-    return stats && sameStamp(stats, stamp) ? observation : undefined
-  }
+export async function recheck<T extends Observation>(observation: T): Promise<T | undefined> {
+  const { path, stamp } = observation
   const checkedAt = Date.now()
-  const now = await readSnapshot(path)
-  if (!now || !sameStamp(now.stamp, stamp) || digestOf(now.bytes) !== digest) return undefined
-  return showsChangesAfter(stamp, checkedAt) ? { path, stamp } : observation
-}
-
-/** Stats the directory before its names: the next check sees whatever arrives in between. */
-async function recheckDirectory(
-  observation: DirectoryObservation
-): Promise<DirectoryObservation | undefined> {
-  const { path, stamp, absent } = observation
-  const checkedAt = Date.now()
+  // Before the names in a directory: the next check sees whatever arrives in between.
   const stats = await statOf(path)
-  if (stats && stamp && sameStamp(stats, stamp)) return observation
-  const found = await Promise.all(absent.map(name => statOf(join(path, name))))
+  const isSame = stats && stamp && sameStamp(stats, stamp)
+  const isConclusive = stats && showsChangesAfter(stats, checkedAt)
+  if (isFileObservation(observation)) {
+    const { digest } = observation
+    if (!isSame || digest === undefined) return isSame ? observation : undefined
+    const now = await readSnapshot(path)
+    if (!now || !sameStamp(now.stamp, stats) || digestOf(now.bytes) !== digest) return undefined
+    return isConclusive ? { ...observation, digest: undefined } : observation
+  }
+  if (isSame) return observation
+  const found = await Promise.all(observation.absent.map(name => statOf(join(path, name))))
   if (found.some(Boolean)) return undefined
-  return stats && showsChangesAfter(stats, checkedAt)
-    ? { path, stamp: stampOf(stats), absent }
-    : observation
+  return isConclusive ? { ...observation, stamp: stampOf(stats) } : observation
 }

@@ -156,8 +156,17 @@ export async function readContent(content: Content): Promise<Uint8Array> {
   return withOriginal(content, async original => (await readOpenFile(original)).bytes)
 }
 
+type Read = (
+  fd: number,
+  buffer: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+  done: (error: NodeJS.ErrnoException | null, bytesRead: number, buffer: Buffer) => void
+) => void
+
 /** For the option `fs` of `createReadStream`: the stream leaves its descriptor open. */
-const WITHOUT_CLOSE = { read, close: (_fd: number, done: () => void) => done() }
+const WITHOUT_CLOSE = { read: read as Read, close: (_fd: number, done: () => void) => done() }
 
 /** @param end the last byte; default: that of the file */
 export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
@@ -168,10 +177,7 @@ export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
 /** Whether an open file has not been written to since it was opened. */
 export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
   // A network file system may ask its server again, so not synchronously.
-  const now = await promised<BigIntStats>(done => fstat(fd, EXACT, done))
-  // Removing or replacing the file's name changes its ctime, but not its bytes.
-  const isTouched = now.ctimeNs !== stats.ctimeNs && now.nlink === stats.nlink
-  return now.size === stats.size && now.mtimeNs === stats.mtimeNs && !isTouched
+  return sameStamp(stats, await promised<BigIntStats>(done => fstat(fd, EXACT, done)))
 }
 
 /**
@@ -183,43 +189,22 @@ function isIntact({ stats }: OpenFile, now: BigIntStats): boolean {
   return now.size === stats.size && hasMtime(now, stats.mtimeNs)
 }
 
-/** The part of `fs` that `createReadStream` uses for an open file, which it leaves open. */
-interface Reading {
-  readonly read: (
-    fd: number,
-    buffer: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-    done: (error: NodeJS.ErrnoException | null, bytesRead: number, buffer: Buffer) => void
-  ) => void
-  readonly close: (fd: number, done: () => void) => void
-}
-
 /**
  * Reads an open file up to and including the byte `end`. When that fails, the file was overwritten since it was
  * opened, or it ends before that, the stream ends before its last piece, and `cut` is called first. Bytes
  * that were only appended do no harm.
  */
-export function readUnchanged(file: OpenFile, end: number, cut: () => void): Reading {
-  return {
-    close: WITHOUT_CLOSE.close,
-    read(fd, buffer, offset, length, position, done) {
-      const fail = () => {
-        cut()
-        done(null, 0, buffer)
-      }
-      read(fd, buffer, offset, length, position, (error, bytesRead) => {
-        const isComplete = position + bytesRead > end
-        if (error || (bytesRead === 0 && !isComplete)) fail()
-        else if (!isComplete) done(null, bytesRead, buffer)
-        else {
-          fstat(fd, EXACT, (failure, now) => {
-            if (failure || !isIntact(file, now)) fail()
-            else done(null, bytesRead, buffer)
-          })
-        }
-      })
+export function readUnchanged(file: OpenFile, end: number, cut: () => void): typeof WITHOUT_CLOSE {
+  const readChecked: Read = (fd, buffer, offset, length, position, done) => {
+    const pass = (bytesRead: number) => {
+      if (bytesRead === 0) cut()
+      done(null, bytesRead, buffer)
     }
+    read(fd, buffer, offset, length, position, (error, bytesRead) => {
+      if (error) pass(0)
+      else if (position + bytesRead <= end) pass(bytesRead)
+      else fstat(fd, EXACT, (failed, now) => pass(!failed && isIntact(file, now) ? bytesRead : 0))
+    })
   }
+  return { ...WITHOUT_CLOSE, read: readChecked }
 }

@@ -4,7 +4,6 @@ import { types } from 'node:util'
 import {
   type DirectiveValue,
   FLAG_DIRECTIVES,
-  REQUEST_DIRECTIVES,
   SECONDS_DIRECTIVES,
   checkSeconds,
   formatCacheControl,
@@ -23,18 +22,14 @@ import type {
 const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
-const REQUEST_ONLY: ReadonlySet<string> = new Set(REQUEST_DIRECTIVES)
 const NAMES = [...FLAGS, ...SECONDS]
-const STANDARD: ReadonlySet<string> = new Set([...NAMES, ...REQUEST_ONLY])
 const KNOWN = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies']
 // A comma with an even number of quotes after it is not between quotes.
 const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
 const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
 
-type DirectiveValues = Map<string, DirectiveValue>
-
 interface Directives {
-  readonly values: DirectiveValues
+  readonly values: Map<string, DirectiveValue>
   target?: string
 }
 
@@ -58,7 +53,11 @@ export function expiryFields(
   directives: readonly CacheDirective[],
   now: number
 ): readonly [HeaderField, HeaderField] {
-  const end = endOf(lifetime, now)
+  const isDate = types.isDate(lifetime)
+  const end = isDate ? lifetime.getTime() : now + readSeconds('the lifetime', lifetime) * 1000
+  if (Number.isNaN(end)) {
+    throw optionError('the lifetime', 'a duration or a valid Date', lifetime)
+  }
   const { values, target } = readDirectives(directives)
   if (target !== undefined) throw new TypeError('ctx.expires() does not accept `target`')
   if (!values.has('max-age')) values.set('max-age', wholeSeconds(end - now))
@@ -88,16 +87,10 @@ export function sharesCookies(directives: readonly CacheDirective[]): boolean {
   return directives.some(each => typeof each === 'object' && each.cookies === 'shared')
 }
 
-function endOf(lifetime: Lifetime | Date, now: number): number {
-  if (!types.isDate(lifetime)) return now + readSeconds('the lifetime', lifetime) * 1000
-  if (!Number.isNaN(lifetime.getTime())) return lifetime.getTime()
-  throw optionError('the lifetime', 'a duration or a valid Date', lifetime)
-}
-
 function readDirectives(given: readonly CacheDirective[]): Directives {
   const directives: Directives = { values: new Map() }
   for (const directive of given) {
-    if (typeof directive === 'string') readFlag(directives.values, directive, true)
+    if (typeof directive === 'string') readFlag(directives, directive, true)
     else if (isRecord(directive)) readOptions(directives, directive)
     else throw optionError('a directive', 'a name or an object', directive)
   }
@@ -105,17 +98,18 @@ function readDirectives(given: readonly CacheDirective[]): Directives {
 }
 
 function readOptions(directives: Directives, options: CacheDirectiveOptions): void {
-  const { values } = directives
   for (const [given, value] of Object.entries(options)) {
     const name = canonical(given)
     if (value === undefined) continue
-    if (given === 'extension') readExtensions(values, value)
+    if (given === 'extension') readExtensions(directives, value)
     else if (given === 'target') directives.target = value
-    else if (given === 'cookies') checkCookies(value)
-    else if (SECONDS.has(name)) values.set(name, readSeconds(name, value))
+    else if (given === 'cookies') {
+      if (value !== 'shared') throw optionError('cookies', "'shared'", value)
+    } else if (SECONDS.has(name)) directives.values.set(name, readSeconds(name, value))
     else if (FIELD_LISTS.has(name)) {
-      values.set(name.replace('-fields', ''), fieldNames(given, value))
-    } else readFlag(values, given, value)
+      if (!Array.isArray(value)) throw optionError(given, 'a list of field names', value)
+      directives.values.set(name.replace('-fields', ''), value.map(String))
+    } else readFlag(directives, given, value)
   }
 }
 
@@ -126,26 +120,22 @@ export function readSeconds(name: string, given: unknown): number {
   throw optionError(name, "whole seconds, or a string with a unit such as '10m' or '1y'", given)
 }
 
-function fieldNames(name: string, value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map(String)
-  throw optionError(name, 'a list of field names', value)
-}
-
-function checkCookies(value: unknown): void {
-  if (value !== 'shared') throw optionError('cookies', "'shared'", value)
-}
-
-function readFlag(values: DirectiveValues, given: string, value: unknown): void {
+function readFlag({ values }: Directives, given: string, value: unknown): void {
   const name = canonical(given)
-  if (!FLAGS.has(name)) throw unknownDirective(given)
+  if (SECONDS.has(name)) throw new TypeError(`${name} needs seconds: { ${given}: 60 }`)
+  if (!FLAGS.has(name)) {
+    throw unknownName('directive', given, KNOWN, {
+      advice: `known directives: ${NAMES.join(', ')}`
+    })
+  }
   if (typeof value !== 'boolean') throw optionError(name, 'true or false', value)
   if (value) values.set(name, true)
 }
 
-function readExtensions(values: DirectiveValues, extensions: unknown): void {
+function readExtensions({ values }: Directives, extensions: unknown): void {
   if (!isRecord(extensions)) throw optionError('extension', 'an object', extensions)
   for (const [name, value] of Object.entries(extensions)) {
-    if (STANDARD.has(name.toLowerCase())) {
+    if (NAMES.includes(name.toLowerCase())) {
       throw new TypeError(`${name} is a standard directive: write it outside of extension`)
     }
     if (value !== true && typeof value !== 'string' && typeof value !== 'number') {
@@ -159,15 +149,6 @@ function formatField({ values, target }: Directives): HeaderField {
   return target === undefined
     ? { name: 'Cache-Control', value: formatCacheControl(values) }
     : { name: targetedField(target), value: formatCacheControl(values, 'dictionary') }
-}
-
-function unknownDirective(given: string): TypeError {
-  const name = canonical(given)
-  if (SECONDS.has(name)) return new TypeError(`${name} needs seconds: { ${given}: 60 }`)
-  if (REQUEST_ONLY.has(name)) {
-    return new TypeError(`${given} is a request directive, not a response directive`)
-  }
-  return unknownName('directive', given, KNOWN, { advice: `known directives: ${NAMES.join(', ')}` })
 }
 
 /** `mustRevalidate` and `must_revalidate` are `must-revalidate`. */

@@ -3,7 +3,6 @@ import type { Context, ExtendableContext } from 'koa'
 import { formatGroups, formatKeys } from '../http/cache-control.ts'
 import { isSafe } from '../http/preconditions.ts'
 import type { CacheDirective, Lifetime } from './cache-directive.ts'
-import { observeCookies } from './cookie-reads.ts'
 import { cacheControlField, expiryFields, sharesCookies } from './cache-fields.ts'
 import type { Fresh } from './fresh/fresh.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
@@ -87,21 +86,14 @@ export function stateOf(ctx: Context): RequestState {
 /** Adds the methods to an application's context, once. */
 export function addContextMethods(context: object): void {
   if (Object.hasOwn(context, STATE)) return
-  observeCookies(context)
-  // Another release of this library may have been here.
-  const earlier = Object.getOwnPropertyDescriptor(context, 'fresh')
+  Object.assign(context, { cacheControl, expires, cacheGroups, invalidateCacheGroups })
   Object.defineProperties(context, {
     [STATE]: { value: undefined, writable: true },
-    cacheControl: { value: cacheControl, writable: true, configurable: true },
-    expires: { value: expires, writable: true, configurable: true },
-    cacheGroups: { value: cacheGroups, writable: true, configurable: true },
-    invalidateCacheGroups: { value: invalidateCacheGroups, writable: true, configurable: true },
     fresh: {
       // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
       get(this: WithState): unknown {
         const state = this[STATE]
-        if (state?.settings !== undefined) return state.fresh
-        return earlier?.get === undefined ? this.request.fresh : earlier.get.call(this)
+        return state?.settings === undefined ? this.request.fresh : state.fresh
       },
       configurable: true
     }
@@ -149,11 +141,9 @@ function invalidateCacheGroups(this: WithState, ...more: readonly string[]): voi
   state.invalidated = groups
 }
 
-type InsideState = RequestState & { readonly settings: HttpCacheSettings }
-
-function requireState(ctx: WithState, method: string): InsideState {
+function requireState(ctx: WithState, method: string) {
   const state = ctx[STATE]
-  if (state?.settings !== undefined) return state as InsideState
+  if (state?.settings !== undefined) return state as RequestState & { settings: HttpCacheSettings }
   throw new Error(
     `ctx.${method} was called outside of koaHttpCache: register koaHttpCache before the middleware that ` +
       'calls it, and call it before that middleware returns'

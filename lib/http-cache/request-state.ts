@@ -27,7 +27,7 @@ export interface Verdict {
 // Most outcomes share it.
 const PROCEED = Promise.resolve(false as const)
 
-const NONE: readonly string[] = []
+const NONE: readonly never[] = []
 
 export const NOT_CALLED = 'ctx.fresh was not called'
 // A template that was edited since has a different ETag, but the same date.
@@ -47,6 +47,8 @@ export class RequestState {
   /** Whether the halt ended the route, so nothing behind it ran. */
   isHalted = false
   hasValidators = false
+  /** Whether `ctx.fresh` was read and not called, as by code that expects Koa's boolean. */
+  isReadAsBoolean = false
   /** Whether the directives allow shared caches to store the response's cookies. */
   sharesCookies = false
   /** Those of the innermost koaHttpCache that has any, if nothing behind it wrote about caching. */
@@ -54,40 +56,34 @@ export class RequestState {
   /** The cache groups of the response, and those that it invalidates (RFC 9875). */
   groups: readonly string[] = NONE
   invalidated: readonly string[] = NONE
+  /** The results whose await may have been forgotten. */
+  pending: readonly PendingResult[] = NONE
+  private written: readonly HeaderField[] = NONE
   private readonly ctx: Context
-  /** The results whose await may have been forgotten; dropped once that was reported. */
-  pending: PendingResult[] | undefined = undefined
-  private written: HeaderField[] | undefined = undefined
-  private idleReads = 0
 
   constructor(ctx: Context) {
     this.ctx = ctx
   }
 
-  /** The function behind `ctx.fresh`. Reads are counted, to detect code that expects Koa's boolean. */
+  /** The function behind `ctx.fresh`. */
   get fresh(): Fresh {
-    this.idleReads++
+    this.isReadAsBoolean = true
     // Not kept: V8 keeps a request alive for a while when a function made for it is stored on an object.
     const fresh = (given: GivenValidators, options?: FreshOptions): Promise<FreshOutcome> => {
-      // A function that was kept may be called more often than it was read.
-      if (this.idleReads > 0) this.idleReads--
+      this.isReadAsBoolean = false
       return this.callFresh(given, options)
     }
     // Only `halt: false` resolves to a status.
     return fresh as Fresh
   }
 
-  get isReadAsBoolean(): boolean {
-    return this.idleReads > 0
-  }
-
   get hasForgottenAwait(): boolean {
-    return this.pending !== undefined && this.pending.some(result => !result.isAwaited)
+    return this.pending.some(result => !result.isAwaited)
   }
 
   /** Waits for the results that the route did not await, and throws the first failure among them. */
   async awaitForgotten(): Promise<void> {
-    for (const result of this.pending ?? []) {
+    for (const result of this.pending) {
       const failure = await result.failure
       if (failure === undefined || result.isAwaited || isHalt(failure.reason)) continue
       throw failure.reason
@@ -96,32 +92,34 @@ export class RequestState {
 
   /** For a request that failed, and so changed nothing (RFC 9111 section 4.4). */
   withdrawInvalidation(): void {
-    if (this.invalidated.length === 0 || this.ctx.res.headersSent) return
-    this.invalidated = NONE
-    this.ctx.remove(INVALIDATION)
+    if (this.invalidated.length > 0 && !this.ctx.res.headersSent) this.ctx.remove(INVALIDATION)
   }
 
   /** Sets fields about caching, and remembers those of a response that has not failed yet. */
   write(fields: readonly HeaderField[], sharesCookies: boolean): void {
     for (const { name, value } of fields) this.ctx.set(name, value)
-    if (this.ctx.status < 500) this.written = [...(this.written ?? []), ...fields]
+    if (this.ctx.status < 500) this.written = [...this.written, ...fields]
     this.sharesCookies = sharesCookies
   }
 
   /** Removes what `write` set, unless it was replaced; returns whether it had set anything, or would have. */
   removeWritten(): boolean {
-    const { ctx, defaults, written = [] } = this
-    this.written = this.defaults = undefined
+    const { ctx, defaults, written } = this
+    this.written = NONE
+    this.defaults = undefined
     for (const { name, value } of written) if (ctx.res.getHeader(name) === value) ctx.remove(name)
     return written.length > 0 || defaults !== undefined
   }
 
-  /** Sets the validators, unless the method forbids it. Returns the status that the preconditions require. */
+  /**
+   * Sets the validators, unless the method forbids it. Returns the verdict of the preconditions, if there is one.
+   * @param isVersioned whether they contain the option `version`
+   */
   evaluate(
     validators: Validators,
     settings: HttpCacheSettings,
-    isVersioned = false
-  ): Verdict['status'] | undefined {
+    isVersioned: boolean
+  ): Verdict | undefined {
     const { method = '', headers } = this.ctx.req
     const reads = isRetrieval(method)
     if (reads) this.setValidators(validators)
@@ -129,9 +127,9 @@ export class RequestState {
     const [conditions, compared] =
       reads || !isVersioned ? [headers, validators] : withoutVersion(headers, validators)
     const { status, reason } = evaluatePreconditions(method, conditions, compared, settings)
-    const isByDate = status === 304 && headers['if-none-match'] === undefined
-    this.reason = isByDate && isVersioned ? DATE_ALONE : reason
-    return isByDate && isVersioned ? undefined : status
+    const isUncertain = isVersioned && status === 304 && headers['if-none-match'] === undefined
+    this.reason = isUncertain ? DATE_ALONE : reason
+    return status === undefined || isUncertain ? undefined : { status, validators }
   }
 
   setValidators({ etag, lastModified }: Validators): void {
@@ -144,22 +142,20 @@ export class RequestState {
     const { settings } = this
     try {
       const halt = options === undefined || readHalt(options)
-      if (isPromise(given)) {
-        const late = Promise.resolve(given).then(state => this.outcomeFor(state, halt, settings))
-        return this.addPending(late)
-      }
-      const outcome = this.outcomeFor(given, halt, settings)
+      const outcome = isPromise(given)
+        ? Promise.resolve(given).then(state => this.outcomeFor(state, halt, settings))
+        : this.outcomeFor(given, halt, settings)
       // Outside of development a missing await matters only where it lets work run that the response denies.
-      const isTracked = settings?.isDevelopment === true || !isRetrieval(this.ctx.req.method)
-      return isTracked ? this.addPending(outcome) : outcome
+      const isHarmless = settings?.isDevelopment !== true && isRetrieval(this.ctx.req.method)
+      return isHarmless && !isPromise(given) ? outcome : this.track(outcome)
     } catch (error) {
-      return this.addPending(Promise.reject(error))
+      return this.track(Promise.reject(error))
     }
   }
 
-  private addPending(outcome: Promise<FreshOutcome>): PendingResult {
+  private track(outcome: Promise<FreshOutcome>): PendingResult {
     const result = new PendingResult(resolve => resolve(outcome))
-    ;(this.pending ??= []).push(result)
+    this.pending = [...this.pending, result]
     return result
   }
 
@@ -168,27 +164,19 @@ export class RequestState {
     halt: boolean,
     settings: HttpCacheSettings | undefined
   ): Promise<FreshOutcome> {
+    const { ctx } = this
     // Too late: the response is on its way, or the request has left koaHttpCache.
-    if (settings === undefined || this.settings === undefined || this.ctx.res.headersSent) {
-      return PROCEED
+    if (settings === undefined || this.settings === undefined || ctx.res.headersSent) return PROCEED
+    let { verdict } = this
+    if (verdict === undefined) {
+      const version = settings.version?.(ctx)
+      const validators = validatorsOf(state, version)
+      verdict = this.evaluate(validators, settings, version !== undefined)
+      this.hasValidators ||= (validators.etag ?? validators.lastModified) !== undefined
+      if (halt) this.verdict = verdict
+      this.offer = halt ? undefined : verdict
     }
-    const status = this.verdict?.status ?? this.statusFor(state, halt, settings)
-    if (status === undefined) return PROCEED
-    return halt ? halted(status) : Promise.resolve(status)
-  }
-
-  private statusFor(
-    state: FreshValidators,
-    halt: boolean,
-    settings: HttpCacheSettings
-  ): Verdict['status'] | undefined {
-    const version = settings.version?.(this.ctx)
-    const validators = validatorsOf(state, version)
-    const status = this.evaluate(validators, settings, version !== undefined)
-    this.hasValidators ||= (validators.etag ?? validators.lastModified) !== undefined
-    const verdict = status === undefined ? undefined : { status, validators }
-    if (halt) this.verdict ??= verdict
-    this.offer = halt ? undefined : verdict
-    return status
+    if (verdict === undefined) return PROCEED
+    return halt ? halted(verdict.status) : Promise.resolve(verdict.status)
   }
 }

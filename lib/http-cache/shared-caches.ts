@@ -2,7 +2,7 @@
 // a failure.
 import type { Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
-import { hasReadCookies } from './cookie-reads.ts'
+import { isRecord } from '../options.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -17,39 +17,35 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
 }
 
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
-  const visitor = visitorReason(ctx, defaults)
-  const fields = visitor === undefined ? defaults.fields(Date.now()) : defaults.personal
+  const hasAuthorization = ctx.req.headers.authorization !== undefined
+  const use = defaults.sharesCookies ? undefined : cookieUse(ctx)
+  const isPersonal = hasAuthorization || use !== undefined
+  const fields = isPersonal ? defaults.personal : defaults.fields(Date.now())
   // The route may have written a targeted field only (RFC 9213).
   if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
   state.write(fields, defaults.sharesCookies)
-  if (visitor !== undefined) state.reason += `; the default is for one visitor: ${visitor}`
-}
-
-// Why a response is for one visitor; undefined if it may be for everybody.
-function visitorReason(ctx: Context, { sharesCookies }: Defaults): string | undefined {
-  if (ctx.req.headers.authorization !== undefined) return 'the request has Authorization'
-  const use = sharesCookies ? undefined : cookieUse(ctx)
-  return use && `the route ${use}`
+  if (!isPersonal) return
+  const why = hasAuthorization ? 'the request has Authorization' : `the route ${use}`
+  state.reason += `; the default is for one visitor: ${why}`
 }
 
 function cookieUse(ctx: Context): string | undefined {
   if (ctx.res.hasHeader('Set-Cookie')) return 'sets a cookie'
-  return hasReadCookies(ctx) ? 'read a cookie' : undefined
+  // Koa keeps `ctx.cookies` under a symbol once they are asked for.
+  const symbols = Object.getOwnPropertySymbols(ctx)
+  const areUsed = symbols.some(({ description }) => description === 'context#cookies')
+  return areUsed ? 'read a cookie' : undefined
 }
 
 /** `no-store` for an error that leaves koaHttpCache, whether Koa or an upstream middleware responds to it. */
 export function forbidStoringError(ctx: Context, state: RequestState, error: unknown): void {
-  if (statusOfError(error) < 500 || !replaceWritten(ctx, state) || typeof error !== 'object') return
-  // Koa drops every field that is not in the error's own headers, which win. A frozen error stays as it is.
-  const { headers } = error as { headers?: object }
-  Reflect.set(error as object, 'headers', { 'Cache-Control': 'no-store', ...headers })
-}
-
-// As Koa does.
-function statusOfError(error: unknown): number {
-  const { status, statusCode } = (error ?? {}) as { status?: unknown; statusCode?: unknown }
+  const { status, statusCode, headers } = (error ?? {}) as Record<string, unknown>
+  // As Koa reads it.
   const given = status ?? statusCode
-  return typeof given === 'number' ? given : 500
+  if (typeof given === 'number' && given < 500) return
+  if (!replaceWritten(ctx, state) || !isRecord(error)) return
+  // Koa drops every field that is not in the error's own headers, which win. A frozen error stays as it is.
+  Reflect.set(error, 'headers', { 'Cache-Control': 'no-store', ...(headers as object) })
 }
 
 /** Replaces the lifetime that the route wrote for a success. @returns whether there was one */

@@ -2,10 +2,10 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { statIfThere } from '../files/at-start.ts'
-import { ifThere, realpathOf, statOf } from '../files/disk.ts'
+import { showsChangesAfter } from '../files/clock.ts'
+import { ifThere, realpathOf, stampOf, statOf, type Stamp } from '../files/disk.ts'
 import { readSnapshot } from '../files/open-file.ts'
 import { classifyEntries } from '../files/folder-entries.ts'
-import { recheck, observe, type Observation } from '../files/observation.ts'
 import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
 import { check, isRecord, optionError, text } from '../options.ts'
@@ -52,16 +52,24 @@ export function versionOf(
     throw new Error(`versionOf was called ${MAX_VERSIONS} times: ${advice}`)
   }
   const isFinal = !isDevelopment()
-  let known: ReadonlyMap<string, FileRead> = new Map()
+  let seen: string | undefined
   let version: string | undefined
   const refresh = oneAtATime(async () => {
-    known = await readFiles(paths, known)
-    // Relative, so every server of a deploy has the same version.
-    const digests = Array.from(known, ([path, { digest }]) => [
-      relative(root, path).replaceAll(sep, '/'),
-      digest
-    ])
-    version = digestOf(JSON.stringify(digests))
+    const lookedAt = Date.now()
+    const found = (await Promise.all(paths.map(path => filesUnder(path)))).flat()
+    const files = [...new Map(found)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+    const state = files.map(([path, stamp]) => [path, ...Object.values(stamp)].join(' ')).join('\n')
+    if (state !== seen) {
+      const digests = await inParallel(files, CONCURRENCY, async ([path]) => {
+        const read = await readSnapshot(path)
+        // Relative, so every server of a deploy has the same version.
+        return [relative(root, path).replaceAll(sep, '/'), digestOf(read?.bytes ?? '')]
+      })
+      version = digestOf(JSON.stringify(digests))
+      // What has just changed may change again under the same stamp.
+      const isConclusive = files.every(([, stamp]) => showsChangesAfter(stamp, lookedAt))
+      seen = isConclusive ? state : undefined
+    }
     if (isFinal) refreshes.delete(refresh)
   })
   refreshes.add(refresh)
@@ -90,38 +98,15 @@ function readArguments(args: readonly unknown[]): { names: readonly string[]; ro
   throw optionError('the arguments of versionOf', "files and directories, such as 'views'", args)
 }
 
-interface FileRead {
-  readonly observation: Observation
-  readonly digest: string
-}
-
-/** By path, in their order; those that have not changed are not read again. */
-async function readFiles(paths: readonly string[], known: ReadonlyMap<string, FileRead>) {
-  const found = (await Promise.all(paths.map(path => filesUnder(path)))).flat()
-  const files = [...new Set(found)].toSorted((one, other) => (one < other ? -1 : 1))
-  const reads = await inParallel(files, CONCURRENCY, async path => {
-    const before = known.get(path)
-    const again = before && (await recheck(before.observation))
-    if (before && again) return [[path, { observation: again, digest: before.digest }] as const]
-    const readAt = Date.now()
-    const whole = await readSnapshot(path)
-    if (!whole) return []
-    const { stamp, bytes } = whole
-    const observation = observe(path, stamp, () => bytes, readAt)
-    return [[path, { observation, digest: digestOf(bytes) }] as const]
-  })
-  return new Map(reads.flat())
-}
-
 /** The regular files at and below a path; none when it no longer exists. */
-async function filesUnder(path: string, chain: readonly string[] = []): Promise<string[]> {
+async function filesUnder(path: string, chain: readonly string[] = []): Promise<[string, Stamp][]> {
   const stats = await statOf(path)
-  if (!stats?.isDirectory()) return stats?.isFile() ? [path] : []
+  if (!stats?.isDirectory()) return stats?.isFile() ? [[path, stampOf(stats)]] : []
   const real = await realpathOf(path)
   const entries = await ifThere(readdir(path, { withFileTypes: true }))
   if (real === undefined || !entries) return []
   const parents = [...chain, real]
   const { files, partials, folders } = await classifyEntries(path, entries, parents, 'follow')
-  const inside = await Promise.all(folders.map(name => filesUnder(join(path, name), parents)))
-  return [...files, ...partials].map(name => join(path, name)).concat(inside.flat())
+  const names = [...files, ...partials, ...folders]
+  return (await Promise.all(names.map(name => filesUnder(join(path, name), parents)))).flat()
 }

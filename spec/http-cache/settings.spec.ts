@@ -210,38 +210,34 @@ class Row {
 const itself: Record<string, unknown> = {}
 itself.itself = itself
 
-const UNDIGESTED: readonly [name: string, value: unknown, message: RegExp][] = [
-  ['a function', () => 1, /a function has no content to digest/],
-  ['a symbol', Symbol('a'), /a symbol has no content to digest/],
-  ['a promise', Promise.resolve(1), /a Promise has no content to digest: await it/],
-  ['an invalid Date', new Date(Number.NaN), /an invalid Date has no content to digest/],
-  ['an ArrayBuffer', new ArrayBuffer(4), /an ArrayBuffer .* write new Uint8Array\(value\)/],
-  ['a SharedArrayBuffer', new SharedArrayBuffer(4), /write new Uint8Array\(value\)/],
-  ['private fields', new Volume(7), /a Volume .* name its relevant parts/],
-  ['a class without them', new Row(), /a Row has no content to digest/],
-  ['a RegExp', /a/, /a RegExp has no content to digest/],
-  ['a Blob', new Blob(['a']), /a Blob has no content to digest/],
-  ['a boxed number', Object(7), /a Number has no content to digest: write value\.valueOf\(\)/],
-  ['an Error', new Error('a'), /an Error has no content to digest/],
-  ['a Map', new Map([['a', 1]]), /a Map has no content to digest: write \[\.\.\.value\]/],
-  ['a Set', new Set([1]), /a Set has no content to digest: write \[\.\.\.value\]/],
-  ['a Map of another realm', runInNewContext('new Map()'), /write \[\.\.\.value\]/],
-  ['a class of another realm', runInNewContext('new (class A {})()'), /an A has no content/],
-  ['a WeakMap', new WeakMap(), /a WeakMap has no content to digest/],
-  ['a generator', [1].values(), /no content to digest/],
-  ['a stream', Readable.from([]), /a Readable has no content to digest/],
-  ['URLSearchParams', new URLSearchParams('a=1'), /a URLSearchParams has no content to digest/],
-  ['a hidden prototype', Object.create(Object.create(null, { a: { value: 1 } })), /no content/],
-  ['symbols as keys', { [Symbol('a')]: 1 }, /symbol keys/],
-  ['a cycle', itself, /contains itself/]
-]
-for (const [name, value, message] of UNDIGESTED) {
-  test(`ETG-07 the content of ${name} is unknown: rejected, at any depth`, t => {
-    t.throws(() => digestOfValue([value]), { instanceOf: TypeError, message })
-    t.throws(() => digestOfValue({ a: { b: value } }), { instanceOf: TypeError, message })
-    t.throws(() => digestOfValue({ toJSON: () => value }), { instanceOf: TypeError, message })
-  })
-}
+test('ETG-07 what has no content to digest is rejected, at any depth', t => {
+  for (const [value, name] of [
+    [() => 1, 'a function'],
+    [Symbol('a'), 'a symbol'],
+    [Promise.resolve(1), 'a Promise'],
+    [new Date(Number.NaN), 'an invalid Date'],
+    [new ArrayBuffer(4), 'an ArrayBuffer'],
+    [new Volume(7), 'a Volume'],
+    [new Row(), 'a Row'],
+    [/a/, 'a RegExp'],
+    [Object(7), 'a Number'],
+    [new Error('a'), 'an Error'],
+    [new Map([['a', 1]]), 'a Map'],
+    [runInNewContext('new Map()'), 'a Map'],
+    [runInNewContext('new (class A {})()'), 'an A'],
+    [Readable.from([]), 'a Readable'],
+    [new URLSearchParams('a=1'), 'a URLSearchParams'],
+    [Object.create(Object.create(null, { a: { value: 1 } })), 'an object'],
+    [{ [Symbol('a')]: 1 }, 'an object with symbol keys'],
+    [itself, 'an object that contains itself']
+  ] as const) {
+    const advice = 'await it, or name its relevant parts, as in { etag: [book.id, book.updatedAt] }'
+    const message = `${name} has no content to digest: ${advice}`
+    for (const given of [[value], { a: { b: value } }, { toJSON: () => value }]) {
+      t.throws(() => digestOfValue(given), { instanceOf: TypeError, message })
+    }
+  }
+})
 
 // The options of koaHttpCache, and directives as a route writes them.
 
@@ -425,8 +421,7 @@ const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
   ['weird', /^unknown directive 'weird': known directives: public, private, no-cache, .*max-age/],
   [{ weird: 1 }, /^unknown directive 'weird': known directives: /],
   [{ maxage: 1 }, /did you mean 'max-age'\?/],
-  [{ minFresh: 1 }, /^minFresh is a request directive, not a response directive$/],
-  ['only-if-cached', /^only-if-cached is a request directive/],
+  [{ minFresh: 1 }, /^unknown directive 'minFresh': known directives: /],
   ['max-age', /max-age needs seconds: \{ max-age: 60 \}/],
   [{ __proto__: null, constructor: 1 }, /unknown directive 'constructor'/],
   ...[-1, 1.5, Number.NaN, '60', null].map(maxAge => [{ maxAge }, IN_SECONDS] as [unknown, RegExp]),
@@ -438,7 +433,7 @@ const WRONG_DIRECTIVES: readonly [given: unknown, message: RegExp][] = [
   [{ private: true, sMaxage: 60 }, CONTRADICTION],
   [{ privateFields: 'Set-Cookie' }, /list of field names/],
   [{ extension: { 'Max-Age': 7 } }, /Max-Age is a standard directive/],
-  [{ extension: { 'x y': true } }, /"x y" is not a token/],
+  [{ extension: { 'x y': true } }, /"x y" cannot be in Cache-Control/],
   [{ extension: { 'x-a': {} } }, /x-a must be a string/],
   [{ extension: 7 }, /extension must be an object/],
   ...[7, null, ['public'], undefined].map(

@@ -1,7 +1,7 @@
 // What files of packages, and the scripts that import them, refer to.
 import { extname } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { observe, recheckFile, type FileObservation } from '../../files/observation.ts'
+import { observe, recheck, type FileObservation } from '../../files/observation.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { loadModuleLexer } from '../references/module-references.ts'
 import { findReferences, type Reference } from '../references/references.ts'
@@ -34,7 +34,7 @@ export async function parseAll(
     const type = TYPES[extname(name).toLowerCase()]
     if (!type) return
     const before = known.get(file)
-    const isSame = before && (await recheckFile(before.seen))
+    const isSame = before && (await recheck(before.seen))
     const parsed = isSame ? before : await parse(type, file)
     if (parsed) into.set(file, parsed)
   })

@@ -122,11 +122,7 @@ async function stage(
 ): Promise<Replacement> {
   const directory = dirname(target)
   await makeDirectory(directory)
-  if (!swept.has(directory)) {
-    if (swept.size >= MAX_SWEPT) swept.clear()
-    swept.add(directory)
-    await sweep(directory)
-  }
+  if (!swept.has(directory)) await sweep(directory)
   const path = join(directory, temporaryName())
   try {
     await writeNew(path, content, checkLocation)
@@ -134,28 +130,23 @@ async function stage(
     await chmod(path, 0o644)
     await setMtime(path, mtimeNs)
     const [temporary, stamp] = [await realpath(path), await stat(path, EXACT)]
-    return {
-      isNew: true,
-      commit: () => commit(temporary, target, stamp),
-      discard: () => removeFile(temporary)
+    const discard = () => removeFile(temporary)
+    const commit = async () => {
+      // Into the real directory: rename() resolves its two paths one after the other, and a link above
+      // them may be swapped in between.
+      const renaming = rename(temporary, join(dirname(temporary), basename(target)))
+      await renaming.catch(async (error: Error) => {
+        await discard()
+        throw Object.assign(error, { dest: target })
+      })
+      const stats = await statOf(target)
+      return stats && isSameInode(stats, stamp) ? stats : undefined
     }
+    return { isNew: true, commit, discard }
   } catch (error) {
     await removeFile(path)
     throw error
   }
-}
-
-async function commit(temporary: string, target: string, stamp: Stamp): Promise<Stamp | undefined> {
-  try {
-    // Into the real directory: rename() resolves its two paths one after the other, and a link above
-    // them may be swapped in between.
-    await rename(temporary, join(dirname(temporary), basename(target)))
-  } catch (error) {
-    await removeFile(temporary)
-    throw Object.assign(error as Error, { dest: target })
-  }
-  const stats = await statOf(target)
-  return stats && isSameInode(stats, stamp) ? stats : undefined
 }
 
 async function writeNew(
@@ -208,6 +199,8 @@ const CONCURRENCY = 8
  * @param maxAge in milliseconds, by change time: the mtime is set to that of a source
  */
 export async function sweep(directory: string, maxAge = HOUR_MS): Promise<void> {
+  if (swept.size >= MAX_SWEPT) swept.clear()
+  swept.add(directory)
   const names = (await ifThere(readdir(directory))) ?? []
   const left = names.filter(name => name.startsWith(PREFIX) && name.endsWith(SUFFIX))
   if (left.length === 0) return

@@ -5,16 +5,7 @@ import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { AssetError } from '../../errors.ts'
-import {
-  errorCode,
-  EXACT,
-  ifThere,
-  isAt,
-  isSameInode,
-  removeFile,
-  sameStamp,
-  type Stamp
-} from '../disk.ts'
+import { errorCode, EXACT, isAt, isSameInode, removeFile, sameStamp, type Stamp } from '../disk.ts'
 import { readSnapshot } from '../open-file.ts'
 import { makeDirectory, temporaryName } from './atomic-write.ts'
 
@@ -49,17 +40,20 @@ export async function lock(directory: string, warn: (message: string) => void): 
     for (let seen: Stamp | undefined; ;) {
       const now = await beat(handle)
       if (await linked(own, file)) break
-      const existing = await readSnapshot(file)
-      if (!existing) continue
-      const { bytes, stamp } = existing
+      const { bytes, stamp } = (await readSnapshot(file)) ?? {}
+      if (!bytes || !stamp) continue
       const owner = `another precompile (${bytes.toString() || 'unknown'})`
       if (seen && isSameInode(seen, stamp) && !sameStamp(seen, stamp)) {
         const message = `${owner} is running in ${directory}: wait until it has finished`
         throw new AssetError('precompile-busy', message)
       }
       const age = now - stamp.mtimeNs
-      if (age > ABANDONED_NS) await breakLock(file, stamp)
-      else if (age > SILENT_NS && !isTold) {
+      // Of two processes that find it abandoned, the later one has it, and `check` tells the other.
+      if (age > ABANDONED_NS && (await isAt(file, stamp))) {
+        await rename(own, file)
+        break
+      }
+      if (age > SILENT_NS && !isTold) {
         isTold = true
         warn(`waiting a few seconds: ${owner} seems to have been killed`)
       }
@@ -98,14 +92,6 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
 async function beat(handle: FileHandle): Promise<bigint> {
   await handle.write(OWNER, 0)
   return (await handle.stat(EXACT)).mtimeNs
-}
-
-/** Two processes may find the same lock abandoned: one that removed a newer lock puts it back. */
-async function breakLock(file: string, abandoned: Stamp): Promise<void> {
-  const removed = join(dirname(file), temporaryName())
-  await ifThere(rename(file, removed))
-  if (!(await isAt(removed, abandoned))) await ifThere(linked(removed, file))
-  await removeFile(removed)
 }
 
 /** @returns false when something of that name exists */

@@ -28,9 +28,10 @@ export function rethrowAsPublishError(project: Project, path: string) {
   }
 }
 
+const PERMISSION = '; allow this process to read the sources and to write to public'
 const ADVICE: Readonly<Record<string, string>> = {
-  EACCES: '; allow this process to read the sources and to write to public',
-  EPERM: '; allow this process to read the sources and to write to public',
+  EACCES: PERMISSION,
+  EPERM: PERMISSION,
   EROFS: '; public is on a read-only file system: precompile, and set compile to false',
   ENOSPC: '; the disk is full',
   EDQUOT: '; the disk quota is exceeded',

@@ -15,15 +15,16 @@ export function digestOfValue(value: unknown): string {
 function canonical(value: unknown, within: readonly object[]): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'object' && value !== null) return canonicalObject(value, within)
-  if (typeof value === 'function' || typeof value === 'symbol') {
-    throw noContent(`a ${typeof value}`)
-  }
+  if (typeof value === 'function' || typeof value === 'symbol') throw noContent(`a ${typeof value}`)
   return typeof value === 'bigint' ? `${value}n` : String(value)
 }
 
 function canonicalObject(value: object, within: readonly object[]): string {
   // Not `instanceof`: the value may be of another realm.
-  if (types.isDate(value)) return `Date(${validTime(value)})`
+  if (types.isDate(value)) {
+    if (Number.isNaN(value.getTime())) throw noContent('an invalid Date')
+    return `Date(${value.getTime()})`
+  }
   if (ArrayBuffer.isView(value)) {
     const { buffer, byteOffset, byteLength } = value
     return `Bytes(${digestOf(new Uint8Array(buffer, byteOffset, byteLength))})`
@@ -36,38 +37,18 @@ function canonicalObject(value: object, within: readonly object[]): string {
   if (Array.isArray(value)) {
     return `[${Array.from(value, item => canonical(item, inner)).join(',')}]`
   }
-  if (isPlainObject(value)) return canonicalRecord(value, inner)
-  throw noContent(kindOf(value), adviceFor(value))
-}
-
-function canonicalRecord(value: object, within: readonly object[]): string {
-  if (Object.getOwnPropertySymbols(value).length > 0) {
-    throw noContent('an object with symbol keys', 'use string keys')
-  }
-  return `{${Object.entries(value)
+  if (!isPlainObject(value)) throw noContent(kindOf(value))
+  if (Object.getOwnPropertySymbols(value).length > 0) throw noContent('an object with symbol keys')
+  const parts = Object.entries(value)
     .filter(([, part]) => part !== undefined)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, part]) => `${JSON.stringify(key)}:${canonical(part, within)}`)
-    .join(',')}}`
+    .map(([key, part]) => `${JSON.stringify(key)}:${canonical(part, inner)}`)
+  return `{${parts.join(',')}}`
 }
 
-function noContent(what: string, advice?: string): TypeError {
-  const message = `${what} has no content to digest`
-  return new TypeError(advice === undefined ? message : `${message}: ${advice}`)
-}
-
-function adviceFor(value: object): string {
-  if ('then' in value) return 'await it'
-  if (types.isMap(value) || types.isSet(value)) return 'write [...value]'
-  if (types.isAnyArrayBuffer(value)) return 'write new Uint8Array(value)'
-  if (types.isBoxedPrimitive(value)) return 'write value.valueOf()'
-  return 'name its relevant parts, as in { etag: [book.id, book.updatedAt] }'
-}
-
-function validTime(date: Date): number {
-  const time = Date.prototype.getTime.call(date)
-  if (Number.isNaN(time)) throw noContent('an invalid Date')
-  return time
+function noContent(what: string): TypeError {
+  const advice = 'await it, or name its relevant parts, as in { etag: [book.id, book.updatedAt] }'
+  return new TypeError(`${what} has no content to digest: ${advice}`)
 }
 
 /** Whether the own keys are all of the content: an object literal of any realm, or one without a prototype. */
