@@ -97,14 +97,21 @@ const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, 
 /** What the tags of a page already load. */
 export type Page = Set<string>
 
-export function entryHelpers(find: FindEntry, tagsOf: TagsOf, page: Page) {
+/** The tags of an entry, remembered for all pages. */
+export type TagMemory = ReturnType<typeof makePageMemory<readonly Tag[]>>
+
+export function entryHelpers(find: FindEntry, remembered: TagMemory, page: Page) {
   const write: WriteEntry = (...args: NamesThenEntryOptions): string => {
     const { names, options = {} } = splitArguments<EntryOptions>('entry', args)
     check(withoutKeywords(options), OPTIONS, 'entry.')
-    const tags = names.flatMap(name => tagsOf(name, options))
+    const { mount, type, reactRefresh } = options
     const nonce = writeAttribute('nonce', options.nonce)
     return (
-      tags
+      names
+        .flatMap(name => {
+          const key = JSON.stringify([name, mount, type, reactRefresh])
+          return remembered(key, () => tagsOf(find(name, mount), options))
+        })
         .toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
         .filter(tag => isNewOn(page, tag))
         // No attribute contains a `>` that is not escaped.
@@ -176,18 +183,11 @@ function isNewOn(page: Page, { rank, url }: Tag): boolean {
   return true
 }
 
-export type TagsOf = (name: string, options: EntryOptions) => readonly Tag[]
-
-/** Finds the tags of an entry, and remembers them for all pages. */
-export function makeTagsOf(find: FindEntry, version: () => string): TagsOf {
-  const remembered = makePageMemory<readonly Tag[]>(version)
-  return (name, { mount, type, reactRefresh }) =>
-    remembered(JSON.stringify([name, mount, type, reactRefresh]), () =>
-      find(name, mount)
-        .filter(({ as }) => type !== 'classic' || as !== 'modulepreload')
-        .filter(({ as, isNeeded }) => as !== 'preamble' || (reactRefresh ?? isNeeded))
-        .map(each => tagOf(each, type))
-    )
+function tagsOf(entry: readonly EntryUrl[], { type, reactRefresh }: EntryOptions): Tag[] {
+  return entry
+    .filter(({ as }) => type !== 'classic' || as !== 'modulepreload')
+    .filter(({ as, isNeeded }) => as !== 'preamble' || (reactRefresh ?? isNeeded))
+    .map(each => tagOf(each, type))
 }
 
 function tagOf({ as, ...asset }: EntryUrl, type: EntryOptions['type']): Tag {

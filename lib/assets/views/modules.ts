@@ -28,28 +28,20 @@ export interface ImportMapOptions {
 
 type MapEntry = readonly [specifier: string, asset: AssetUrl]
 
-/** A specifier that is a path includes the host: a relative import is resolved against the URL of its module. */
-function published(host: string, assets: AppAssets, entry: ImportMapOptions['entry']): MapEntry[] {
-  const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
-  // Only now: with packages too, the entry's name was to be checked first.
-  if (assets.bareImports) return []
-  return [...found].flatMap(([at, { path, integrity, specifiers = [] }]) => {
-    if (!isModulePath(at)) return []
-    const to = { url: host + path, integrity }
-    return [host + at, ...specifiers].map((key): MapEntry => [key, to])
-  })
-}
-
 export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
   const named = ([specifier, name]: readonly [string, string]): MapEntry => [
     specifier,
     urlOf(name, { extension: '.js' })
   ]
-  const write = (
-    entry: ImportMapOptions['entry'],
-    imports: Readonly<Record<string, string>>
-  ): string => {
-    const modules = published(host, assets, entry)
+  const write = ({ entry, imports = {} }: ImportMapOptions): string => {
+    const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
+    // Only now: with packages too, the entry's name was to be checked first. A specifier that is a path includes
+    // the host: a relative import is resolved against the URL of its module.
+    const modules = [...(assets.bareImports ? [] : found)].flatMap(([at, address]) => {
+      const { path, integrity, specifiers = [] } = address
+      const keys = isModulePath(at) ? [host + at, ...specifiers] : []
+      return keys.map((key): MapEntry => [key, { url: host + path, integrity }])
+    })
     const urls = new Set(modules.map(([, { url }]) => url))
     // Entries of the option `imports` that lead to a module that is not reached are left out. Without
     // fingerprints, what is reached is not known.
@@ -90,9 +82,8 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
      * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
      */
     importMap: ({ nonce, entry, imports }: ImportMapOptions = {}): string => {
-      const json = imports
-        ? write(entry, imports)
-        : remembered(JSON.stringify(entry ?? null), () => write(entry, {}))
+      const key = JSON.stringify([entry, imports])
+      const json = remembered(key, () => write({ entry, imports }))
       return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
     }
   } as const
@@ -112,25 +103,22 @@ export function isModulePath(path: string): boolean {
 /** The modules that entries import statically, each after what it imports itself; not the entries. */
 export function staticImports(assets: AppAssets, names: readonly string[]): AssetAddress[] {
   const entries = plainPaths(assets, names)
-  const order = importOrder(entries, path => assets.moduleAt(path)?.imports ?? [])
-  return [...order]
-    .filter(path => isModulePath(path) && !entries.includes(path))
-    .flatMap(path => assets.moduleAt(path) ?? [])
+  const reached = modulesFrom(assets, entries, ({ imports = [] }) => imports)
+  return reached
+    .filter(([path]) => isModulePath(path) && !entries.includes(path))
+    .map(([, address]) => address)
 }
 
 /**
  * The entries and everything that they import, statically or not. All modules if it is not known
  * what one of these imports: the manifest comes from an earlier release, or another app has no fingerprints.
  */
-export function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Module> {
-  const order = importOrder(plainPaths(assets, names), path => {
-    const { imports = [], dynamicImports = [] } = assets.moduleAt(path) ?? {}
-    return [...imports, ...dynamicImports]
-  })
-  const reached = [...order].flatMap((path): Module[] => {
-    const address = assets.moduleAt(path)
-    return address ? [[path, address]] : []
-  })
+function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Module> {
+  const reached = modulesFrom(
+    assets,
+    plainPaths(assets, names),
+    ({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports]
+  )
   const isKnown = reached.every(([path, { imports }]) => imports || !isModulePath(path))
   return isKnown ? reached : assets.modules()
 }
@@ -141,30 +129,37 @@ function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
   return names.flatMap(name => assets.resolve(name).plainPath ?? [])
 }
 
-/** The nodes and everything that they lead to, each once, what a node imports before the node. */
-export function importOrder<Node>(
-  starts: Iterable<Node>,
-  importsOf: (node: Node) => Iterable<Node>
-): Set<Node> {
-  const seen = new Set<Node>()
-  const ordered = new Set<Node>()
-  for (const start of starts) {
-    if (seen.has(start)) continue
-    seen.add(start)
-    // A stack of its own: a chain of imports may be longer than the call stack.
-    const stack = [{ node: start, imports: importsOf(start)[Symbol.iterator]() }]
-    for (let top = stack.at(-1); top; top = stack.at(-1)) {
-      const { done, value } = top.imports.next()
-      if (done) {
-        ordered.add(top.node)
-        stack.pop()
-      } else if (!seen.has(value)) {
-        seen.add(value)
-        stack.push({ node: value, imports: importsOf(value)[Symbol.iterator]() })
-      }
+function modulesFrom(
+  assets: AppAssets,
+  paths: readonly string[],
+  importsOf: (address: Partial<AssetAddress>) => readonly string[]
+): Module[] {
+  const order = importOrder(paths, path => importsOf(assets.moduleAt(path) ?? {}))
+  return [...order].flatMap((path): Module[] => {
+    const address = assets.moduleAt(path)
+    return address ? [[path, address]] : []
+  })
+}
+
+/** What is reached from the keys, and the keys themselves; what one imports is before it. */
+export function importOrder(
+  keys: readonly string[],
+  importsOf: (key: string) => readonly string[]
+): Set<string> {
+  const entered = new Set<string>()
+  const left = new Set<string>()
+  // A stack of its own: a chain of imports may be longer than the call stack.
+  const stack = keys.toReversed()
+  for (let key = stack.at(-1); key !== undefined; key = stack.at(-1)) {
+    if (entered.has(key)) {
+      left.add(key)
+      stack.pop()
+      continue
     }
+    entered.add(key)
+    for (const each of importsOf(key).toReversed()) if (!entered.has(each)) stack.push(each)
   }
-  return ordered
+  return left
 }
 
 /** A page has few entries; their lists may be long. */
@@ -175,17 +170,14 @@ const MAX_REMEMBERED = 20
  * @param version changes with the URLs of assets
  */
 export function makePageMemory<Written>(version: () => string) {
-  const written = new Map<string, Written>()
+  let written = new Map<string, Written>()
   let writtenFor: string | undefined
   return (key: string, write: () => Written): Written => {
     const now = version()
-    if (now !== writtenFor) written.clear()
+    if (now !== writtenFor || written.size > MAX_REMEMBERED) written = new Map()
     writtenFor = now
-    const known = written.get(key)
-    if (known !== undefined) return known
-    const fresh = write()
-    if (written.size >= MAX_REMEMBERED) written.clear()
-    written.set(key, fresh)
-    return fresh
+    const wanted = written.get(key) ?? write()
+    written.set(key, wanted)
+    return wanted
   }
 }

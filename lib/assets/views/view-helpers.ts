@@ -4,8 +4,8 @@ import { inspect } from 'node:util'
 import { nearest } from '../../nearest.ts'
 import type { AppName } from './asset-names.ts'
 import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
-import { entryHelpers, findNone, makeTagsOf, type FindEntry, type Page } from './entry.ts'
-import { importMapHelpers } from './modules.ts'
+import { entryHelpers, findNone, type FindEntry, type Page, type TagMemory } from './entry.ts'
+import { importMapHelpers, makePageMemory } from './modules.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { liveHelpers, tagHelpers } from './tags.ts'
@@ -99,7 +99,7 @@ function helpersFor(
 ): MakeHelpers {
   const host = given?.replace(/\/+$/, '') ?? ''
   const urlOf = makeUrlOf(host, assets)
-  const tagsOf = makeTagsOf(findEntry, () => assets.version())
+  const tags: TagMemory = makePageMemory(() => assets.version())
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
     ...tagHelpers(host, assets, urlOf),
@@ -115,7 +115,7 @@ function helpersFor(
   }
   return options =>
     Object.assign(Object.create(versioned) as typeof versioned, helpers, {
-      ...entryHelpers(findEntry, tagsOf, options.page),
+      ...entryHelpers(findEntry, tags, options.page),
       ...liveHelpers(options.isLive ? liveScript : undefined),
       app: (name: string) => pick(name, options)
     })
