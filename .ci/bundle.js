@@ -74,8 +74,8 @@ function partOf(id) {
 }
 
 const PARTS = [
-  [/^building\/(?:precompile|writing\/publish-build)/, 'building-precompile'],
-  [/^building\/(?:clean|copies|published-files|verify|write-deltas)/, 'building-copies'],
+  [/^building\/(?:precompile|publish-build)/, 'building-precompile'],
+  [/^building\/(?:clean|copies|published-files|verify)/, 'building-copies'],
   [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
   [/^bundles\/(?:bundle\.|esbuild|hashed-names|vite|webpack)/, 'bundles-manifests'],
   [/^development\/inspector\/(?:layout|style)/, 'development-layout'],

@@ -28,16 +28,29 @@ export async function inParallel<T, R>(
 }
 
 /**
- * Runs `work` one at a time. Calls during a run share the next run: the current one may already have read
- * what changed before the call.
+ * Runs works of one name one at a time. Calls during a run share the next run: the current one may already have
+ * read what changed before the call.
  */
-export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> | undefined
-  let next: Promise<void> | undefined
-  const run = (): Promise<void> => {
-    next = undefined
-    return (current = work().finally(() => (current = undefined)))
+export function inTurns<T>(): (name: string, work: () => Promise<T>) => Promise<T> {
+  const current = new Map<string, Promise<T>>()
+  const next = new Map<string, Promise<T>>()
+  return (name, work) => {
+    const start = () => {
+      next.delete(name)
+      const run = work().finally(() => current.delete(name))
+      current.set(name, run)
+      return run
+    }
+    const running = current.get(name)
+    // Between two runs there is no current one, but the next is already due.
+    const due = next.get(name) ?? running?.then(start, start)
+    if (!due) return start()
+    next.set(name, due)
+    return due
   }
-  // Between two runs there is no current one, but the next is already due.
-  return () => next ?? (current ? (next = current.then(run, run)) : run())
+}
+
+export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  const run = inTurns<void>()
+  return () => run('', work)
 }

@@ -51,7 +51,7 @@ export {
   verifyCopies
 } from './assets/deploy.ts'
 export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
-export type { DeltaReport, DeltaSavings } from './assets/building/write-deltas.ts'
+export type { DeltaReport, DeltaSavings } from './assets/building/copies/deltas.ts'
 export type { VerifyCopiesReport, VerifyProblem } from './assets/building/verify.ts'
 export type {
   CodingReport,
@@ -61,8 +61,7 @@ export type {
 } from './assets/building/copies/compress-options.ts'
 export type { VerifyReport } from './assets/inspecting/verify.ts'
 export type { CleanOptions, CleanReport } from './assets/building/clean.ts'
-export type { KeepOptions, KeepReport } from './assets/releases/keep.ts'
-export type { CleanKeptOptions } from './assets/releases/clean-kept.ts'
+export type { CleanKeptOptions, KeepOptions, KeepReport } from './assets/releases/keep.ts'
 export type { DiagnosticMessages } from './diagnostics.ts'
 export {
   AssetError,

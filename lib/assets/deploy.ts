@@ -4,7 +4,6 @@ import type * as Compressing from './building/copies/compress.ts'
 import type * as Building from './building/precompile.ts'
 import type * as Verifying from './inspecting/verify.ts'
 import type * as Copies from './releases/build.ts'
-import type * as CleaningKept from './releases/clean-kept.ts'
 import type * as Keeping from './releases/keep.ts'
 
 /**
@@ -124,5 +123,5 @@ export const keep: typeof Keeping.keep = async (...args) =>
  * @example
  * const { removed } = await cleanKept('dist', { keep: 2, age: '1d' })
  */
-export const cleanKept: typeof CleaningKept.cleanKept = async (...args) =>
-  (await import('./releases/clean-kept.ts')).cleanKept(...args)
+export const cleanKept: typeof Keeping.cleanKept = async (...args) =>
+  (await import('./releases/keep.ts')).cleanKept(...args)

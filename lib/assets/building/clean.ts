@@ -19,11 +19,11 @@ import { warnOnce } from '../../printable.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
-import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { settleForPrecompile } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
-import { listPublished, type Published, type PublishedFile } from './published-files.ts'
+import { listPublished, type PublishedFile, sum } from './published-files.ts'
 
 export interface CleanOptions {
   /** How many versions of each name to keep, the newest first. Default: 3. */
@@ -71,7 +71,7 @@ export async function clean(
   cleanOptions: CleanOptions = {}
 ): Promise<CleanReport> {
   check(cleanOptions, OPTIONS)
-  const { keep = KEEP, age = AGE, dryRun = false } = cleanOptions
+  const { dryRun = false } = cleanOptions
   const settings = settleForPrecompile(options)
   const directory = publicFile(settings, settings.prefix)
   if (!(await wouldBeInPlace(settings.place, join(directory, 'any')))) {
@@ -81,20 +81,27 @@ export async function clean(
   await readManifest(manifestFile(settings))
   const held = dryRun ? undefined : await lock(directory, warnOnce())
   try {
-    const published = await listPublished(settings)
-    const versions = await readVersions(settings, published)
-    const limits = { keep, ageMs: (asSeconds(age) ?? 0) * 1000 }
-    const old = outdated(versions, limits, await clockOf(directory))
-    const left = new Set(versions.filter(one => !old.includes(one)).map(({ path }) => path))
-    const deltas = deltasWithoutEnd(published, left)
-    const gone = [...deltas.map(({ file }) => [file]), ...old.map(withCopies)]
-    const sizes = await inParallel(gone.flat(), CONCURRENCY, sizeOf)
+    const { versions, deltas } = await listPublished(settings)
+    const { assets } = await readManifest(manifestFile(settings))
+    const current = new Set(Array.from(assets.values(), ({ target }) => decodeURIComponent(target)))
+    const now = await clockOf(directory)
+    const judged = await inParallel([...versions.values()], CONCURRENCY, async files => {
+      const dated = await withTimes(files, current)
+      const outdated = outdatedAmong(cleanOptions, [...dated.values()], now)
+      return [...dated].map(([version, time]) => ({ ...version, isOld: outdated.has(time) }))
+    })
+    const removed = judged.flat().filter(({ isOld }) => isOld)
+    const kept = new Set(judged.flat().flatMap(({ path, isOld }) => (isOld ? [] : path)))
+    const endless = [...deltas.values()].flat().filter(delta => lacksEnd(delta, kept))
+    const files = [
+      ...endless.map(({ file }) => [file]),
+      ...removed.map(({ file }) => withCopies(file))
+    ]
     await held?.check()
-    if (!dryRun) await inParallel(gone, CONCURRENCY, remove)
     return {
-      removed: old.map(({ path }) => encodePath(path)).toSorted(),
-      bytes: sizes.reduce((sum, size) => sum + size, 0),
-      kept: left.size,
+      removed: removed.map(({ path }) => encodePath(path)).toSorted(),
+      bytes: await removeFiles(files, dryRun),
+      kept: kept.size,
       dryRun
     }
   } finally {
@@ -102,40 +109,28 @@ export async function clean(
   }
 }
 
-/** A fingerprinted file that `precompile` made. */
-interface Version extends PublishedFile {
-  /** Its change time: when it was written, or dropped from the manifest. */
-  readonly changedMs: number
-  readonly isCurrent: boolean
-}
-
-async function readVersions(settings: Settings, { versions }: Published): Promise<Version[]> {
-  const { assets } = await readManifest(manifestFile(settings))
-  const current = new Set(Array.from(assets.values(), ({ target }) => target))
-  const read = await inParallel([...versions.values()].flat(), CONCURRENCY, async version => {
+/**
+ * The versions that `precompile` made, each with its change time in milliseconds: when it was written, or dropped
+ * from the manifest. A current one is the newest.
+ */
+async function withTimes(versions: readonly PublishedFile[], current: ReadonlySet<string>) {
+  const times = new Map<PublishedFile, number>()
+  for (const version of versions) {
     const { file, path, digest } = version
-    const isCurrent = current.has(encodePath(path))
-    if (!isCurrent && (await digestOfFile(file)) !== digest) return []
-    const stats = await statOf(file)
-    return stats ? [{ ...version, changedMs: Number(stats.ctimeNs / 1_000_000n), isCurrent }] : []
-  })
-  return read.flat()
+    if (current.has(path)) times.set(version, Infinity)
+    else if ((await digestOfFile(file)) === digest) {
+      const stats = await statOf(file)
+      if (stats) times.set(version, Number(stats.ctimeNs / 1_000_000n))
+    }
+  }
+  return times
 }
 
-async function sizeOf(file: string): Promise<number> {
-  const stats = await statOf(file)
-  return stats?.isFile() ? Number(stats.size) : 0
-}
-
-/** Deltas that lead from or to a version that is not kept. Beside any other file they are not ours. */
-function deltasWithoutEnd({ deltas }: Published, kept: ReadonlySet<string>) {
-  return Array.from(deltas.values())
-    .flat()
-    .filter(({ base, digest }) => {
-      const plain = splitFingerprint(base)?.name
-      if (plain === undefined) return false
-      return !kept.has(base) || !kept.has(withFingerprint(plain, digest))
-    })
+/** Whether a delta leads from or to a version that is not kept. Beside any other file it is not ours. */
+function lacksEnd({ base, digest }: PublishedFile, kept: ReadonlySet<string>): boolean {
+  const plain = splitFingerprint(base)?.name
+  if (plain === undefined) return false
+  return !kept.has(base) || !kept.has(withFingerprint(plain, digest))
 }
 
 export function asSeconds(age: unknown): number | undefined {
@@ -143,21 +138,15 @@ export function asSeconds(age: unknown): number | undefined {
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 
-/** The versions to remove. A current version is the newest of its name, and is kept. */
-export function outdated<T extends Pick<Version, 'base' | 'changedMs' | 'isCurrent'>>(
-  versions: readonly T[],
-  { keep, ageMs }: { readonly keep: number; readonly ageMs: number },
-  now: number
-): readonly T[] {
-  const ranks = new Map<string, number>()
-  const newestFirst = versions.toSorted(
-    (a, b) => Number(b.isCurrent) - Number(a.isCurrent) || b.changedMs - a.changedMs
-  )
-  return newestFirst.filter(({ base, isCurrent, changedMs }) => {
-    const rank = ranks.get(base) ?? 0
-    ranks.set(base, rank + 1)
-    return rank >= keep && !isCurrent && changedMs <= now - ageMs
-  })
+/** Of these times, in milliseconds, those that neither limit keeps. */
+export function outdatedAmong(
+  { keep = KEEP, age = AGE }: Pick<CleanOptions, 'keep' | 'age'>,
+  times: Iterable<number>,
+  now = Date.now()
+): ReadonlySet<number> {
+  const latest = now - (asSeconds(age) ?? 0) * 1000
+  const newestFirst = [...new Set(times)].toSorted((a, b) => b - a)
+  return new Set(newestFirst.filter((time, rank) => rank >= keep && time <= latest))
 }
 
 /** Milliseconds since 1970 by the clock of the disk, which may be another machine's. */
@@ -171,11 +160,26 @@ async function clockOf(directory: string): Promise<number> {
   }
 }
 
-/** The copies first: as long as the file is there, an interrupted run can be repeated. */
-function withCopies({ file }: Version): string[] {
+/** A file, behind its copies: as long as it is there, a run that was interrupted can be repeated. */
+export function withCopies(file: string): string[] {
   return [...CODINGS.map(({ extension }) => file + extension), file]
 }
 
-async function remove(files: readonly string[]): Promise<void> {
-  for (const file of files) await removeFile(file)
+/**
+ * Removes files, those of a group one after the other.
+ * @returns their total size, in bytes
+ */
+export async function removeFiles(
+  groups: readonly (readonly string[])[],
+  isDry: boolean
+): Promise<number> {
+  const sizes = await inParallel(groups.flat(), CONCURRENCY, async file => {
+    const stats = await statOf(file)
+    return stats?.isFile() ? Number(stats.size) : 0
+  })
+  const removeAll = async (files: readonly string[]) => {
+    for (const file of files) await removeFile(file)
+  }
+  if (!isDry) await inParallel(groups, CONCURRENCY, removeAll)
+  return sum(sizes)
 }

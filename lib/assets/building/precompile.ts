@@ -15,9 +15,9 @@ import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
-import type { DeltaReport } from './write-deltas.ts'
+import type { DeltaReport } from './copies/deltas.ts'
 import { listPlaces } from './places.ts'
-import { publishBuild } from './writing/publish-build.ts'
+import { publishBuild } from './publish-build.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */

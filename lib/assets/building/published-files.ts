@@ -42,7 +42,13 @@ export async function listPublished(settings: Settings): Promise<Published> {
   }
 }
 
-/** `Map.groupBy`, which Node 20 lacks. */
+export function sum(numbers: Iterable<number>): number {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
+}
+
+/** `Map.groupBy`, which Node 20 lacks. An item whose key is undefined is left out. */
 export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | undefined) {
   const groups = new Map<string, T[]>()
   for (const item of items) {

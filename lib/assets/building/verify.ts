@@ -11,11 +11,11 @@ import { manifestFile } from '../settings/manifest-file.ts'
 import type { Settings } from '../settings/settings.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
-import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
-import { faultOfDelta, keyOf } from './write-deltas.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
+import { faultOfDelta, keyOf } from './copies/deltas.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest, REMEDY } from './manifest/read-manifest.ts'
-import { groupBy, listPublished } from './published-files.ts'
+import { listPublished, groupBy } from './published-files.ts'
 
 /** A file that is not as it should be. */
 export interface VerifyProblem {
@@ -47,38 +47,33 @@ const CONCURRENCY = 8
 export async function verifyAssets(settings: Settings) {
   const manifest = manifestFile(settings)
   const { assets } = await readManifest(manifest)
-  const published = await listPublished(settings)
-  const fileAt = (path: string): string | undefined => {
-    const segments = canonicalSegments(path)
-    return Array.isArray(segments) ? join(settings.publicDir, ...segments) : undefined
-  }
-  // `data.json.gz` may be an asset of its own.
-  const checkCopiesOf = (path: string, file: string) =>
-    checkCopies(path, file, extension => !assets.has(path + extension))
-  const checkDeltasOf = (target: string, file: string) => {
-    const path = decodeURIComponent(target)
-    const plain = splitFingerprint(path)?.name ?? path
-    const deltas = (published.deltas.get(path) ?? []).map(async delta => {
-      const older = fileAt(encodePath(withFingerprint(plain, delta.digest)))
-      const fault = await faultOfDelta(delta.file, delta.digest, file, older)
-      return { path: encodePath(delta.path), fault }
-    })
-    return Promise.all(deltas)
-  }
+  const { versions, deltas } = await listPublished(settings)
   const check = async ([path, entry]: [string, ManifestEntry]): Promise<Checked[]> => {
     const { target } = entry
-    const [file, plain] = [fileAt(target), fileAt(path)]
+    const [file, plain] = [target, path].map(each => {
+      const segments = canonicalSegments(each)
+      return Array.isArray(segments) ? join(settings.publicDir, ...segments) : undefined
+    })
     if (file === undefined || plain === undefined) {
       return [{ path, fault: `is not a valid request path, or its target ${target} is not` }]
     }
     const fault = await faultOfTarget(file, path, entry)
     if (fault !== undefined) return [{ path: target, fault }]
-    const copies = await checkCopiesOf(target, file)
+    // `data.json.gz` may be an asset of its own.
+    const isCopy = (extension: string) => !assets.has(path + extension)
+    const copies = await checkCopies(target, file, isCopy)
     if (target === path) return copies
-    const beside = [...copies, ...(await checkDeltasOf(target, file))]
-    if (await sameBytes(file, plain)) return [...beside, ...(await checkCopiesOf(path, plain))]
+    const targetPath = decodeURIComponent(target)
+    const known = versions.get(splitFingerprint(targetPath)?.name ?? '') ?? []
+    const beside = (deltas.get(targetPath) ?? []).map(async delta => {
+      const earlier = known.filter(({ digest }) => digest === delta.digest)
+      const older = earlier.map(version => version.file)
+      return { path: encodePath(delta.path), fault: await faultOfDelta(delta.file, file, older) }
+    })
+    const found = [...copies, ...(await Promise.all(beside))]
+    if (await sameBytes(file, plain)) return [...found, ...(await checkCopies(path, plain, isCopy))]
     const isThere = (await statOf(plain)) !== undefined
-    return [...beside, { path, fault: isThere ? writtenSince(target) : MISSING }]
+    return [...found, { path, fault: isThere ? writtenSince(target) : MISSING }]
   }
   const checked = await inParallel([...assets], CONCURRENCY, check)
   return { manifest, assets: assets.size, problems: problemsIn(checked.flat()) }
@@ -98,21 +93,17 @@ export async function copiesIn(
   const check = async (path: string): Promise<Checked[]> => {
     const file = join(top, path)
     const delta = splitDelta(path)
+    const original = delta?.name ?? withoutCodingExtension(path)
+    // It may be a link.
+    const isAlone =
+      original !== path && !known.has(original) && !(await statOf(join(top, original)))
     if (delta) {
-      const original = join(top, delta.name)
-      if (!(await statOf(original))) return [{ path, fault: NO_ORIGINAL }]
-      const others = versions.get(keyOf(delta.name) ?? '') ?? []
-      const earlier = await fileWith(
-        delta.digest,
-        others.map(other => join(top, other))
-      )
-      const fault = await faultOfDelta(file, delta.digest, original, earlier)
-      return [{ path, fault: fault ?? (earlier === undefined ? NO_EARLIER : undefined) }]
+      const others = (versions.get(keyOf(original) ?? '') ?? []).map(other => join(top, other))
+      const fault = isAlone ? NO_ORIGINAL : await faultOfDelta(file, join(top, original), others)
+      return [{ path, fault }]
     }
     const copies = await checkCopies(path, file, extension => known.has(path + extension))
-    // The original may be a link.
-    const isOrphan =
-      mayBeOrphan(path, known) && !(await statOf(join(top, withoutCodingExtension(path))))
+    const isOrphan = isAlone && !isArchive(original, known)
     return isOrphan ? [...copies, { path, fault: NO_ORIGINAL }] : copies
   }
   const checked = (await inParallel(files, CONCURRENCY, check)).flat()
@@ -145,49 +136,43 @@ async function checkCopies(
 ): Promise<Checked[]> {
   const original = await statOf(file)
   if (!original) return []
+  let digest: Promise<string> | undefined
   const check = async (coding: Coding): Promise<Checked[]> => {
-    const stats = await statOf(file + coding.extension)
+    const { extension } = coding
+    const stats = isCopy(extension) ? await statOf(file + extension) : undefined
     if (!stats) return []
-    const found = (fault?: string, isUnread = false) => [
-      { path: path + coding.extension, fault, isUnread }
-    ]
+    const found = (fault?: string) => [{ path: path + extension, fault }]
     if (!stats.isFile()) return found('is not a file')
     if (stats.mtimeNs < original.mtimeNs) {
       return found('is older than the original, so it is not served')
     }
-    const expected = { size: Number(original.size), digest: await digest() }
-    const comparison = await compareFile(expected, file + coding.extension, coding)
-    if (comparison === 'different') return found('does not decompress to the original')
-    if (comparison === 'damaged') return found('cannot be decompressed')
-    return found(undefined, comparison !== 'equal')
+    const expected = { size: Number(original.size), digest: await (digest ??= digestOfFile(file)) }
+    const comparison = await compareFile(expected, file + extension, coding)
+    const fault = comparison && FAULTS[comparison]
+    const isUnread = comparison !== 'equal' && fault === undefined
+    return [{ path: path + extension, fault, isUnread }]
   }
-  let known: Promise<string> | undefined
-  const digest = () => (known ??= digestOfFile(file))
-  const codings = CODINGS.filter(({ extension }) => isCopy(extension))
-  return (await Promise.all(codings.map(check))).flat()
+  return (await Promise.all(CODINGS.map(check))).flat()
 }
 
+const FAULTS = {
+  equal: undefined,
+  unsupported: undefined,
+  different: 'does not decompress to the original',
+  damaged: 'cannot be decompressed'
+}
 const MISSING = `is missing: copy it again, or ${REMEDY}`
+const NO_ORIGINAL = 'has no original, so it is not needed: remove it'
 
 function writtenSince(target: string): string {
   return `differs from ${target}, as when a development server has written it since: ${REMEDY}`
 }
 
-const NO_EARLIER =
-  'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'
-const NO_ORIGINAL = 'has no original, so it is not needed: remove it'
-
-async function fileWith(digest: string, files: readonly string[]): Promise<string | undefined> {
-  for (const file of files) if ((await digestOfFile(file)) === digest) return file
-  return undefined
-}
-
 /** Unlike the others, gzip is a format for archives as well: `sitemap.xml.gz` is one, unless a `.br` is beside it. */
-function mayBeOrphan(path: string, known: ReadonlySet<string>): boolean {
-  const original = withoutCodingExtension(path)
-  if (original === path || known.has(original) || !isCompressibleType(original)) return false
+function isArchive(original: string, known: ReadonlySet<string>): boolean {
   const others = CODINGS.filter(({ name }) => name !== 'gzip')
-  return others.some(({ extension }) => known.has(original + extension))
+  const isCopied = others.some(({ extension }) => known.has(original + extension))
+  return !isCompressibleType(original) || !isCopied
 }
 
 async function faultOfTarget(file: string, path: string, entry: ManifestEntry) {

@@ -6,9 +6,9 @@ import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import type { Bundle } from '../bundles/bundle.ts'
-import { groupBy } from '../building/published-files.ts'
 import { addressAt, readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
+import { groupBy } from '../building/published-files.ts'
 
 /** A file that a manifest names. */
 export interface MountedFile {

@@ -7,11 +7,11 @@ import { reasonOf } from '../../errors.ts'
 import { ifThere, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { warnOnce } from '../../printable.ts'
-import { groupBy } from '../building/published-files.ts'
 import type { Bundles } from '../bundles/bundles.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Sources } from '../sources/sources.ts'
 import { mediaType } from '../views/asset-url.ts'
+import { groupBy } from '../building/published-files.ts'
 
 /** What the names are taken from. */
 interface Named {

@@ -2,11 +2,10 @@
 import { join, relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
-import { CODINGS } from '../../files/codings.ts'
 import { errorCode, statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { wholeNumber, type Duration, type Expectation } from '../../options.ts'
-import { AGE, AGE_IN_SECONDS, asSeconds, KEEP } from '../building/clean.ts'
+import { AGE_IN_SECONDS } from '../building/clean.ts'
 import { openDirectory, type BuiltDirectory } from '../building/copies/directory.ts'
 import { copiesIn, type VerifyCopiesReport } from '../building/verify.ts'
 import { keptListIn, readKept, type KeptFiles } from '../bundles/kept-files.ts'
@@ -37,16 +36,6 @@ export const LIMITS = {
     holds: path => typeof path === 'string' && /^[^/\0][^\0]*$/.test(path)
   }
 } satisfies Record<keyof BuildLimits, Expectation>
-
-/** Of the times at which builds were replaced, those that neither limit keeps. */
-export function outdatedAmong(
-  { keep = KEEP, age = AGE }: BuildLimits,
-  times: Iterable<number>
-): ReadonlySet<number> {
-  const oldest = Date.now() - (asSeconds(age) ?? 0) * 1000
-  const newestFirst = [...new Set(times)].toSorted((a, b) => b - a)
-  return new Set(newestFirst.filter((at, rank) => rank >= keep && at <= oldest))
-}
 
 export async function keptIn({ path }: BuiltDirectory): Promise<KeptFiles> {
   return readKept((await readSnapshot(keptListIn(path)))?.bytes, path)
@@ -84,7 +73,7 @@ export async function readBuild(
       const bundle = readBundle(read.bytes, { manifest, dir, urlPath: '' })
       return { ...bundle, files: new Set(Array.from(bundle.files, withoutQuery)) }
     })
-    const found = named.find(bundle => files.some(file => bundle.files.has(file)))
+    const found = named.find(bundle => [...bundle.files].some(file => files.has(file)))
     if (found) return { ...found, manifest }
     const message = `${manifest} names no file that is in ${path}: it belongs to another build`
     throw new AssetError('manifest-broken', message)
@@ -96,7 +85,7 @@ export async function readBuild(
 export async function verifyCopies(directory: string): Promise<VerifyCopiesReport> {
   const built = await openDirectory(directory)
   const build = await findBuild(built)
-  const { problems, ...copies } = await copiesIn(built.path, built.files)
+  const { problems, ...copies } = await copiesIn(built.path, [...built.files])
   if (!build) return { directory: built.path, ...copies, problems }
   const message = `is missing, and ${relative(built.path, build.manifest)} names it`
   const missing = await inParallel([...build.files].toSorted(), CONCURRENCY, async path =>
@@ -107,16 +96,9 @@ export async function verifyCopies(directory: string): Promise<VerifyCopiesRepor
 }
 
 /** Undefined for any other directory: a `manifest.json` may be that of a web application. */
-async function findBuild(built: BuiltDirectory): Promise<BuildFiles | undefined> {
-  try {
-    return await readBuild(built, undefined)
-  } catch (error) {
+function findBuild(built: BuiltDirectory): Promise<BuildFiles | undefined> {
+  return readBuild(built, undefined).catch((error: unknown) => {
     if (['manifest-missing', 'manifest-broken'].includes(errorCode(error) ?? '')) return undefined
     throw error
-  }
-}
-
-/** A file, behind its compressed copies: as long as it is there, they are of some use. */
-export function withCopies(file: string): string[] {
-  return [...CODINGS.map(({ extension }) => file + extension), file]
+  })
 }

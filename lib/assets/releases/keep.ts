@@ -1,33 +1,30 @@
-// Brings what open pages still ask for into a new build: the hashed files of the builds before it.
+// Brings what open pages still ask for into a new build, the hashed files of the builds before it, and removes
+// them once no page does.
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { setMtime } from '../../files/clock.ts'
 import { isInPlace, outsidePlace, requireInPlace, wouldBeInPlace } from '../../files/containment.ts'
+import { splitDelta } from '../../files/delta-format.ts'
+import { digestOfFile } from '../../files/digest.ts'
 import { ifThere, removeFile, statOf } from '../../files/disk.ts'
 import { readSnapshot, sameBytes } from '../../files/open-file.ts'
 import { nowOnDisk, writeAtomically } from '../../files/writing/atomic-write.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
-import { check } from '../../options.ts'
-import { compress } from '../building/copies/compress.ts'
+import { check, flag } from '../../options.ts'
+import { outdatedAmong, removeFiles, withCopies, type CleanReport } from '../building/clean.ts'
 import {
   COMPRESS_OPTIONS,
   type CompressOptions,
   type CompressReport
 } from '../building/copies/compress-options.ts'
+import { compress } from '../building/copies/compress.ts'
 import { openDirectory, type BuiltDirectory } from '../building/copies/directory.ts'
+import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../urls/fingerprint.ts'
-import { keptListIn, writtenKept, type KeptFiles } from '../bundles/kept-files.ts'
-import {
-  keptIn,
-  LIMITS,
-  outdatedAmong,
-  readBuild,
-  withCopies,
-  type BuildFiles,
-  type BuildLimits
-} from './build.ts'
+import { keptIn, LIMITS, readBuild, type BuildFiles, type BuildLimits } from './build.ts'
+import { sum } from '../building/published-files.ts'
 
 export interface KeepOptions extends BuildLimits, Omit<CompressOptions, 'against'> {}
 
@@ -65,25 +62,22 @@ export async function keep(
   const old = await readBuild(from, manifest, to.path)
   const kept = await choose(from, to, { old, own: own.files, limits: options })
   await writeKept(to, kept, own.manifest)
-  const [before, there] = [new Set(from.files), new Set(to.files)]
-  const copyOne = async (file: string): Promise<boolean> => {
-    const missing = withCopies(file).filter(path => before.has(path) && !there.has(path))
-    for (const path of missing) {
+  const files = [...kept.keys()].toSorted()
+  const copyOne = async (file: string): Promise<void> => {
+    for (const path of withCopies(file)) {
+      if (!from.files.has(path) || to.files.has(path)) continue
       await copy(path, from, to).catch(rethrowAsPublishError({ root: to.path }, path))
     }
-    return missing.includes(file)
   }
-  const copied = await inParallel([...kept.keys()], CONCURRENCY, copyOne, options.signal)
+  await inParallel(files, CONCURRENCY, copyOne, options.signal)
   const compressed = await compress(to.path, { ...copies, against: from.path })
-  const sizes = await inParallel([...kept.keys()], CONCURRENCY, async file =>
-    Number((await statOf(join(to.path, file)))?.size ?? 0n)
-  )
+  const stats = await inParallel(files, CONCURRENCY, file => statOf(join(to.path, file)))
   return {
     directory: to.path,
-    kept: [...kept.keys()].toSorted(),
-    bytes: sizes.reduce((sum, size) => sum + size, 0),
+    kept: files,
+    bytes: sum(stats.map(each => Number(each?.size ?? 0n))),
     builds: new Set(Array.from(kept.values(), ({ replaced }) => replaced)).size,
-    copied: copied.filter(Boolean).length,
+    copied: files.filter(file => !to.files.has(file)).length,
     compressed
   }
 }
@@ -102,45 +96,40 @@ async function choose(
   { old, own, limits }: Choice
 ): Promise<KeptFiles> {
   const listed = await keptIn(to)
-  const now = Date.now()
-  const replaced = filesWithHash(old).map(
-    ({ file, isHashed }) => [file, { replaced: now, isHashed }] as const
-  )
-  // For each file the last one counts.
-  const all = new Map([...(await keptIn(from)), ...replaced, ...listed])
-  const [before, there] = [new Set(from.files), new Set(to.files)]
   const mayStay = async (file: string): Promise<boolean> => {
     if (own.has(file)) return false
-    if (!there.has(file)) {
-      return before.has(file) && !(await ifThere(lstat(join(to.path, file))))
-    }
-    if (listed.has(file) || !before.has(file)) return listed.has(file)
-    // The directory was not emptied before the build.
-    return sameBytes(join(from.path, file), join(to.path, file))
+    const [source, target] = [join(from.path, file), join(to.path, file)]
+    if (!to.files.has(file)) return from.files.has(file) && !(await ifThere(lstat(target)))
+    // Without a list the directory was not emptied before the build.
+    return listed.has(file) || (from.files.has(file) && sameBytes(source, target))
   }
-  const files = await inParallel([...all], CONCURRENCY, async entry =>
+  // For each file the last one counts.
+  const all = new Map([...(await keptIn(from)), ...filesWithHash(old), ...listed])
+  const kept = await inParallel([...all], CONCURRENCY, async entry =>
     (await mayStay(entry[0])) ? [entry] : []
   )
-  const kept = files.flat()
-  const outdated = outdatedAmong(
-    limits,
-    kept.map(([, { replaced }]) => replaced)
+  const times = kept.flat().map(([, { replaced }]) => replaced)
+  const outdated = outdatedAmong(limits, times)
+  return new Map(
+    kept.flat().filter(([file, { replaced }]) => listed.has(file) || !outdated.has(replaced))
   )
-  return new Map(kept.filter(([file, { replaced }]) => listed.has(file) || !outdated.has(replaced)))
 }
 
 /** Vite's manifest does not give the name of a worker without its hash: it is kept, but not immutable. */
-function filesWithHash({ files, hashed }: BuildFiles) {
-  return Array.from(files, file => ({ file, isHashed: hashed.has(file) })).filter(
-    ({ file, isHashed }) => isHashed || (withoutHash(`/${file}`) && !hasFixedUrl(file))
-  )
+function filesWithHash({ files, hashed }: BuildFiles): [string, KeptFile][] {
+  const replaced = Date.now()
+  return Array.from(files).flatMap(file => {
+    const isHashed = hashed.has(file)
+    const isKept = isHashed || (withoutHash(`/${file}`) && !hasFixedUrl(file))
+    return isKept ? [[file, { replaced, isHashed }]] : []
+  })
 }
 
 /**
  * The list comes first: whatever happens while the files are copied, each of them is known. A server that has
  * already read the manifest reads both again when the manifest has changed.
  */
-export async function writeKept(
+async function writeKept(
   { path, place }: BuiltDirectory,
   kept: KeptFiles,
   manifest: string
@@ -161,4 +150,42 @@ async function copy(path: string, from: BuiltDirectory, to: BuiltDirectory): Pro
   const mtimeNs = (await statOf(source))?.mtimeNs ?? 0n
   const content = { copyOf: source, isAllowed: isInPlace(from.place) }
   await writeAtomically(target, content, mtimeNs, { checkLocation: requireInPlace(to.place) })
+}
+
+export interface CleanKeptOptions extends BuildLimits {
+  /** Reports what would be removed, and removes nothing. Default: false. */
+  readonly dryRun?: boolean | undefined
+}
+
+/** Removes what `keep` has brought into a build, once no open page asks for it. */
+export async function cleanKept(
+  directory: string,
+  options: CleanKeptOptions = {}
+): Promise<CleanReport> {
+  check(options, { ...LIMITS, dryRun: flag })
+  const { dryRun = false } = options
+  const served = await openDirectory(directory)
+  const kept = await keptIn(served)
+  if (kept.size === 0) return { removed: [], bytes: 0, kept: 0, dryRun }
+  const build = await readBuild(served, options.manifest)
+  const times = Array.from(kept.values(), ({ replaced }) => replaced)
+  const outdated = outdatedAmong(options, times)
+  const known = [...kept].filter(([file]) => served.files.has(file) && !build.files.has(file))
+  const left = known.filter(([, { replaced }]) => !outdated.has(replaced))
+  const removed = known
+    .flatMap(([file, { replaced }]) => (outdated.has(replaced) ? file : []))
+    .toSorted()
+  const pathOf = (file: string) => join(served.path, file)
+  const digests = await inParallel(removed, CONCURRENCY, file => digestOfFile(pathOf(file)))
+  const deltas = [...served.files].filter(file => {
+    const delta = splitDelta(file)
+    return delta && (removed.includes(delta.name) || digests.includes(delta.digest))
+  })
+  const gone = [...deltas.map(file => [file]), ...removed.map(withCopies)]
+  const bytes = await removeFiles(
+    gone.map(files => files.map(pathOf)),
+    dryRun
+  )
+  if (!dryRun) await writeKept(served, new Map(left), build.manifest)
+  return { removed, bytes, kept: left.length, dryRun }
 }

@@ -113,7 +113,7 @@ test('DLT-05 a delta that is present and correct is kept, and one for other byte
   t.deepEqual(deltas().includes(nameOf(next, old)), isAble, 'after a rollback as well')
   writeFileSync(path, deltaFile(old, old))
   await deploy(next)
-  t.is((await verify({ root })).problems.length, isAble ? 0 : 1)
+  t.deepEqual((await verify({ root })).problems, [])
 })
 
 test('DLT-05 a file that is not a version of ours, or was edited, is not used as a dictionary', async t => {

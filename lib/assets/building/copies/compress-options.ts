@@ -1,7 +1,7 @@
 // The options and the report of `compress`.
 import { matcherOf } from '../../../globs.ts'
 import { abortSignal, callback, isText, listOf, text, type Expectation } from '../../../options.ts'
-import type { DeltaReport } from '../write-deltas.ts'
+import type { DeltaReport } from './deltas.ts'
 
 export interface CompressProgress {
   /** Files that are done. */

@@ -3,24 +3,16 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
-import { mtimeNotBefore, setMtime } from '../../../files/clock.ts'
+import { mtimeNotBefore } from '../../../files/clock.ts'
 import { CODINGS, compareFile, copyFor, type Coding } from '../../../files/codings.ts'
 import { readInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { canMakeDeltas } from '../../../files/delta-format.ts'
 import { digestOf } from '../../../files/digest.ts'
-import {
-  errorCode,
-  EXACT,
-  ifThere,
-  removeFile,
-  sameStamp,
-  statOf,
-  type Stamp
-} from '../../../files/disk.ts'
-import { sweepTree, writeAtomically } from '../../../files/writing/atomic-write.ts'
+import { errorCode, EXACT, ifThere, removeFile, sameStamp, statOf } from '../../../files/disk.ts'
+import { prepareReplacement, sweepTree } from '../../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../../http/fields.ts'
 import { check } from '../../../options.ts'
-import { savingsOf, writerAgainst, type DeltaSizes } from '../write-deltas.ts'
+import { savingsOf, writerAgainst, type DeltaSizes } from './deltas.ts'
 import {
   chosenBy,
   COMPRESS_OPTIONS,
@@ -28,6 +20,7 @@ import {
   type CompressReport
 } from './compress-options.ts'
 import { openDirectory } from './directory.ts'
+import { sum } from '../published-files.ts'
 
 // Node compresses four buffers at once by default (UV_THREADPOOL_SIZE).
 const CONCURRENCY = 4
@@ -44,7 +37,7 @@ export async function compress(
   const served = await openDirectory(directory)
   const writeAgainst = against === undefined ? undefined : await writerAgainst(against, served)
   await sweepTree(served.path)
-  const compressible = served.files.filter(isCompressibleType)
+  const compressible = [...served.files].filter(isCompressibleType)
   const isWanted = chosenBy(options)
   const candidates = compressible.filter(isWanted)
   const tooLarge: string[] = []
@@ -90,10 +83,6 @@ export async function compress(
   }
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
-}
-
 /** A failed system call gets an error that names the file; any other error stays as it is. */
 function rethrowAsCompressError(path: string) {
   return (error: unknown): never => {
@@ -106,8 +95,8 @@ function rethrowAsCompressError(path: string) {
 interface CopyResult {
   readonly coding: Coding
   /** In bytes; undefined when there is no copy that this Node can read. */
-  readonly size: number | undefined
-  readonly change?: 'written' | 'removed' | undefined
+  readonly size?: number
+  readonly change?: 'written' | 'removed'
 }
 
 /** Brings the copies of a file up to date; undefined for a file that is gone. */
@@ -117,61 +106,38 @@ async function compressFile(place: ServedPlace, path: string) {
   if (!read || read === 'too-large') return read
   const { bytes, stamp } = read
   const mtimeNs = mtimeNotBefore(stamp.mtimeNs)
-  const original = { file, bytes, stamp, mtimeNs, size: bytes.length, digest: digestOf(bytes) }
+  const original = { size: bytes.length, digest: digestOf(bytes) }
+  const update = async (coding: Coding): Promise<CopyResult> => {
+    const target = file + coding.extension
+    const copy = await copyFor(file, original, coding, async () => bytes)
+    if (!copy) {
+      const stats = await ifThere(lstat(target, EXACT))
+      // What this Node cannot read may be right, unless it is older. A link is left alone.
+      const isWrong = coding.compress !== undefined || (stats && stats.mtimeNs < stamp.mtimeNs)
+      if (!stats?.isFile() || !isWrong) return { coding }
+      await removeFile(target)
+      return { coding, change: 'removed' }
+    }
+    // As it is on disk, before it gets its name.
+    const checkContent = async (temporary: string): Promise<void> => {
+      const now = await statOf(file)
+      if (!now || !sameStamp(now, stamp)) {
+        throw failed(`${file} was edited while it was compressed: run again`)
+      }
+      if ((await compareFile(original, temporary, coding)) === 'equal') return
+      throw failed(
+        `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
+      )
+    }
+    const checks = { checkLocation: requireInPlace(place), checkContent }
+    const made = await prepareReplacement(target, copy.content, mtimeNs, checks)
+    await made.commit()
+    return { coding, size: copy.size, ...(made.isNew && { change: 'written' }) }
+  }
   // Unlike Promise.all, a failure waits for the other copies.
-  const update = (coding: Coding) => updateCopy(place, original, coding)
   const copies = await inParallel(CODINGS, CODINGS.length, update)
   const smallest = Math.min(original.size, ...copies.map(({ size = Infinity }) => size))
-  return { ...original, copies, smallest }
-}
-
-interface ReadFile {
-  readonly file: string
-  readonly bytes: Buffer
-  readonly stamp: Stamp
-  /** For its copies. */
-  readonly mtimeNs: bigint
-  readonly size: number
-  readonly digest: string
-}
-
-async function updateCopy(
-  place: ServedPlace,
-  original: ReadFile,
-  coding: Coding
-): Promise<CopyResult> {
-  const { file, bytes, stamp, mtimeNs } = original
-  const path = file + coding.extension
-  const stats = await ifThere(lstat(path, EXACT))
-  // A link is replaced or left alone.
-  const isThere = stats?.isFile() === true
-  const isOlder = isThere && stats.mtimeNs < stamp.mtimeNs
-  const copy = await copyFor(file, original, coding, async () => bytes)
-  if (!copy) {
-    // What this Node cannot read may be right, unless it is older.
-    const isRemoved = coding.compress ? isThere : isOlder
-    if (isRemoved) await removeFile(path)
-    return { coding, size: undefined, change: isRemoved ? 'removed' : undefined }
-  }
-  const { content, size } = copy
-  if ('copyOf' in content) {
-    if (isOlder) await setMtime(path, mtimeNs)
-    return { coding, size }
-  }
-  // As it is on disk, before it gets its name.
-  const checkContent = async (temporary: string): Promise<void> => {
-    const now = await statOf(file)
-    if (!now || !sameStamp(now, stamp)) {
-      throw failed(`${file} was edited while it was compressed: run again`)
-    }
-    if ((await compareFile(original, temporary, coding)) === 'equal') return
-    throw failed(
-      `the ${coding.name} copy of ${file} did not decompress to it, and was not kept: check the disk`
-    )
-  }
-  const checks = { checkLocation: requireInPlace(place), checkContent }
-  await writeAtomically(path, content, mtimeNs, checks)
-  return { coding, size, change: 'written' }
+  return { file, bytes, mtimeNs, copies, smallest }
 }
 
 function failed(message: string, cause?: unknown): AssetError {

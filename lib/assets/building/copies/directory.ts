@@ -14,7 +14,7 @@ export interface BuiltDirectory {
   /** Nothing is read or written through a symbolic link. */
   readonly place: ServedPlace
   /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
-  readonly files: readonly string[]
+  readonly files: ReadonlySet<string>
 }
 
 /**
@@ -34,8 +34,8 @@ export async function openDirectory(given: string): Promise<BuiltDirectory> {
       `${given} contains a package.json, so it is not served: name the directory that a build wrote, such as dist`
     )
   }
-  const files = await requestableFiles(path)
-  if (files.length === 0) throw unusable(`${given} contains no file to serve: build it first`)
+  const files = new Set(await requestableFiles(path))
+  if (files.size === 0) throw unusable(`${given} contains no file to serve: build it first`)
   return { path, place: { root: path, dir: path, symlinks: 'deny' }, files }
 }
 

@@ -4,10 +4,8 @@ import { inParallel, oneAtATime } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
 import { outsidePlace, wouldBeInPlace } from '../../../files/containment.ts'
-import { errorCode, removeFile, stampOf, statOf } from '../../../files/disk.ts'
-import { recheck } from '../../../files/observation.ts'
+import { errorCode, stampOf, statOf } from '../../../files/disk.ts'
 import { asPublishError } from '../../../files/writing/publish-error.ts'
-import type { Replacement } from '../../../files/writing/atomic-write.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { publicFile } from '../../settings/public-directory.ts'
 import type { AppSettings, Settings } from '../../settings/settings.ts'
@@ -17,9 +15,9 @@ import { Builder, type BuildResult } from '../builder.ts'
 import { Manifest } from '../manifest/manifest.ts'
 import { entriesOf } from '../manifest/write-manifest.ts'
 import { publishedPath, type Assets, type Built } from '../places.ts'
-import { SourceEdited, writeAsset } from '../writing/write-asset.ts'
+import { commitAll, SourceEdited, writeAsset } from '../write-asset.ts'
 import { kindOf, sourcedNameIn, type AppFiles, type Asked, type Find } from './app-files.ts'
-import { hasSameTargets, MtimeIndex } from './mtime-index.ts'
+import { hasSameTargets, MtimeIndex, withdraw } from './mtime-index.ts'
 
 // Bounds the number of open files.
 const CONCURRENCY = 16
@@ -74,11 +72,13 @@ export class Fingerprints implements AppFiles {
     // Refreshing checks every asset: not worth it for a name that has no source and never had one.
     const isKnown = [name, plain ?? name].some(each => this.#assets.has(assetPath(app, each)))
     if (sourced === undefined && !isKnown) return find()
-    await this.refresh()
     const path = assetPath(app, sourced ?? name)
+    const entry = this.index.get(path)
+    // Files that were removed or changed are written again.
+    if (entry && !(await hasSameTargets(entry))) entry.targets = []
+    await this.refresh()
     const failure = this.failureOf(path)
     if (failure) throw failure
-    await this.#restore(path)
     return find()
   }
 
@@ -90,42 +90,33 @@ export class Fingerprints implements AppFiles {
   readonly refresh = oneAtATime(async () => {
     const { generation } = this.#sources
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const startedAt = performance.now()
-      const built = await this.#builder.all()
-      const last = this.#built
-      this.#failures = await this.#writeChanged(built, startedAt)
-      this.#built = this.#failures.size === 0 ? built : undefined
+      await this.#build()
       // Again when a source was edited or removed in between.
-      const isOutdatedBuild = [...this.#failures.values()].some(isOutdated)
-      if (isOutdatedBuild && attempt < MAX_ATTEMPTS) continue
-      if (this.#built === undefined || built !== last) await this.#take(built.assets)
-      break
+      if (![...this.#failures.values()].some(isOutdated)) break
     }
     this.#generation = generation
   })
 
-  /** Writes the assets that have changed, and returns the failures of all. */
-  async #writeChanged({ assets, failures }: BuildResult, startedAt: number) {
-    const all = new Map(failures.map(({ path, error }) => [path, error]))
-    const changed = [...assets.values()].filter(
-      ({ path, digest }) => this.#assets.get(path)?.digest !== digest
-    )
+  async #build(): Promise<void> {
+    const startedAt = performance.now()
+    const built = await this.#builder.all()
+    const failures = new Map(built.failures.map(({ path, error }) => [path, error]))
+    const isCurrent = ({ path, digest }: Built) =>
+      this.#assets.get(path)?.digest === digest && this.index.peek(path)?.targets.length !== 0
+    const changed = [...built.assets.values()].filter(asset => !isCurrent(asset))
     await inParallel(changed, CONCURRENCY, async asset => {
-      const { path, source } = asset
       try {
-        await this.#write(asset)
-        const at = performance.now()
-        const publication = { path, source: source.file, duration: at - startedAt }
-        if (published.hasSubscribers) published.publish(publication)
-        const entry = this.index.peek(path)
-        if (entry) entry.published = { ...publication, at }
+        await this.#write(asset, startedAt)
       } catch (error) {
-        const failure = asPublishError(this.#settings, path, error)
+        const failure = asPublishError(this.#settings, asset.path, error)
         if (!(failure instanceof AssetError)) throw failure
-        all.set(path, failure)
+        failures.set(asset.path, failure)
       }
     })
-    return all
+    this.#failures = failures
+    const isSame = built === this.#built
+    this.#built = failures.size === 0 ? built : undefined
+    if (!isSame || failures.size > 0) await this.#take(built.assets)
   }
 
   /** An asset that failed keeps its last good version; the files of removed assets are removed. */
@@ -134,7 +125,12 @@ export class Fingerprints implements AppFiles {
     const kept = [...this.#assets].filter(isBroken)
     const good = [...assets].filter(each => !isBroken(each))
     const gone = [...this.#assets].filter(each => !isBroken(each) && !assets.has(each[0]))
-    await inParallel(gone, CONCURRENCY, ([, asset]) => this.#withdraw(asset))
+    await inParallel(gone, CONCURRENCY, async ([path, asset]) => {
+      const entry = this.index.peek(path)
+      if (entry) await withdraw(entry, this.#settings.place)
+      this.#forget(path)
+      this.#forget(publishedPath(asset))
+    })
     this.#assets = new Map([...kept, ...good])
     for (const path of this.index.keys()) if (!this.#assets.has(path)) this.index.delete(path)
     const manifest = new Manifest(entriesOf(this.#assets.values()))
@@ -142,38 +138,17 @@ export class Fingerprints implements AppFiles {
     if (manifest.version !== this.manifest.version) this.manifest = manifest
   }
 
-  /** Leaves files that someone else has replaced, and fingerprinted files of earlier versions. */
-  async #withdraw(built: Built): Promise<void> {
-    for (const target of this.index.peek(built.path)?.targets ?? []) {
-      const isOurs = await recheck(target)
-      if (isOurs && (await wouldBeInPlace(this.#settings.place, target.path))) {
-        await removeFile(target.path)
-      }
-    }
-    this.#forget(built.path)
-    this.#forget(publishedPath(built))
-  }
-
-  /** Writes the files of an asset again if they were removed or changed. */
-  async #restore(path: string): Promise<void> {
-    const [asset, entry] = [this.#assets.get(path), this.index.get(path)]
-    if (!asset || (entry && (await hasSameTargets(entry)))) return
-    try {
-      await this.#write(asset)
-    } catch (error) {
-      if (!isOutdated(error)) throw asPublishError(this.#settings, path, error)
-      await this.refresh()
-    }
-  }
-
-  async #write(built: Built): Promise<void> {
+  async #write(built: Built, startedAt: number): Promise<void> {
     const { place } = this.#settings
-    const file = publicFile(this.#settings, built.path)
+    const { path, source } = built
+    const file = publicFile(this.#settings, path)
     if (!(await wouldBeInPlace(place, file))) throw outsidePlace(place, file)
-    const replacements: Replacement[] = []
-    await writeAsset(this.#settings, built, replacements)
-    for (const replacement of replacements) await replacement.commit()
-    const entry = this.index.peek(built.path)
+    const { replacements } = await writeAsset(this.#settings, built)
+    await commitAll(replacements)
+    const at = performance.now()
+    const publication = { path, source: source.file, duration: at - startedAt }
+    if (published.hasSubscribers) published.publish(publication)
+    const entry = this.index.peek(path)
     if (!entry) return
     const files = [file, publicFile(this.#settings, publishedPath(built))]
     const stats = await Promise.all(files.map(statOf))
@@ -181,7 +156,7 @@ export class Fingerprints implements AppFiles {
       const stamp = stats[at]
       return stamp ? [{ path, stamp: stampOf(stamp) }] : []
     })
-    if (targets.length === files.length) entry.targets = targets
+    Object.assign(entry, { targets, published: { ...publication, at } })
   }
 }
 
@@ -189,5 +164,5 @@ export class Fingerprints implements AppFiles {
 function isOutdated(error: unknown): boolean {
   if (error instanceof CompileError) return false
   const { cause } = error as { cause?: unknown }
-  return error instanceof SourceEdited || [error, cause].some(each => errorCode(each) === 'ENOENT')
+  return error instanceof SourceEdited || errorCode(cause) === 'ENOENT'
 }

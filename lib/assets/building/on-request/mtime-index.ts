@@ -2,6 +2,8 @@
 // of each; any difference, also an older mtime, publishes again: a checkout may set mtimes back.
 import { LRUCache } from 'lru-cache'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
+import { wouldBeInPlace, type ServedPlace } from '../../../files/containment.ts'
+import { removeFile } from '../../../files/disk.ts'
 import { recheck, type FileObservation, type Observation } from '../../../files/observation.ts'
 import type { Drafted } from '../final-bytes.ts'
 
@@ -45,4 +47,12 @@ export async function hasSameInputs(entry: Pick<Entry, 'inputs'>): Promise<boole
 /** Whether the files are still those that were written. */
 export async function hasSameTargets({ targets }: Entry): Promise<boolean> {
   return targets.length > 0 && (await Promise.all(targets.map(recheck))).every(Boolean)
+}
+
+/** Removes the files that were made for an asset, but those that someone else has replaced. */
+export async function withdraw({ targets }: Entry, place: ServedPlace): Promise<void> {
+  for (const target of targets) {
+    const isOurs = await recheck(target)
+    if (isOurs && (await wouldBeInPlace(place, target.path))) await removeFile(target.path)
+  }
 }

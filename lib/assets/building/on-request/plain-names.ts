@@ -1,7 +1,8 @@
 // Plain names on request: each target is brought up to date with its source when it is asked for.
+import { inTurns } from '../../../concurrency.ts'
 import { published } from '../../../diagnostics.ts'
 import { outsidePlace, requireInPlace, wouldBeInPlace } from '../../../files/containment.ts'
-import { isMiss, removeFile, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { isMiss, stampOf, type Stamp } from '../../../files/disk.ts'
 import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
 import { prepareReplacement } from '../../../files/writing/atomic-write.ts'
 import { assetPath } from '../../settings/app-settings.ts'
@@ -11,7 +12,7 @@ import type { Asset, Sources } from '../../sources/sources.ts'
 import { Builder, type Plain } from '../builder.ts'
 import type { AppFiles, Asked, Find } from './app-files.ts'
 import { keepIndex, type KeptIndex } from './kept-index.ts'
-import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER } from './mtime-index.ts'
+import { hasSameInputs, hasSameTargets, MtimeIndex, NEVER, withdraw } from './mtime-index.ts'
 
 type Publishing = Promise<Stamp | undefined>
 
@@ -23,8 +24,8 @@ export class PlainNames implements AppFiles {
   readonly #warn: (message: string) => void
   readonly #builder: Builder
   readonly #kept: KeptIndex
-  /** By URL path. */
-  readonly #running = new Map<string, Publishing>()
+  /** By URL path: a request waits for a publication that begins after it, as an older one may lack an edit. */
+  readonly #inTurns = inTurns<Stamp | undefined>()
 
   constructor(settings: Settings, sources: Sources, warn: (message: string) => void) {
     this.index = new MtimeIndex(settings.index.max)
@@ -48,48 +49,35 @@ export class PlainNames implements AppFiles {
    */
   publish(app: AppSettings, name: string): Publishing {
     const path = assetPath(app, name)
-    return this.#publish(path, app, name).catch(rethrowAsPublishError(this.#settings, path))
+    const published = this.#inTurns(path, () => this.#publish(path, app, name))
+    return published.catch(rethrowAsPublishError(this.#settings, path))
   }
 
   async #publish(path: string, app: AppSettings, name: string): Publishing {
     const sources = this.#sources.of(app)
     await this.#kept.restored()
-    for (let hasWaited = false; ;) {
-      const entry = this.index.get(path)
-      const looks = entry ? [hasSameTargets(entry), hasSameInputs(entry)] : []
-      if (entry && (await Promise.all(looks)).every(Boolean)) {
-        // After the stats: an event that arrives during them counts.
-        await sources.refresh()
-        if (sources.generation === entry.generation) return entry.targets[0]?.stamp
-      }
-      const running = this.#running.get(path)
-      if (running && hasWaited) return running
-      if (running) {
-        // It began before this request: its result may be older than the request.
-        await running.catch(ignore)
-        hasWaited = true
-      } else if (this.index.get(path) === entry) {
-        const started = this.#update(path, app, name).finally(() => this.#running.delete(path))
-        this.#running.set(path, started)
-        return started
-      }
-      // Otherwise another one has finished since `entry` was read.
+    const entry = this.index.get(path)
+    if (entry) {
+      const looks = await Promise.all([hasSameTargets(entry), hasSameInputs(entry)])
+      // After the stats: an event that arrives during them counts.
+      if (looks.every(Boolean)) await sources.refresh()
+      const isCurrent = looks.every(Boolean) && sources.generation === entry.generation
+      if (isCurrent) return entry.targets[0]?.stamp
+      // What has changed may be where a link leads, which no event reports.
+      await sources.verify()
     }
-  }
-
-  async #update(path: string, app: AppSettings, name: string): Publishing {
-    const sources = this.#sources.of(app)
-    // What has changed may be where a link leads, which no event reports.
-    if (this.index.get(path)) await sources.verify()
-    const skipped = new Set<string>()
+    const gone = new Set<string>()
     for (;;) {
-      const source = await sources.find(name, skipped)
-      if (!source) return this.#withdraw(path)
-      const generation = skipped.size > 0 ? NEVER : sources.generation
+      const source = await sources.find(name, gone)
+      if (!source) {
+        this.index.delete(path)
+        return entry && withdraw(entry, this.#settings.place).then(() => undefined)
+      }
+      const generation = gone.size > 0 ? NEVER : sources.generation
       const stamp = await this.#publishFrom({ app, name, source }, path, generation)
       if (stamp !== 'gone') return stamp
       // The source was removed after it was listed: try the next one of that name.
-      skipped.add(source.file)
+      gone.add(source.file)
       await sources.verify()
     }
   }
@@ -138,17 +126,4 @@ export class PlainNames implements AppFiles {
       throw error
     }
   }
-
-  /** Removes a target that this process wrote, unless someone else has replaced it. */
-  async #withdraw(path: string): Promise<undefined> {
-    const target = this.index.get(path)?.targets[0]
-    if (!target) return
-    this.index.delete(path)
-    const stats = await statOf(target.path)
-    const isOurs = stats?.ino === target.stamp.ino && stats.mtimeNs === target.stamp.mtimeNs
-    if (isOurs) await removeFile(target.path)
-  }
 }
-
-/** The request that started it reports the error. */
-function ignore(): void {}

@@ -1,19 +1,20 @@
 // Publishes a build: fingerprinted files first, then plain names and the manifest together.
-import { inParallel } from '../../../concurrency.ts'
-import { errorCode, statOf } from '../../../files/disk.ts'
-import type { Lock } from '../../../files/writing/lock.ts'
-import { setMtime } from '../../../files/clock.ts'
-import { rethrowAsPublishError } from '../../../files/writing/publish-error.ts'
-import { prepareReplacement, type Replacement } from '../../../files/writing/atomic-write.ts'
-import { manifestApps, manifestFile } from '../../settings/manifest-file.ts'
-import { publicFile } from '../../settings/public-directory.ts'
-import type { Settings } from '../../settings/settings.ts'
-import type { Assets, Built } from '../places.ts'
-import { deltaWriter } from '../write-deltas.ts'
-import type { ManifestEntries } from '../manifest/manifest.ts'
-import { entriesOf, serialize } from '../manifest/write-manifest.ts'
-import { readEntries } from '../manifest/read-manifest.ts'
-import { writeAsset } from './write-asset.ts'
+import { inParallel } from '../../concurrency.ts'
+import { errorCode, statOf } from '../../files/disk.ts'
+import type { Lock } from '../../files/writing/lock.ts'
+import { setMtime } from '../../files/clock.ts'
+import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
+import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
+import { manifestApps, manifestFile } from '../settings/manifest-file.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { Settings } from '../settings/settings.ts'
+import type { Assets, Built } from './places.ts'
+import { deltaWriter } from './copies/deltas.ts'
+import type { ManifestEntries } from './manifest/manifest.ts'
+import { entriesOf, serialize } from './manifest/write-manifest.ts'
+import { readEntries } from './manifest/read-manifest.ts'
+import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
+import { sum } from './published-files.ts'
 
 export interface PublishOptions {
   readonly lock: Lock
@@ -23,13 +24,6 @@ export interface PublishOptions {
 
 // Compression runs on the thread pool, four at a time.
 const CONCURRENCY = 8
-
-/** The files of an asset that are replaced at the end, in this order. */
-interface Prepared {
-  /** The URL path that an error names. */
-  readonly path: string
-  readonly replacements: Replacement[]
-}
 
 /**
  * Until the final commit, a failure of any kind leaves the manifest, the files it names, and the plain
@@ -41,37 +35,37 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
   const failed = rethrowAsPublishError(settings, path)
   const before = await readEntries(manifestFile(settings)).catch(failed)
   const deltas = deltaWriter(settings, before)
-  const prepared: Prepared[] = []
+  const prepared = new Map<string, WrittenAsset>()
   let done = 0
-  let compressedBytes = 0
   const write = async (built: Built): Promise<void> => {
-    const replacements: Replacement[] = []
-    prepared.push({ path: built.path, replacements })
-    const smallest = await writeAsset(settings, built, replacements, assets)
-    await deltas.write(built, smallest)
-    compressedBytes += smallest
+    const written = await writeAsset(settings, built, assets)
+    prepared.set(built.path, written)
+    await deltas.write(built, written.smallest)
     onProgress(++done, assets.size, built.path)
   }
   const writeOne = (built: Built) => write(built).catch(rethrowAsPublishError(settings, built.path))
+  const commit = (at: string, replacements: readonly Replacement[]) =>
+    commitAll(replacements).catch(rethrowAsPublishError(settings, at))
+  const manifest: Replacement[] = []
   try {
     await inParallel([...assets.values()], CONCURRENCY, writeOne, signal)
     signal?.throwIfAborted()
     const entries = entriesOf(assets.values())
-    const plain = [...prepared]
-    const replacements = [await prepareManifest(settings, entries).catch(failed)]
-    const manifest = { path, replacements }
-    prepared.push(manifest)
+    manifest.push(await prepareManifest(settings, entries).catch(failed))
     const kept = await touchSuperseded(settings, before, entries)
     signal?.throwIfAborted()
     await lock.check()
     await withSignalsDeferred(async () => {
-      await inParallel(plain, CONCURRENCY, each => commit(settings, each))
-      await commit(settings, manifest)
+      await inParallel([...prepared], CONCURRENCY, ([at, { replacements }]) =>
+        commit(at, replacements)
+      )
+      await commit(path, manifest)
     })
+    const compressedBytes = sum(Array.from(prepared.values(), ({ smallest }) => smallest))
     return { ...reportOn(entries, before), compressedBytes, kept, deltas: deltas.report() }
   } catch (error) {
-    const all = prepared.flatMap(({ replacements }) => replacements)
-    await inParallel(all, CONCURRENCY, replacement => replacement.discard())
+    const plain = Array.from(prepared.values(), ({ replacements }) => replacements)
+    await inParallel([...plain, manifest], CONCURRENCY, discardAll)
     throw error
   }
 }
@@ -82,18 +76,13 @@ function prepareManifest(settings: Settings, entries: ManifestEntries): Promise<
   return prepareReplacement(manifestFile(settings), Buffer.from(text), now)
 }
 
-async function commit(settings: Settings, { path, replacements }: Prepared): Promise<void> {
-  const failed = rethrowAsPublishError(settings, path)
-  for (const replacement of replacements) await replacement.commit().catch(failed)
-}
-
 function reportOn(entries: ManifestEntries, before: ManifestEntries) {
   const paths = [...entries.keys()].toSorted()
   const isChanged = (path: string) => before.get(path)?.target !== entries.get(path)?.target
   const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
   return {
     assets: entries.size,
-    bytes: sized.reduce((sum, { size }) => sum + size, 0),
+    bytes: sum(sized.map(({ size }) => size)),
     largest: sized.toSorted((a, b) => b.size - a.size).slice(0, 5),
     changes: {
       added: paths.filter(path => !before.has(path)),

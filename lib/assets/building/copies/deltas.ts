@@ -1,7 +1,7 @@
 // The deltas beside a file: what they are made from, whether they are correct, and what they save. Precompile
 // makes them from the versions of earlier deploys of an asset that changed, `compress` from an earlier build.
 import { join } from 'node:path'
-import { readInPlace, requireInPlace, type ServedPlace } from '../../files/containment.ts'
+import { readInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -12,20 +12,26 @@ import {
   MAX_DELTA_BYTES,
   SEAL_BYTES,
   splitDelta
-} from '../../files/delta-format.ts'
-import { digestOf, digestOfHash } from '../../files/digest.ts'
-import { removeFile, statOf } from '../../files/disk.ts'
-import { readSnapshot } from '../../files/open-file.ts'
-import { writeAtomically } from '../../files/writing/atomic-write.ts'
-import { isCompressibleType } from '../../http/fields.ts'
-import { publicFile } from '../settings/public-directory.ts'
-import type { Settings } from '../settings/settings.ts'
-import { encodePath } from '../urls/encode.ts'
-import { splitFingerprint, withoutHash } from '../urls/fingerprint.ts'
-import { openDirectory, type BuiltDirectory } from './copies/directory.ts'
-import type { ManifestEntries } from './manifest/manifest.ts'
-import { publishedPath, publishedUrl, type Built } from './places.ts'
-import { groupBy, listPublished, type Published, type PublishedFile } from './published-files.ts'
+} from '../../../files/delta-format.ts'
+import { digestOf, digestOfHash } from '../../../files/digest.ts'
+import { removeFile, statOf, type Stamp } from '../../../files/disk.ts'
+import { readSnapshot } from '../../../files/open-file.ts'
+import { writeAtomically } from '../../../files/writing/atomic-write.ts'
+import { isCompressibleType } from '../../../http/fields.ts'
+import { publicFile } from '../../settings/public-directory.ts'
+import type { Settings } from '../../settings/settings.ts'
+import { encodePath } from '../../urls/encode.ts'
+import { splitFingerprint, withoutHash } from '../../urls/fingerprint.ts'
+import { openDirectory, type BuiltDirectory } from './directory.ts'
+import type { ManifestEntries } from '../manifest/manifest.ts'
+import { publishedPath, publishedUrl, type Built } from '../places.ts'
+import {
+  listPublished,
+  type Published,
+  type PublishedFile,
+  groupBy,
+  sum
+} from '../published-files.ts'
 
 export interface DeltaSavings {
   /** How many deltas there are. */
@@ -51,8 +57,8 @@ export interface DeltaSizes {
 export function savingsOf(deltas: readonly DeltaSizes[]): DeltaSavings {
   return {
     files: deltas.length,
-    bytes: deltas.reduce((sum, { size }) => sum + size, 0),
-    insteadOf: deltas.reduce((sum, { insteadOf }) => sum + insteadOf, 0)
+    bytes: sum(deltas.map(({ size }) => size)),
+    insteadOf: sum(deltas.map(({ insteadOf }) => insteadOf))
   }
 }
 
@@ -85,26 +91,22 @@ export function deltaWriter(settings: Settings, before: ManifestEntries) {
       const earlier = all.filter(version => version.digest !== digest)
       if (earlier.length === 0) return
       isWritable = await canMakeDeltas()
+      const { place } = settings
       const file = publicFile(settings, path)
-      const bytes = isWritable ? await readBytes(settings.place, file, digest) : undefined
+      const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
-      const target = { file, bytes, smallest, mtimeNs }
-      const written = await updateDeltas(target, settings.place, await newestFirst(earlier, last))
-      sizes.push(...written.values())
-      for (const delta of deltas.get(path) ?? []) {
-        if (!written.has(delta.file)) await removeFile(delta.file)
-      }
+      const beside = (deltas.get(path) ?? []).map(delta => delta.file)
+      const target = { file, bytes, smallest, mtimeNs, beside }
+      sizes.push(...(await updateDeltas(target, place, await newestFirst(earlier, last))))
     }
   }
 }
 
 /** The version that pages name now, then the others, the newest first. */
-async function newestFirst(versions: readonly PublishedFile[], current: string | undefined) {
-  const dated = versions.map(async version => {
-    const ctimeNs = (await statOf(version.file))?.ctimeNs ?? 0n
-    return { ...version, rank: encodePath(version.path) === current ? Infinity : Number(ctimeNs) }
-  })
-  return (await Promise.all(dated)).toSorted((a, b) => b.rank - a.rank)
+function newestFirst(versions: readonly PublishedFile[], current: string | undefined) {
+  return sortedBy(versions, ({ path }, stats) =>
+    encodePath(path) === current ? -Infinity : -Number(stats?.ctimeNs ?? 0n)
+  )
 }
 
 /**
@@ -113,34 +115,27 @@ async function newestFirst(versions: readonly PublishedFile[], current: string |
  */
 export async function writerAgainst(directory: string, served: BuiltDirectory) {
   const older = await openDirectory(directory)
-  const isAble = await canMakeDeltas()
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
-  // A file that both builds have got its deltas when it was new.
-  const isOld = new Set(older.files)
-  const versions = groupBy(older.files.filter(isCompressibleType), keyOf)
-  return async (path: string, target: DeltaTarget): Promise<readonly DeltaSizes[]> => {
-    const { file, bytes } = target
-    // A file that was rebuilt under the same name may have other bytes than the deltas beside it lead to.
-    for (const delta of deltas.get(path) ?? []) {
-      const [deltaFile, from] = [join(served.path, delta), splitDelta(delta)?.digest ?? '']
-      if (await faultOfDelta(deltaFile, from, file)) await removeFile(deltaFile)
-    }
-    const earlier = isOld.has(path) ? undefined : versions.get(keyOf(path) ?? '')
-    if (!earlier || !isAble || bytes.length > MAX_DELTA_BYTES) return []
-    const files = earlier.map(each => join(older.path, each))
-    const nearest = await nearestInSize(files, bytes.length)
-    return [...(await updateDeltas(target, served.place, nearest, older.place)).values()]
+  const versions = groupBy([...older.files].filter(isCompressibleType), keyOf)
+  return async (path: string, file: Omit<DeltaTarget, 'beside'>) => {
+    const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
+    // A file that both builds have got its deltas when it was new.
+    const earlier = older.files.has(path) ? [] : (versions.get(keyOf(path) ?? '') ?? [])
+    const files = earlier.map(each => ({ file: join(older.path, each) }))
+    // Several chunks may have one name; a version of the file is about as large.
+    const size = file.bytes.length
+    const nearest = await sortedBy(files, (_, stats) => Math.abs(Number(stats?.size ?? 0n) - size))
+    const target = { ...file, beside }
+    return updateDeltas(target, served.place, nearest.slice(0, MAX_DELTAS), older.place)
   }
 }
 
-/** Several chunks may have one name; a version of the file is about as large. */
-async function nearestInSize(files: readonly string[], size: number) {
-  const sized = files.map(async file => {
-    const other = Number((await statOf(file))?.size ?? 0n)
-    return { file, distance: Math.abs(other - size) }
-  })
-  const sorted = (await Promise.all(sized)).toSorted((a, b) => a.distance - b.distance)
-  return sorted.slice(0, MAX_DELTAS)
+async function sortedBy<T extends { readonly file: string }>(
+  files: readonly T[],
+  rankOf: (file: T, stats: Stamp | undefined) => number
+): Promise<T[]> {
+  const ranked = files.map(async file => ({ file, rank: rankOf(file, await statOf(file.file)) }))
+  return (await Promise.all(ranked)).toSorted((a, b) => a.rank - b.rank).map(({ file }) => file)
 }
 
 /** What versions of a bundler's file have in common; undefined for a name without a hash. */
@@ -157,25 +152,34 @@ interface DeltaTarget {
   /** The size of its smallest other representation, in bytes. */
   readonly smallest: number
   readonly mtimeNs: bigint
+  /** The deltas that it has, absolute. */
+  readonly beside: readonly string[]
+}
+
+/** A file that a browser may have: one without the digest is not the version that its name claims. */
+interface Earlier {
+  readonly file: string
+  readonly digest?: string
 }
 
 /**
- * Writes deltas from the first three of these files, and removes those that no longer pay.
- * @param earlier files that a browser may have: one without the digest is not the version that its name claims
- * @returns the sizes of the deltas that exist now, as they are sent, by their files
+ * Writes deltas from the first three of the earlier versions, and removes the others, where there are earlier
+ * versions, and those that are damaged: the file may have been rebuilt under the same name.
+ * @returns the sizes of the deltas from these versions, as they are sent
  */
 async function updateDeltas(
-  { file, bytes, smallest, mtimeNs }: DeltaTarget,
+  { file, bytes, smallest, mtimeNs, beside }: DeltaTarget,
   place: ServedPlace,
-  earlier: readonly { readonly file: string; readonly digest?: string }[],
+  earlier: readonly Earlier[],
   earlierPlace = place
-): Promise<ReadonlyMap<string, DeltaSizes>> {
+): Promise<readonly DeltaSizes[]> {
   const maxBytes = Math.floor(smallest * MAX_RATIO) + SEAL_BYTES
-  const sizes = new Map<string, DeltaSizes>()
+  const written = new Map<string, DeltaSizes>()
+  const mayWrite = bytes.length <= MAX_DELTA_BYTES && (await canMakeDeltas())
   let tried = 0
-  for (const { file: from, digest } of earlier) {
+  for (const version of mayWrite ? earlier : []) {
     if (tried === MAX_DELTAS) break
-    const old = await readBytes(earlierPlace, from, digest)
+    const old = await readBytes(earlierPlace, version)
     if (!old || old.equals(bytes)) continue
     tried++
     const path = file + deltaExtension(digestOf(old))
@@ -183,44 +187,50 @@ async function updateDeltas(
     const mayStay = existing !== undefined && existing.length <= maxBytes
     const isKept = mayStay && (await isIntactDelta(existing, old, bytes))
     const delta = isKept ? existing : await makeDelta(old, bytes, maxBytes)
-    if (delta) sizes.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
-    else if (existing) await removeFile(path)
     if (delta && !isKept) {
       await writeAtomically(path, delta, mtimeNs, { checkLocation: requireInPlace(place) })
     }
+    if (delta) written.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
   }
-  return sizes
+  for (const path of beside.filter(each => !written.has(each))) {
+    if (tried > 0 || (await faultOfDelta(path, file))) await removeFile(path)
+  }
+  return [...written.values()]
 }
 
 /** Undefined also for a file whose bytes do not have the digest, and for one too large for deltas. */
-async function readBytes(place: ServedPlace, file: string, digest: string | undefined) {
+async function readBytes(place: ServedPlace, { file, digest }: Earlier) {
   const read = await readInPlace(place, file, MAX_DELTA_BYTES)
   if (!read || read === 'too-large') return undefined
   return digest === undefined || digestOf(read.bytes) === digest ? read.bytes : undefined
 }
 
 /**
- * What is wrong with a delta, to be read after its path; undefined for a correct one. Its seal is
- * compared; it is decoded where the earlier version is there and this Node can.
- * @param from the digest of what it starts from
+ * What is wrong with a delta, to be read after its path; undefined for a correct one. It is decoded where this
+ * Node can.
  * @param target the file that it leads to
- * @param older the file of the earlier version
+ * @param versions files that may be what it starts from; undefined compares the seal alone
  */
 export async function faultOfDelta(
   file: string,
-  from: string,
   target: string,
-  older?: string
+  versions?: readonly string[]
 ): Promise<string | undefined> {
   const [delta, next] = await Promise.all([readSnapshot(file), readSnapshot(target)])
   if (!delta || !next) return 'cannot be read'
   const hash = dictionaryIn(delta.bytes)
   const isSealed = isSealedDelta(delta.bytes, hash, digestOf(next.bytes))
-  if (digestOfHash(hash) !== from || !isSealed) {
+  if (digestOfHash(hash) !== splitDelta(file)?.digest || !isSealed) {
     return 'is damaged or of another version, so it is not sent'
   }
-  const old = older === undefined ? undefined : (await readSnapshot(older))?.bytes
-  const isRefuted =
-    old && digestOf(old) === from && !(await isIntactDelta(delta.bytes, old, next.bytes))
-  return isRefuted ? 'does not decode to the original' : undefined
+  for (const version of versions ?? []) {
+    const old = (await readSnapshot(version))?.bytes
+    if (!old || digestOf(old) !== digestOfHash(hash)) continue
+    const isIntact = await isIntactDelta(delta.bytes, old, next.bytes)
+    return isIntact ? undefined : 'does not decode to the original'
+  }
+  return versions && NO_EARLIER
 }
+
+const NO_EARLIER =
+  'starts from a version that is not beside it, so it is never sent: keep that file, or remove the delta'

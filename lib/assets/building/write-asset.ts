@@ -1,0 +1,141 @@
+// Writes the files of one asset: the fingerprinted ones at once, plain names when they are committed.
+import { lstat } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { AssetError } from '../../errors.ts'
+import { CODINGS, copyFor } from '../../files/codings.ts'
+import { isInPlace, requireInPlace } from '../../files/containment.ts'
+import { digestOf, digestOfFile } from '../../files/digest.ts'
+import { ifThere, removeFile } from '../../files/disk.ts'
+import { readContent, type Content } from '../../files/open-file.ts'
+import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
+import { isCompressibleType } from '../../http/fields.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { Settings } from '../settings/settings.ts'
+import { publishedPath, type Assets, type Built } from './places.ts'
+
+/** Content up to this size is held in memory while it is written. */
+const MAX_BYTES_IN_MEMORY = 1024 * 1024
+
+export interface WrittenAsset {
+  /** Of its smallest representation, in bytes. */
+  readonly smallest: number
+  /** Those of plain files, in the order in which to commit them. */
+  readonly replacements: readonly Replacement[]
+}
+
+/** By extension, the file itself first, then its copies; undefined: none, and what is there is removed. */
+type Contents = readonly (readonly [extension: string, content: Content | undefined])[]
+
+/**
+ * Writes the fingerprinted files of an asset and prepares its plain ones. Existing files are compared by
+ * their bytes: damaged ones are written again, and intact ones are neither written nor compressed again.
+ *
+ * @param assets all of them, to make compressed copies as well: `data.json.gz` may be one next to `data.json`
+ */
+export async function writeAsset(
+  settings: Settings,
+  original: Built,
+  assets?: Assets
+): Promise<WrittenAsset> {
+  const built = await inMemory(settings, original)
+  const file = publicFile(settings, publishedPath(built))
+  const copies = assets ? await copiesOf(file, built, assets) : []
+  const smallest = Math.min(built.size, ...copies.map(([, copy]) => copy?.size ?? Infinity))
+  const contents: Contents = [
+    ['', built.content],
+    ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
+  ]
+  const replacements = await prepareFiles(settings, built, file, contents)
+  if (!built.app.fingerprint) return { smallest, replacements }
+  await commitAll(replacements)
+  // Taken from the fingerprinted files: the source may have been edited meanwhile.
+  const isAllowed = isInPlace(settings.place)
+  const written = contents.map(([extension, from]) => {
+    const isCopied = from && 'copyOf' in from
+    return [extension, isCopied ? { copyOf: file + extension, isAllowed } : from] as const
+  })
+  const plain = publicFile(settings, built.path)
+  return { smallest, replacements: await prepareFiles(settings, built, plain, written) }
+}
+
+async function prepareFiles(
+  settings: Settings,
+  built: Built,
+  file: string,
+  contents: Contents
+): Promise<Replacement[]> {
+  const checkLocation = requireInPlace(settings.place)
+  const checkContent = unlessEdited(settings, built)
+  const replacements: Replacement[] = []
+  try {
+    let [isNew, { mtimeNs }] = [false, built]
+    for (const [extension, content] of contents) {
+      const [path, isCopy] = [file + extension, extension !== '']
+      const checks = { checkLocation, ...(!isCopy && { checkContent }) }
+      const made = content && (await prepareReplacement(path, content, mtimeNs, checks))
+      if (made) replacements.push(made)
+      if (made && !isCopy) ({ isNew, mtimeNs } = made)
+      // Otherwise a copy of the previous bytes could be sent for the new ones.
+      const isStale = isCopy && (!made || (isNew && made.isNew))
+      if (isStale && (await ifThere(lstat(path)))) replacements.unshift(removalOf(path))
+    }
+    return replacements
+  } catch (error) {
+    await discardAll(replacements)
+    throw error
+  }
+}
+
+function removalOf(path: string): Replacement {
+  const commit = () => removeFile(path).then(() => undefined)
+  return { isNew: false, commit, discard: async () => undefined }
+}
+
+export async function commitAll(replacements: readonly Replacement[]): Promise<void> {
+  try {
+    for (const replacement of replacements) await replacement.commit()
+  } catch (error) {
+    await discardAll(replacements)
+    throw error
+  }
+}
+
+export async function discardAll(replacements: readonly Replacement[]): Promise<void> {
+  for (const replacement of replacements) await replacement.discard()
+}
+
+/** A source that is edited after it was read must not be published under its previous digest. */
+function unlessEdited(settings: Settings, built: Built) {
+  return async (temporary: string): Promise<void> => {
+    if (!('copyOf' in built.content)) return
+    if ((await digestOfFile(temporary)) !== built.digest) throw new SourceEdited(settings, built)
+  }
+}
+
+/** Files with such names are left alone where they are assets, or the type is not compressible. */
+async function copiesOf(file: string, built: Built, assets: Assets) {
+  if (!isCompressibleType(file)) return []
+  const codings = CODINGS.filter(({ extension }) => !assets.has(built.path + extension))
+  const copies = codings.map(async coding => {
+    const copy = await copyFor(file, built, coding, () => readContent(built.content))
+    return [coding.extension, copy] as const
+  })
+  return Promise.all(copies)
+}
+
+/** Reads and verifies a small file once for everything that is written from it. */
+async function inMemory(settings: Settings, built: Built): Promise<Built> {
+  const { content, size, digest } = built
+  if (!('copyOf' in content) || size > MAX_BYTES_IN_MEMORY) return built
+  const bytes = await readContent(content)
+  if (digestOf(bytes) !== digest) throw new SourceEdited(settings, built)
+  return { ...built, content: bytes }
+}
+
+/** A source that was edited after its digest was taken. */
+export class SourceEdited extends AssetError {
+  constructor({ root }: Settings, { source }: Built) {
+    const file = relative(root, source.file)
+    super('publish-failed', `${file} was edited while it was published: run again`)
+  }
+}
