@@ -295,6 +295,8 @@ soakTest(
   'Bootstrap is compiled, and fonts, icons and scripts of packages are served by name',
   async t => {
     const site = makeExample(t)
+    const packages = '@fontsource/inter @fortawesome/fontawesome-free leaflet bootstrap'
+    await site.run(`npm install ${packages}`)
     await site.follow(preprocessed)
     await site.follow(files)
     await site.run('SERVE_STATIC_ASSETS=true node server.js')

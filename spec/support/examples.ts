@@ -1,7 +1,7 @@
 // The code blocks of a page of the documentation, and a project in which they are run as they stand.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { STATUS_CODES } from 'node:http'
 import { dirname, join, resolve } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -106,23 +106,30 @@ const ANY_PORT = `
     return listen.call(this, 0, '127.0.0.1', ...rest)
   }`
 
-// npx runs what is installed, and npm installs nothing.
+// npx runs what is installed; npm links what is installed here.
 const SHELL = `set -e
   koa-fresh-assets() { node '${resolve('dist/cli.js')}' "$@"; }
   npx() { "$@"; }
   npm() { case "$1" in install) shift; installed "$@";; ci) ;; *) command npm "$@";; esac; }
   installed() {
-    for name; do case "$name" in -*) ;; *)
-      [ -e "node_modules/$name" ] || { echo "npm install $name: no such package here" >&2; return 1; }
-    esac; done
+    for name; do
+      case "$name" in -*|koa-fresh-assets) continue;; esac
+      [ -e "../node_modules/$name" ] || { echo "npm install $name: no such package here" >&2; return 1; }
+      mkdir -p "$(dirname "node_modules/$name")"
+      ln -sfn "$(realpath "../node_modules/$name")" "node_modules/$name"
+    done
   }`
 
 const SERVER = /^(?:\w+=\S+ )*(?:node|npx tsx) .*\bserver\.[cm]?[jt]s$/
 
-/** A project in which packages are installed as in this repository, ours as it was built. */
+/** A project below a folder in which packages are installed as in this repository, ours as it was built. */
 export function makeExample(t: ExecutionContext, files: Files = {}) {
-  const root = makeProject(t, { 'package.json': '{ "type": "module" }', ...files })
-  linkPackages(root)
+  checkBuild()
+  const folder = makeProject(t)
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'), 'dir')
+  const root = join(folder, 'shop')
+  writeFiles(root, { 'package.json': '{ "type": "module" }', 'node_modules/.keep': '', ...files })
+  symlinkSync(resolve('.'), join(root, 'node_modules/koa-fresh-assets'), 'dir')
   let server: ChildProcess | undefined
   let port = 0
   const stop = async () => {
@@ -139,7 +146,7 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
     if (startsServer) await stop()
     const child = spawn('bash', ['-c', `${SHELL}\n${line}`], {
       cwd: root,
-      env: environment(root),
+      env: environment(),
       stdio: [startsServer ? 'pipe' : 'ignore', 'pipe', 'pipe']
     })
     if (startsServer) server = child
@@ -183,31 +190,24 @@ export function makeExample(t: ExecutionContext, files: Files = {}) {
 
 const linesOf = (text: string) => text.replaceAll('\\\n', '').split('\n').filter(Boolean)
 
-function linkPackages(root: string): void {
-  if (isOutdated('dist/index.js')) throw new Error('examples run with dist: npm run build')
-  mkdirSync(join(root, 'node_modules'))
-  for (const name of readdirSync('node_modules')) {
-    if (name === '.cache') continue
-    symlinkSync(resolve('node_modules', name), join(root, 'node_modules', name), 'dir')
-  }
-  symlinkSync(resolve('.'), join(root, 'node_modules/koa-fresh-assets'), 'dir')
-}
+let isChecked = false
 
-function isOutdated(build: string): boolean {
-  const built = statSync(build, { throwIfNoEntry: false })?.mtimeMs ?? 0
-  return readdirSync('lib', { recursive: true, encoding: 'utf8' }).some(
+function checkBuild(): void {
+  if (isChecked) return
+  const built = statSync('dist/index.js', { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const isOutdated = readdirSync('lib', { recursive: true, encoding: 'utf8' }).some(
     path => path.endsWith('.ts') && statSync(join('lib', path)).mtimeMs > built
   )
+  if (isOutdated) throw new Error('examples run with dist: npm run build')
+  isChecked = true
 }
 
 /** That of a user, not of who runs the specs. */
-function environment(root: string): NodeJS.ProcessEnv {
+function environment(): NodeJS.ProcessEnv {
   const { NODE_ENV: _, SERVE_STATIC_ASSETS: __, CI: ___, DEBUG: ____, ...rest } = process.env
   return {
     ...rest,
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ANY_PORT)}`,
-    PATH: [join(root, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(
-      ':'
-    )
+    PATH: [resolve('node_modules/.bin'), dirname(process.execPath), process.env['PATH']].join(':')
   }
 }
