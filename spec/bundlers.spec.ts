@@ -439,7 +439,7 @@ soakTest('BND-16 the script deploys builds, each with the files of those before 
   t.regex(await site.run('npx koa-fresh-assets clean dist'), /^0 files removed/)
 })
 
-test('BND-15 the tests of the page pass without a build, and with one', async t => {
+soakTest('BND-15 the tests of the page pass without a build, and with one', async t => {
   const site = makeExample(t, SOURCES)
   await site.follow(tests)
   const passes = async () => t.regex((await run(site.root, 'shop.test.js')).stdout, /^# pass 2$/m)

@@ -1,7 +1,5 @@
 // docs/moving-from-koa-static.md: its examples run, and its tables say what these packages and ours do.
-import { symlinkSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { readFileSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import Router from '@koa/router'
@@ -20,12 +18,22 @@ import staticCache from 'koa-static-cache'
 import sirv from 'sirv'
 import { MOUNT } from '../lib/assets/settings/mount-options.ts'
 import { TOP } from '../lib/assets/settings/option-table.ts'
-import { koaAssets, precompile, type KoaAssetsOptions } from '../lib/koa-assets.ts'
+import {
+  compress as compressCopies,
+  koaAssets,
+  precompile,
+  type KoaAssetsOptions
+} from '../lib/koa-assets.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { ask, type Question } from './support/ask.ts'
+import { listen as listenTo } from './support/front.ts'
 import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
 import { makeProject, writeFiles, type Files } from './support/site.ts'
 import { warningsAbout } from './support/warnings.ts'
+import { soakTest } from './support/soak.ts'
+import { applications, type Application } from './moving/applications.ts'
+import { compare, grouped, type Differences, type Layer } from './moving/compare.ts'
+import { differences, verdictOf, VERDICTS, type Right } from './moving/differences.ts'
 
 const page = readPage('docs/moving-from-koa-static.md')
 const [before, after] = page.take('In ten minutes').map(asBody)
@@ -41,13 +49,7 @@ const TEXT = 'body { color: red }\n'.repeat(50)
 
 async function listen(t: ExecutionContext, app: Koa) {
   app.silent = true
-  const server = createServer(app.callback())
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listenTo(t, app.callback())
   return (path: string, question?: Question) => ask(port, path, question)
 }
 
@@ -593,4 +595,79 @@ test('koa-static-cache, koa-static and koa-compress may stay beside koaAssets', 
   const cached = await ours('/cached.css')
   const again = { headers: { 'if-none-match': cached.headers.etag } }
   t.is((await ours('/cached.css', again)).status, 304)
+})
+
+// Layers of six applications before and after the move: every difference is listed in differences.ts, with who is
+// right.
+
+const source = readFileSync('spec/moving/applications.ts', 'utf8')
+const MADE = new Date('2024-05-01T10:00:00Z')
+const used = new Set<unknown>()
+let judged = 0
+
+async function projectOf(t: ExecutionContext, { files }: Application): Promise<string> {
+  const root = makeProject(t, files)
+  for (const path of Object.keys(files)) utimesSync(join(root, path), MADE, MADE)
+  return root
+}
+
+/** The lines of a function of applications.ts, without its first and last. */
+function linesOf(name: string): number {
+  const [, body = ''] = new RegExp(`^function ${name}\\(.*\\n([^]*?)^}`, 'm').exec(source) ?? []
+  return body.split('\n').length - 1
+}
+
+for (const [at, [name, application]] of Object.entries(applications).entries()) {
+  const declare = at < 2 ? test : soakTest
+  declare(
+    `${name} responds after the move as it did before, except for what is listed`,
+    async (t: ExecutionContext) => {
+      const { before, after, front, behind, paths, compressed } = application
+      const [old, ours] = [await projectOf(t, application), await projectOf(t, application)]
+      for (const dir of compressed) await compressCopies(join(ours, dir))
+      const layers = (layer: Layer, root: string) => (app: Koa) => {
+        for (const each of [front, layer, behind]) each?.(app, root)
+      }
+      const found = await compare(t, paths, layers(before, old), layers(after, ours))
+      const listed = Object.entries(found.differences).map(([difference, names]) => [
+        difference,
+        grouped(names)
+      ])
+      t.deepEqual(Object.fromEntries(listed), differences[name])
+
+      const figures = [
+        ...[linesOf(`${name}Before`), linesOf(`${name}After`), found.requests],
+        ...verdictsOn(found.differences)
+      ]
+      t.true(found.requests >= 60)
+      const row = new RegExp(`^\\| ${name} .*$`, 'm').exec(page.text)?.[0].split('|').slice(3, -1)
+      t.deepEqual(row?.map(Number), figures, `the page's row: ${figures.join(' | ')}`)
+      judged++
+    }
+  )
+}
+
+/** How many requests differ, and in how many of them ours is right, either, theirs. */
+function verdictsOn(found: Differences): readonly number[] {
+  const verdicts = new Map<string, Set<Right>>()
+  for (const [difference, names] of Object.entries(found)) {
+    for (const request of names) {
+      const verdict = verdictOf(difference, request)
+      if (!verdict) throw new Error(`who is right about "${difference}" of ${request}?`)
+      used.add(verdict)
+      verdicts.set(request, new Set([...(verdicts.get(request) ?? []), verdict.right]))
+    }
+  }
+  const ranks = ['theirs', 'ours', 'either'] as const
+  const worst = Array.from(verdicts.values(), each => ranks.find(rank => each.has(rank)))
+  const count = (right: Right) => worst.filter(each => each === right).length
+  return [verdicts.size, count('ours'), count('either'), count('theirs')]
+}
+
+test.after('every listed verdict applies to some request', t => {
+  if (judged < Object.keys(applications).length) return
+  t.deepEqual(
+    VERDICTS.filter(verdict => !used.has(verdict)),
+    []
+  )
 })

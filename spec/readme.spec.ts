@@ -14,6 +14,7 @@ import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
 import { makeProject } from './support/site.ts'
 import { withDigest } from './support/digest.ts'
+import { soakTest } from './support/soak.ts'
 
 const page = readPage('README.md')
 const readme = page.text
@@ -117,49 +118,53 @@ async function pack(): Promise<Packed> {
   return packed
 }
 
-const packed = pack()
-
-test('the package has less than 330 kB, and every page and picture that its pages link to', async t => {
-  const { size, files } = await packed
-  const paths = files.map(({ path }) => path)
-  const has = (linked: string) => paths.some(path => `${path}/`.startsWith(`${linked}/`))
-  for (const page of paths.filter(path => /\.md$|^llms\.txt$/.test(path))) {
-    const links = readFileSync(page, 'utf8').matchAll(/\]\((?<path>[^)#:\s]+)(?:#[^)]*)?\)/g)
-    for (const { groups } of links) {
-      const linked = posix.join(posix.dirname(page), groups?.['path'] ?? '')
-      t.true(has(linked), `${page} links to ${linked}`)
+soakTest(
+  'the package has less than 330 kB, and every page and picture that its pages link to',
+  async t => {
+    const { size, files } = await pack()
+    const paths = files.map(({ path }) => path)
+    const has = (linked: string) => paths.some(path => `${path}/`.startsWith(`${linked}/`))
+    for (const page of paths.filter(path => /\.md$|^llms\.txt$/.test(path))) {
+      const links = readFileSync(page, 'utf8').matchAll(/\]\((?<path>[^)#:\s]+)(?:#[^)]*)?\)/g)
+      for (const { groups } of links) {
+        const linked = posix.join(posix.dirname(page), groups?.['path'] ?? '')
+        t.true(has(linked), `${page} links to ${linked}`)
+      }
     }
+    t.true(size < 330_000, `${size} bytes`)
   }
-  t.true(size < 330_000, `${size} bytes`)
-})
+)
 
-test('the package has neither sources nor source maps, and its code keeps names and lines, its types their docstrings', async t => {
-  const { files } = await packed
-  const code = files.map(({ path }) => path).filter(path => path.startsWith('dist/'))
-  t.deepEqual(
-    code.filter(
-      path =>
-        !/^dist\/(?:cjs\/)?(?:chunks\/(?:client\/)?)?[\w-]+(?:\.js|\.d\.ts|(?<=cjs\/package)\.json)$/.test(
-          path
-        )
-    ),
-    []
-  )
-  const chunk = (name: string) => readFileSync(`dist/chunks/${name}.js`, 'utf8')
-  t.regex(chunk('http'), /\nfunction evaluatePreconditions\(/)
-  const types = readFileSync('dist/cjs/chunks/koa-assets.d.ts', 'utf8')
-  t.true(
-    types.includes(
-      '/** The URL prefix of assets, and their folder in `public`. Default: `/assets`. */'
+soakTest(
+  'the package has neither sources nor source maps, and its code keeps names and lines, its types their docstrings',
+  async t => {
+    const { files } = await pack()
+    const code = files.map(({ path }) => path).filter(path => path.startsWith('dist/'))
+    t.deepEqual(
+      code.filter(
+        path =>
+          !/^dist\/(?:cjs\/)?(?:chunks\/(?:client\/)?)?[\w-]+(?:\.js|\.d\.ts|(?<=cjs\/package)\.json)$/.test(
+            path
+          )
+      ),
+      []
     )
-  )
-  const longest = Math.max(
-    ...chunk('serving')
-      .split('\n')
-      .map(line => line.length)
-  )
-  t.true(longest < 1000, `a line of ${longest} characters`)
-})
+    const chunk = (name: string) => readFileSync(`dist/chunks/${name}.js`, 'utf8')
+    t.regex(chunk('http'), /\nfunction evaluatePreconditions\(/)
+    const types = readFileSync('dist/cjs/chunks/koa-assets.d.ts', 'utf8')
+    t.true(
+      types.includes(
+        '/** The URL prefix of assets, and their folder in `public`. Default: `/assets`. */'
+      )
+    )
+    const longest = Math.max(
+      ...chunk('serving')
+        .split('\n')
+        .map(line => line.length)
+    )
+    t.true(longest < 1000, `a line of ${longest} characters`)
+  }
+)
 
 test('an error at start is printed with a short line of source, its class, and the names of functions', async t => {
   const root = makeProject(t, { 'apps/web/assets/app.css': '' })

@@ -1,10 +1,9 @@
 // Two applications, asked the same: what differs, by request.
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import type { ExecutionContext } from 'ava'
 import Koa from 'koa'
 import { ask, type Answer } from '../support/ask.ts'
+import { listen } from '../support/front.ts'
 import { GROUPS, requestsOf, type Paths } from './requests.ts'
 
 /** What differs in a response, `status: 200 -> 304`, with the names of the requests in which it does. */
@@ -44,7 +43,10 @@ export async function compare(
   return { requests: requests.length, differences: Object.fromEntries(found) }
 
   async function answersOf(t: ExecutionContext, layer: (app: Koa) => void) {
-    const port = await listen(t, layer)
+    const app = new Koa()
+    app.silent = true
+    layer(app)
+    const port = await listen(t, app.callback())
     const { headers: script } = await ask(port, paths.script)
     const answers: Answer[] = []
     for (const { path, method = 'GET', headers } of requests) {
@@ -95,17 +97,4 @@ function valueOf({ headers }: Answer, name: string): string {
 function bodyOf({ headers, bytes, status }: Answer): Buffer {
   const decode = DECODERS[headers['content-encoding'] ?? '']
   return decode && bytes.length > 0 && status === 200 ? decode(bytes) : bytes
-}
-
-async function listen(t: ExecutionContext, layer: (app: Koa) => void): Promise<number> {
-  const app = new Koa()
-  app.silent = true
-  layer(app)
-  const server = createServer(app.callback())
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return (server.address() as AddressInfo).port
 }

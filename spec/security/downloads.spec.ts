@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
 
 const MIB = 1024 * 1024
-const DROPS = cases(40, 1000)
+const DROPS = cases(20, 1000)
 
 const ranges = {
   'ten thousand of them': `bytes=${'0-0,'.repeat(10_000)}0-0`,
@@ -188,7 +188,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     t.teardown(() => server.close())
     const { port } = server.address() as AddressInfo
-    for (let at = 0; at < cases(10, 100); at++) {
+    for (let at = 0; at < cases(4, 100); at++) {
       const session = connectHttp2(`http://127.0.0.1:${port}`)
       const stream = session.request({ ':path': '/big.bin' })
       stream.on('error', () => undefined)
@@ -213,9 +213,9 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
 
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
-const BATCHES = cases(6, 30)
+const BATCHES = cases(3, 30)
 const UNREAD = cases(30_000, 240_000)
-const READ_LATE = cases(500, 3000)
+const READ_LATE = cases(300, 3000)
 // More than the kernel takes of a client that does not read, and more requests than one read brings.
 const LATE_TEXT = 'a'.repeat(8000)
 const PADDED = `GET /a.txt HTTP/1.1\r\nHost: x\r\nX-Padding: ${'x'.repeat(200)}\r\n`

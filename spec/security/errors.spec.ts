@@ -9,7 +9,7 @@ import { assetSources } from '../../lib/assets/sources/third-party.ts'
 import { AssetError, CompileError } from '../../lib/errors.ts'
 import { digestOf } from '../../lib/files/digest.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
-import { ENVIRONMENTS, makeFront } from '../support/front.ts'
+import { ENVIRONMENTS, makeFront, METHODS } from '../support/front.ts'
 import { ask } from '../support/raw.ts'
 import { makeProject, writeFiles } from '../support/site.ts'
 import { PLACES } from './places.ts'
@@ -216,7 +216,7 @@ for (const [name, under, environment] of S43) {
         })
     })
     for (const { port } of [silent, eager, thrown]) {
-      for (const method of ['GET', 'HEAD', 'POST']) {
+      for (const method of METHODS) {
         for (const unknown of ['x.css', 'account/x.css', 'app.css/x.css', `app-${OTHER}.css`, '']) {
           const answer = await ask(port, method, `${under}/${unknown}`)
           t.is(answer.status, 404)

@@ -10,7 +10,7 @@ import session from 'koa-session'
 import { digestOf } from '../../lib/files/digest.ts'
 import { koaHttpCache } from '../../lib/index.ts'
 import { open } from '../support/cached-site.ts'
-import { ENVIRONMENTS, makeFront, makeFronts } from '../support/front.ts'
+import { ENVIRONMENTS, makeFront, makeFronts, METHODS } from '../support/front.ts'
 import { type Answer, ask } from '../support/raw.ts'
 import { makeProject } from '../support/site.ts'
 import { PLACES, targetAt } from './places.ts'
@@ -135,7 +135,7 @@ for (const { place, title, targets } of guardedPlaces) {
       const front = await makeFront(t, { root, ...environment, ...place.options, inFront })
       for (const given of targets) {
         const target = targetAt(place, given)
-        for (const method of ['GET', 'HEAD', 'POST']) {
+        for (const method of METHODS) {
           const answer = await ask(front.port, method, target)
           t.true(refused(answer.status, target), `${method} ${target} ${answer.status}`)
           t.false(answer.text.includes(SECRET), target)

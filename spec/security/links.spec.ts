@@ -40,8 +40,7 @@ for (const { where, at, options } of PLACES) {
       ...['/relative.json', '/assets/environment.css', '/sibling/x', '/link-to-link.txt'],
       ...['/assets/environ.txt', '/dangling.txt', '/folder', '/sibling']
     ]
-    for (const target of targets)
-      await isNotOurs(t, fronts, at + target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+    for (const target of targets) await isNotOurs(t, fronts, at + target)
   })
 
   test(`S24 links in the folder that lead in a circle are not ours, and hide nothing else${where}`, async t => {
@@ -71,7 +70,7 @@ for (const { where, at, options } of PLACES) {
     const link = join(root, 'public/link.css')
     swapLink('good.css', link)
     const { port, errors } = await makeFront(t, { root, env: 'development', ...options })
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < cases(5, 20); round++) {
       t.is((await ask(port, 'GET', `${at}/link.css`)).text, 'good', `round ${round}`)
       swapLink(join(outside, 'bad.css'), link)
       t.is((await ask(port, 'GET', `${at}/link.css`)).status, 404, `round ${round}`)
@@ -96,7 +95,7 @@ test('S24 a link in a source that leads out is not ours, and nothing is publishe
     ...['/assets/outside/secret.css', '/assets/stylesheets/folder/secret.css', '/assets/passwd.txt']
   ]
   for (const target of targets) {
-    await isNotOurs(t, fronts, target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+    await isNotOurs(t, fronts, target)
     t.false(existsSync(join(root, 'public', target)), target)
   }
 })
@@ -124,7 +123,7 @@ test('S24 a link in a source that is swapped between two requests is checked aga
   const link = join(root, stylesheets, 'link.css')
   swapLink('good.css', link)
   const { port, errors } = await makeFront(t, { root, env: 'development' })
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < cases(5, 20); round++) {
     t.is((await ask(port, 'GET', '/assets/link.css')).text, 'good', `round ${round}`)
     swapLink(join(outside, 'bad.css'), link)
     t.is((await ask(port, 'GET', '/assets/link.css')).status, 404, `round ${round}`)
@@ -296,7 +295,7 @@ test('S54 a manifest is not ours', async t => {
     // APFS takes the long s for an s.
     '/a%C5%BF%C5%BFets.json'
   ]) {
-    await isNotOurs(t, fronts, target, ['GET', 'HEAD', 'POST', 'OPTIONS'])
+    await isNotOurs(t, fronts, target)
   }
 })
 
@@ -356,7 +355,7 @@ test('S54 a bundler’s manifest is not ours under any name, in the mount, in an
           NEIGHBOURS.map(extension => encodeURIComponent(each) + extension)
         )
         for (const path of [...paths, 'link.json', 'link.json.br']) {
-          await isNotOurs(t, fronts, `${at}/${path}`, ['GET', 'HEAD'])
+          await isNotOurs(t, fronts, `${at}/${path}`)
         }
       }
       for (const { front } of fronts) {

@@ -98,7 +98,7 @@ for (const what of ['a file', 'a big file', 'a folder'] as const) {
           : await swap(t, join(images, 'link.bin'), ['good/x.bin', join(outside, 'x.bin')])
       const name = what === 'a folder' ? 'link/x.bin' : 'link.bin'
       const publish = publisherOf(root)
-      for (let round = 0; round < cases(20, 1000); round++) {
+      for (let round = 0; round < cases(8, 1000); round++) {
         await publish(name)
         t.deepEqual(tellsSecret(root), [], `round ${round}`)
       }
@@ -136,7 +136,7 @@ test.serial(
     const root = makeProject(t, { [source]: 'a', 'public/assets/real/y': '' })
     const rest = await swap(t, join(root, 'public/assets/sub'), ['real', outside])
     const publish = publisherOf(root)
-    for (let round = 0; round < cases(20, 1000); round++) {
+    for (let round = 0; round < cases(8, 1000); round++) {
       writeFiles(root, { [source]: `round ${round}` })
       try {
         await publish('sub/app.txt')
@@ -197,7 +197,7 @@ async function swapping(
 }
 
 async function askAll(t: ExecutionContext, port: number, paths: readonly string[]): Promise<void> {
-  for (let batch = 0; batch < cases(3, 50); batch++) {
+  for (let batch = 0; batch < cases(2, 50); batch++) {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) => ask(port, 'GET', paths[at % paths.length] ?? ''))
     )
