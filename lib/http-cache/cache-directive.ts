@@ -1,6 +1,18 @@
-// The directives that a route may write: names in three spellings, and options in an object.
-import type { Duration } from '../options.ts'
-import type { FLAG_DIRECTIVES, SECONDS_DIRECTIVES } from '../http/cache-control.ts'
+// The directives that a route may write, names in three spellings and options in an object, and the fields
+// Cache-Control and Expires that are made from them.
+import { types } from 'node:util'
+
+import {
+  type DirectiveValue,
+  FLAG_DIRECTIVES,
+  SECONDS_DIRECTIVES,
+  checkSeconds,
+  formatCacheControl,
+  targetedField,
+  wholeSeconds
+} from '../http/cache-control.ts'
+import { formatHttpDate } from '../http/validators.ts'
+import { type Duration, isRecord, optionError, secondsOf, unknownName } from '../options.ts'
 
 type Snake<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}_${Snake<Tail>}`
@@ -73,4 +85,141 @@ export type CacheDirective = CacheDirectiveName | CacheDirectiveOptions
 export interface HeaderField {
   readonly name: string
   readonly value: string
+}
+
+const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
+const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
+const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
+const NAMES = [...FLAGS, ...SECONDS]
+const KNOWN = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies']
+// A comma with an even number of quotes after it is not between quotes.
+const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
+const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
+
+interface Directives {
+  readonly values: Map<string, DirectiveValue>
+  target?: string
+}
+
+/**
+ * The header field of these directives. If a directive is given twice, its last value counts.
+ *
+ * @throws TypeError for an unknown directive, an invalid value, and directives that contradict each other
+ */
+export function cacheControlField(directives: readonly CacheDirective[]): HeaderField {
+  return formatField(readDirectives(directives))
+}
+
+/**
+ * The header fields of a lifetime or its end: Expires, and Cache-Control, whose `max-age` comes last
+ * unless the directives contain one.
+ *
+ * @throws TypeError as `cacheControlField`, and for an invalid lifetime
+ */
+export function expiryFields(
+  lifetime: Lifetime | Date,
+  directives: readonly CacheDirective[],
+  now: number
+): readonly [HeaderField, HeaderField] {
+  const isDate = types.isDate(lifetime)
+  const end = isDate ? lifetime.getTime() : now + readSeconds('the lifetime', lifetime) * 1000
+  if (Number.isNaN(end)) {
+    throw optionError('the lifetime', 'a duration or a valid Date', lifetime)
+  }
+  const { values, target } = readDirectives(directives)
+  if (target !== undefined) throw new TypeError('ctx.expires() does not accept `target`')
+  if (!values.has('max-age')) values.set('max-age', wholeSeconds(end - now))
+  return [{ name: 'Expires', value: formatHttpDate(end) }, formatField({ values })]
+}
+
+/**
+ * The directives of a field's value: `public, max-age=60`.
+ *
+ * @throws TypeError for text that is not a list of directives
+ */
+export function parseDirectives(text: string): readonly CacheDirective[] {
+  return text.split(COMMA).map(member => {
+    const [, name, quoted, value = quoted] = MEMBER.exec(member.trim()) ?? []
+    if (name === undefined) {
+      throw optionError('cacheControl', "directives, such as 'public, max-age=60'", text)
+    }
+    const known = FLAGS.has(canonical(name)) ? name : name.toLowerCase()
+    if (value === undefined) return known as CacheDirective
+    if (FIELD_LISTS.has(`${known}-fields`)) return { [`${known}-fields`]: value.split(/ *, */) }
+    return { [known]: /^\d+$/.test(value) ? Number(value) : value }
+  })
+}
+
+/** Whether directives, which are valid, allow shared caches to store the response's cookies. */
+export function sharesCookies(directives: readonly CacheDirective[]): boolean {
+  return directives.some(each => typeof each === 'object' && each.cookies === 'shared')
+}
+
+function readDirectives(given: readonly CacheDirective[]): Directives {
+  const directives: Directives = { values: new Map() }
+  for (const directive of given) {
+    if (typeof directive === 'string') readFlag(directives, directive, true)
+    else if (isRecord(directive)) readOptions(directives, directive)
+    else throw optionError('a directive', 'a name or an object', directive)
+  }
+  return directives
+}
+
+function readOptions(directives: Directives, options: CacheDirectiveOptions): void {
+  for (const [given, value] of Object.entries(options)) {
+    const name = canonical(given)
+    if (value === undefined) continue
+    if (given === 'extension') readExtensions(directives, value)
+    else if (given === 'target') directives.target = value
+    else if (given === 'cookies') {
+      if (value !== 'shared') throw optionError('cookies', "'shared'", value)
+    } else if (SECONDS.has(name)) directives.values.set(name, readSeconds(name, value))
+    else if (FIELD_LISTS.has(name)) {
+      if (!Array.isArray(value)) throw optionError(given, 'a list of field names', value)
+      directives.values.set(name.replace('-fields', ''), value.map(String))
+    } else readFlag(directives, given, value)
+  }
+}
+
+/** @throws TypeError for anything but whole seconds or a string with a unit */
+export function readSeconds(name: string, given: unknown): number {
+  const seconds = typeof given === 'string' ? secondsOf(given) : given
+  if (seconds !== undefined) return checkSeconds(name, seconds)
+  throw optionError(name, "whole seconds, or a string with a unit such as '10m' or '1y'", given)
+}
+
+function readFlag({ values }: Directives, given: string, value: unknown): void {
+  const name = canonical(given)
+  if (SECONDS.has(name)) throw new TypeError(`${name} needs seconds: { ${given}: 60 }`)
+  if (!FLAGS.has(name)) {
+    throw unknownName('directive', given, KNOWN, {
+      advice: `known directives: ${NAMES.join(', ')}`
+    })
+  }
+  if (typeof value !== 'boolean') throw optionError(name, 'true or false', value)
+  if (value) values.set(name, true)
+}
+
+function readExtensions({ values }: Directives, extensions: unknown): void {
+  if (!isRecord(extensions)) throw optionError('extension', 'an object', extensions)
+  for (const [name, value] of Object.entries(extensions)) {
+    if (NAMES.includes(name.toLowerCase())) {
+      throw new TypeError(`${name} is a standard directive: write it outside of extension`)
+    }
+    if (value !== true && typeof value !== 'string' && typeof value !== 'number') {
+      throw optionError(name, 'a string, a number or true', value)
+    }
+    values.set(name, value)
+  }
+}
+
+function formatField({ values, target }: Directives): HeaderField {
+  return target === undefined
+    ? { name: 'Cache-Control', value: formatCacheControl(values) }
+    : { name: targetedField(target), value: formatCacheControl(values, 'dictionary') }
+}
+
+/** `mustRevalidate` and `must_revalidate` are `must-revalidate`. */
+function canonical(name: string): string {
+  return name.replaceAll('_', '-').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
 }

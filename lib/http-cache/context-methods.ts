@@ -2,8 +2,13 @@
 import type { Context, ExtendableContext } from 'koa'
 import { formatGroups, formatKeys } from '../http/cache-control.ts'
 import { isSafe } from '../http/preconditions.ts'
-import type { CacheDirective, Lifetime } from './cache-directive.ts'
-import { cacheControlField, expiryFields, sharesCookies } from './cache-fields.ts'
+import {
+  cacheControlField,
+  expiryFields,
+  sharesCookies,
+  type CacheDirective,
+  type Lifetime
+} from './cache-directive.ts'
 import type { Fresh } from './fresh/fresh.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'

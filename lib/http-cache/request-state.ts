@@ -1,8 +1,7 @@
 // The state of one request inside koaHttpCache: its calls of ctx.fresh, the verdict, and the fields written.
 import type { Context } from 'koa'
-import { formatHttpDate } from '../http/dates.ts'
+import { formatHttpDate, type Validators } from '../http/validators.ts'
 import { evaluatePreconditions, isRetrieval } from '../http/preconditions.ts'
-import type { Validators } from '../http/entity-tags.ts'
 import type { HeaderField } from './cache-directive.ts'
 import {
   type Fresh,

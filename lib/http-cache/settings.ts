@@ -14,14 +14,16 @@ import {
   type Expectation
 } from '../options.ts'
 import { warnOnce } from '../printable.ts'
-import type { CacheDirective, HeaderField, Lifetime } from './cache-directive.ts'
 import {
   cacheControlField,
   expiryFields,
   parseDirectives,
   readSeconds,
-  sharesCookies
-} from './cache-fields.ts'
+  sharesCookies,
+  type CacheDirective,
+  type HeaderField,
+  type Lifetime
+} from './cache-directive.ts'
 
 /** The options of `koaHttpCache`. `undefined` means "not set". */
 export interface HttpCacheOptions {

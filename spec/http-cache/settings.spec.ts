@@ -3,10 +3,12 @@ import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import * as fc from 'fast-check'
-import type { Lifetime } from '../../lib/http-cache/cache-directive.ts'
-import { cacheControlField, expiryFields } from '../../lib/http-cache/cache-fields.ts'
-import { validatorsOf } from '../../lib/http-cache/fresh/validators.ts'
-import { digestOfValue } from '../../lib/http-cache/fresh/value-digest.ts'
+import {
+  cacheControlField,
+  expiryFields,
+  type Lifetime
+} from '../../lib/http-cache/cache-directive.ts'
+import { digestOfValue, validatorsOf } from '../../lib/http-cache/fresh/validators.ts'
 import { settle } from '../../lib/http-cache/settings.ts'
 import { versionOf } from '../../lib/http-cache/version-of.ts'
 import { koaHttpCache } from '../../lib/index.ts'

@@ -2,11 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import test from 'ava'
 import * as fc from 'fast-check'
-import { formatHttpDate, parseHttpDate } from '../../lib/http/dates.ts'
-import { etagMatches, formatEtag } from '../../lib/http/entity-tags.ts'
+import {
+  formatHttpDate,
+  parseHttpDate,
+  etagMatches,
+  formatEtag
+} from '../../lib/http/validators.ts'
 import { offeredDictionary, useAsDictionary } from '../../lib/http/negotiation.ts'
-import { evaluatePreconditions, type Judgement } from '../../lib/http/preconditions.ts'
-import { chooseRange } from '../../lib/http/ranges.ts'
+import { evaluatePreconditions, type Judgement, chooseRange } from '../../lib/http/preconditions.ts'
 import { isLocal, isNavigation } from '../../lib/http/requests.ts'
 import { growsInProportion } from '../support/cost.ts'
 import { available, sha256 } from '../support/deltas.ts'

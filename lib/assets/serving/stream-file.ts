@@ -2,7 +2,7 @@
 import { createReadStream, type ReadStream, type Stats } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type send from 'send'
-import type { ByteRange } from '../../http/ranges.ts'
+import type { ByteRange } from '../../http/preconditions.ts'
 import { readUnchanged, type OpenFile } from '../../files/open-file.ts'
 import { abort, endOnReset, isHttp2, HTTP2_PIECE_BYTES } from './connection.ts'
 import { removeContentFields, setFields } from './fields.ts'

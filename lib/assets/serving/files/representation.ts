@@ -1,11 +1,10 @@
 // A representation of a file, with the responses that it can be sent in, made once for many requests.
 import { LRUCache } from 'lru-cache'
-import { formatEtag, type Validators } from '../../../http/entity-tags.ts'
+import { formatEtag, type Validators, formatHttpDate } from '../../../http/validators.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { stampOf, type Stamp } from '../../../files/disk.ts'
 import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'
 import { privateCacheControl } from '../../../http/cache-control.ts'
-import { formatHttpDate } from '../../../http/dates.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
 import {
   namesSaid,

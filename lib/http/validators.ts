@@ -1,0 +1,115 @@
+// Validators of responses: entity tags, formatted and compared (RFC 9110 section 8.8.3), and HTTP dates, of which
+// one format is written and three are parsed (section 5.6.7).
+import { optionError } from '../options.ts'
+
+/** Metadata that distinguishes one state of a resource from another (RFC 9110 section 8.8). */
+export interface Validators {
+  /** The entity tag as in the field: `"x"` or `W/"x"`. */
+  readonly etag?: string | undefined
+  /** The last modification in milliseconds, truncated to whole seconds. */
+  readonly lastModified?: number | undefined
+}
+
+const ENTITY_TAG = /^(?:W\/)?"[!\x23-\x7e]*"$/
+const OPAQUE = /^[!\x23-\x7e]+$/
+// A comma ends a member unless it is between quotes.
+const MEMBERS = /(?:[^,"]|"[^"]*(?:"|$))+/g
+
+/**
+ * The entity tag of an identifier. One that has the form of a tag is used as it is.
+ *
+ * @throws TypeError for characters that RFC 9110 section 8.8.3 does not allow between the quotes (quotes, spaces,
+ * control characters), for non-ASCII ones, which Node would send as Latin-1, and for the empty
+ *   string
+ */
+export function formatEtag(opaque: string, weak = false): string {
+  const isTag = ENTITY_TAG.test(opaque)
+  if (!isTag && !OPAQUE.test(opaque)) {
+    throw optionError('an ETag', 'visible ASCII characters without quotes', opaque)
+  }
+  const tag = isTag ? opaque : `"${opaque}"`
+  return weak && !isWeak(tag) ? `W/${tag}` : tag
+}
+
+/**
+ * Whether a list of entity tags, the value of If-Match or If-None-Match, names the current representation
+ * (RFC 9110 sections 8.8.3.2, 13.1.1 and 13.1.2); `*` matches any. A tag without quotes is tolerated, because
+ * some clients drop them. One pass, because the client controls the list's length.
+ */
+export function etagMatches(
+  list: string,
+  { etag, lastModified }: Validators,
+  comparison: 'strong' | 'weak'
+): boolean {
+  if (list === '*') return etag !== undefined || lastModified !== undefined
+  const isStrong = comparison === 'strong'
+  if (etag === undefined || (isStrong && isWeak(etag))) return false
+  const opaque = opaqueOf(etag)
+  const members = list.includes(',') ? (list.match(MEMBERS) ?? []) : [list]
+  return members.some(text => {
+    const member = text.trim()
+    const tag = opaqueOf(member)
+    if (tag === '' || (isStrong && isWeak(member))) return false
+    return tag === opaque || `"${tag}"` === opaque
+  })
+}
+
+function isWeak(tag: string): boolean {
+  return tag.startsWith('W/')
+}
+
+function opaqueOf(tag: string): string {
+  return isWeak(tag) ? tag.slice(2) : tag
+}
+
+// HTTP dates
+
+const DAYS = 'Mon|Tue|Wed|Thu|Fri|Sat|Sun'
+const LONG_DAYS = 'Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday'
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+const MONTH = `(?<month>${MONTHS.join('|')})`
+// A leap second is :60.
+const TIME = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d):(?<second>[0-5]\d|60)`
+
+// The day name is redundant, so only its form is checked: "recipients of timestamp values are
+// encouraged to be robust in parsing".
+const FORMATS = [
+  String.raw`(?:${DAYS}), (?<day>\d\d) ${MONTH} (?<year>\d{4}) ${TIME} GMT`,
+  String.raw`(?:${LONG_DAYS}), (?<day>\d\d)-${MONTH}-(?<year>\d\d) ${TIME} GMT`,
+  String.raw`(?:${DAYS}) ${MONTH} (?<day>[ \d]\d) ${TIME} (?<year>\d{4})`
+].map(format => new RegExp(`^${format}$`))
+
+const EARLIEST = Date.parse('0000-01-01T00:00:00Z')
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * Formats a time as an IMF-fixdate, `Thu, 01 Jan 1970 00:00:00 GMT`, truncated to whole seconds.
+ *
+ * @throws TypeError for NaN and for a year of more than four digits
+ */
+export function formatHttpDate(milliseconds: number): string {
+  if (milliseconds >= EARLIEST && milliseconds <= LATEST) {
+    return new Date(milliseconds).toUTCString()
+  }
+  throw new TypeError(`an HTTP date must be in the years 0000 to 9999, got ${milliseconds}`)
+}
+
+/**
+ * The time of an HTTP date in any of the three formats, in milliseconds, always as GMT. `undefined` for
+ * everything else: a recipient ignores an invalid date.
+ */
+export function parseHttpDate(text: string, now = Date.now()): number | undefined {
+  const parts = FORMATS.map(format => format.exec(text)?.groups).find(groups => groups)
+  if (!parts) return undefined
+  const { year = '', month = '', day, hour, minute, second } = parts
+  // RFC 850's two digits: a year that is "more than 50 years in the future" is the last one in the past.
+  const last = new Date(now).getUTCFullYear() + 50
+  const fullYear = year.length === 2 ? last - ((last - Number(year)) % 100) : Number(year)
+  // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
+  const date = new Date(0)
+  date.setUTCFullYear(fullYear, MONTHS.indexOf(month), Number(day))
+  // A day that its month does not have.
+  if (date.getUTCDate() !== Number(day)) return undefined
+  return date.setUTCHours(Number(hour), Number(minute), Number(second))
+}
