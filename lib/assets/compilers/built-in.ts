@@ -1,10 +1,26 @@
 // The built-in compilers, from optional peer dependencies. Each, with our file for it, is loaded when the first
 // source needs it; to add one, add a file and a row here.
-import { basename, dirname } from 'node:path'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
 import type * as Esbuild from 'esbuild'
 import type * as Sass from 'sass'
-import type { BuiltInCompiler, Compiler } from './compiler.ts'
+import { AssetError } from '../../errors.ts'
+import { errorCode, statOf } from '../../files/disk.ts'
+import {
+  nodeModulesFrom,
+  type Compiler,
+  type CompilerInput,
+  type CompilerOutput
+} from './compiler.ts'
 import type { LessModule } from './less.ts'
+
+interface BuiltInCompiler extends Pick<Compiler, 'target'> {
+  readonly extensions: string
+  /** The packages that can compile it; the first that is installed is used. */
+  readonly peers: readonly string[]
+  /** @param peer the package that was loaded */
+  readonly compile: (input: CompilerInput, peer: unknown) => Promise<CompilerOutput>
+}
 
 const sass = (extensions: string, syntax: Sass.Syntax): BuiltInCompiler => ({
   extensions,
@@ -42,7 +58,6 @@ export function withPeer({ extensions, target, peers, compile }: BuiltInCompiler
     extensions,
     target,
     compile: async input => {
-      const { loadPeer } = await import('./load-peer.ts')
       const nodeModules = input.loadPaths.find(path => basename(path) === 'node_modules')
       return compile(input, await loadPeer(peers, input.path, nodeModules && dirname(nodeModules)))
     }
@@ -57,3 +72,57 @@ export function isBuiltIn(compiler: Compiler): boolean {
 
 /** The packages that these compilers load. */
 export const PEERS = [...new Set(TABLE.flatMap(({ peers }) => peers))]
+
+/** By project and names. One that is replaced needs a restart, as Node's own modules do. */
+const loaded = new Map<string, object>()
+
+/**
+ * Loads the first installed package of several.
+ * @param purpose what needs it: the path of a source
+ * @param from the project directory, searched before this package's own, which may be linked into it
+ * @throws AssetError with the install command when none is installed
+ */
+export async function loadPeer(
+  names: readonly string[],
+  purpose: string,
+  from = process.cwd()
+): Promise<unknown> {
+  const key = JSON.stringify([from, ...names])
+  const known = loaded.get(key)
+  if (known) return known
+  // Undefined in a CommonJS bundle.
+  const here = import.meta.dirname as string | undefined
+  for (const name of names) {
+    for (const base of [from, here ?? from]) {
+      const require = createRequire(join(base, 'peer.js'))
+      if (!(await isInstalled(name, base, require))) continue
+      const peer = require(name) as { readonly default?: object }
+      loaded.set(key, peer.default ?? peer)
+      return loaded.get(key)
+    }
+  }
+  const last = names.at(-1)
+  throw new AssetError(
+    'compiler-missing',
+    `${purpose} needs ${last}, which is not installed: npm install --save-dev ${last}`
+  )
+}
+
+/**
+ * A package that is being installed works as soon as it is complete: `require` is called only once its
+ * package.json exists, because Node caches a package found without one as broken; and `require`, unlike
+ * `import`, does not cache a failure.
+ */
+async function isInstalled(name: string, base: string, require: NodeRequire): Promise<boolean> {
+  for (const folder of nodeModulesFrom(base)) {
+    if (await statOf(join(folder, name, 'package.json'))) return true
+  }
+  // Yarn's Plug'n'Play resolves packages without `node_modules`.
+  if (process.versions['pnp'] === undefined) return false
+  try {
+    return Boolean(require.resolve(name))
+  } catch (error) {
+    if (errorCode(error) === 'MODULE_NOT_FOUND') return false
+    throw error
+  }
+}

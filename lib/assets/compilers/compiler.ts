@@ -50,16 +50,6 @@ export interface Compiler {
   readonly compile: (input: CompilerInput) => CompilerOutput | Promise<CompilerOutput>
 }
 
-/** A row of the table of built-in compilers, each an optional peer dependency. */
-export interface BuiltInCompiler {
-  readonly extensions: string
-  readonly target: string
-  /** The packages that can compile it; the first that is installed is used. */
-  readonly peers: readonly string[]
-  /** @param peer the package that was loaded */
-  readonly compile: (input: CompilerInput, peer: unknown) => Promise<CompilerOutput>
-}
-
 export function withDot(extension: string): string {
   return extension.startsWith('.') ? extension : `.${extension}`
 }

@@ -45,7 +45,15 @@ for (const [extension, code, place, reason, excerpt] of [
     t.false(text.includes(site.root))
     t.is(site.read(`/public${url}`), undefined)
     t.is(site.errors.length, 1)
-    t.true(site.errors[0] instanceof CompileError)
+    const [error] = site.errors
+    t.true(error instanceof CompileError)
+    t.is(
+      error?.stack,
+      `CompileError: ${error?.message}`,
+      'as Koa logs it: no frames of any library'
+    )
+    t.notRegex(inspect(error), /^\s+at /m, 'as console.error logs it, with its cause')
+    t.truthy(error?.cause)
 
     const html = await site.ask(url, BROWSER)
     t.is(html.headers['content-type'], 'text/html; charset=utf-8')
@@ -134,44 +142,45 @@ for (const env of OUTSIDE) {
   })
 }
 
-test('a compiler that throws a string, nothing, or an object is named with its source', async t => {
-  for (const [thrown, shown] of [
-    ['no luck', "'no luck'"],
-    [undefined, 'undefined'],
-    [{ odd: true }, '{ odd: true }'],
-    [new TypeError('a bug'), 'a bug']
+const thrown = (error: unknown) => () => {
+  throw error
+}
+
+test('whatever a compiler throws, or returns by mistake, is reported with its source', async t => {
+  const wrong = 'the compiler for .x must return { code, dependencies }, got'
+  for (const [compile, reason] of [
+    [thrown('no luck'), "'no luck'"],
+    [thrown(undefined), 'undefined'],
+    [thrown({ odd: true }), '{ odd: true }'],
+    [thrown(new TypeError('a bug')), 'a bug'],
+    [() => undefined, `${wrong} undefined`],
+    [() => null, `${wrong} null`],
+    [() => 'css', `${wrong} 'css'`],
+    [() => ({ code: 42 }), `${wrong} { code: 42 }`],
+    [() => ({ code: '', dependencies: 'a' }), `${wrong} { code: '', dependencies: 'a' }`],
+    [() => ({ code: '', dependencies: [1] }), `${wrong} { code: '', dependencies: [Array] }`]
   ] as const) {
-    const compile = () => {
-      throw thrown
-    }
-    const compilers = [{ extensions: '.x', target: '.css', compile }]
+    const compilers = [{ extensions: '.x', target: '.css', compile: compile as never }]
     const site = await makeSite(t, { 'css/a.css.x': '', 'css/b.css': 'b{}' }, { compilers })
     const { status, text } = await site.ask('/assets/a.css')
     t.is(status, 500)
-    t.is(text, `This source does not compile\n\napps/web/assets/css/a.css.x\n\n${shown}\n`)
+    t.is(text, `This source does not compile\n\napps/web/assets/css/a.css.x\n\n${reason}\n`)
     t.is((await site.ask('/assets/b.css')).status, 200)
   }
 })
 
-test('a compiler that returns nothing, or something else, gets an error that says what it must return', async t => {
-  for (const [returned, shown] of [
-    [undefined, 'undefined'],
-    [null, 'null'],
-    ['css', "'css'"],
-    [{ code: 42 }, '{ code: 42 }'],
-    [{ code: '', dependencies: 'a' }, "{ code: '', dependencies: 'a' }"],
-    [{ code: '', dependencies: [1] }, "{ code: '', dependencies: [Array] }"]
+test("what a user's own compiler says of a source has no stack frames, a bug in it has its own", async t => {
+  for (const [error, frames] of [
+    [new Error('unexpected token'), false],
+    [new TypeError('x is not a function'), true]
   ] as const) {
-    const compile = (() => returned) as never
-    const compilers = [{ extensions: '.x', target: '.css', compile }]
+    const compilers = [{ extensions: '.x', target: '.css', compile: thrown(error) }]
     const site = await makeSite(t, { 'css/a.css.x': '' }, { compilers })
-    const { status, text } = await site.ask('/assets/a.css')
-    t.is(status, 500)
-    t.is(
-      text,
-      'This source does not compile\n\napps/web/assets/css/a.css.x\n\n' +
-        `the compiler for .x must return { code, dependencies }, got ${shown}\n`
-    )
+    await site.ask('/assets/a.css')
+    const { message, stack = '' } = site.errors[0] ?? {}
+    t.true(stack.startsWith(`CompileError: ${message}`))
+    t.is(stack.includes('compile-errors.spec.ts'), frames, stack)
+    t.is(/^\s+at /m.test(stack), frames)
   }
 })
 
@@ -203,42 +212,6 @@ test('a project at the root of the file system has its paths shown whole', async
     'This source does not compile\n\napps/web/a.css.scss:1\n\nbad\n'
   )
 })
-
-for (const [extension, code] of [
-  ['css.scss', 'a {\n  color: $nowhere;\n}\n'],
-  ['css.less', 'a {\n  color: @nowhere;\n}\n'],
-  ['js.ts', 'let a = 1\nlet b = ;\n']
-] as const) {
-  test(`a mistake in a ${extension} file is logged without stack frames of any library`, async t => {
-    const site = await makeSite(t, { [`code/app.${extension}`]: code })
-    await site.ask(`/assets/app.${extension.replace(/\.[a-z]+$/, '')}`)
-    const [error] = site.errors
-    t.is(error?.stack, `CompileError: ${error?.message}`, 'as Koa logs it')
-    t.notRegex(inspect(error), /^\s+at /m, 'as console.error logs it, with its cause')
-    t.truthy(error?.cause)
-  })
-}
-
-test("what a user's own compiler says of a source has no stack frames, a bug in it has its own", async t => {
-  for (const [thrown, frames] of [
-    [() => new Error('unexpected token'), false],
-    [() => new TypeError('x is not a function'), true]
-  ] as const) {
-    const compilers = [{ extensions: '.x', target: '.css', compile: throwing(thrown) }]
-    const site = await makeSite(t, { 'css/a.css.x': '' }, { compilers })
-    await site.ask('/assets/a.css')
-    const { message, stack = '' } = site.errors[0] ?? {}
-    t.true(stack.startsWith(`CompileError: ${message}`))
-    t.is(stack.includes('compile-errors.spec.ts'), frames, stack)
-    t.is(/^\s+at /m.test(stack), frames)
-  }
-})
-
-function throwing(make: () => Error) {
-  return () => {
-    throw make()
-  }
-}
 
 test('an error for a name that a helper cannot find still tells which view asked', t => {
   const error = new AssetError('asset-unknown', 'nope.css is not in the manifest')

@@ -1,5 +1,5 @@
 // Smaller files in production, and source maps that point to the original source.
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInThisContext } from 'node:vm'
 import { encode } from '@jridgewell/sourcemap-codec'
@@ -7,7 +7,6 @@ import test from 'ava'
 import { precompile } from '../../../lib/assets/building/precompile.ts'
 import { PrecompileError } from '../../../lib/errors.ts'
 import { verify } from '../../../lib/assets/inspecting/verify.ts'
-import { loadPeer } from '../../../lib/assets/compilers/load-peer.ts'
 import { findReferences, replaceReferences } from '../../../lib/assets/references/references.ts'
 import { shiftInlineMap, shiftMap } from '../../../lib/assets/rendering/shift-map.ts'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
@@ -27,7 +26,6 @@ import {
 } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
 import { readMapped } from '../../support/source-map.ts'
-import { untilSettled } from '../../support/until.ts'
 import { withDigest } from '../../support/digest.ts'
 
 async function minify(options: KoaAssetsOptions) {
@@ -66,25 +64,18 @@ test('stylesheets and scripts get smaller where esbuild is there; with minify: f
 })
 
 test('the option minify is layered as others are, and the argument overrides it', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/a.css': CSS,
-    'apps/admin/assets/a.css': CSS
-  })
-  const small = /^\.a\{color:red\}/
-  const isSmall = (path: string) => small.test(readPublic(root, path).toString())
-  const both = () => [isSmall('/assets/a.css'), isSmall('/assets/admin/a.css')]
+  const root = makeProject(t, { 'apps/web/assets/a.css': CSS, 'apps/admin/assets/a.css': CSS })
+  const isSmall = (path: string) => /^\.a\{color:red\}/.test(readPublic(root, path).toString())
   const apps = { web: {}, admin: { minify: false } }
   const configure = { test: { minify: true } }
-  await precompile({ root, apps, configure, env: 'test' })
-  t.deepEqual(both(), [true, false])
-  await precompile({ root, apps, configure })
-  t.deepEqual(both(), [true, false])
-  await precompile({ root, apps, configure, env: 'test' }, { minify: false })
-  t.deepEqual(both(), [false, false])
-  await precompile({ root, apps }, { minify: true })
-  t.deepEqual(both(), [true, true])
-  await precompile({ root, apps, minify: true })
-  t.deepEqual(both(), [true, false])
+  for (const [options, argument, web, admin] of [
+    [{ apps, configure, env: 'test' }, {}, true, false],
+    [{ apps, configure, env: 'test' }, { minify: false }, false, false],
+    [{ apps }, { minify: true }, true, true]
+  ] as const) {
+    await precompile({ root, ...options }, argument)
+    t.deepEqual([isSmall('/assets/a.css'), isSmall('/assets/admin/a.css')], [web, admin])
+  }
   await t.throwsAsync(() => precompile({ root, minify: 'yes' as never }), {
     instanceOf: TypeError,
     message: "minify must be true or false, got 'yes'"
@@ -108,26 +99,19 @@ test('a map is an asset: in the manifest, under both names, compressed, named by
   t.deepEqual((await verify({ root })).problems, [])
 })
 
-for (const [extension, other, files] of [
-  ['css.scss', '_part.scss', { '_part.scss': '// part\n\n.part { color: green; }\n' }],
-  ['css.less', 'lib/part.less', { 'lib/part.less': '// part\n\n.part { color: green; }\n' }]
+for (const [extension, word, part] of [
+  ['css.scss', '@use "../lib/part";', 'lib/_part.scss'],
+  ['css.less', '@import "../lib/part.less";', 'lib/part.less']
 ] as const) {
   test(`a place in minified CSS leads to its line in .${extension} and in what that imports`, async t => {
-    const word = extension === 'css.scss' ? '@use "part";' : '@import "../lib/part.less";'
     const nested = '\n\n// Nested.\n.card {\n  width: 1px;\n\n  .title { outline: 7px; }\n}\n'
-    const folder = extension === 'css.scss' ? '' : 'main/'
-    const name = `${folder}app.${extension}`
-    const placedFiles = Object.fromEntries(
-      Object.entries({ [name]: word + nested, ...files }).map(([path, text]) => [
-        `stylesheets/${path}`,
-        text
-      ])
-    )
-    const { root } = await makeMinified(t, placedFiles)
-    const { origin, map } = readMapped(root, `/assets/${folder}app.css`)
-    t.like(origin('outline'), { source: `app.${extension}`, line: 7 })
-    t.is(origin('outline').code, 'outline: 7px; }')
-    t.like(origin('.part'), { source: folder ? `../${other}` : other, line: 3 })
+    const { root } = await makeMinified(t, {
+      [`stylesheets/main/app.${extension}`]: word + nested,
+      [`stylesheets/${part}`]: '// part\n\n.part { color: green; }\n'
+    })
+    const { origin, map } = readMapped(root, '/assets/main/app.css')
+    t.like(origin('outline'), { source: `app.${extension}`, line: 7, code: 'outline: 7px; }' })
+    t.like(origin('.part'), { source: `../${part}`, line: 3 })
     t.false(JSON.stringify(map).includes(root))
   })
 }
@@ -186,15 +170,6 @@ test('the values of properties that esbuild merges lead to where they were writt
   }
 })
 
-test('references in Sass keep the map right as well', async t => {
-  const scss =
-    '.a { background: url(logo.png); b { color: red } }\n.c { background: url("logo.png"); display: block }\n'
-  const { root } = await makeMinified(t, { 'stylesheets/app.css.scss': scss, 'logo.png': 'logo' })
-  const { origin } = readMapped(root, '/assets/app.css')
-  t.like(origin('color'), { line: 1, code: 'color: red } }' })
-  t.like(origin('display'), { line: 2, code: 'display: block }' })
-})
-
 // Line 1 of the text is line 3 of its source.
 const MAP = JSON.stringify({
   version: 3,
@@ -225,14 +200,6 @@ test('a linked or inline source map is continued', async t => {
     t.is(text.match(/sourceMappingURL/g)?.length, 1)
   }
   t.is(readPublic(root, '/assets/aside-of.js.map').toString(), MAP)
-})
-
-test('a linked map that is edited is read again', async t => {
-  const root = makeProject(t, { ...placed({ 'a.js': `${BUILT}a.js.map\n`, 'a.js.map': MAP }) })
-  await minify({ root })
-  writeFiles(root, placed({ 'a.js.map': MAP.replace('AAEA', 'AACA') }))
-  await minify({ root })
-  t.is(readMapped(root, '/assets/a.js').origin('function').line, 2)
 })
 
 test('a minified file is left as it is, and keeps its own map', async t => {
@@ -303,29 +270,6 @@ test('repeated runs and runs in another directory produce identical bytes, cycle
   }
 })
 
-test('runs with and without minify do not share files', async t => {
-  const root = makeProject(t, placed(MIXED))
-  writeFiles(root, { 'node_modules/.keep': '' })
-  await minify({ root })
-  const minified = snapshot(join(root, 'public'))
-  await minify({ root })
-  t.deepEqual(snapshot(join(root, 'public')), minified)
-  await precompile({ root, minify: false })
-  t.is(readPublic(root, '/assets/plain.js').toString(), JS)
-  await minify({ root })
-  for (const [path, digest] of minified)
-    t.is(snapshot(join(root, 'public')).get(path), digest, path)
-})
-
-test('without esbuild the error shows how to install it', async t => {
-  const names = ['esbuild-is-not-installed']
-  await t.throwsAsync(() => loadPeer(names, 'minifying', import.meta.dirname), {
-    code: 'compiler-missing',
-    message:
-      'minifying needs esbuild-is-not-installed, which is not installed: npm install --save-dev esbuild-is-not-installed'
-  })
-})
-
 test('syntax errors are reported with their places, and nothing is published', async t => {
   const root = makeProject(t, placed({ 'good.js': JS }))
   await minify({ root })
@@ -365,13 +309,9 @@ test('by default a source that esbuild cannot parse is published as it is, with 
   t.is(readPublic(root, '/assets/bad.js').toString(), bad)
 })
 
-test('a warning of esbuild is reported with its place, on every run', async t => {
-  const root = makeProject(t, placed({ 'hack.css': 'a {\n  *zoom: 1;\n}\n' }))
-  writeFiles(root, { 'node_modules/.keep': '' })
-  for (let round = 0; round < 2; round++) {
-    const { warnings } = await minify({ root })
-    t.deepEqual(warnings, ['apps/web/assets/hack.css:2:3: Expected identifier but found "*"'])
-  }
+test('a warning of esbuild is reported with its place', async t => {
+  const { root, warnings } = await makeMinified(t, { 'hack.css': 'a {\n  *zoom: 1;\n}\n' })
+  t.deepEqual(warnings, ['apps/web/assets/hack.css:2:3: Expected identifier but found "*"'])
   t.regex(readPublic(root, '/assets/hack.css').toString(), /^a\{\*zoom: 1\}/)
 })
 
@@ -381,37 +321,6 @@ test('a missing reference of a minified stylesheet is reported with its line in 
   const error = await t.throwsAsync(() => minify({ root }))
   t.regex(error?.message ?? '', /apps\/web\/assets\/app\.css:3:19 refers to gone\.png/)
 })
-
-for (const folder of ['js', 'maps']) {
-  test(`CMP-06a a source map that is added to ${folder}/ later is used by the second precompile`, async t => {
-    const root = makeProject(t, {
-      ...placed({
-        'js/app.js': 'go( 1 );\n//# sourceMappingURL=app.js.map',
-        'maps/other.txt': ''
-      }),
-      'node_modules/.keep': ''
-    })
-    await untilSettled()
-    await minify({ root })
-    const map = {
-      version: 3,
-      sources: ['written.ts'],
-      sourcesContent: ['go(1 as number)'],
-      names: [],
-      mappings: 'AAAA'
-    }
-    writeFiles(root, placed({ [`${folder}/app.js.map`]: JSON.stringify(map) }))
-    await minify({ root })
-    const remembered = snapshot(join(root, 'public'))
-    t.true(readPublic(root, '/assets/app.js.map').toString().includes('written.ts'))
-    rmSync(join(root, 'public'), { recursive: true })
-    rmSync(join(root, 'node_modules'), { recursive: true })
-    await minify({ root })
-    for (const [path, digest] of snapshot(join(root, 'public'))) {
-      t.is(remembered.get(path), digest, path)
-    }
-  })
-}
 
 const LONGER = '/assets/images/a-0123456789abcdef0123456789abcdef.png'
 
