@@ -97,10 +97,11 @@ export class CompileError extends AssetError {
 /** Lists every error of a precompile; nothing was published. `code` is `precompile-failed`. */
 export class PrecompileError extends AssetError {
   override name = 'PrecompileError'
-  /** In the order of URL paths. */
+  /** In the order of URL paths; that of a source which several apps share is there once. */
   readonly problems: readonly AssetError[]
 
-  constructor(problems: readonly AssetError[]) {
+  constructor(all: readonly AssetError[]) {
+    const problems = [...new Map(all.map(problem => [problem.message, problem])).values()]
     const list = problems.map(problem => `\n- ${problem.message}`).join('')
     const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
     super('precompile-failed', `Precompile failed with ${errors}; nothing was published${list}`)

@@ -6,7 +6,7 @@ import { Development } from './assets/context/development.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { respondByVite, respondWithPage, viteAt } from './assets/context/pages.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
-import { noticesAtStart } from './assets/inspecting/start-notices.ts'
+import { noticesAtStart, printOverview } from './assets/inspecting/at-start.ts'
 import { Pipeline } from './assets/pipeline.ts'
 import { fallbackFor, type Fallback } from './assets/serving/directories/fallback.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
@@ -130,7 +130,6 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
 async function beginDevelopment(pipeline: Pipeline, options?: KoaAssetsOptions): Promise<void> {
   const { settings } = pipeline
   await pipeline.loading
-  const { printOverview } = await import('./assets/inspecting/overview.ts')
   printOverview(settings, options)
   if (!statIfThere(settings.nameTypes)) return
   await pipeline.load()

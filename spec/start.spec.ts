@@ -87,7 +87,7 @@ const PART = [
   'assets/building/on-request/app-files.ts',
   'assets/compilers/built-in.ts',
   'assets/compilers/compiler.ts',
-  'assets/inspecting/start-notices.ts',
+  'assets/inspecting/at-start.ts',
   'assets/sources/third-party.ts'
 ]
 const NONE = /^assets\/(?:development|packages|references|releases|rendering)\/|^files\/writing\//

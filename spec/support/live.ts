@@ -19,9 +19,10 @@ export interface Tab {
   readonly close: () => void
 }
 
-/** @param query `use=…&age=…` */
+/** @param query `use=…,…&age=…` */
 export async function openTab(t: ExecutionContext, port: number, query = ''): Promise<Tab> {
-  const asking = request({ host: '127.0.0.1', port, path: `/assets/-/live?${query}`, agent: false })
+  const lines = query.replaceAll(',', '%0A')
+  const asking = request({ host: '127.0.0.1', port, path: `/assets/-/live?${lines}`, agent: false })
   const all: Told[] = []
   const close = () => {
     asking.destroy()

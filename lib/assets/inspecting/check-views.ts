@@ -142,8 +142,8 @@ async function ownNames(options: KoaAssetsOptions, settings: Settings) {
 /** Files that match a glob, relative to the root; folders of packages and hidden ones only if it begins there. */
 async function filesOf(root: string, given: string): Promise<string[]> {
   const glob = given.startsWith('/') ? relative(root, given) : given.replace(/^(?:\.\/)+/, '')
-  const segments = glob.split('/').slice(0, -1)
-  const magic = segments.findIndex(segment => /[*?[\]{}()!+@\\]/.test(segment))
+  // The folders before the first name with a pattern.
+  const [base = ''] = /^(?:[^*?[\]{}()!+@\\/]+\/)*/.exec(glob) ?? []
   const matches = matcherOf([glob])
   const walk = async (folder: string): Promise<string[]> => {
     const entries = (await ifThere(readdir(resolve(root, folder), { withFileTypes: true }))) ?? []
@@ -156,5 +156,5 @@ async function filesOf(root: string, given: string): Promise<string[]> {
     })
     return found.flat()
   }
-  return walk(segments.slice(0, magic === -1 ? segments.length : magic).join('/'))
+  return walk(base)
 }

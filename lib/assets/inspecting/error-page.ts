@@ -7,7 +7,34 @@ import { escapeHtml } from '../views/html.ts'
 import type { Settings } from '../settings/settings.ts'
 import { thirdParty } from '../sources/third-party.ts'
 
-/** A part that does not apply is an empty string. */
+/** @param type of the response */
+export async function errorPage(
+  error: AssetError,
+  settings: Settings,
+  type: 'html' | 'text'
+): Promise<string> {
+  const report = await errorReport(error, settings)
+  if (type === 'text') return `${Object.values(report).filter(Boolean).join('\n\n')}\n`
+  const [title, location, reason, excerpt] = Object.values(report).map(escapeHtml)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>${title}</title>
+<style>
+  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
+  h1 { font-size: 1.25rem; color: #c33 }
+  pre { padding: 1rem; overflow: auto; background: #8882; border-left: .25rem solid #c33 }
+</style>
+<h1>${title}</h1>
+${location && `<p><strong><code>${location}</code></strong></p>`}
+<p>${reason}</p>
+${excerpt && `<pre>${excerpt}</pre>`}
+<p>Fix the error and reload.</p>
+</html>
+`
+}
+
+/** In the order in which it is read; a part that does not apply is an empty string. */
 export interface ErrorReport {
   readonly title: string
   /** `apps/web/assets/stylesheets/app.css.scss:3:7` */
@@ -15,15 +42,6 @@ export interface ErrorReport {
   readonly reason: string
   /** The faulty line with its number, and a caret below it. */
   readonly excerpt: string
-}
-
-export async function errorPage(
-  error: AssetError,
-  settings: Settings,
-  type: 'html' | 'text'
-): Promise<string> {
-  const report = await errorReport(error, settings)
-  return type === 'html' ? asHtml(report) : asText(report)
 }
 
 /** Contains no absolute path: files of the project are named relative to its root. */
@@ -34,11 +52,9 @@ export async function errorReport(error: AssetError, settings: Settings): Promis
     return { title: 'This asset cannot be published', location: '', reason, excerpt: '' }
   }
   const { file, line, column, excerpt = '' } = error.location
-  const shown = show(file)
+  let place = show(file)
   // A package may be located above the project.
-  const place = isAbsolute(shown)
-    ? relative(await realOf(settings.root), await realOf(file))
-    : shown
+  if (isAbsolute(place)) place = relative(await realOf(settings.root), await realOf(file))
   return {
     title: 'This source does not compile',
     location: [place, line, column].filter(part => part !== undefined).join(':'),
@@ -63,10 +79,10 @@ function numbered(excerpt: string, line: number | undefined, column: number | un
 async function shortener({ root, apps }: Settings): Promise<(text: string) => string> {
   const names = new Map<string, string>()
   const sources = apps.flatMap(app => app.sources.map(({ dir }) => dir))
-  for (const directory of new Set([root, ...sources, ...thirdParty])) {
+  for (const directory of [root, ...sources, ...thirdParty]) {
     const name = isInside(root, directory) ? relative(root, directory) : basename(directory)
     for (const path of [directory, await realOf(directory)]) {
-      for (const spelled of [path, pathToFileURL(path).pathname]) names.set(spelled, name)
+      names.set(path, name).set(pathToFileURL(path).pathname, name)
     }
   }
   names.delete(sep)
@@ -83,28 +99,4 @@ async function shortener({ root, apps }: Settings): Promise<(text: string) => st
 
 async function realOf(path: string): Promise<string> {
   return (await realpathOf(path)) ?? path
-}
-
-function asText({ title, location, reason, excerpt }: ErrorReport): string {
-  return [title, location, reason, excerpt].filter(part => part !== '').join('\n\n') + '\n'
-}
-
-function asHtml({ title, location, reason, excerpt }: ErrorReport): string {
-  const [heading, where, why, code] = [title, location, reason, excerpt].map(escapeHtml)
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>${heading}</title>
-<style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
-  h1 { font-size: 1.25rem; color: #c33 }
-  pre { padding: 1rem; overflow: auto; background: #8882; border-left: .25rem solid #c33 }
-</style>
-<h1>${heading}</h1>
-${where ? `<p><strong><code>${where}</code></strong></p>` : ''}
-<p>${why}</p>
-${code ? `<pre>${code}</pre>` : ''}
-<p>Fix the error and reload.</p>
-</html>
-`
 }

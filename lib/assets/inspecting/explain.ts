@@ -10,14 +10,12 @@ import { isManifest, isOurs, locate, rawPath, type Wanted } from '../serving/req
 import { assetPath } from '../settings/app-settings.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { publicFile } from '../settings/public-directory.ts'
-import { settle, type Settings } from '../settings/settings.ts'
-import type { Source } from '../sources/catalog.ts'
+import { settle, type AppSettings, type Settings } from '../settings/settings.ts'
 import { adviseOn } from '../sources/missing-name.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { fileNamed, mountsFinding } from './explain-mounts.ts'
-import { listMounts, type ListedMount } from './list-mounts.ts'
+import { fileNamed, listMounts, mountsFinding, type ListedMount } from './list-mounts.ts'
 
 /** One step from the path to the response. */
 export interface Step {
@@ -57,8 +55,7 @@ export interface Explanation {
  * @throws TypeError for a wrong option
  */
 export async function explain(asked: string, options: KoaAssetsOptions = {}): Promise<Explanation> {
-  const pipeline = new Pipeline(settle(options), () => undefined)
-  return explainBy(pipeline, asked)
+  return explainBy(new Pipeline(settle(options), () => undefined), asked)
 }
 
 /** The same in a running process. */
@@ -69,26 +66,22 @@ export async function explainBy(pipeline: Pipeline, asked: string): Promise<Expl
   const path = await pathIn(pipeline, asked, listed)
   const wanted = locate(path, settings)
   const steps = [settingsStep(pipeline), pathStep(path, settings)]
-  if (listed.length > 0) steps.push(step('mounts', ...mountsFinding(settings, path, listed)))
+  if (listed.length > 0) {
+    steps.push({ subject: 'mounts', ...mountsFinding(settings, path, listed) })
+  }
   if (typeof wanted !== 'object') {
     const outcome = wanted ? '400 Bad Request: the path cannot be decoded' : goesOn(settings, path)
     return { path, steps, outcome, isFound: false, representations: [] }
   }
-  steps.push(...appStep(settings, wanted))
-  const { app, name } = wanted
-  const isPublic = app === settings.publicApp
-  const sourced = isPublic ? name : await sourcedNameIn(pipeline.sources, app, name)
-  const plain = sourced ?? splitFingerprint(name)?.name ?? name
-  const source = isPublic
-    ? undefined
-    : await findSource(pipeline, { ...wanted, name: plain }, steps)
-  const { outcome, ...found } = await findFile(pipeline, wanted, steps, source && plain)
+  if (settings.apps.length > 0) steps.push(appStep(settings, wanted))
+  const own = wanted.app === settings.publicApp ? undefined : await findSource(pipeline, wanted)
+  const { outcome, file, ...found } = await findFile(pipeline, wanted, own?.sourced)
   return {
     path,
-    steps,
+    steps: [...steps, ...(own?.steps ?? []), file],
     outcome: settings.serve ? outcome : `with serving on: ${outcome}`,
     ...found,
-    source: source && relative(settings.root, source.file)
+    source: own?.source && relative(settings.root, own.source.file)
   }
 }
 
@@ -100,20 +93,13 @@ export function pathOf(asked: string, { apps }: Settings): string {
 }
 
 /** The same, or that of a bundle's file by the name of its source or of an entry. */
-async function pathIn(pipeline: Pipeline, asked: string, listed: readonly ListedMount[]) {
-  const { settings, sources } = pipeline
+async function pathIn({ settings, sources }: Pipeline, asked: string, listed: ListedMount[]) {
   const path = pathOf(asked, settings)
   const bundled = fileNamed(asked, listed)
   const wanted = bundled === undefined ? undefined : locate(path, settings)
-  const isOwn =
-    typeof wanted === 'object' &&
-    wanted.app !== settings.publicApp &&
-    (await sourcedNameIn(sources, wanted.app, wanted.name)) !== undefined
-  return isOwn ? path : (bundled ?? path)
-}
-
-function step(subject: Step['subject'], finding: string, details: readonly string[] = []): Step {
-  return { subject, finding, details }
+  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return bundled ?? path
+  const sourced = await sourcedNameIn(sources, wanted.app, wanted.name)
+  return sourced === undefined ? (bundled ?? path) : path
 }
 
 function settingsStep({ settings, failure }: Pipeline): Step {
@@ -122,47 +108,52 @@ function settingsStep({ settings, failure }: Pipeline): Step {
   const details = [`root: ${root}`]
   if (servesPublic) details.push(`public: ${relative(root, publicDir)}`)
   if (failure) details.push(`koaAssets() throws: ${failure.message}`)
-  return step('settings', `${env}; serving is ${serving}`, details)
+  return { subject: 'settings', finding: `${env}; serving is ${serving}`, details }
 }
 
 function pathStep(path: string, settings: Settings): Step {
   const reason = isManifest(path, settings) ? 'the manifest is never served' : whyNotCanonical(path)
-  return step('path', reason ? `${path} is not an asset path: ${reason}` : `${path} is canonical`)
+  const finding = reason ? `${path} is not an asset path: ${reason}` : `${path} is canonical`
+  return { subject: 'path', finding, details: [] }
 }
 
-function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step[] {
-  if (apps.length === 0) return []
+function appStep({ apps, publicApp, mounts }: Settings, { app }: Wanted): Step {
   const places = mounts.length === 0 ? 'public' : 'a mount or public'
-  const details = apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
-  if (app === publicApp) return [step('app', `none: a file in ${places}, if it exists`, details)]
   const compile = app.compile ? 'compiles on request' : 'does not compile on request'
   const fingerprint = app.fingerprint ? 'fingerprinted names' : 'plain names'
-  return [step('app', `${app.name}: ${compile}, ${fingerprint}`, details)]
+  const isOwn = app !== publicApp
+  return {
+    subject: 'app',
+    finding: isOwn
+      ? `${app.name}: ${compile}, ${fingerprint}`
+      : `none: a file in ${places}, if it exists`,
+    details: apps.map(({ name, urlPrefix }) => `${urlPrefix}/… belongs to the app ${name}`)
+  }
 }
 
-/** The source of a plain name, and what the helpers emit for the name. */
-async function findSource(
-  pipeline: Pipeline,
-  wanted: Wanted,
-  steps: Step[]
-): Promise<Source | undefined> {
+/** The source of a name, with a fingerprint or without, and what the helpers emit for it. */
+async function findSource(pipeline: Pipeline, { app, name: given }: Wanted) {
   const { settings, sources } = pipeline
-  const { app, name } = wanted
+  const sourced = await sourcedNameIn(sources, app, given)
+  const name = sourced ?? splitFingerprint(given)?.name ?? given
   const { source, clash, warning, candidates } = await sources.of(app).explain(name)
   const shown = (path: string) => relative(settings.root, path) || '.'
-  const details = candidates.map(
-    ({ directory, found }) => `${shown(directory)}: ${found.join(', ') || 'no match'}`
-  )
   const missing = warning ?? `no source is published as ${name}`
   const finding = source ? `found ${shown(source.file)}` : missing
   const advice = clash ?? warning ?? (source ? undefined : await adviseOn(sources, app, name))
+  const details = candidates.map(
+    ({ directory, found }) => `${shown(directory)}: ${found.join(', ') || 'no match'}`
+  )
   if (advice !== undefined && advice !== finding) details.push(advice)
-  const helpers = helpersFinding(pipeline, { ...wanted, name: source?.name ?? name })
-  steps.push(step('sources', finding, details), step('helpers', helpers))
-  return source
+  const emitted = helpersFinding(pipeline, app, source?.name ?? name)
+  const steps: Step[] = [
+    { subject: 'sources', finding, details },
+    { subject: 'helpers', finding: emitted, details: [] }
+  ]
+  return { source, sourced: source && name, steps }
 }
 
-function helpersFinding(pipeline: Pipeline, { app, name }: Wanted): string {
+function helpersFinding(pipeline: Pipeline, app: AppSettings, name: string): string {
   const manifest = pipeline.manifestOf(app)
   if (!app.fingerprint) return `emit ${encodePath(assetPath(app, name))}`
   if (!manifest) return `fail: ${pipeline.failure?.message}`
@@ -177,39 +168,35 @@ function helpersFinding(pipeline: Pipeline, { app, name }: Wanted): string {
 }
 
 /** @param sourced the plain name, if it has a source */
-async function findFile(
-  { settings, directories }: Pipeline,
-  wanted: Wanted,
-  steps: Step[],
-  sourced: string | undefined
-): Promise<Pick<Explanation, 'outcome' | 'isFound' | 'representations'>> {
+async function findFile({ settings, directories }: Pipeline, wanted: Wanted, sourced?: string) {
   const { app, path, name } = wanted
   const mounted = await directories.findInMounts(wanted)
-  const file =
+  const found =
     mounted ?? (settings.servesPublic ? await directories.public.find(wanted) : undefined)
-  const onDisk = file?.representations[0].file ?? ''
-  const representations = (file?.representations ?? []).map(({ coding, size, ok }) => {
+  const representations = (found?.representations ?? []).map(({ coding, size, ok }) => {
     return { coding, size, headers: Object.fromEntries(ok.fields) as Record<string, string> }
   })
-  const finding = file
-    ? `${relative(settings.root, onDisk)} exists`
-    : await whyNoFile(settings, wanted)
-  steps.push(step('file', finding, representations.flatMap(detailsOf)))
+  const file: Step = {
+    subject: 'file',
+    finding: found
+      ? `${relative(settings.root, found.representations[0].file)} exists`
+      : await whyNoFile(settings, wanted),
+    details: representations.flatMap(detailsOf)
+  }
+  const answer = (isFound: boolean, outcome: string) => {
+    return { isFound, outcome, representations, file }
+  }
   if (app.compile && sourced && !mounted && (sourced === name || app.fingerprint)) {
-    const isFound = sourced === name || file !== undefined
-    const unsure = '200 if the source still yields these bytes, otherwise 404'
-    const sure = `200, after publishing its source${file ? ', if that has changed' : ''}`
-    return { isFound, outcome: isFound ? sure : unsure, representations }
+    if (sourced !== name && !found) {
+      return answer(false, '200 if the source still yields these bytes, otherwise 404')
+    }
+    return answer(true, `200, after publishing its source${found ? ', if that has changed' : ''}`)
   }
-  if (file) {
-    const outcome = `200, the file in ${mounted ? 'a mount' : 'public'}`
-    return { isFound: true, outcome, representations }
-  }
-  const isFolder = await directories.hasIndex(wanted)
+  if (found) return answer(true, `200, the file in ${mounted ? 'a mount' : 'public'}`)
+  if (await directories.hasIndex(wanted))
+    return answer(false, `301 to ${path}/, for its index file`)
   const storing = isOurs(path, settings) ? '; a 404 gets Cache-Control: no-store' : ''
-  const onward = goesOn(settings, encodePath(path), storing)
-  const outcome = isFolder ? `301 to ${path}/, for its index file` : onward
-  return { isFound: false, outcome, representations }
+  return answer(false, goesOn(settings, encodePath(path), storing))
 }
 
 const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']

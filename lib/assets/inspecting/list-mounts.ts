@@ -1,14 +1,14 @@
-// Lists the mounts, with the files that their bundlers' manifests name, as they are on disk now.
+// Lists the mounts, with the files that their bundlers' manifests name, as they are on disk now, and tells what
+// they say about a path.
 import { join, relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
-import type { Bundle } from '../bundles/bundle.ts'
 import { addressAt, readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
+import { isMounted, locate } from '../serving/request-path.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
-import { groupBy } from '../building/published-files.ts'
 
 /** A file that a manifest names. */
 export interface MountedFile {
@@ -69,37 +69,70 @@ async function filesOf(
   }
   const bundle = readBundle(read.bytes, { urlPath, dir, manifest })
   const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
-  const { entries, usedBy } = namesByFile(bundle)
+  const uses = Array.from(bundle.entries, ([name, files]) => {
+    const tags = new Set(files.map(({ file }) => file))
+    return { name, tags, all: new Set(bundle.usedBy?.(name)) }
+  })
+  const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
+    uses.filter(test).map(({ name }) => name)
   return inParallel([...bundle.files].toSorted(), CONCURRENCY, async file => ({
     path: addressAt(urlPath, file).path,
     source: sources.get(file),
-    entries: entries.get(file) ?? [],
-    usedBy: (usedBy.get(file) ?? []).filter(name => !entries.get(file)?.includes(name)),
+    entries: namesWhere(({ tags }) => tags.has(file)),
+    usedBy: namesWhere(({ tags, all }) => all.has(file) && !tags.has(file)),
     sizes: await sizesOf(join(dir, withoutQuery(file)))
   }))
 }
 
-function namesByFile({ entries, usedBy }: Bundle) {
-  const names = [...entries.keys()]
-  const inTags = (name: string) => (entries.get(name) ?? []).map(({ file }) => file)
-  const byFile = (filesOf: (name: string) => readonly string[]) => {
-    const pairs = names.flatMap(name => [...new Set(filesOf(name))].map(file => ({ file, name })))
-    return new Map(
-      Array.from(
-        groupBy(pairs, ({ file }) => file),
-        ([file, group]) => [file, group.map(({ name }) => name)]
-      )
-    )
-  }
-  return { entries: byFile(inTags), usedBy: byFile(usedBy ?? (() => [])) }
+async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> {
+  const all = [{ name: 'identity', extension: '' }, ...CODINGS].map(async coding => {
+    const stats = await statOf(file + coding.extension)
+    return stats?.isFile() ? { [coding.name]: Number(stats.size) } : {}
+  })
+  const sizes: Record<string, number> = Object.assign({}, ...(await Promise.all(all)))
+  return 'identity' in sizes ? sizes : {}
 }
 
-async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> {
-  const all = [{ name: 'identity', extension: '' }, ...CODINGS]
-  const sizes = all.map(async ({ name, extension }) => {
-    const stats = await statOf(file + extension)
-    return stats?.isFile() ? ([[name, Number(stats.size)]] as const) : []
+/** The URL path of a bundle's file by the name of its source, or of an entry; undefined for other names. */
+export function fileNamed(name: string, listed: readonly ListedMount[]): string | undefined {
+  const files = listed.flatMap(each => each.files)
+  const found =
+    files.find(({ source }) => source === name) ??
+    files.find(({ entries }) => entries.includes(name))
+  return found?.path
+}
+
+/** In which mounts a path is looked for, and what the manifests say about it. */
+export function mountsFinding(settings: Settings, path: string, listed: readonly ListedMount[]) {
+  const { root, mounts, servesPublic } = settings
+  const wanted = locate(path, settings)
+  const isCovering = mounts.map(each => typeof wanted === 'object' && isMounted(wanted.path, each))
+  const covering = mounts.filter((_, at) => isCovering[at])
+  const places = covering
+    .filter(({ dev }) => dev === undefined)
+    .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
+  if (places.length > 0 && servesPublic) places.push('public')
+  const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
+  const details = mounts.map(({ urlPath, dir, dev, published }) => {
+    const from = dev === undefined ? relative(root, dir) : "the bundler's dev server"
+    return `${urlPath}/…: ${from}${published ? `, except ${published}/…, which the apps publish` : ''}`
   })
-  const found = (await Promise.all(sizes)).flat()
-  return found[0]?.[0] === 'identity' ? Object.fromEntries(found) : {}
+  const told = listed.filter((_, at) => isCovering[at]).flatMap(mount => detailsOf(mount, path))
+  return { finding: places.join(', then ') || without, details: [...details, ...told] }
+}
+
+function detailsOf({ manifest, problem, files }: ListedMount, path: string): string[] {
+  if (problem !== undefined) return [problem]
+  if (manifest === undefined) return []
+  const file = files.find(each => each.path === path)
+  if (!file) return [`${manifest} does not name it`]
+  const { source, entries, usedBy, sizes } = file
+  const details = [`${manifest} names it${source === undefined ? '' : `, made from ${source}`}`]
+  if (!('identity' in sizes)) details.push('it is missing on disk: build again')
+  for (const entry of entries) {
+    const tags = files.filter(each => each.entries.includes(entry))
+    details.push(`the tags of ${entry}: ${tags.map(each => each.path).join(', ')}`)
+  }
+  if (usedBy.length > 0) details.push(`used by ${usedBy.join(', ')}, whose tags do not include it`)
+  return details
 }

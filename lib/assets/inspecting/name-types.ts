@@ -7,25 +7,17 @@ import { reasonOf } from '../../errors.ts'
 import { ifThere, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { warnOnce } from '../../printable.ts'
-import type { Bundles } from '../bundles/bundles.ts'
-import type { Settings } from '../settings/settings.ts'
-import type { Sources } from '../sources/sources.ts'
+import type { Pipeline } from '../pipeline.ts'
 import { mediaType } from '../views/asset-url.ts'
-import { groupBy } from '../building/published-files.ts'
 
 /** What the names are taken from. */
-interface Named {
-  readonly settings: Settings
-  readonly sources: Sources
-  readonly bundles: Bundles
-}
+type Named = Pick<Pipeline, 'settings' | 'sources' | 'bundles'>
 
 /** @returns false when the file has the text already */
 export async function writeNameTypes(named: Named): Promise<boolean> {
   const file = named.settings.nameTypes
   const text = await nameTypes(named)
-  const before = await ifThere(readFile(file, 'utf8'))
-  if (text === before) return false
+  if (text === (await ifThere(readFile(file, 'utf8')))) return false
   await writeAtomically(file, Buffer.from(text), BigInt(Date.now()) * 1_000_000n)
   return true
 }
@@ -59,20 +51,18 @@ async function nameTypes({ settings: { apps }, sources, bundles }: Named): Promi
   })
   const built = bundles.names()
   // In a page, what follows a `?` or a `#` does not belong to the name.
-  const names = [...own, ...built.sources].filter(name => !/[?#]/.test(name))
-  const byKind = groupBy(new Set(names), kindOf)
-  const members = {
-    ...(apps.length > 0 && { apps: literals(apps.map(({ name }) => name)) }),
-    ...Object.fromEntries(
-      KINDS.map(kind => [
-        kind,
-        [...literals(byKind.get(kind) ?? []), ...(built.hasAllSources ? [] : [IN_A_FOLDER])]
-      ])
-    ),
-    ...(!bundles.isEmpty && { entries: built.hasAllEntries ? literals(built.entries) : ['string'] })
-  }
-  const lines = Object.entries(members).map(([kind, types]) => `    ${kind}:${unionOf(types)}\n`)
-  return HEAD + lines.join('') + TAIL
+  const names = new Set([...own, ...built.sources].filter(name => !/[?#]/.test(name)))
+  const members = [
+    ...(apps.length > 0 ? [member('apps', literals(apps.map(({ name }) => name)))] : []),
+    ...KINDS.map(kind => {
+      const ofKind = literals([...names].filter(name => kindOf(name) === kind))
+      return member(kind, built.hasAllSources ? ofKind : [...ofKind, IN_A_FOLDER])
+    }),
+    ...(bundles.isEmpty
+      ? []
+      : [member('entries', built.hasAllEntries ? literals(built.entries) : ['string'])])
+  ]
+  return HEAD + members.join('') + TAIL
 }
 
 const KINDS = ['scripts', 'styles', 'images', 'others']
@@ -98,6 +88,7 @@ function literals(names: Iterable<string>): string[] {
   return [...names].toSorted().map(name => JSON.stringify(name))
 }
 
-function unionOf(types: readonly string[]): string {
-  return types.length === 0 ? ' never' : types.map(type => `\n      | ${type}`).join('')
+function member(name: string, types: readonly string[]): string {
+  const union = types.length === 0 ? ' never' : types.map(type => `\n      | ${type}`).join('')
+  return `    ${name}:${union}\n`
 }

@@ -159,16 +159,16 @@ test('FPR-10 every broken source is listed, and nothing is changed', async t => 
       'lost.css': 'a { background: url(lost.png) }',
       'sub/broken.js.ts': 'let ='
     }),
-    'apps/admin/assets/worse.css.less': '.a { .nothing(); }'
+    'apps/admin/assets/worse.css.less': '.a { .nothing(); }',
+    'shared/shared.css.less': '.a { .nothing(); }'
   })
-  const error = await t.throwsAsync(() => run({ root }), {
+  const error = await t.throwsAsync(() => run({ root, sources: '../../shared' }), {
     instanceOf: PrecompileError,
     code: 'precompile-failed'
   })
-  t.is(error?.problems.length, 4)
-  for (const file of ['app.css.scss', 'lost.css', 'sub/broken.js.ts', 'worse.css.less']) {
-    t.true(error?.message.includes(file), file)
-  }
+  const files = ['app.css.scss', 'lost.css', 'sub/broken.js.ts', 'worse.css.less']
+  for (const file of [...files, 'shared.css.less']) t.true(error?.message.includes(file), file)
+  t.is(error?.problems.length, 5, 'that of a shared source once')
   t.deepEqual(snapshot(join(root, 'public')), before)
 })
 

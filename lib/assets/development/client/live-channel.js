@@ -50,13 +50,13 @@ function connect() {
   }
 }
 
-/** With commas between them; those below the prefix are relative to it. */
+/** In lines; those below the prefix are relative to it. */
 function listUsed() {
   let list = ''
   for (const path of new Set([...usedByElements(), ...used])) {
     const short = path.startsWith(prefix) ? path.slice(prefix.length) : path
-    const item = encodeURIComponent(short).replace(/%2F/g, '/')
-    if (list.length + item.length < maxLength) list += `${list && ','}${item}`
+    const line = encodeURIComponent(`${short}\n`).replace(/%2F/g, '/')
+    if (list.length + line.length < maxLength) list += line
   }
   return list
 }
@@ -73,7 +73,10 @@ function receive({ parts, problems }) {
   showProblems(problems)
   // Not some(): each one that can be replaced is.
   const rest = parts.filter(isChanged).filter(part => !replace(part))
-  if (rest.length > 0) reload()
+  if (rest.length === 0) return
+  isReloading = true
+  disconnect()
+  location.reload()
 }
 
 /** @param {Part} part */
@@ -98,12 +101,6 @@ function replace({ key, version, url }) {
   return /\.(?:avif|gif|ico|jpe?g|png|svg|webp)$/i.test(key) && replaceImages(key, isSame, next)
 }
 
-function reload() {
-  isReloading = true
-  disconnect()
-  location.reload()
-}
-
 /** @param {string} url @returns {string | undefined} only for URLs of this site */
 function pathOf(url) {
   const { origin, pathname } = new URL(url, document.baseURI)
@@ -112,9 +109,8 @@ function pathOf(url) {
 
 function usedByElements() {
   const selector = 'link[rel~="stylesheet" i], link[rel~="icon" i], script[src], img[src]'
-  const urls = Array.from(document.querySelectorAll(selector), element =>
-    String(Reflect.get(element, 'href') || Reflect.get(element, 'src'))
-  )
+  const elements = [...document.querySelectorAll(selector)]
+  const urls = elements.map(each => String(Reflect.get(each, 'href') || Reflect.get(each, 'src')))
   return urls.map(pathOf).filter(isFollowed)
 }
 

@@ -9,7 +9,7 @@ import { connected } from '../../serving/connection.ts'
 import { isBelow } from '../../serving/request-path.ts'
 import { encodePath } from '../../urls/encode.ts'
 import { Connection } from './connection.ts'
-import { partOf, stateOf, watchedFiles, type Part } from './page-state.ts'
+import { stateOf, watchedFiles, type Part } from './page-state.ts'
 
 const MAX_CONNECTIONS = 256
 /** With fingerprints, assets that are looked up at the same time share one check of all sources. */
@@ -27,8 +27,6 @@ const MAX_LOAD = 0.02
 
 export class Channel {
   readonly #pipeline: Pipeline
-  /** Encoded, with a slash at its end. */
-  readonly #prefix: string
   readonly #watched: () => Promise<Part>
   readonly #warn = warnOnce()
   readonly #connections = new Set<Connection>()
@@ -40,12 +38,12 @@ export class Channel {
     changedAt: performance.timeOrigin
   }
   #stop: (() => void) | undefined
-  #settling: NodeJS.Timeout | undefined
-  #nextLook = 0
+  #nextLook: NodeJS.Timeout | undefined
+  /** Whether an event asks for the next look. */
+  #isAsked = false
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline
-    this.#prefix = `${encodePath(pipeline.settings.prefix)}/`
     this.#watched = watchedFiles(pipeline.settings, () => this.#lookSoon())
   }
 
@@ -53,7 +51,8 @@ export class Channel {
   async connect(ctx: Context): Promise<void> {
     if (!(await connected(ctx.res))) return
     if (this.#connections.size >= MAX_CONNECTIONS) ctx.throw(503)
-    const connection: Connection = new Connection(ctx, this.#prefix, () => {
+    const prefix = `${encodePath(this.#pipeline.settings.prefix)}/`
+    const connection: Connection = new Connection(ctx, prefix, () => {
       this.#connections.delete(connection)
       if (this.#connections.size === 0) this.#stop?.()
     })
@@ -64,42 +63,36 @@ export class Channel {
 
   #start(): () => void {
     const endEvents = this.#pipeline.sources.onEvent(() => this.#lookSoon())
-    this.#nextLook = performance.now() + LOOK_EVERY_MS
-    const timer = setInterval(() => this.#tick(), TICK_MS).unref()
+    const keepAlive = () => this.#connections.forEach(connection => connection.keepAlive())
+    const timer = setInterval(keepAlive, TICK_MS).unref()
     return () => {
       endEvents()
       clearInterval(timer)
-      clearTimeout(this.#settling)
-      this.#settling = this.#stop = undefined
+      clearTimeout(this.#nextLook)
+      this.#stop = undefined
     }
-  }
-
-  #tick(): void {
-    for (const connection of this.#connections) connection.keepAlive()
-    if (performance.now() >= this.#nextLook) void this.#lookUnasked()
-  }
-
-  async #lookUnasked(): Promise<void> {
-    this.#nextLook = Infinity
-    const before = process.cpuUsage()
-    await this.#look()
-    const { user, system } = process.cpuUsage(before)
-    const wait = Math.max(LOOK_EVERY_MS, (user + system) / 1000 / MAX_LOAD)
-    this.#nextLook = performance.now() + wait
   }
 
   #lookSoon(): void {
-    if (this.#settling) this.#settling.refresh()
-    else if (this.#stop) this.#settling = setTimeout(() => void this.#look(), SETTLED_MS).unref()
+    this.#isAsked = true
+    this.#lookIn(SETTLED_MS)
+  }
+
+  #lookIn(milliseconds: number): void {
+    clearTimeout(this.#nextLook)
+    if (this.#stop) this.#nextLook = setTimeout(() => void this.#look(), milliseconds).unref()
   }
 
   async #look(): Promise<void> {
-    this.#settling = undefined
-    try {
-      await this.#tellAll()
-    } catch (error) {
+    const wasAsked = this.#isAsked
+    this.#isAsked = false
+    const before = process.cpuUsage()
+    await this.#tellAll().catch((error: unknown) =>
       this.#warn(`cannot look up what has changed for open pages: ${reasonOf(error)}`)
-    }
+    )
+    const { user, system } = process.cpuUsage(before)
+    const rest = wasAsked ? 0 : (user + system) / 1000 / MAX_LOAD
+    if (!this.#isAsked) this.#lookIn(Math.max(LOOK_EVERY_MS, rest))
   }
 
   async #tell(): Promise<void> {
@@ -111,20 +104,15 @@ export class Channel {
     })
     const builds = this.#pipeline.bundles.followed.map(followed => {
       const { urlPath, build } = followed
-      void this.#lookAfter(followed.refresh(0), () => followed.build !== build)
-      return { path: encodePath(urlPath), part: partOf(followed) }
+      // Meanwhile pages are told about everything else.
+      void followed.refresh(0)?.then(() => followed.build !== build && this.#lookSoon())
+      return { key: `build of ${urlPath || '/'}`, path: encodePath(urlPath), build }
     })
     for (const connection of connections) {
-      const built = builds.flatMap(({ path, part }) =>
-        part && connection.used.some(used => isBelow(used, path)) ? part : []
+      const built = builds.flatMap(({ key, path, build }) =>
+        build && connection.used.some(used => isBelow(used, path)) ? { key, ...build } : []
       )
       connection.tell([this.#instance, watched, ...built], new Map(states))
     }
-  }
-
-  /** Meanwhile pages are told about everything else. */
-  async #lookAfter(refreshed: Promise<void> | undefined, isOther: () => boolean): Promise<void> {
-    await refreshed
-    if (isOther()) this.#lookSoon()
   }
 }

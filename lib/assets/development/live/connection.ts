@@ -18,8 +18,8 @@ export class Connection {
   /** Given to Koa, so middleware in front can set fields and cookies after it. */
   readonly #events = new PassThrough()
   readonly #server: { readonly listening?: boolean } | undefined
-  /** When the page was opened, in milliseconds since 1970; undefined for one that was connected before. */
-  readonly #openedAt: number | undefined
+  /** When the page was opened, in milliseconds since 1970; Infinity for one that was connected before. */
+  readonly #openedAt: number
   #told = ''
   #writtenAt = 0
 
@@ -28,12 +28,12 @@ export class Connection {
    * @param onClose is called when the page has been closed
    */
   constructor(ctx: Context, prefix: string, onClose: () => void) {
-    const [, list = ''] = /(?:^|&)use=([^&]*)/.exec(ctx.querystring) ?? []
-    const age = new URLSearchParams(ctx.querystring).get('age')
-    const paths = list.split(',', MAX_USED).filter(Boolean).map(decoded)
+    const query = new URLSearchParams(ctx.querystring)
+    const paths = (query.get('use') ?? '').split('\n', MAX_USED).filter(Boolean)
     this.used = [...new Set(paths.map(path => (path.startsWith('/') ? path : prefix + path)))]
+    const age = Number(query.get('age') ?? NaN)
+    this.#openedAt = age >= 0 ? Date.now() - age : Infinity
     this.#server = Reflect.get(ctx.req.socket, 'server') as { listening?: boolean } | undefined
-    if (age !== null && Number(age) >= 0) this.#openedAt = Date.now() - Number(age)
     suppressDisconnects(ctx)
     ctx.type = 'text/event-stream'
     ctx.set({
@@ -55,13 +55,14 @@ export class Connection {
     const used = this.used.flatMap(path => assets.get(path) ?? [])
     const parts = [...shared, ...used.map(({ part }) => part)].map(({ changedAt, ...part }) => {
       // Between opening the page and connecting. A time in the future would reload the page again and again.
-      const isLate = changedAt > (this.#openedAt ?? Infinity) && changedAt <= Date.now()
+      const isLate = changedAt > this.#openedAt && changedAt <= Date.now()
       return { ...part, isLate }
     })
-    const problems = used.flatMap(({ problem }) => problem ?? [])
     // One source may break several assets.
-    const distinct = [...new Map(problems.map(each => [JSON.stringify(each), each])).values()]
-    const state = JSON.stringify({ parts, problems: distinct })
+    const problems = new Set(
+      used.flatMap(({ problem }) => (problem ? JSON.stringify(problem) : []))
+    )
+    const state = `{"parts":${JSON.stringify(parts)},"problems":[${[...problems].join()}]}`
     if (state === this.#told) return
     this.#told = state
     this.#write(`data: ${state}\n\n`)
@@ -80,9 +81,4 @@ export class Connection {
     events.write(text)
     if (events.readableLength + events.writableLength > MAX_WAITING_BYTES) events.destroy()
   }
-}
-
-/** Never throws, unlike `decodeURIComponent`. */
-function decoded(text: string): string {
-  return new URLSearchParams(`text=${text.replaceAll('+', '%2B')}`).get('text') ?? ''
 }

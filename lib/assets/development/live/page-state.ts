@@ -4,7 +4,6 @@ import { inParallel } from '../../../concurrency.ts'
 import { AssetError, CompileError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { statOf, type Stamp } from '../../../files/disk.ts'
-import type { MountedBundle } from '../../bundles/mounted-bundle.ts'
 import { errorReport, type ErrorReport } from '../../inspecting/error-page.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import { isBelow, locate } from '../../serving/request-path.ts'
@@ -26,22 +25,20 @@ export interface Part {
   readonly url?: string
 }
 
-export interface LinkedReport extends ErrorReport {
-  /** Opens the location in an editor. */
-  readonly link?: string | undefined
-}
+/** The link opens the location in an editor. */
+export type LinkedReport = ErrorReport & { readonly link?: string | undefined }
 
-export interface AssetState {
-  readonly part: Part
-  readonly problem?: LinkedReport
-}
+export type AssetState = NonNullable<Awaited<ReturnType<typeof stateOf>>>
 
 /**
  * The state of an asset, after bringing it up to date as a request would.
  * @param path as a request would send it
  * @returns undefined for a path that is not served, and for the file of a build
  */
-export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetState | undefined> {
+export async function stateOf(
+  pipeline: Pipeline,
+  path: string
+): Promise<{ readonly part: Part; readonly problem?: LinkedReport } | undefined> {
   const wanted = locate(path, pipeline.settings)
   if (typeof wanted !== 'object') return undefined
   const plain = await pipeline.plain(wanted)
@@ -56,8 +53,8 @@ export async function stateOf(pipeline: Pipeline, path: string): Promise<AssetSt
   } catch (error) {
     if (!(error instanceof AssetError)) throw error
     const report = await errorReport(error, pipeline.settings)
-    const problem = { ...report, link: linkTo(error, pipeline.settings.live?.editor) }
-    return { part: { key, version: null, changedAt: 0, path, url: key }, problem }
+    const part = { key, version: null, changedAt: 0, path, url: key }
+    return { part, problem: { ...report, link: linkTo(error, pipeline.settings) } }
   }
 }
 
@@ -70,16 +67,12 @@ function isBuilt({ bundles }: Pipeline, path: string, { ctimeNs }: Stamp): boole
   )
 }
 
-export function partOf({ urlPath, build }: MountedBundle): Part | undefined {
-  return build && { key: `build of ${urlPath || '/'}`, ...build }
-}
-
 /** `vscode://file/srv/app/apps/web/assets/stylesheets/app.css.scss:3:7` */
-function linkTo(error: AssetError, editor: string | undefined): string | undefined {
-  if (editor === undefined || !(error instanceof CompileError)) return undefined
+function linkTo(error: AssetError, { live }: Settings): string | undefined {
+  if (!live?.editor || !(error instanceof CompileError)) return undefined
   const { file, line = 1, column = 1 } = error.location
   const path = encodePath(file.replaceAll('\\', '/'))
-  return `${editor}://file${path.startsWith('/') ? '' : '/'}${path}:${line}:${column}`
+  return `${live.editor}://file${path.startsWith('/') ? '' : '/'}${path}:${line}:${column}`
 }
 
 const CONCURRENCY = 16
