@@ -105,37 +105,25 @@ test('CC-06 GRP-03 S45 what is rejected leaves the fields as they were', async t
 })
 
 test('calling a context method outside of koaHttpCache is an error', async t => {
-  const methods: Record<string, Route> = {
-    cacheControl: ctx => ctx.cacheControl('public'),
-    expires: ctx => ctx.expires(60),
-    cacheGroups: ctx => ctx.cacheGroups('books'),
-    invalidateCacheGroups: ctx => ctx.invalidateCacheGroups('books'),
-    fresh: ctx => ctx.fresh('x')
-  }
-  for (const [name, call] of Object.entries(methods)) {
+  const methods: readonly Route[] = [
+    ctx => ctx.cacheControl('public'),
+    ctx => ctx.expires(60),
+    ctx => ctx.cacheGroups('books'),
+    ctx => ctx.invalidateCacheGroups('books')
+  ]
+  for (const call of methods) {
     for (const place of ['before', 'after']) {
       const app = new Koa()
       app.use(async (ctx, next) => {
-        if (place === 'before' && ctx.path !== '/fine') await call(ctx)
+        const isWrong = ctx.path === '/wrong'
+        if (isWrong && place === 'before') await call(ctx)
         await next()
-        if (place === 'after' && ctx.path !== '/fine') await call(ctx)
+        if (isWrong && place === 'after') await call(ctx)
       })
-      const site = await open(
-        t,
-        app.use(koaHttpCache()).use(ctx => void (ctx.body = 'page'))
-      )
-      for (const [path, status] of [
-        ['/', 500],
-        ['/fine', 200],
-        ['/', 500]
-      ] as const) {
-        const answer = await site.get({}, path)
-        t.is(answer.status, status)
-        t.is(answer.headers['cache-control'], undefined)
-      }
-      // Koa's own ctx.fresh is a boolean there, which cannot name anything.
-      const expected = name === 'fresh' ? /fresh is not a function/ : /ctx\.\w+ .*koaHttpCache/
-      t.regex(site.errors.at(-1)?.message ?? '', expected)
+      const site = await open(t, app.use(koaHttpCache()))
+      t.is((await site.get()).status, 404)
+      t.is((await site.get({}, '/wrong')).status, 500)
+      t.regex(site.errors[0]?.message ?? '', /ctx\.\w+ .*koaHttpCache/)
     }
   }
 })
@@ -189,57 +177,39 @@ test('CC-13 fields of the route are not overwritten, nor is a targeted one', asy
 
 // What shared caches may store
 
-for (const [options, expected] of [
-  [{ cacheControl: 'public' }, 'private'],
-  [{ cacheControl: ['public', { maxAge: 60 }] }, 'private, max-age=60'],
-  [{ cacheControl: { maxAge: 60 } }, 'private, max-age=60'],
-  [{ cacheControl: ['public', { maxAge: 60, sMaxage: 600 }] }, 'private, max-age=60'],
-  [{ cacheControl: ['no-cache', 'proxy-revalidate'] }, 'private, no-cache'],
-  [{ cacheControl: ['public', { privateFields: ['X-User'], maxAge: 5 }] }, 'private, max-age=5'],
-  [
-    { cacheControl: ['must-understand', 'no-store', 'public'] },
-    'private, must-understand, no-store'
-  ],
-  [{ cacheControl: 'public', expires: 60 }, 'private, max-age=60'],
-  [{ cacheControl: 'public, max-age=60, s-maxage=600' }, 'private, max-age=60'],
-  [{ expires: '1m' }, 'private, max-age=60'],
-  [{ cacheControl: { target: 'CDN', maxAge: 600 } }, 'private'],
-  [{ cacheControl: ['no-store'] }, 'no-store'],
-  [{ cacheControl: ['private', { maxAge: 60 }] }, 'private, max-age=60']
-] as const) {
-  test(`CC-14 CC-12 the default ${JSON.stringify(options)} for one visitor: ${expected}`, async t => {
-    const routes: Record<string, Route> = {
-      '/cookie': ctx => {
-        ctx.cookies.set('seen', 'yes')
-        return ctx.fresh('x')
-      },
-      '*': ctx => ctx.fresh('x')
-    }
+test('CC-14 CC-12 a default for one visitor is private, without what is for shared caches', async t => {
+  const routes: Record<string, Route> = {
+    '/cookie': ctx => {
+      ctx.cookies.set('seen', 'yes')
+      return ctx.fresh('x')
+    },
+    '*': ctx => ctx.fresh('x')
+  }
+  const authorization = { authorization: 'Bearer x' }
+  for (const [options, expected] of [
+    [{ cacheControl: ['public', { maxAge: 60, sMaxage: 600 }] }, 'private, max-age=60'],
+    [{ cacheControl: 'public', expires: 60 }, 'private, max-age=60'],
+    [{ expires: '1m' }, 'private, max-age=60'],
+    [{ cacheControl: { target: 'CDN', maxAge: 600 } }, 'private'],
+    [{ cacheControl: 'no-store' }, 'no-store']
+  ] as const) {
     const site = await openPages(t, routes, options)
-    const authorization = { authorization: 'Bearer x' }
     for (const match of [{}, { 'if-none-match': '"x"' }]) {
       for (const { headers } of [
         await site.get(match, '/cookie'),
-        await site.get({ ...authorization, ...match }),
-        await site.ask('HEAD', { ...authorization, ...match }, '/cookie')
+        await site.ask('HEAD', { ...authorization, ...match })
       ]) {
         t.is(headers['cache-control'], expected)
-        t.is(headers.expires, undefined)
-        t.is(headers['cdn-cache-control'], undefined)
+        t.deepEqual([headers.expires, headers['cdn-cache-control']], [undefined, undefined])
       }
     }
-  })
-}
+  }
+})
 
 const READS: Readonly<Record<string, Route>> = {
   '/get': ctx => ctx.cookies.get('user'),
   '/signed': ctx => ctx.cookies.get('user', { signed: true }),
   '/session': ctx => ctx.session,
-  '/after-set': ctx => {
-    ctx.cookies.set('seen', 'yes')
-    ctx.res.removeHeader('Set-Cookie')
-    ctx.cookies.get('user')
-  },
   '/mounted': () => undefined,
   '/none': () => undefined
 }
@@ -439,21 +409,6 @@ test('GRP-01 GRP-05 the groups of several calls are joined, once each, and a 304
   }
 })
 
-test('GRP-01 a response without groups has no field for them', async t => {
-  const site = await openPages(t, {
-    '*': ctx => {
-      ctx.cacheGroups()
-      if (ctx.method === 'POST') ctx.invalidateCacheGroups()
-    }
-  })
-  for (const method of ['GET', 'POST']) {
-    const { status, headers } = await site.ask(method)
-    t.is(status, 200)
-    t.is(headers['cache-groups'], undefined)
-    t.is(headers['cache-group-invalidation'], undefined)
-  }
-})
-
 test('GRP-02 the response to a change invalidates groups, that to a safe method cannot', async t => {
   const site = await openPages(t, {
     '*': ctx => {
@@ -473,25 +428,6 @@ test('GRP-02 the response to a change invalidates groups, that to a safe method 
     t.deepEqual([status, headers['cache-group-invalidation']], [500, undefined])
     const message = new RegExp(`^ctx.invalidateCacheGroups was called for a ${method} request: `)
     t.regex(site.errors.at(-1)?.message ?? '', message)
-  }
-})
-
-test('GRP-04 a CDN’s own field has the groups as well', async t => {
-  for (const [header, expected] of [
-    ['Surrogate-Key', 'books book-7'],
-    ['Cache-Tag', 'books,book-7']
-  ] as const) {
-    const route: Route = ctx => {
-      ctx.cacheGroups('books')
-      ctx.cacheGroups('book-7')
-      return ctx.fresh('x')
-    }
-    const site = await openPages(t, { '*': route }, { groups: { header } })
-    for (const conditions of [{}, { 'if-none-match': '"x"' }]) {
-      const { headers } = await site.get(conditions)
-      t.is(headers[header.toLowerCase()], expected)
-      t.is(headers['cache-groups'], '"books", "book-7"')
-    }
   }
 })
 

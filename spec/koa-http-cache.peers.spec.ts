@@ -1,37 +1,21 @@
 // Interoperation with common middleware, upstream and downstream.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:http2'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 
 import cors from '@koa/cors'
 import etag from '@koa/etag'
 import { Router } from '@koa/router'
-import test, { type ExecutionContext } from 'ava'
+import test from 'ava'
 import Koa from 'koa'
 import compress from 'koa-compress'
 import conditional from 'koa-conditional-get'
 import helmet from 'koa-helmet'
-import mount from 'koa-mount'
 import session from 'koa-session'
-import staticCache from 'koa-static-cache'
 
 import { koaHttpCache } from '../lib/index.ts'
 import { KOAS, open, openRoute, type Headers } from './support/cached-site.ts'
 import { cases } from './support/soak.ts'
 
 const PAGE = 'a page that is long enough to be worth compressing. '.repeat(100)
-
-function directoryOf(t: ExecutionContext, files: Record<string, string>): string {
-  const directory = mkdtempSync(join(tmpdir(), 'http-cache-'))
-  t.teardown(() => rmSync(directory, { recursive: true }))
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content)
-  return directory
-}
 
 async function page(ctx: Koa.Context): Promise<void> {
   ctx.expires(900, 'public')
@@ -196,40 +180,6 @@ test('HLT-11 koa-conditional-get downstream is a 500 with advice, unless the val
   for (const { message } of site.errors) t.regex(message, advice)
 })
 
-test('HLT-11 koa-static-cache works upstream, and is a 500 downstream', async t => {
-  const directory = directoryOf(t, { 'app.css': 'body{}' })
-  const front = new Koa()
-  front.use(staticCache(directory))
-  front.use(koaHttpCache())
-  front.use(page)
-  const site = await open(t, front)
-  const file = await site.get({}, '/app.css')
-  t.is(file.status, 200)
-  t.is(file.body, 'body{}')
-  const since = { 'if-modified-since': file.headers['last-modified'] ?? '' }
-  t.is((await site.get(since, '/app.css')).status, 304)
-  t.is((await site.get({ 'if-none-match': '"x"' })).status, 304)
-
-  const behind = new Koa()
-  behind.use(koaHttpCache())
-  behind.use(staticCache(directory))
-  const wrong = await open(t, behind)
-  t.is((await wrong.get({}, '/app.css')).status, 500)
-  t.regex(wrong.errors[0]?.message ?? '', /koa-static-cache/)
-})
-
-test('a 304 that the route sets itself is sent', async t => {
-  const site = await openRoute(
-    t,
-    async ctx => {
-      await ctx.fresh('y')
-      ctx.status = 304
-    },
-    {}
-  )
-  t.is((await site.get()).status, 304)
-})
-
 test('@koa/router: on the application, on the router, on one route', async t => {
   const app = new Koa()
   const cached = new Router()
@@ -254,67 +204,32 @@ test('@koa/router: on the application, on the router, on one route', async t => 
   t.is((await site.ask('DELETE', {}, '/route')).status, 405)
 })
 
-test('koa-mount: an application in an application, cached from outside or inside', async t => {
-  const inner = new Koa()
-  inner.use(koaHttpCache({ cacheControl: 'private' }))
-  inner.use(async ctx => {
-    await ctx.fresh('inner')
-    ctx.body = ctx.path
-  })
-  const plain = new Koa().use(page)
-  const app = new Koa()
-  app.use(mount('/inner', inner))
-  app.use(koaHttpCache())
-  app.use(mount('/plain', plain))
-  const site = await open(t, app)
-  const first = await site.get({}, '/inner/a')
-  t.is(first.body, '/a')
-  t.is(first.headers['cache-control'], 'private')
-  t.is((await site.get({ 'if-none-match': '"inner"' }, '/inner/a')).status, 304)
-  t.is((await site.get({}, '/plain')).body, PAGE)
-  t.is((await site.get({ 'if-none-match': '"x"' }, '/plain')).status, 304)
-})
-
 test('FRS-01 a 304 carries no policy of koa-helmet with a nonce, any other stays', async t => {
-  const policies: Record<string, boolean> = {
-    "script-src 'self'": true,
-    "script-src 'nonce-4f'": false,
-    "default-src 'self'; script-src 'self' 'NONCE-4f'": false
-  }
   const names = ['content-security-policy', 'content-security-policy-report-only'] as const
-  for (const [policy, stays] of Object.entries(policies)) {
+  for (const [policy, stays] of [
+    ["script-src 'self'", true],
+    ["default-src 'self'; script-src 'self' 'NONCE-4f'", false],
+    [["script-src 'self'", "script-src 'nonce-4f'"], false]
+  ] as const) {
     const app = new Koa()
     app.use(helmet())
-    app.use(koaHttpCache({ autoEtag: true }))
+    app.use(koaHttpCache())
     app.use(async ctx => {
-      for (const name of names) ctx.set(name, policy)
+      for (const name of names) ctx.set(name, policy as string)
       if (ctx.path === '/by-itself') ctx.status = 304
-      else if (ctx.path !== '/content') await ctx.fresh('x')
+      else await ctx.fresh('x')
       ctx.body = PAGE
     })
     const site = await open(t, app)
-    const { etag = '' } = (await site.get({}, '/content')).headers
-    for (const path of ['/', '/content', '/by-itself']) {
-      const { status, headers } = await site.get({ 'if-none-match': `${etag}, "x"` }, path)
+    const sent = String(policy).replace(',', ', ')
+    for (const path of ['/', '/by-itself']) {
+      const { status, headers } = await site.get({ 'if-none-match': '"x"' }, path)
       t.is(status, 304, path)
-      for (const name of names) t.is(headers[name], stays ? policy : undefined, path)
+      for (const name of names) t.is(headers[name], stays ? sent : undefined, path)
       t.is(headers['x-frame-options'], 'SAMEORIGIN')
     }
-    for (const headers of [{}, { 'if-match': '"y"' }]) {
-      for (const name of names) t.is((await site.get(headers)).headers[name], policy)
-    }
+    for (const name of names) t.is((await site.get()).headers[name], sent)
   }
-  const nonces = ["script-src 'self'", "script-src 'nonce-4f'"]
-  const listed = await openRoute(
-    t,
-    async ctx => {
-      ctx.set('Content-Security-Policy', nonces)
-      await ctx.fresh('x')
-    },
-    {}
-  )
-  const { headers } = await listed.get({ 'if-none-match': '"x"' })
-  t.is(headers['content-security-policy'], undefined)
 })
 
 for (const place of ['in front', 'further in']) {
@@ -372,58 +287,16 @@ for (const place of ['in front', 'further in']) {
   })
 }
 
-test('a web stream that was set as the body is cancelled', async t => {
+test('HLT-05 a web stream that was set as the body is cancelled', async t => {
   let cancelled = 0
   const site = await openRoute(t, async ctx => {
-    const stream = new ReadableStream({
-      cancel() {
-        cancelled++
-        if (ctx.path === '/fails') throw new Error('cannot cancel')
-      }
-    })
+    const stream = new ReadableStream({ cancel: () => void cancelled++ })
     ctx.body = ctx.path === '/response' ? new Response(stream) : stream
     await ctx.fresh('x')
   })
-  for (const path of ['/', '/response', '/fails']) {
+  for (const path of ['/', '/response']) {
     const { status, body } = await site.get({ 'if-none-match': '"x"' }, path)
-    t.is(status, 304)
-    t.is(body, '')
+    t.deepEqual([status, body], [304, ''])
   }
-  t.is(cancelled, 3)
-  t.deepEqual(
-    site.errors.map(error => error.message),
-    ['cannot cancel']
-  )
-})
-
-test('200, 304 and 412 are the same over HTTP/2 as over HTTP/1', async t => {
-  const app = new Koa()
-  app.use(koaHttpCache())
-  app.use(page)
-  const handle = app.callback()
-  const server = createServer((req, res) => void handle(req as never, res as never))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  t.teardown(() => {
-    client.close()
-    server.close()
-  })
-  const ask = async (headers: Record<string, string>) => {
-    const stream = client.request({ ':path': '/', ...headers })
-    const [answer] = (await once(stream, 'response')) as [Record<string, string | number>]
-    return { status: answer[':status'], headers: answer, body: await text(stream) }
-  }
-  const first = await ask({})
-  t.is(first.status, 200)
-  t.is(first.headers.etag, '"x"')
-  t.is(first.body, PAGE)
-  const again = await ask({ 'if-none-match': '"x"' })
-  t.is(again.status, 304)
-  t.is(again.headers['cache-control'], 'public, max-age=900')
-  t.is(again.headers['content-type'], undefined)
-  t.is(again.body, '')
-  const failed = await ask({ 'if-match': '"y"' })
-  t.is(failed.status, 412)
-  t.is(failed.headers['cache-control'], 'no-store')
+  t.is(cancelled, 2)
 })

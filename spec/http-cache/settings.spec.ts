@@ -17,37 +17,26 @@ const DATE = new Date('2020-01-01T00:00:00.789Z')
 const SECONDS = Date.UTC(2020, 0, 1)
 const validators = (given: unknown) => validatorsOf(given as never, undefined)
 
-for (const [claim, given, etag, lastModified] of [
-  ['last_modified is understood', { last_modified: DATE }, undefined, SECONDS],
-  ['lastModified wins', { last_modified: 0, lastModified: DATE, etag: 'x' }, '"x"', SECONDS],
-  ['a date that is null is not set', { etag: 'x', lastModified: null }, '"x"', undefined],
-  ['null is no spelling', { lastModified: null, last_modified: DATE }, undefined, SECONDS],
-  ['an ETag that is null is not set', { etag: null, lastModified: DATE }, undefined, SECONDS],
-  ['FRS-03 a number is an ETag', 7, '"7"', undefined],
-  ['FRS-03 a bigint is an ETag', 7n, '"7"', undefined],
-  ['FRS-03 zero is an ETag', { etag: 0, weak: true }, 'W/"0"', undefined],
-  [
-    'a Date of another realm is one',
-    runInNewContext('new Date(1577836800789)'),
-    undefined,
-    SECONDS
-  ],
-  ['FRS-03 a lastModified of null sets nothing', { lastModified: null }, undefined, undefined],
-  ['FRS-03 a last_modified of null sets nothing', { last_modified: null }, undefined, undefined],
-  ['FRS-03 an etag of null sets nothing', { etag: null, weak: true }, undefined, undefined],
-  [
-    'FRS-03 a missing column beside null',
-    { etag: undefined, lastModified: null },
-    undefined,
-    undefined
-  ]
-] as const) {
-  test(claim, t => {
+test('FRS-03 what a database returns is accepted, and what is null is not set', t => {
+  const dateOfAnotherRealm: unknown = runInNewContext('new Date(1577836800789)')
+  for (const [given, etag, lastModified] of [
+    [{ last_modified: DATE }, undefined, SECONDS],
+    [{ last_modified: 0, lastModified: DATE, etag: 'x' }, '"x"', SECONDS],
+    [{ lastModified: null, last_modified: DATE }, undefined, SECONDS],
+    [{ etag: null, lastModified: DATE }, undefined, SECONDS],
+    [dateOfAnotherRealm, undefined, SECONDS],
+    [7, '"7"', undefined],
+    [7n, '"7"', undefined],
+    [{ etag: 0, weak: true }, 'W/"0"', undefined],
+    [{ last_modified: null }, undefined, undefined],
+    [{ etag: null, weak: true }, undefined, undefined],
+    [{ etag: undefined, lastModified: null }, undefined, undefined]
+  ] as const) {
     t.deepEqual(validators(given), { etag, lastModified })
     const isUnknown = (etag ?? lastModified) === undefined
     t.is(validatorsOf(given as never, 'v1').etag === undefined, isUnknown, 'with a version')
-  })
-}
+  }
+})
 
 test('FRS-03 an ETag that identifies nothing is rejected', t => {
   for (const wrong of [Number.NaN, -Infinity, true, Symbol('x')]) {
@@ -108,46 +97,22 @@ class Book {
 class Article extends Book {
   etag = 'column'
 }
-class Nothing {
-  readonly #id = 1
-  get id() {
-    return this.#id
-  }
-}
-
-for (const [name, model, message] of [
-  [
-    'a model',
-    new Book(),
-    /^ctx\.fresh got a Book: name what identifies .*lastModified: book\.updatedAt/
-  ],
-  ['a model with a column etag', new Article(), /^ctx\.fresh got an Article: name/],
-  ['an object of a class', new Nothing(), /^ctx\.fresh got a Nothing: name/],
-  ['a Map', new Map([['etag', 'x']]), /^ctx\.fresh got a Map: name/],
-  [
-    'a row',
-    { id: 1, title: 'A book', updatedAt: DATE },
-    /^unknown key 'id': name .*lastModified: book\.updatedAt/
-  ],
-  [
-    'a typing error',
-    { lastmodified: DATE },
-    /^unknown key 'lastmodified': did you mean 'lastModified'\?$/
-  ],
-  ['nothing', {}, /must be an etag, a lastModified, or null, got \{\}/],
-  ['undefined', undefined, /must be an ETag, a Date or \{ etag, lastModified \}, got undefined/],
-  [
-    'FRS-03 a column that does not exist',
-    { etag: undefined, lastModified: undefined },
-    /must be an etag, a lastModified, or null, got \{ etag: undefined, lastModified: undefined \}/
-  ],
-  ['weak alone', { weak: true }, /must be an etag, a lastModified, or null/],
-  ['a list', ['x'], /must be an ETag, a Date or \{ etag, lastModified \}/]
-] as const) {
-  test(`ctx.fresh of ${name} is rejected with advice`, t => {
+test('FRS-03 ctx.fresh of anything that names no validator is rejected with advice', t => {
+  for (const [model, message] of [
+    [new Book(), /^ctx\.fresh got a Book: name what identifies .*lastModified: book\.updatedAt/],
+    [new Article(), /^ctx\.fresh got an Article: name/],
+    [new Map([['etag', 'x']]), /^ctx\.fresh got a Map: name/],
+    [{ id: 1, updatedAt: DATE }, /^unknown key 'id': name .*lastModified: book\.updatedAt/],
+    [{ lastmodified: DATE }, /^unknown key 'lastmodified': did you mean 'lastModified'\?$/],
+    [{}, /must be an etag, a lastModified, or null, got \{\}/],
+    [undefined, /must be an ETag, a Date or \{ etag, lastModified \}, got undefined/],
+    [{ etag: undefined, lastModified: undefined }, /must be an etag, a lastModified, or null/],
+    [{ weak: true }, /must be an etag, a lastModified, or null/],
+    [['x'], /must be an ETag, a Date or \{ etag, lastModified \}/]
+  ] as const) {
     t.throws(() => validators(model), { instanceOf: TypeError, message })
-  })
-}
+  }
+})
 
 test('ETG-07 the same content has the same digest, whatever the order of its keys', t => {
   const shuffled = (value: unknown): unknown => {
@@ -352,7 +317,6 @@ const expiry = (lifetime: Lifetime | Date, ...directives: Directives) =>
 
 for (const [claim, directives, expected] of [
   ['CC-01 in their order', ['public', { maxAge: 600 }], 'public, max-age=600'],
-  ['CC-01 options first', [{ maxAge: 600 }, 'public'], 'max-age=600, public'],
   ['CC-02 names alone', ['private', 'no-cache', 'no-store'], 'private, no-cache, no-store'],
   ['CC-03 with underscores', ['must_revalidate'], 'must-revalidate'],
   ['CC-03 in camel case', ['mustRevalidate'], 'must-revalidate'],
@@ -385,7 +349,6 @@ for (const [claim, directives, expected] of [
     [{ maxAge: '999999999 years', sMaxage: 2 ** 31 }],
     'max-age=2147483647, s-maxage=2147483647'
   ],
-  ['CC-08 no contradiction', ['no-store', { maxAge: 0 }], 'no-store, max-age=0'],
   [
     'CC-08 must-understand needs no-store',
     ['must-understand', 'no-store', { maxAge: '1h' }],
@@ -450,10 +413,6 @@ for (const [directive, message] of WRONG_DIRECTIVES) {
   })
 }
 
-test('a call without directives is rejected', t => {
-  t.throws(() => value(), { message: /at least one directive/ })
-})
-
 test('S45 CR, LF, a comma and non-ASCII characters are rejected', t => {
   for (const wrong of ['a\r\nX: y', 'a\n', 'a,b', 'ä']) {
     t.throws(() => value({ extension: { x: wrong } }), { instanceOf: TypeError })
@@ -461,6 +420,10 @@ test('S45 CR, LF, a comma and non-ASCII characters are rejected', t => {
     t.throws(() => value({ privateFields: [wrong] }), { instanceOf: TypeError })
     t.throws(() => value('public', { target: wrong }), { instanceOf: TypeError })
   }
+})
+
+test('CC-08 a call without directives is rejected', t => {
+  t.throws(() => value(), { message: /at least one directive/ })
 })
 
 for (const [claim, lifetime, directives, expires, expected] of [

@@ -162,11 +162,6 @@ test('methods that neither select nor modify a representation have no preconditi
   }
 })
 
-test('where there is no representation yet, If-Match fails and If-None-Match: * holds', t => {
-  t.is(evaluatePreconditions('PUT', { 'if-match': '*' }, {}).status, 412)
-  t.is(evaluatePreconditions('PUT', { 'if-none-match': '*' }, {}).status, undefined)
-})
-
 test('a Last-Modified in the future is still equal to itself', t => {
   const lastModified = CLOCK + DAY
   const options = { ifModifiedSince: 'before', now: CLOCK } as const
@@ -174,94 +169,57 @@ test('a Last-Modified in the future is still equal to itself', t => {
   t.is(evaluatePreconditions('GET', headers, { lastModified }, options).status, 304)
 })
 
-test('the clock is the server’s own unless one is given', t => {
-  const headers = { 'if-modified-since': formatHttpDate(Date.now() + DAY) }
-  const options = { ifModifiedSince: 'before' } as const
-  t.is(evaluatePreconditions('GET', headers, { lastModified: MODIFIED }, options).status, undefined)
-})
-
 const validators = { etag: '"x"', lastModified: MODIFIED }
 
-const REASONS: readonly [string, Record<string, string>, string][] = [
-  ['GET', {}, 'the request has no condition'],
-  ['GET', { 'if-none-match': '"x"' }, 'If-None-Match names the ETag'],
-  ['GET', { 'if-none-match': '"y"' }, 'If-None-Match does not name the ETag'],
-  ['GET', { 'if-modified-since': EQUAL }, 'not modified since If-Modified-Since'],
-  [
-    'GET',
-    { 'if-modified-since': DAY_LATER },
-    'If-Modified-Since is invalid or differs from Last-Modified'
-  ],
-  ['PUT', { 'if-match': '"x"' }, 'If-Match names the ETag'],
-  ['PUT', { 'if-match': '"y"' }, 'If-Match does not name the ETag'],
-  ['PUT', { 'if-none-match': '*' }, 'If-None-Match names the ETag'],
-  ['PUT', { 'if-unmodified-since': EQUAL }, 'not modified since If-Unmodified-Since'],
-  ['PUT', { 'if-unmodified-since': EARLIER }, 'modified since If-Unmodified-Since'],
-  ['PUT', { 'if-match': '"x"', 'if-none-match': '"x"' }, 'If-None-Match names the ETag']
-]
-for (const [method, headers, reason] of REASONS) {
-  test(`${method} with ${JSON.stringify(headers)}: ${reason}`, t => {
+test('the reason is given in words', t => {
+  for (const [method, headers, reason] of [
+    ['GET', {}, 'the request has no condition'],
+    ['GET', { 'if-none-match': '"x"' }, 'If-None-Match names the ETag'],
+    ['GET', { 'if-none-match': '"y"' }, 'If-None-Match does not name the ETag'],
+    ['GET', { 'if-modified-since': EQUAL }, 'not modified since If-Modified-Since'],
+    [
+      'GET',
+      { 'if-modified-since': DAY_LATER },
+      'If-Modified-Since is invalid or differs from Last-Modified'
+    ],
+    ['PUT', { 'if-match': '"x"' }, 'If-Match names the ETag'],
+    ['PUT', { 'if-match': '"y"' }, 'If-Match does not name the ETag'],
+    ['PUT', { 'if-unmodified-since': EQUAL }, 'not modified since If-Unmodified-Since'],
+    ['PUT', { 'if-unmodified-since': EARLIER }, 'modified since If-Unmodified-Since'],
+    ['PUT', { 'if-match': '"x"', 'if-none-match': '"x"' }, 'If-None-Match names the ETag']
+  ] as const) {
     t.is(evaluatePreconditions(method, headers, validators).reason, reason)
-  })
-}
+  }
+})
 
 const weakly = (list: string, etag = '"x"') => etagMatches(list, { etag }, 'weak')
 const strongly = (list: string, etag = '"x"') => etagMatches(list, { etag }, 'strong')
 
-test('an identifier is quoted', t => {
-  t.is(formatEtag('identifier'), '"identifier"')
-  t.is(formatEtag('identifier', true), 'W/"identifier"')
-  t.is(formatEtag('a,b'), '"a,b"')
+test('ETG-05 ETG-06 an identifier is quoted once, and one that cannot be is rejected', t => {
+  for (const [opaque, weak, expected] of [
+    ['a,b', false, '"a,b"'],
+    ['identifier', true, 'W/"identifier"'],
+    ['"x"', false, '"x"'],
+    ['W/"x"', true, 'W/"x"'],
+    ['"x"', true, 'W/"x"'],
+    ['""', false, '""']
+  ] as const) {
+    t.is(formatEtag(opaque, weak), expected)
+  }
+  for (const wrong of ['', 'a"b', '"', 'a b', 'a\r\nX: y', '\0', 'ä', '"ä"', '\x7f', '"a\n"']) {
+    t.throws(() => formatEtag(wrong), { instanceOf: TypeError, message: /ETag must be/ }, wrong)
+  }
 })
-
-test('ETG-05 a tag is not quoted twice', t => {
-  t.is(formatEtag('"x"'), '"x"')
-  t.is(formatEtag('W/"x"'), 'W/"x"')
-  t.is(formatEtag('W/"x"', true), 'W/"x"')
-  t.is(formatEtag('"x"', true), 'W/"x"')
-  t.is(formatEtag('""'), '""')
-})
-
-for (const wrong of [
-  '',
-  'a"b',
-  '"a"b"',
-  '"',
-  'a b',
-  'a\r\nX: y',
-  '\0',
-  'ä',
-  '"ä"',
-  '\x7f',
-  '"a\n"'
-]) {
-  test(`ETG-06 ${JSON.stringify(wrong)} is rejected`, t => {
-    t.throws(() => formatEtag(wrong), { instanceOf: TypeError, message: /ETag must be/ })
-  })
-}
 
 test('ETG-04 a list, W/, *, a tag without quotes, a comma inside quotes', t => {
-  for (const list of [
-    '"x"',
-    'W/"x"',
-    '*',
-    '"a", "x"',
-    '"a","x" ,"b"',
-    'W/"a", W/"x"',
-    'x',
-    'a, x'
-  ]) {
+  for (const list of ['"x"', 'W/"x"', '*', '"a","x" ,"b"', 'W/"a", W/"x"', 'x', 'a, x']) {
     t.true(weakly(list), list)
     t.true(weakly(list, 'W/"x"'), list)
   }
   t.true(weakly('W/x'))
   t.true(weakly('"a,b", "c"', '"a,b"'))
   t.false(weakly('"a,b"', '"a"'))
-  t.false(weakly('"a,x,b"'))
-})
-
-test('ETG-04 lists that contain another tag, or none', t => {
-  const others = [
+  for (const list of [
     '',
     ' ',
     ',',
@@ -270,13 +228,12 @@ test('ETG-04 lists that contain another tag, or none', t => {
     '"X"',
     'w/"x"',
     '"x',
-    'x"',
     '"x"y',
     '"y" "x"',
-    '"y", *',
-    '""'
-  ]
-  for (const list of others) t.false(weakly(list), list)
+    '"y", *'
+  ]) {
+    t.false(weakly(list), list)
+  }
   t.false(etagMatches('"x"', {}, 'weak'))
   t.false(etagMatches('*', {}, 'weak'))
 })
@@ -302,17 +259,14 @@ test('a list of quoted tags matches exactly its members', t => {
   t.pass()
 })
 
-const HOSTILE = ['"x",', 'W/"', ' ', '"', ',', 'W/', '"x" ', 'x,', '\t,']
-
-for (const unit of HOSTILE) {
-  test(`S28 16 KiB of ${JSON.stringify(unit)} take time in proportion to their length`, t => {
-    const listOf = (bytes: number) => unit.repeat(bytes / unit.length)
-    t.false(etagMatches(listOf(16_384), { etag: '"other"' }, 'weak'))
-    t.true(
-      growsInProportion(16_384, bytes => etagMatches(listOf(bytes), { etag: '"other"' }, 'weak'))
-    )
-  })
-}
+test('S28 16 KiB of any unit take time in proportion to their length', t => {
+  for (const unit of ['"x",', 'W/"', ' ', '"', ',', 'W/', '"x" ', 'x,', '\t,']) {
+    const match = (bytes: number) =>
+      etagMatches(unit.repeat(bytes / unit.length), { etag: '"other"' }, 'weak')
+    t.false(match(16_384))
+    t.true(growsInProportion(16_384, match), unit)
+  }
+})
 
 const ETAG = '"abc"'
 const DATE = 'Tue, 14 Nov 2023 22:13:20 GMT'
@@ -320,64 +274,51 @@ const AT = 1_700_000_000_000
 const LATER = AT + 60_000
 const FILE = { etag: ETAG, lastModified: AT }
 
-for (const [range, size, choice] of [
-  ['bytes=0-0', 10, { start: 0, end: 0 }],
-  ['bytes=0-9', 10, { start: 0, end: 9 }],
-  ['bytes=3-', 10, { start: 3, end: 9 }],
-  ['bytes=3-99', 10, { start: 3, end: 9 }],
-  ['bytes=-3', 10, { start: 7, end: 9 }],
-  ['bytes=-99', 10, { start: 0, end: 9 }],
-  ['bytes= 1-2 ', 10, { start: 1, end: 2 }],
-  ['Bytes=1-2', 10, { start: 1, end: 2 }],
-  ['bytes=10-', 10, 'unsatisfiable'],
-  ['bytes=0-', 0, 'unsatisfiable'],
-  ['bytes=-0', 10, 'unsatisfiable'],
-  ['bytes=-1', 0, 'unsatisfiable'],
-  [`bytes=${'9'.repeat(400)}-`, 10, 'unsatisfiable'],
-  [`bytes=-${'9'.repeat(400)}`, 10, { start: 0, end: 9 }],
-  ['bytes=2-1', 10, 'whole'],
-  ['bytes=-', 10, 'whole'],
-  ['bytes=', 10, 'whole'],
-  ['bytes=0-1,2-3', 10, 'whole'],
-  ['bytes=0x1-2', 10, 'whole'],
-  ['bytes=+1-2', 10, 'whole'],
-  ['bytes=--1', 10, 'whole'],
-  ['bytes:1-2', 10, 'whole'],
-  ['seconds=1-2', 10, 'whole'],
-  ['', 10, 'whole']
-] as const) {
-  const shown = range.length > 40 ? `${range.slice(0, 20)}… (${range.length})` : range
-  test(`Range: ${JSON.stringify(shown)} of ${size} bytes is ${JSON.stringify(choice)}`, t => {
-    t.deepEqual(chooseRange('GET', { range }, FILE, size, LATER), choice)
-  })
-}
+test('one range of a GET selects a part; what is invalid or of another unit is ignored', t => {
+  for (const [range, size, choice] of [
+    ['bytes=0-0', 10, { start: 0, end: 0 }],
+    ['bytes=3-', 10, { start: 3, end: 9 }],
+    ['bytes=3-99', 10, { start: 3, end: 9 }],
+    ['bytes=-3', 10, { start: 7, end: 9 }],
+    ['bytes=-99', 10, { start: 0, end: 9 }],
+    ['Bytes= 1-2 ', 10, { start: 1, end: 2 }],
+    ['bytes=10-', 10, 'unsatisfiable'],
+    ['bytes=0-', 0, 'unsatisfiable'],
+    ['bytes=-0', 10, 'unsatisfiable'],
+    [`bytes=${'9'.repeat(400)}-`, 10, 'unsatisfiable'],
+    [`bytes=-${'9'.repeat(400)}`, 10, { start: 0, end: 9 }],
+    ['bytes=2-1', 10, 'whole'],
+    ['bytes=-', 10, 'whole'],
+    ['bytes=0-1,2-3', 10, 'whole'],
+    ['bytes=0x1-2', 10, 'whole'],
+    ['bytes=+1-2', 10, 'whole'],
+    ['bytes:1-2', 10, 'whole'],
+    ['seconds=1-2', 10, 'whole'],
+    ['', 10, 'whole']
+  ] as const) {
+    t.deepEqual(chooseRange('GET', { range }, FILE, size, LATER), choice, range)
+    t.is(chooseRange('HEAD', { range }, FILE, size, LATER), 'whole')
+  }
+})
 
-for (const method of ['HEAD', 'POST', 'PUT']) {
-  test(`a range is ignored for ${method}`, t => {
-    t.is(chooseRange(method, { range: 'bytes=0-1' }, FILE, 10, LATER), 'whole')
-    t.is(chooseRange(method, { range: 'bytes=20-' }, FILE, 10, LATER), 'whole')
-  })
-}
-
-for (const [ifRange, isCurrent] of [
-  [ETAG, true],
-  [DATE, true],
-  ['Tuesday, 14-Nov-23 22:13:20 GMT', true],
-  ['"x"', false],
-  [`W/${ETAG}`, false],
-  [`"x", ${ETAG}`, false],
-  ['abc', false],
-  ['*', false],
-  ['', false],
-  ['Tue, 14 Nov 2023 22:13:21 GMT', false],
-  ['Tue, 14 Nov 2023 22:13:19 GMT', false]
-] as const) {
-  test(`If-Range: ${JSON.stringify(ifRange)} ${isCurrent ? 'is' : 'is not'} current`, t => {
+test('If-Range must be the ETag or the date, exactly', t => {
+  for (const [ifRange, isCurrent] of [
+    [ETAG, true],
+    [DATE, true],
+    ['Tuesday, 14-Nov-23 22:13:20 GMT', true],
+    ['"x"', false],
+    [`W/${ETAG}`, false],
+    [`"x", ${ETAG}`, false],
+    ['abc', false],
+    ['*', false],
+    ['', false],
+    ['Tue, 14 Nov 2023 22:13:21 GMT', false]
+  ] as const) {
     const headers = { range: 'bytes=0-1', 'if-range': ifRange }
     const choice = chooseRange('GET', headers, FILE, 10, LATER)
-    t.deepEqual(choice, isCurrent ? { start: 0, end: 1 } : 'whole')
-  })
-}
+    t.deepEqual(choice, isCurrent ? { start: 0, end: 1 } : 'whole', ifRange)
+  }
+})
 
 test('If-Range is never current for a weak tag, for a date of this second, and for nothing', t => {
   const of = (ifRange: string, validators: object, now = LATER) =>
@@ -442,7 +383,6 @@ test('a two-digit year is at most fifty years ahead', t => {
   t.is(yearOf('76', NOW), 2076)
   t.is(yearOf('77', NOW), 1977)
   t.is(yearOf('99', NOW), 1999)
-  t.is(yearOf('76', NOW - 30 * 86_400_000), 1976)
   t.is(yearOf('05', Date.UTC(2099, 0)), 2105)
 })
 
@@ -473,11 +413,9 @@ const UNREADABLE = [
   'Sun, 00 Nov 1994 08:49:37 GMT'
 ]
 
-for (const text of UNREADABLE) {
-  test(`${JSON.stringify(text)} is not a date`, t => {
-    t.is(parseHttpDate(text, NOW), undefined)
-  })
-}
+test('anything else is not a date', t => {
+  for (const text of UNREADABLE) t.is(parseHttpDate(text, NOW), undefined, text)
+})
 
 test('a formatted date parses to the same time', t => {
   const seconds = fc.integer({ min: -62_167_219_200, max: 253_402_300_799 })
@@ -498,20 +436,8 @@ function from(
 }
 
 test('LIV-05 a loopback address that asks a loopback name is this machine', t => {
-  for (const address of [
-    '127.0.0.1',
-    '127.8.9.10',
-    '::1',
-    '::ffff:127.0.0.1',
-    '::FFFF:127.0.0.1'
-  ]) {
-    for (const host of [
-      'localhost',
-      'LOCALHOST:3000',
-      'shop.localhost',
-      '127.0.0.1:80',
-      '[::1]:3'
-    ]) {
+  for (const address of ['127.0.0.1', '127.8.9.10', '::1', '::FFFF:127.0.0.1']) {
+    for (const host of ['LOCALHOST:3000', 'shop.localhost', '127.0.0.1:80', '[::1]:3']) {
       t.true(from(address, { host }), `${address} ${host}`)
     }
   }
@@ -519,38 +445,23 @@ test('LIV-05 a loopback address that asks a loopback name is this machine', t =>
 })
 
 test('S58 another address is not this machine, whatever it says', t => {
-  for (const address of [
-    undefined,
-    '',
-    '10.0.0.1',
-    '::ffff:10.0.0.1',
-    '128.0.0.1',
-    '::2',
-    '1127.0.0.1'
-  ]) {
+  for (const address of [undefined, '', '10.0.0.1', '::ffff:10.0.0.1', '::2', '1127.0.0.1']) {
     t.false(from(address, { host: 'localhost' }), String(address))
   }
 })
 
 test('S58 another name for this machine is not trusted (DNS rebinding)', t => {
   const foreign = ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', 'xlocalhost']
-  const malformed = [
-    '',
-    'localhost:',
-    'localhost:x',
-    'localhost:1:2',
-    'a@localhost',
-    'localhost/',
-    '.'
-  ]
+  const malformed = ['', 'localhost:', 'localhost:x', 'localhost:1:2', 'a@localhost', 'localhost/']
   const unusual = [
+    '.',
     'localhost.',
     '127.1',
     '[::1',
     '::1',
     '[::1]x',
     '2130706433',
-    'localhost, a.example'
+    'localhost, a'
   ]
   for (const host of [...foreign, ...malformed, ...unusual, undefined]) {
     t.false(from('127.0.0.1', host === undefined ? {} : { host }), host)
@@ -592,13 +503,7 @@ test('S58 a page of another origin cannot read what is under -/', t => {
   const host = 'localhost:3000'
   t.true(from('::1', { host, origin: 'http://localhost:3000' }))
   t.true(from('::1', { host, origin: 'https://localhost:3000' }))
-  for (const origin of [
-    'null',
-    '',
-    'http://localhost',
-    'http://localhost:30001',
-    'http://evil.example'
-  ]) {
+  for (const origin of ['null', '', 'http://localhost', 'http://localhost:30001', 'http://evil']) {
     t.false(from('::1', { host, origin }), origin)
   }
   for (const site of ['cross-site', 'same-site']) {
@@ -622,51 +527,43 @@ test('LIV-05 a host that is listed is trusted from any address', t => {
 const CHROMIUM =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 
-for (const [title, isExpected, headers] of [
-  ['a browser that opens a page', true, { 'sec-fetch-mode': 'navigate', accept: CHROMIUM }],
-  ['a browser that says so alone', true, { 'sec-fetch-mode': 'navigate', accept: '*/*' }],
-  ['fetch() of a page', false, { 'sec-fetch-mode': 'cors', accept: 'text/html' }],
-  ['a script or an image of a page', false, { 'sec-fetch-mode': 'no-cors', accept: CHROMIUM }],
-  ['a web socket', false, { 'sec-fetch-mode': 'websocket', accept: 'text/html' }],
-  ['an older browser', true, { accept: CHROMIUM }],
-  ['text/html as the last of a list, with parameters', true, { accept: 'a/b , Text/HTML ;q=0.1' }],
-  ['text/html;level=1', true, { accept: 'text/html;level=1' }],
-  ['a page in a frame', true, { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
-  ['a browser that names the destination alone', true, { 'sec-fetch-dest': 'document' }],
-  ['an <object> or <embed>', false, { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'object' }],
-  [
-    'fetch() of which only the destination is known',
-    false,
-    { 'sec-fetch-dest': 'empty', accept: CHROMIUM }
-  ],
-  ['curl', 'without a dot', { accept: '*/*' }],
-  ['curl, with parameters', 'without a dot', { accept: ' */* ; q=0.8' }],
-  ['a client that takes anything after something else', false, { accept: 'application/json, */*' }],
-  ['a client that takes nothing', false, { accept: '*/*;q=0' }],
-  ['a request without Accept', false, {}],
-  ['an empty Accept', false, { accept: '' }],
-  ['any text', false, { accept: 'text/*' }],
-  ['text/html;q=0', false, { accept: 'text/html;q=0' }],
-  ['text/html; Q=0.000', false, { accept: '*/*, text/html ; Q=0.000' }],
-  ['text/html;level=1;q=0', false, { accept: 'text/html;level=1;q=0' }],
-  ['text/html;q=0.001', true, { accept: 'text/html;q=0.001' }],
-  ['text/htmlx', false, { accept: 'text/htmlx, xtext/html' }]
-] as const) {
-  const where = isExpected === 'without a dot' ? ' to a path whose last segment has no dot' : ''
-  test(`MNT-06 ${title} ${isExpected ? 'navigates' : 'does not navigate'}${where}`, t => {
-    for (const method of ['GET', 'HEAD']) {
-      for (const path of ['/', '/orders/7', '/v1.2/users', '/v1.2/users/']) {
-        t.is(isNavigation({ method, headers }, path), isExpected !== false, path)
-      }
-      for (const path of ['/docs/v1.2', '/docs/v1.2/', '/.']) {
-        t.is(isNavigation({ method, headers }, path), isExpected === true, path)
-      }
+test('MNT-06 what opens a page navigates', t => {
+  const mode = 'sec-fetch-mode'
+  const dest = 'sec-fetch-dest'
+  for (const [isExpected, headers] of [
+    [true, { [mode]: 'navigate', accept: '*/*' }],
+    [true, { [mode]: 'navigate', [dest]: 'iframe' }],
+    [true, { [dest]: 'document' }],
+    [false, { [mode]: 'cors', accept: 'text/html' }],
+    [false, { [mode]: 'no-cors', accept: CHROMIUM }],
+    [false, { [mode]: 'navigate', [dest]: 'object' }],
+    [false, { [dest]: 'empty', accept: CHROMIUM }],
+    [true, { accept: CHROMIUM }],
+    [true, { accept: 'a/b , Text/HTML ;q=0.1' }],
+    [true, { accept: 'text/html;level=1' }],
+    [true, { accept: 'text/html;q=0.001' }],
+    ['without a dot', { accept: '*/*' }],
+    ['without a dot', { accept: ' */* ; q=0.8' }],
+    [false, { accept: 'application/json, */*' }],
+    [false, { accept: '*/*;q=0' }],
+    [false, {}],
+    [false, { accept: '' }],
+    [false, { accept: 'text/*' }],
+    [false, { accept: '*/*, text/html ; Q=0.000' }],
+    [false, { accept: 'text/html;level=1;q=0' }],
+    [false, { accept: 'text/htmlx, xtext/html' }]
+  ] as const) {
+    const shown = JSON.stringify(headers)
+    const navigates = (path: string, method?: string) => isNavigation({ method, headers }, path)
+    for (const path of ['/', '/orders/7', '/v1.2/users', '/v1.2/users/']) {
+      t.is(navigates(path, 'GET'), isExpected !== false, shown)
     }
-    for (const method of ['POST', 'PUT', 'OPTIONS', undefined]) {
-      t.false(isNavigation({ method, headers }, '/'), method)
+    for (const path of ['/docs/v1.2', '/docs/v1.2/', '/.']) {
+      t.is(navigates(path, 'HEAD'), isExpected === true, shown)
     }
-  })
-}
+    for (const method of ['POST', 'OPTIONS', undefined]) t.false(navigates('/', method), method)
+  }
+})
 
 test('S29 reading Accept takes time in proportion to its length', t => {
   for (const piece of ['text/html;q=0,', ' ', ';', ',', 'text/html;', 'q=0;']) {
@@ -692,29 +589,13 @@ const offered = (headers: Readonly<Record<string, string>>) =>
   })
 
 test('DLT-02 a dictionary is offered by its SHA-256, with dcz among the codings', t => {
-  for (const coding of [
-    'dcz',
-    'DCZ',
-    'gzip, br, zstd, dcb, dcz',
-    'dcz;q=0.001',
-    'br;q=1 , dcz ; q=0.5'
-  ]) {
+  for (const coding of ['DCZ', 'gzip, dcb, dcz', 'dcz;q=0.001', 'br;q=1 , dcz ; q=0.5']) {
     t.deepEqual(offered({ 'accept-encoding': coding }), sha256(OLD), coding)
   }
 })
 
 test('DLT-03 unless dcz is accepted by name there is no dictionary', t => {
-  for (const coding of [
-    '',
-    '*',
-    '*;q=1',
-    'gzip',
-    'dcz;q=0',
-    'dcz;q=0.000',
-    'dcb',
-    'xdcz',
-    'dcz;q=x'
-  ]) {
+  for (const coding of ['', '*', '*;q=1', 'gzip', 'dcz;q=0.000', 'dcb', 'xdcz', 'dcz;q=x']) {
     t.is(offered({ 'accept-encoding': coding }), undefined, coding)
   }
   t.is(offeredDictionary({ 'available-dictionary': available(OLD) }), undefined)

@@ -22,35 +22,28 @@ test('FPR-02 a digest is the SHA-256 of the bytes, its first 32 hex characters',
   )
 })
 
-for (const [name, printed] of [
-  ['app.css', `app-${DIGEST}.css`],
-  ['admin/app.min.js', `admin/app.min-${DIGEST}.js`],
-  ['LICENSE', `LICENSE-${DIGEST}`],
-  ['v1.2/LICENSE', `v1.2/LICENSE-${DIGEST}`],
-  ['.well-known/x', `.well-known/x-${DIGEST}`],
-  ['.htaccess', `.htaccess-${DIGEST}`]
-] as const) {
-  test(`${name} with its fingerprint is ${printed}, and back`, t => {
+test('FPR-02 a fingerprint is put in front of the last extension, once, and found again', t => {
+  for (const [name, printed] of [
+    ['app.css', `app-${DIGEST}.css`],
+    ['admin/app.min.js', `admin/app.min-${DIGEST}.js`],
+    ['v1.2/LICENSE', `v1.2/LICENSE-${DIGEST}`],
+    ['.htaccess', `.htaccess-${DIGEST}`]
+  ] as const) {
     t.is(withFingerprint(name, DIGEST), printed)
     t.deepEqual(splitFingerprint(printed), { name, digest: DIGEST })
     t.is(withFingerprint(printed, DIGEST), printed, 'it bears it already')
-  })
-}
-
-for (const name of [
-  'app.css',
-  `app-${DIGEST.slice(1)}.css`,
-  `app-0${DIGEST}.css`,
-  `app-${DIGEST.toUpperCase()}.css`,
-  `app${DIGEST}.css`,
-  `app-${DIGEST}`.replace('app', 'a.b'),
-  `app.css-${DIGEST}.d/x.css`
-]) {
-  test(`${name} has no fingerprint of its own`, t => {
-    const parts = splitFingerprint(name)
-    t.is(parts?.digest === DIGEST && withFingerprint(parts.name, DIGEST) === name, false)
-  })
-}
+  }
+  for (const name of [
+    'app.css',
+    `app-${DIGEST.slice(1)}.css`,
+    `app-0${DIGEST}.css`,
+    `app-${DIGEST.toUpperCase()}.css`,
+    `app${DIGEST}.css`,
+    `app.css-${DIGEST}.d/x.css`
+  ]) {
+    t.is(splitFingerprint(name), undefined, name)
+  }
+})
 
 test('every name can be recovered from its fingerprinted form', t => {
   const segments = string({ minLength: 1 }).map(text => text.replaceAll('/', '_'))

@@ -19,13 +19,7 @@ import { mock } from 'node:test'
 import test from 'ava'
 import fc, { assert, asyncProperty, bigInt } from 'fast-check'
 import { hasMtime, mtimeNotBefore, setMtime } from '../../../lib/files/clock.ts'
-import { removeFile } from '../../../lib/files/disk.ts'
-import {
-  sweep,
-  sweepTree,
-  temporaryName,
-  writeAtomically
-} from '../../../lib/files/writing/atomic-write.ts'
+import { sweep, sweepTree, writeAtomically } from '../../../lib/files/writing/atomic-write.ts'
 import { lock } from '../../../lib/files/writing/lock.ts'
 import { makeProject } from '../../support/site.ts'
 import { cases } from '../../support/soak.ts'
@@ -58,17 +52,6 @@ test('a copy has the mode and the mtime of any other target', async t => {
   t.true(hasMtime(statSync(target, { bigint: true }), THEN))
 })
 
-test('a target is replaced, not overwritten: whoever is reading the old one can finish', async t => {
-  const root = makeProject(t, { 'a.css': 'old' })
-  const target = join(root, 'a.css')
-  const { open } = await import('node:fs/promises')
-  const reader = await open(target)
-  await writeAtomically(target, Buffer.from('new and longer'), THEN)
-  t.is(await reader.readFile('utf8'), 'old')
-  await reader.close()
-  t.is(readFileSync(target, 'utf8'), 'new and longer')
-})
-
 test('what cannot be written leaves the old target, and no temporary file', async t => {
   const root = makeProject(t, { 'public/a.css': 'old', 'public/taken/x': '' })
   const taken = join(root, 'public/taken')
@@ -96,23 +79,6 @@ test('every mtime since 1970 is recognised on its target', async t => {
   t.pass()
 })
 
-test('an mtime that differs by two microseconds is a different one', t => {
-  const { dev, ino, size, ctimeNs } = statSync('.', { bigint: true })
-  const mark = { dev, ino, size, ctimeNs, mtimeNs: THEN }
-  t.true(hasMtime(mark, THEN))
-  t.false(hasMtime(mark, THEN + 2000n))
-  t.false(hasMtime(mark, THEN - 2000n))
-})
-
-test('a file that is gone already can be removed', async t => {
-  const root = makeProject(t, { 'a.css': '' })
-  await removeFile(join(root, 'a.css'))
-  await removeFile(join(root, 'a.css'))
-  await removeFile(join(root, 'a.css/b'))
-  t.deepEqual(readdirSync(root), [])
-  await t.throwsAsync(removeFile(root), { message: /^(EISDIR|EPERM): / })
-})
-
 test('a target that cannot be replaced is named as it was given, even behind a link', async t => {
   const root = makeProject(t, { 'real/app.css/in-the-way': '' })
   symlinkSync('real', join(root, 'link'))
@@ -137,15 +103,6 @@ test('temporary files go once they are older than they may be, whatever their mt
   t.deepEqual(readdirSync(root).toSorted(), others)
 })
 
-test('every temporary file has a unique name, and is swept', async t => {
-  const names = [temporaryName(), temporaryName()]
-  t.is(new Set(names).size, 2)
-  const root = makeProject(t)
-  for (const name of names) writeFileSync(join(root, name), '')
-  await sweep(root, -1000)
-  t.deepEqual(readdirSync(root), [])
-})
-
 test('S74 folders below are swept, but not through a link', async t => {
   const outside = makeProject(t, { [LEFT]: '', [`deep/${LEFT}`]: '' })
   const root = makeProject(t, { [`a/b/${LEFT}`]: '', [`a/${LEFT}`]: '' })
@@ -156,10 +113,6 @@ test('S74 folders below are swept, but not through a link', async t => {
   t.deepEqual(readdirSync(join(root, 'a/b')), [])
   t.deepEqual(readdirSync(outside).toSorted(), [LEFT, 'deep'])
   t.deepEqual(readdirSync(join(outside, 'deep')), [LEFT])
-})
-
-test('a folder that is not there is swept without complaint', async t => {
-  await t.notThrowsAsync(sweep(join(makeProject(t), 'nowhere')))
 })
 
 test('an mtime that is not before another is not before it on disk either, and less than 3 µs later', async t => {
@@ -230,14 +183,6 @@ test('a run that lost its lock is told so, and leaves the lock of the other', as
   await t.notThrowsAsync(other.check())
   await other.release()
   t.false(existsSync(join(directory, NAME)))
-})
-
-test('a run whose lock was removed by hand is told so', async t => {
-  const directory = makeProject(t)
-  const held = await lock(directory, ignore)
-  renameSync(join(directory, NAME), join(directory, 'taken'))
-  await t.throwsAsync(held.check(), { code: 'precompile-busy' })
-  await held.release()
 })
 
 test.serial('the heartbeat of a lock fails nobody, and touches no lock but its own', async t => {
