@@ -118,9 +118,7 @@ export class Builder {
       const ownMap = map && isRewritten ? await readAgain(map) : undefined
       nodes.set(path, { ...place, links, ownMap })
     }
-    const { assets, moduleCycles } = finishAll(nodes)
-    for (const cycle of moduleCycles) warn(cycleFound(cycle))
-    return { assets, failures: failures.toSorted(byPath) }
+    return { assets: finishAll(nodes, warn), failures: failures.toSorted(byPath) }
   }
 
   async #draftAll(places: readonly Place[], failures: Failure[]): Promise<DraftedPlace[]> {
@@ -176,9 +174,4 @@ export class Builder {
 async function readAgain({ draft, sums }: Drafted): Promise<string | undefined> {
   const bytes = await ifThere(readContent(draft.content))
   return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined
-}
-
-function cycleFound(cycle: readonly string[]): string {
-  const shown = cycle.length > 10 ? [...cycle.slice(0, 9), '…', ...cycle.slice(-1)] : cycle
-  return `modules refer to each other: ${shown.join(' -> ')}; they import each other by plain names, so break the cycle or write importMap() before the first module of a page, which would otherwise load them twice`
 }

@@ -30,32 +30,23 @@ export interface Unfinished extends Place, Drafted {
   readonly ownMap?: string | undefined
 }
 
-export interface Finished {
-  /** By path; each comes after the assets that it refers to. */
-  readonly assets: Assets
-  /** The paths of modules that refer to each other: one cycle of each such group. */
-  readonly moduleCycles: readonly (readonly string[])[]
-}
-
-export function finishAll(nodes: ReadonlyMap<string, Unfinished>): Finished {
+/** @returns by path; each comes after the assets that it refers to */
+export function finishAll(
+  nodes: ReadonlyMap<string, Unfinished>,
+  warn: (message: string) => void
+): Assets {
   const assets = new Map<string, Built>()
-  const moduleCycles: string[][] = []
   const edges = ({ links }: Unfinished) => links.flatMap(path => nodes.get(path ?? '') ?? [])
   for (const group of groupsInOrder(nodes.values(), edges)) {
     const isCycle = group.length > 1 || group.some(node => edges(node).includes(node))
+    const cycle = new Set(isCycle ? group.map(({ path }) => path) : [])
     const hasStyles = group.some(({ name }) => textType(name) === 'css')
-    const cycle = new Set(isCycle ? group : [])
-    const isInCycle = (path: string) => cycle.has(nodes.get(path) as Unfinished)
-    const urlsOf = (node: Unfinished, query = '') => urlsIn(node, assets, isInCycle, query)
+    const urlsOf = (node: Unfinished, query = '') => urlsIn(node, assets, cycle, query)
     const query = isCycle && hasStyles ? `?${digestOfCycle(group, urlsOf)}` : ''
-    const [module] = group.filter(({ name }) => textType(name) === 'js').toSorted(byPath)
-    if (isCycle && module) {
-      const way = cycleThrough(module, node => edges(node).filter(to => cycle.has(to)))
-      moduleCycles.push(way.map(({ path }) => path))
-    }
-    const shared = hasStyles ? newestMtime(group, assets) : undefined
+    const modules = group.filter(({ path, name }) => cycle.has(path) && textType(name) === 'js')
+    if (modules.length > 0) warn(cycleFound(modules.map(({ path }) => path).toSorted()))
     // Before any of them is finished, because each takes the newest of what it refers to.
-    const times = group.map(node => shared ?? newestMtime([node], assets))
+    const times = group.map(node => newestMtime(hasStyles ? group : [node], assets))
     for (const [at, node] of group.entries()) {
       const mtimeNs = times[at] ?? 0n
       shiftOwnMap(node, urlsOf(node, query), mtimeNs, assets)
@@ -63,20 +54,25 @@ export function finishAll(nodes: ReadonlyMap<string, Unfinished>): Finished {
       for (const built of finished) assets.set(built.path, built)
     }
   }
-  return { assets, moduleCycles }
+  return assets
+}
+
+function cycleFound(paths: readonly string[]): string {
+  const shown = paths.length > 10 ? [...paths.slice(0, 10), '…'] : paths
+  return `modules refer to each other: ${shown.join(', ')}; they import each other by plain names, so break the cycle or write importMap() before the first module of a page, which would otherwise load them twice`
 }
 
 function urlsIn(
   { links, draft }: Unfinished,
   assets: Assets,
-  isInCycle: (path: string) => boolean,
+  cycle: ReadonlySet<string>,
   query: string
 ): Urls {
   return links.map((path, at) => {
     const reference = draft.text?.references[at]
     if (path === undefined || !reference) return undefined
     // An import map resolves plain URLs, not those with a query.
-    if (isInCycle(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
+    if (cycle.has(path)) return encodePath(path) + (isInModule(reference) ? '' : query)
     const built = assets.get(path)
     return built ? publishedUrl(built) : encodePath(path)
   })
@@ -192,24 +188,4 @@ function groupsInOrder<T>(nodes: Iterable<T>, edges: (node: T) => readonly T[]):
   }
   for (const node of nodes) if (!indexes.has(node)) visit(node)
   return groups
-}
-
-/** A shortest path from a node of a cycle back to itself; the node is at both ends. */
-function cycleThrough<T>(start: T, edges: (node: T) => readonly T[]): T[] {
-  const cameFrom = new Map<T, T>()
-  const queue = [start]
-  for (const node of queue) {
-    for (const next of edges(node)) {
-      if (cameFrom.has(next)) continue
-      cameFrom.set(next, node)
-      queue.push(next)
-    }
-    if (cameFrom.has(start)) break
-  }
-  const way = [start]
-  for (let at = cameFrom.get(start); at !== undefined; at = cameFrom.get(at)) {
-    way.unshift(at)
-    if (at === start) break
-  }
-  return way
 }

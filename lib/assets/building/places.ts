@@ -9,6 +9,7 @@ import type { Listed, Sources } from '../sources/sources.ts'
 import { whyNotCanonical } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { withFingerprint } from '../urls/fingerprint.ts'
+import type { ManifestEntry } from './manifest/manifest.ts'
 
 /** A source, and where it is published. */
 export interface Place extends Listed {
@@ -51,6 +52,26 @@ export function publishedPath({ app, path, digest }: Built): string {
 /** The same, encoded. */
 export function publishedUrl(built: Built): string {
   return encodePath(publishedPath(built))
+}
+
+/** What a build puts into a manifest. */
+export function entriesOf(assets: Iterable<Built>): Map<string, ManifestEntry> {
+  return new Map(
+    Array.from(assets, built => {
+      const { path, source, integrity, size, imports, dynamicImports } = built
+      const entry = {
+        target: publishedUrl(built),
+        source: source.path,
+        integrity,
+        size,
+        ...(source.from > 0 && { from: source.from }),
+        ...(imports && { imports: imports.map(encodePath) }),
+        ...(dynamicImports && { dynamicImports: dynamicImports.map(encodePath) }),
+        ...(source.specifiers && { specifiers: source.specifiers })
+      }
+      return [encodePath(path), entry]
+    })
+  )
 }
 
 /** Every asset, in the order of paths. */

@@ -5,13 +5,12 @@ import type { Lock } from '../../files/writing/lock.ts'
 import { setMtime } from '../../files/clock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
-import { manifestApps, manifestFile } from '../settings/manifest-file.ts'
+import { manifestApps, manifestFile, type ManifestApps } from '../settings/manifest-file.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Assets, Built } from './places.ts'
+import { entriesOf, type Assets, type Built } from './places.ts'
 import { deltaWriter } from './copies/deltas.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
-import { entriesOf, serialize } from './manifest/write-manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
 import { sum } from './published-files.ts'
@@ -74,6 +73,13 @@ function prepareManifest(settings: Settings, entries: ManifestEntries): Promise<
   const text = serialize(entries, manifestApps(settings.apps))
   const now = BigInt(Date.now()) * 1_000_000n
   return prepareReplacement(manifestFile(settings), Buffer.from(text), now)
+}
+
+/** Keys are sorted: identical sources give an identical file. */
+export function serialize(assets: ManifestEntries, apps?: ManifestApps): string {
+  const sorted = [...assets].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const whole = { version: 1, apps, assets: Object.fromEntries(sorted) }
+  return `${JSON.stringify(whole, undefined, 2)}\n`
 }
 
 function reportOn(entries: ManifestEntries, before: ManifestEntries) {

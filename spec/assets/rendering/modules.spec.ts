@@ -255,7 +255,7 @@ test('JSM-04 precompile names the modules of a cycle, each cycle once', async t 
   t.is(warnings.length, 1)
   t.regex(
     warnings[0] ?? '',
-    /^modules refer to each other: \/assets\/a\.js -> \/assets\/c\.js -> \/assets\/a\.js; .*importMap\(\)/
+    /^modules refer to each other: \/assets\/a\.js, \/assets\/b\.js, \/assets\/c\.js; .*importMap\(\)/
   )
 })
 

@@ -36,15 +36,12 @@ export type Entry = readonly [path: string, entry: ManifestEntry]
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 10_000
-const MAX_REMEMBERED = 1000
 
 /** The names of one app. */
 interface Names {
   readonly all: readonly string[]
   /** Undefined: several assets of one source directory share the tail. */
   readonly tails: ReadonlyMap<string, Entry | undefined>
-  /** The nearest name of each unknown one: a page that asks for it is likely to ask again. */
-  readonly nearest: Map<string, string | undefined>
 }
 
 export class Manifest {
@@ -81,7 +78,7 @@ export class Manifest {
   entry(app: AppSettings, name: string): Entry {
     const entry = this.find(app, name)
     if (entry) return entry
-    const near = this.#nearest(app, name)
+    const near = nearestPath(name, this.namesOf(app).slice(0, MAX_COMPARED))
     const hint = near === undefined ? '' : `; did you mean '${near}'?`
     const where = this.#file ?? 'the manifest in memory'
     throw new AssetError('asset-unknown', `${assetPath(app, name)} is not in ${where}${hint}`)
@@ -103,15 +100,6 @@ export class Manifest {
   prepare(apps: readonly AppSettings[]): void {
     for (const app of apps) this.#namesOf(app)
     this.#version = this.version
-  }
-
-  #nearest(app: AppSettings, name: string): string | undefined {
-    const { all, nearest } = this.#namesOf(app)
-    if (!nearest.has(name)) {
-      if (nearest.size >= MAX_REMEMBERED) nearest.clear()
-      nearest.set(name, nearestPath(name, all.slice(0, MAX_COMPARED)))
-    }
-    return nearest.get(name)
   }
 
   #namesOf({ name, urlPrefix }: AppSettings): Names {
@@ -138,7 +126,7 @@ export class Manifest {
         origins.set(tail, origin)
       }
     }
-    const names = { all, tails, nearest: new Map<string, string | undefined>() }
+    const names = { all, tails }
     this.#names.set(name, names)
     return names
   }
