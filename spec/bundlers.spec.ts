@@ -442,7 +442,8 @@ soakTest('BND-16 the script deploys builds, each with the files of those before 
 soakTest('BND-15 the tests of the page pass without a build, and with one', async t => {
   const site = makeExample(t, SOURCES)
   await site.follow(tests)
-  const passes = async () => t.regex((await run(site.root, 'shop.test.js')).stdout, /^[#ℹ] pass 2$/m)
+  const passes = async () =>
+    t.regex((await run(site.root, 'shop.test.js')).stdout, /^[#ℹ] pass 2$/m)
   await passes()
   const main = { src: 'src/main.jsx', file: 'assets/main-CZTearZk.js', isEntry: true }
   site.write({

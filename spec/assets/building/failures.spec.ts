@@ -48,20 +48,6 @@ test('a file that cannot be written is named with the reason, and the previous d
   checkUsable(t, root)
 })
 
-test('a manifest that cannot be written leaves the previous one', async t => {
-  const program = await bundle()
-  const root = makeProject(t, placed({ 'app.js': 'go()' }))
-  await run({ root })
-  const manifest = readManifest(root)
-  const names = Array.from({ length: 300 }, (_, at) => `images/${'n'.repeat(90)}${at}.png`)
-  writeFiles(root, placed(Object.fromEntries(names.map(name => [name, name]))))
-  const { status, said } = await runInChild(program, root, 'ulimit -f 100')
-  t.is(status, 1)
-  t.regex(said, /^cannot publish \/assets\.json: write.* failed with EFBIG; /m)
-  t.deepEqual(readManifest(root), manifest)
-  checkUsable(t, root)
-})
-
 for (const [what, spoil] of Object.entries({
   'a file stands where public should be': (root: string) => {
     writeFileSync(join(root, 'public'), '')
@@ -237,7 +223,7 @@ test('an aborted precompile rejects with the reason and leaves the old deploy', 
   ])
 })
 
-test('under umask 077 a web server can read everything that precompile writes', async t => {
+test('PUB-19 under umask 077 a web server can read everything that precompile writes', async t => {
   const program = await bundle()
   const root = makeProject(t, placed({ 'app.js': 'go()', 'images/icons/logo.png': 'logo' }))
   t.is((await runInChild(program, root, 'umask 077')).status, 0)

@@ -1,14 +1,6 @@
 // What a deploy leaves in the public directory.
 import { randomBytes } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync
-} from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import test from 'ava'
@@ -240,20 +232,6 @@ test('FPR-14 text is compressed where that makes it smaller, images never are', 
   t.true(report.compressedBytes < report.bytes)
 })
 
-test('a source of more than 1 MiB and an empty one are published like others', async t => {
-  const big = randomBytes(3 * 1024 * 1024 + 1)
-  const root = makeSources(t, {
-    'film.mp4': big,
-    'big.js': long(long(long('go(); '))),
-    'e.css': ''
-  })
-  await run({ root })
-  t.is(targetOf(root, '/assets/film.mp4'), `/assets/film-${digestOf(big)}.mp4`)
-  t.true(readPublic(root, targetOf(root, '/assets/film.mp4')).equals(big))
-  t.is(targetOf(root, '/assets/e.css'), `/assets/e-${digestOf('')}.css`)
-  t.is(readPublic(root, targetOf(root, '/assets/e.css')).length, 0)
-})
-
 test('an app without fingerprints gets only plain names and compressed copies', async t => {
   const root = makeSources(t, { 'app.js': 'go()', '/apps/admin/assets/menu.js': long('menu();') })
   const options = { root, apps: { web: {}, admin: { fingerprint: false } } }
@@ -264,31 +242,6 @@ test('an app without fingerprints gets only plain names and compressed copies', 
     names,
     ['', ...COPIES].map(extension => `menu.js${extension}`)
   )
-})
-
-test('no compressed copy of previous bytes remains, whatever codings this Node can write', async t => {
-  const before = 'a { color: red }'.repeat(50)
-  const root = makeProject(t, placed({ 'app.css': before }))
-  await run({ root })
-  const css = 'b { color: blue }'.repeat(50)
-  writeFiles(root, placed({ 'app.css': css }))
-  const plain = join(root, 'public/assets/app.css')
-  const printed = join(root, `public/assets/app-${digestOf(css)}.css`)
-  const stale = ['.br', '.gz', '.zst'].flatMap(extension => [
-    plain + extension,
-    printed + extension
-  ])
-  // Under the fingerprint as well, whose file is broken.
-  writeFileSync(printed, css.slice(1))
-  for (const file of stale) writeFileSync(file, 'stale')
-  await run({ root })
-  t.is(readFileSync(plain, 'utf8'), css)
-  t.is(readFileSync(printed, 'utf8'), css)
-  for (const file of stale)
-    t.false(existsSync(file) && readFileSync(file, 'utf8') === 'stale', file)
-  writeFileSync(`${plain}.zst`, 'stale')
-  await run({ root })
-  t.false(existsSync(`${plain}.zst`) && readFileSync(`${plain}.zst`, 'utf8') === 'stale')
 })
 
 test('no compressed copy stays next to a file that is now too small for one', async t => {
@@ -357,30 +310,19 @@ test('FPR-10 a project without any asset is an error, and nothing is created', a
   }
 })
 
-for (const [options, message] of [
-  [{ minfy: true }, "unknown option 'minfy': did you mean 'minify'?"],
-  [{ minify: 1 }, 'minify must be true or false, got 1'],
-  [{ minify: null }, 'minify must be true or false, got null'],
-  [{ onProgress: 'log' }, "onProgress must be a function, got 'log'"],
-  [{ signal: 'SIGINT' }, "signal must be an AbortSignal, got 'SIGINT'"],
-  [{ signal: null }, 'signal must be an AbortSignal, got null'],
-  [{ warn: true }, 'warn must be a function, got true'],
-  [[], 'options must be an object, got []']
-] as const) {
-  test(`precompile refuses ${JSON.stringify(options)}, and nothing is created`, async t => {
-    const root = makeSources(t, { 'app.js': 'go()' })
+test('wrong options of precompile are TypeErrors, and nothing is created', async t => {
+  const root = makeSources(t, { 'app.js': 'go()' })
+  for (const [options, message] of [
+    [{ minfy: true }, "unknown option 'minfy': did you mean 'minify'?"],
+    [{ minify: null }, 'minify must be true or false, got null'],
+    [{ onProgress: 'log' }, "onProgress must be a function, got 'log'"],
+    [{ signal: 'SIGINT' }, "signal must be an AbortSignal, got 'SIGINT'"],
+    [[], 'options must be an object, got []']
+  ] as const) {
     const refused = precompile({ root }, options as PrecompileOptions)
     await t.throwsAsync(refused, { instanceOf: TypeError, message })
-    t.false(existsSync(join(root, 'public')))
-  })
-}
-
-test('precompile takes undefined for an option that is not set', async t => {
-  const root = makeSources(t, { 'app.txt': 'go()' })
-  const unset = { minify: undefined, onProgress: undefined, signal: undefined, warn: undefined }
-  t.is((await precompile({ root }, unset)).assets, 1)
-  const { signal } = new AbortController()
-  t.is((await precompile({ root }, { signal, warn: t.log, onProgress: () => {} })).assets, 1)
+  }
+  t.false(existsSync(join(root, 'public')))
 })
 
 test('a published file that was damaged or taken away is written again, its copies too, although size and mtime are the same', async t => {
@@ -401,48 +343,6 @@ test('a published file that was damaged or taken away is written again, its copi
     t.notDeepEqual(snapshot(join(root, 'public')), before)
     await run({ root })
     t.deepEqual(snapshot(join(root, 'public')), before)
-  }
-})
-
-const checkout: Files = placed({
-  'stylesheets/app.css.scss': '@use "part"; a { background: url(../images/logo.png) }',
-  'stylesheets/_part.scss': long('b { color: red }'),
-  'stylesheets/theme.css.less': '.a { .b { color: red } background: url(logo.png) }',
-  'stylesheets/a.css': '@import "b.css";',
-  'stylesheets/b.css': '@import "a.css";',
-  'javascripts/app.js.ts': long('let a: number = 1;').replaceAll('a:', (_, at) => `a${at}:`),
-  'javascripts/min.js': `${long('go();')}\n//# sourceMappingURL=min.js.map\n`,
-  'javascripts/min.js.map': long('{"version":3}'),
-  'images/logo.png': long('logo'),
-  'images/Übersicht 😀.svg': long('<svg/>'),
-  'films/film.bin': long(long(long('films'))),
-  '/apps/admin/assets/stylesheets/app.css':
-    '@import "theme.css"; a { background: url(/assets/logo.png) }',
-  '/shared/stylesheets/shared.css': 'a{}'
-})
-
-const chosen = { sources: '../../shared', integrity: ['sha256', 'sha512'] as const }
-
-test('two checkouts of the same sources publish identical bytes, compressed copies and manifest included', async t => {
-  const [here, there] = [
-    makeProject(t),
-    join(makeProject(t), 'quite/another/directory, with blanks')
-  ]
-  mkdirSync(there, { recursive: true })
-  writeFiles(here, checkout)
-  writeFiles(there, Object.fromEntries(Object.entries(checkout).toReversed()))
-  for (const [at, root] of [here, there].entries()) {
-    for (const [number, file] of filesBelow(root).entries()) {
-      const seconds = 1.5e9 + at * 1e7 + ((number * 7919) % 1000)
-      utimesSync(join(root, file), seconds, seconds)
-    }
-    await run({ root, ...chosen, missing: 'warn' })
-  }
-  const [one, other] = [here, there].map(root => snapshot(join(root, 'public')))
-  t.deepEqual(other, one)
-  t.true((one?.size ?? 0) > 40)
-  for (const extension of ['.gz', '.br']) {
-    t.true([...(one?.keys() ?? [])].filter(path => path.endsWith(extension)).length >= 10)
   }
 })
 

@@ -55,6 +55,9 @@ test('FPR-05 precompile publishes every asset of every app and third party under
     ['assets.json']
   )
   t.is(report.assets, all.length)
+  const { assets } = readManifest(root)
+  t.is(assets['/assets/favicon.ico']?.from, undefined, 'found in the own directory')
+  t.is(assets['/assets/third.png']?.from, 1)
   t.is(report.manifest, join(root, 'public/assets.json'))
   t.deepEqual(report.changes.added.toSorted(), all.map(name => `/assets/${name}`).toSorted())
   for (const file of filesBelow(join(root, 'public'))) {
@@ -84,11 +87,3 @@ for (const mode of MODES) {
     t.is((await site.ask(admin)).text, `@import "${third}";`)
   })
 }
-
-test('the manifest records the search directory in which a source was found', async t => {
-  const root = makeProject(t, placed({ 'images/logo.png': 'our logo' }))
-  await run({ root })
-  const { assets } = readManifest(root)
-  t.is(assets['/assets/logo.png']?.from, undefined)
-  t.is(assets['/assets/third.png']?.from, 1)
-})

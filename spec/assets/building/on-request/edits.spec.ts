@@ -2,7 +2,6 @@
 import {
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,15 +11,10 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import test from 'ava'
-import { Fingerprints } from '../../../../lib/assets/building/on-request/fingerprints.ts'
 import type { Compiler } from '../../../../lib/assets/compilers/compiler.ts'
-import { settle } from '../../../../lib/assets/settings/settings.ts'
-import { Sources } from '../../../../lib/assets/sources/sources.ts'
 import { showsChangesAfter } from '../../../../lib/files/clock.ts'
-import { withDigest } from '../../../support/digest.ts'
-import { filesBelow, makeFingerprinted, placed } from '../../../support/fingerprinted.ts'
+import { makeFingerprinted } from '../../../support/fingerprinted.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { makeProject, writeFiles } from '../../../support/site.ts'
@@ -146,41 +140,6 @@ test('sources and public that are removed while the server runs are a miss, and 
   t.deepEqual(errors, [])
 })
 
-test('a file of public that is rewritten continuously is never truncated, and every response ends', async t => {
-  const root = makeProject(t, { 'public/a.txt': 'x', 'public/big.bin': 'x' })
-  const { port, errors } = await makeFront(t, { root, env: 'test' })
-  const writer = new Worker(
-    `const { writeFileSync, truncateSync } = require('node:fs')
-     const { workerData } = require('node:worker_threads')
-     const [small, big] = workerData
-     for (let n = 0; ; n++) {
-       writeFileSync(small, 'y'.repeat(1 + (n % 50) * 997))
-       truncateSync(small, n % 7)
-       if (n % 20 === 0) writeFileSync(big, Buffer.alloc(1_200_000 + (n % 9) * 1000, 120))
-       if (n % 20 === 10) truncateSync(big, 1_100_000)
-     }`,
-    { eval: true, workerData: [join(root, 'public/a.txt'), join(root, 'public/big.bin')] }
-  )
-  t.teardown(() => writer.terminate())
-  for (let round = 0; round < cases(40, 500); round++) {
-    const path = round % 10 === 0 ? '/big.bin' : '/a.txt'
-    // A download whose file shrinks is cut off, perhaps before its first byte.
-    const answer = await ask(port, 'GET', path).catch((error: Error) => {
-      if (path !== '/big.bin' || !/^no answer: $/.test(error.message)) throw error
-    })
-    if (path === '/a.txt' && answer?.status === 200) {
-      t.is(answer.body.length, Number(answer.headers['content-length']), answer.head)
-    }
-  }
-  await writer.terminate()
-  for (const name of ['a.txt', 'big.bin']) {
-    const { status, body } = await ask(port, 'GET', `/${name}`)
-    t.is(status, 200)
-    t.true(body.equals(readFileSync(join(root, 'public', name))), 'whole, once it rests')
-  }
-  t.deepEqual(errors, [])
-})
-
 test('a big file of public that is replaced while its state is trusted is found, never 404', async t => {
   const root = makeProject(t, { 'public/big.bin': Buffer.alloc(2 * MIB, 0) })
   const front = await makeFront(t, {
@@ -198,19 +157,6 @@ test('a big file of public that is replaced while its state is trusted is found,
     t.is(answer.body.length, 2 * MIB + version)
     t.is(answer.body.at(-1), version)
   }
-})
-
-test('a stamp is conclusive when neither bytes nor inode changed recently', t => {
-  const now = 1_700_000_000_123
-  const at = (ms: number) => BigInt(now + ms) * 1_000_000n
-  const stamp = (mtime: number, ctime: number) => ({
-    ...{ dev: 1n, ino: 1n, size: 1n },
-    ...{ mtimeNs: at(mtime), ctimeNs: at(ctime) }
-  })
-  t.true(showsChangesAfter(stamp(-1000, -1000), now))
-  t.false(showsChangesAfter(stamp(-1000, -5), now))
-  t.false(showsChangesAfter(stamp(-5, -1000), now))
-  t.false(showsChangesAfter(stamp(5000, -1000), now), 'a date in the future')
 })
 
 test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
@@ -241,15 +187,6 @@ test('a live site serves the last good version of a broken asset, and recovers w
   t.is((await site.ask(await site.path('ok.js'))).text, 'better()')
   await site.edit({ 'app.css.scss': 'a { b: d }' })
   t.not(await site.path('app.css'), path)
-})
-
-test('a live site reports a broken asset that has no good version', async t => {
-  const site = await makeFingerprinted(t, 'live', {
-    'sub/app.css.scss': 'a { b: ',
-    'ok.js': 'ok()'
-  })
-  await t.throwsAsync(() => site.path('app.css'), { code: 'compile-failed' })
-  t.is((await site.ask(await site.path('ok.js'))).text, 'ok()')
 })
 
 test('a live site serves the other assets when one target cannot be written', async t => {
@@ -308,18 +245,6 @@ test('a deleted source of a live site is a 404 at once, and its older fingerprin
   t.is(await statusOf(current), 200, 'and back again')
 })
 
-for (const first of ['plain', 'current'] as const) {
-  test(`a deleted source of a live site is a 404 when its ${first} URL is requested first`, async t => {
-    const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one' })
-    const paths = { plain: '/assets/app.css', current: await site.path('app.css') }
-    for (const path of Object.values(paths)) t.is((await site.ask(path)).status, 200)
-    unlinkSync(site.at('x/app.css'))
-    await until(async () => (await site.ask(paths[first])).status === 404, 'the event arrives')
-    for (const path of Object.values(paths)) t.is((await site.ask(path)).status, 404)
-    t.deepEqual(filesBelow(join(site.root, 'public')), [])
-  })
-}
-
 test('a file that replaced a target by hand stays when the source is removed', async t => {
   const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/b.css': 'b' })
   await site.path('app.css')
@@ -327,54 +252,4 @@ test('a file that replaced a target by hand stays when the source is removed', a
   writeFiles(site.root, { 'public/assets/app.css': 'by hand' })
   await site.path('b.css')
   t.is((await site.ask('/assets/app.css')).text, 'by hand')
-})
-
-test('the manifest of a live site is replaced when something changed, and only then', async t => {
-  const root = makeProject(t, placed({ 'one/a.css': 'a{}', 'one/b.js': 'b()' }))
-  const settings = settle({ root, env: 'production', compile: true })
-  const ignore = () => undefined
-  const live = new Fingerprints(settings, new Sources(settings, ignore), ignore, ignore)
-  const [app] = settings.apps
-  const refreshed = async () => {
-    await live.refresh()
-    return live.manifest
-  }
-  const first = await refreshed()
-  t.is(await refreshed(), first)
-  writeFiles(root, placed({ 'one/b.js': 'changed()' }))
-  const second = await refreshed()
-  t.not(second, first)
-  t.is(await refreshed(), second)
-  // The same bytes under the same name, of another folder: other tails.
-  mkdirSync(join(root, 'apps/web/assets/two'))
-  renameSync(join(root, 'apps/web/assets/one/a.css'), join(root, 'apps/web/assets/two/a.css'))
-  const third = await refreshed()
-  t.truthy(app && third.find(app, 'two/a.css'))
-  t.falsy(app && third.find(app, 'one/a.css'))
-  t.is(third.version === second.version, false)
-})
-
-test('two processes that find sources removed at the same time withdraw their files', async t => {
-  const names = Array.from({ length: 20 }, (_, at) => `css/${at}.css`)
-  const files = Object.fromEntries([...names, 'css/kept.css'].map(name => [name, name]))
-  const root = makeProject(t, placed(files))
-  const settings = settle({ root, env: 'production', compile: true })
-  const ignore = () => undefined
-  const [one, other] = [1, 2].map(
-    () => new Fingerprints(settings, new Sources(settings, ignore), ignore, ignore)
-  )
-  for (let turns = 0; turns < 40; turns += cases(13, 4)) {
-    writeFiles(root, placed(files))
-    for (const build of [one, other]) await build?.refresh()
-    for (const name of names) unlinkSync(join(root, 'apps/web/assets', name))
-    await until(() => !one?.isCurrent && !other?.isCurrent, 'the events arrive')
-    const first = one?.refresh()
-    // The other is a few steps behind.
-    for (let turn = 0; turn < turns; turn++) await new Promise(resolve => setImmediate(resolve))
-    await Promise.all([first, other?.refresh()])
-    t.deepEqual(
-      filesBelow(join(root, 'public/assets')).map(file => file.replace(withDigest(/-DIGEST/), '')),
-      ['kept.css', 'kept.css']
-    )
-  }
 })

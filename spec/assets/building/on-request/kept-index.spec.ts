@@ -249,21 +249,6 @@ async function makeSettledSite(...[t, files, options]: Parameters<typeof makeSit
   return site
 }
 
-test.serial('the counters count', async t => {
-  const site = await makeSite(t, { 'css/a.css': 'a{}' })
-  calls = 0
-  stats.length = 0
-  await site.ask('/assets/a.css')
-  t.true(calls > 5, 'a first request costs')
-  t.true(stats.includes(site.at('/public/assets/a.css')))
-  sync.length = 0
-  site.read('/public/assets/a.css')
-  t.deepEqual([...new Set(sync)], ['existsSync', 'readFileSync'])
-  const before = calls
-  await fs.promises.readdir('.')
-  t.true(calls > before)
-})
-
 test.serial(
   'an unchanged asset costs at most one stat of each file that it was made from, and of each folder searched',
   async t => {
@@ -285,19 +270,6 @@ test.serial(
     }
   }
 )
-
-test.serial('a stale stylesheet costs few disk accesses', async t => {
-  const site = await makeSettledSite(t, {
-    'css/_one.scss': 'a { b: c }',
-    'css/app.css.scss': "@use 'one';"
-  })
-  site.write('css/_one.scss', 'a { b: d }')
-  stats.length = 0
-  t.regex((await site.ask('/assets/app.css')).text, /b: d/)
-  // Beside those for the compiler's package, and those of a site before it.
-  const looks = stats.filter(path => path.startsWith(site.root) && !path.endsWith('package.json'))
-  t.true(looks.length <= 18, looks.join('\n'))
-})
 
 const REMEMBERING = { compile: false, fingerprint: false, revalidate: 3600 }
 
@@ -337,25 +309,3 @@ test.serial(
     }
   }
 )
-
-test.serial('a mount without a manifest costs each request one stat, of its file', async t => {
-  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
-  const mounts = { '/static': 'dist' }
-  const site = await makeSite(t, { '/dist/a.js': 'a' }, { ...REMEMBERING, mounts, routes })
-  await untilSettled()
-  for (const path of ['/static/a.js', '/static/none']) {
-    for (let times = 0; times < 3; times++) await site.ask(path)
-    const stats = [path.replace('/static', 'dist')]
-    t.deepEqual(await costOf(site, path), { calls: 1, stats, sync: [], status: 200 })
-  }
-})
-
-test.serial('while compiling, a page behind two mounts costs one stat more for each', async t => {
-  const routes: SiteOptions['routes'] = ctx => void (ctx.body = 'page')
-  const files = { 'css/a.css': 'a{}', '/dist/a.js': 'a' }
-  const mounts = { '/': 'dist', '/books': 'dist' }
-  const site = await makeSettledSite(t, files, { routes, mounts })
-  const cost = await costOf(site, '/books/23')
-  t.deepEqual(cost.stats, ['dist/23', 'dist/books/23', 'public/books/23'])
-  t.deepEqual([cost.calls, cost.sync, cost.status], [3, [], 200])
-})

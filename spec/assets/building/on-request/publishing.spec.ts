@@ -1,7 +1,4 @@
-import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import {
-  chmodSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -11,14 +8,12 @@ import {
   utimesSync
 } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
 import { PlainNames } from '../../../../lib/assets/building/on-request/plain-names.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { Sources } from '../../../../lib/assets/sources/sources.ts'
 import { placed, readPublic } from '../../../support/fingerprinted.ts'
-import { type Files, type Site, makeProject, makeSite, writeFiles } from '../../../support/site.ts'
-import { LOADER, moduleFile } from '../../../support/typescript.ts'
+import { type Files, type Site, makeProject, makeSite } from '../../../support/site.ts'
 import { until, untilSettled } from '../../../support/until.ts'
 
 const SOURCE = 'stylesheets/app.css'
@@ -168,19 +163,6 @@ test('a source that is removed is gone, with the target that was made from it', 
   t.deepEqual(await sent(site), [200, 'again{}'])
 })
 
-test('PUB-05 files over a mebibyte are copied whole, even when the new one is older', async t => {
-  const [one, two] = [randomBytes(1_500_000), randomBytes(1_500_000)]
-  const site = await makeSite(t, { 'images/film.bin': one })
-  const [url, target] = ['/assets/film.bin', '/public/assets/film.bin']
-  t.true((await site.ask(url)).bytes.equals(one))
-  const before = stateOf(site, target)
-  t.true((await site.ask(url)).bytes.equals(one))
-  t.deepEqual(stateOf(site, target), before)
-  site.write('images/film.bin', two, THEN)
-  t.true((await site.ask(url)).bytes.equals(two))
-  t.is(Number(stateOf(site, target).mtimeNs / 1_000_000_000n), THEN)
-})
-
 test('PUB-08 a target that is a link out of public is replaced by a copy', async t => {
   const site = await makeSite(t, { [SOURCE]: 'a{}', '/outside.css': 'a{}' })
   mkdirSync(site.at('/public/assets'), { recursive: true })
@@ -193,32 +175,6 @@ test('PUB-20 assets of an app at /admin are published below admin', async t => {
   t.deepEqual(await sent(site, '/assets/admin/app.css'), [200, 'admin{}'])
   t.is(site.read('/public/assets/admin/app.css'), 'admin{}')
   t.is(site.read(TARGET), undefined)
-})
-
-test('PUB-19 targets and their folders can be read by everyone under umask 077', async t => {
-  const root = makeProject(t, { 'apps/web/assets/stylesheets/admin/a.css': 'a{}' })
-  chmodSync(`${root}/apps/web/assets/stylesheets/admin/a.css`, 0o600)
-  const big = Buffer.alloc(1_200_000)
-  writeFiles(root, { 'apps/web/assets/images/big.bin': big })
-  const script = `
-    process.umask(0o077)
-    const { Pipeline } = await import('${moduleFile('lib/assets/pipeline.ts')}')
-    const { settle } = await import('${moduleFile('lib/assets/settings/settings.ts')}')
-    const { locate } = await import('${moduleFile('lib/assets/serving/request-path.ts')}')
-    const settings = settle({ root: ${JSON.stringify(root)}, env: 'development' })
-    const pipeline = new Pipeline(settings)
-    await pipeline.loading
-    for (const path of ['/assets/admin/a.css', '/assets/big.bin']) {
-      if (!(await pipeline.current(locate(path, settings)))) process.exit(1)
-    }`
-  const args = [...LOADER, '--input-type=module', '-e', script]
-  await promisify(execFile)(process.execPath, args)
-  const modeOf = (path: string) => statSync(`${root}/${path}`).mode & 0o777
-  t.is(modeOf('public/assets/admin/a.css'), 0o644)
-  t.is(modeOf('public/assets/big.bin'), 0o644)
-  for (const folder of ['public', 'public/assets', 'public/assets/admin']) {
-    t.is(modeOf(folder), 0o755)
-  }
 })
 
 test('PUB-21 of 200 concurrent first requests one compiles, and all get the same response', async t => {
