@@ -14,8 +14,6 @@ import { filesBelow } from '../support/fingerprinted.ts'
 import { type Files, makeProject } from '../support/site.ts'
 import { makeShop, run, runBuilt } from './run.ts'
 
-const MODULES = resolve('node_modules')
-
 /** What `list` finds, which shows the options that it was given. */
 async function listed(root: string, line = 'list --json', runs = run) {
   const { status, stdout, stderr } = await runs(root, line)
@@ -27,50 +25,37 @@ function makeConfigured(t: ExecutionContext, files: Files): string {
   return makeShop(t, { 'a.txt': 'a', ...files })
 }
 
-/** Gives a project a package that this one has. */
-function install(root: string, name: string): void {
-  mkdirSync(join(root, 'node_modules'))
-  symlinkSync(join(MODULES, name), join(root, 'node_modules', name))
-}
-
-const PREFIX = "prefix: '/static'"
-
-for (const [name, text] of [
-  ['assets.config.json', '{ "prefix": "/static" }'],
-  ['assets.config.mjs', `export default { ${PREFIX} }`],
-  ['assets.config.cjs', `module.exports = { ${PREFIX} }`],
-  ['assets.config.mts', `export default { ${PREFIX} as string }`]
-] as const) {
-  test.serial(`the options come from ${name}`, async t => {
-    const root = makeConfigured(t, { [`/${name}`]: text })
-    if (name.endsWith('ts')) install(root, 'tsx')
-    const runs = name.endsWith('ts') ? runBuilt : run
-    t.deepEqual(await listed(root, 'list --json', runs), ['/static/a.txt'])
-  })
-}
-
-test.serial('the options may be a function or a promise, and can read the environment', async t => {
-  const root = makeConfigured(t, {
-    '/package.json': '{ "type": "module" }',
-    '/assets.config.js': 'export default async () => ({ prefix: `/${process.env.NODE_ENV}` })',
-    '/other.mjs': 'export default Promise.resolve({ prefix: "/other" })'
-  })
-  t.deepEqual(await listed(root, 'list --json --env staging'), ['/staging/a.txt'])
-  t.deepEqual(await listed(root, 'list --json --config other.mjs'), ['/other/a.txt'])
-})
+test.serial(
+  'the options come from a file, as an object, a promise or a function that reads the environment',
+  async t => {
+    for (const [name, text] of [
+      ['assets.config.json', '{ "prefix": "/static" }'],
+      ['assets.config.mjs', 'export default { prefix: "/static" }'],
+      ['assets.config.cjs', 'module.exports = { prefix: "/static" }'],
+      ['assets.config.js', 'module.exports = async () => ({ prefix: `/${process.env.NODE_ENV}` })'],
+      ['other.mjs', 'export default Promise.resolve({ prefix: "/static" })']
+    ] as const) {
+      const root = makeConfigured(t, { [`/${name}`]: text })
+      const other = name === 'other.mjs' ? '--config other.mjs' : ''
+      t.deepEqual(await listed(root, `list --json --env static ${other}`), ['/static/a.txt'], name)
+    }
+  }
+)
 
 test.serial(
   'without a file the defaults apply; --root takes precedence over the root in the file',
   async t => {
     const root = makeConfigured(t, {
       '/elsewhere.json': '{ "root": "empty" }',
+      '/wrong.json': '{ "root": 3 }',
       '/empty/public/robots.txt': 'x'
     })
+    const configured = 'list --json --config elsewhere.json'
     t.deepEqual(await listed(root), ['/assets/a.txt'])
-    t.deepEqual(await listed(root, 'list --json --config elsewhere.json'), [])
-    t.deepEqual(await listed(root, 'list --json --config elsewhere.json --root .'), [
-      '/assets/a.txt'
-    ])
+    t.deepEqual(await listed(root, configured), [])
+    t.deepEqual(await listed(root, `${configured} --root .`), ['/assets/a.txt'])
+    const refused = 'koa-fresh-assets: root must be a string, got 3\n'
+    t.is(await listed(root, 'list --config wrong.json'), refused)
   }
 )
 
@@ -93,15 +78,6 @@ test.serial('the error for a file that cannot be loaded has its name and the rea
   }
 })
 
-test.serial(
-  'a root that is not a string is refused by a command as koaAssets refuses it',
-  async t => {
-    const root = makeConfigured(t, { '/assets.config.json': '{ "root": 3 }' })
-    const { status, stderr } = await run(root, 'list')
-    t.deepEqual([status, stderr], [1, 'koa-fresh-assets: root must be a string, got 3\n'])
-  }
-)
-
 test.serial('a package that the file imports adds its assets', async t => {
   const root = makeConfigured(t, {
     '/package.json': '{ "type": "module" }',
@@ -122,10 +98,9 @@ test.serial("where Node cannot import TypeScript, the project's tsx does", async
     '/assets.config.ts': `import { prefix } from './prefix.ts'\nexport default { prefix } satisfies object`,
     '/prefix.ts': 'export const prefix: string = "/static"'
   })
-  install(root, 'tsx')
-  const outcome = await runBuilt(root, 'list')
-  t.is(outcome.stderr, '')
-  t.regex(outcome.stdout, /^asset .*\n\/static\/a\.txt /)
+  mkdirSync(join(root, 'node_modules'))
+  symlinkSync(resolve('node_modules/tsx'), join(root, 'node_modules/tsx'))
+  t.deepEqual(await listed(root, 'list --json', runBuilt), ['/static/a.txt'])
 })
 
 test.serial(
@@ -200,12 +175,13 @@ const IGNORED = 'public/assets\npublic/assets.json\n'
 
 const ENV = ['.env.development', '.env.test']
 
-test('init gives a new project its assets, its configuration and the lines of its dotfiles', async t => {
+test('init gives a new project, here or at --root, its assets, configuration and lines of its dotfiles', async t => {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }' })
+  t.regex((await run(root, 'init --root none')).stderr, /--root: no such directory: none\n$/)
   const dry = await run(root, 'init --dry-run')
   t.true(dry.stdout.includes(ASSETS[0] ?? '') && dry.stdout.endsWith('Nothing was written.\n'))
   t.deepEqual(filesBelow(root), ['package.json'])
-  const { status, stdout, stderr } = await run(root, 'init')
+  const { status, stdout, stderr } = await run('.', `init --root ${root}`)
   t.deepEqual([status, stderr], [0, ''])
   t.true(stdout.includes("import options from './assets.config.js'"))
   const files = [...ENV, '.gitignore', ...ASSETS, 'assets.config.js', 'package.json']
@@ -213,11 +189,6 @@ test('init gives a new project its assets, its configuration and the lines of it
   t.is(readFileSync(join(root, '.env.development'), 'utf8'), SERVE)
   t.is(readFileSync(join(root, '.env.test'), 'utf8'), `NODE_ENV=test\n${SERVE}`)
   t.is(readFileSync(join(root, '.gitignore'), 'utf8'), IGNORED)
-})
-
-test('with the .env.test of init, a process is in the environment test', async t => {
-  const root = makeProject(t)
-  await run(root, 'init --quiet')
   const { NODE_ENV: _, ...env } = process.env
   const flags = ['--env-file=.env.test', '--print', 'process.env.NODE_ENV']
   t.is(execFileSync(process.execPath, flags, { cwd: root, env, encoding: 'utf8' }), 'test\n')
@@ -242,29 +213,24 @@ test('what init gives can be served, precompiled and verified as it is', async t
   t.is((await run(root, 'verify')).stdout, '6 assets, no problems\n')
 })
 
-for (const [type, config] of [
-  ['module', 'assets.config.ts'],
-  ['commonjs', 'assets.config.mts']
-]) {
-  test(`init gives a TypeScript project of type ${type} an ${config} that the command reads`, async t => {
-    const root = makeProject(t, {
-      'package.json': `{ "type": "${type}" }`,
-      'tsconfig.json': '{}'
-    })
+test('init gives a TypeScript project a typed configuration, which an ES module imports', async t => {
+  for (const [type, name] of [
+    ['module', 'assets.config.ts'],
+    ['commonjs', 'assets.config.mts']
+  ] as const) {
+    const files = { 'package.json': `{ "type": "${type}" }`, 'tsconfig.json': '{}' }
+    const root = makeProject(t, files)
     const { stdout } = await run(root, 'init')
-    t.true(
-      stdout.includes(
-        `import options from './${config}' // for tsc and tsx: ${config}`.replace(/ts$/, 'js')
-      )
-    )
+    const built = name.replace(/ts$/, 'js')
+    t.true(stdout.includes(`import options from './${name}' // for tsc and tsx: ${built}`), stdout)
     t.regex(
       stdout,
       /^Start it with: node --env-file=\.env\.development (?:--import tsx )?server\.ts$/m
     )
-    const text = readFileSync(join(root, config ?? ''), 'utf8')
+    const text = readFileSync(join(root, name), 'utf8')
     t.regex(text, /root: import\.meta\.dirname\n\} satisfies KoaAssetsOptions\n$/)
-  })
-}
+  }
+})
 
 test('S74 init writes nothing through a link that leads out of the project', async t => {
   const outside = makeProject(t, { '.env': 'PORT=1\n', 'apps/.keep': '' })
@@ -359,55 +325,38 @@ test('init <app> says what is left to do: the option apps, a single app that mov
   t.is((await run(single, 'init ../x')).status, 2)
 })
 
-test('init takes another directory, which must exist', async t => {
-  const root = makeProject(t, { 'server/x': '' })
-  t.is((await run(root, 'init --root server --quiet')).status, 0)
-  t.true(existsSync(join(root, 'server/apps/web/assets/favicon.ico')))
-  const { status, stderr } = await run(root, 'init --root none')
-  t.deepEqual([status, stderr], [2, 'koa-fresh-assets: --root: no such directory: none\n'])
-})
-
 const read = (line: string) => parseCommandLine(line.split(' ').filter(Boolean))
 
-for (const [line, message] of [
-  ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
-  [
-    'dance',
-    "unknown command 'dance': expected one of init, types, precompile, compress, keep, verify, clean, explain, list"
-  ],
-  ['help lst', "unknown command 'lst': did you mean 'list'?"],
-  ['list --jsn', "unknown option '--jsn' for list: did you mean '--json'?"],
-  ['clean --kep 2', "unknown option '--kep' for clean: did you mean '--keep'?"],
-  [
-    'verify --dry-run',
-    "unknown option '--dry-run' for verify: expected one of --views, --config, --root, --env, --json, --quiet, --help, --version"
-  ],
-  ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
-  ['list --constructor', /^unknown option '--constructor' for list: expected one of /],
-  ['list -z', /^unknown option '-z' for list: expected one of /],
-  ['list --root', '--root requires a value: --root DIR'],
-  ['list --root=', '--root requires a value: --root DIR'],
-  ['list --json=yes', "--json does not take a value, got 'yes'"],
-  ['list all', "unexpected argument 'all' for list"],
-  ['explain', 'explain requires an argument: <url or name>'],
-  ['compress', 'compress requires an argument: <dir>'],
-  ['keep', 'keep requires an argument: <old build>'],
-  ['keep dist.old', 'keep requires an argument: <new build>'],
-  ['keep a b c', "unexpected argument 'c' for keep"],
-  ['verify a b', "unexpected argument 'b' for verify"],
-  ['explain a.css b.css', "unexpected argument 'b.css' for explain"]
-] as const) {
-  test(`koa-fresh-assets ${line} is a usage error with a one-line message`, t => {
+test('a usage error has a one-line message, with the nearest name or all', t => {
+  for (const [line, message] of [
+    ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
+    [
+      'dance',
+      `unknown command 'dance': expected one of ${COMMANDS.map(({ name }) => name).join(', ')}`
+    ],
+    ['help lst', "unknown command 'lst': did you mean 'list'?"],
+    ['list --jsn', "unknown option '--jsn' for list: did you mean '--json'?"],
+    [
+      'verify --dry-run',
+      "unknown option '--dry-run' for verify: expected one of --views, --config, --root, --env, --json, --quiet, --help, --version"
+    ],
+    ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
+    ['list --constructor', /^unknown option '--constructor' for list: expected one of /],
+    ['list -z', /^unknown option '-z' for list: expected one of /],
+    ['list --root', '--root requires a value: --root DIR'],
+    ['list --root=', '--root requires a value: --root DIR'],
+    ['list --json=yes', "--json does not take a value, got 'yes'"],
+    ['list all', "unexpected argument 'all' for list"],
+    ['explain', 'explain requires an argument: <url or name>'],
+    ['keep dist.old', 'keep requires an argument: <new build>'],
+    ['keep a b c', "unexpected argument 'c' for keep"]
+  ] as const) {
     t.throws(() => read(line), { instanceOf: UsageError, message })
-  })
-}
-
-test('an argument from a shell variable that is not set is a usage error', t => {
+  }
+  // From a shell variable that is not set.
   for (const name of ['compress', 'verify', 'clean', 'keep']) {
-    t.throws(() => parseCommandLine([name, '']), {
-      instanceOf: UsageError,
-      message: / got an empty argument: (?:.dir.|<old build>)$/
-    })
+    const message = / got an empty argument: (?:.dir.|<old build>)$/
+    t.throws(() => parseCommandLine([name, '']), { instanceOf: UsageError, message })
   }
 })
 
@@ -428,13 +377,6 @@ for (const command of COMMANDS) {
   })
 }
 
-test('the help of clean shows its defaults', t => {
-  const clean = COMMANDS.find(({ name }) => name === 'clean')
-  const help = clean ? helpFor(clean) : ''
-  t.regex(help, /--keep N .*; default: 3/)
-  t.regex(help, /--age D .*; default: 7d/)
-})
-
 test.serial('a usage error is one line on stderr, nothing on stdout, exit status 2', async t => {
   const root = makeProject(t)
   for (const [line, message] of [
@@ -449,19 +391,17 @@ test.serial('a usage error is one line on stderr, nothing on stdout, exit status
   }
 })
 
-test.serial('without a command it prints the help, with exit status 2', async t => {
-  const stderr = `${generalHelp()}\n`
-  t.deepEqual(await run(makeProject(t), ''), { status: 2, stdout: '', stderr })
-})
-
-test.serial('--help and --version print to stdout, exit status 0', async t => {
-  const root = makeProject(t)
-  const manifest = readFileSync('package.json', 'utf8')
-  const { version } = JSON.parse(manifest) as { version: string }
-  const stdout = `${generalHelp()}\n`
-  t.deepEqual(await run(root, '--help'), { status: 0, stdout, stderr: '' })
-  t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
-})
+test.serial(
+  'without a command it prints the help with exit status 2; --help and --version succeed',
+  async t => {
+    const root = makeProject(t)
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    const help = `${generalHelp()}\n`
+    t.deepEqual(await run(root, ''), { status: 2, stdout: '', stderr: help })
+    t.deepEqual(await run(root, '--help'), { status: 0, stdout: help, stderr: '' })
+    t.deepEqual(await run(root, '-v'), { status: 0, stdout: `${version}\n`, stderr: '' })
+  }
+)
 
 test('bytes, seconds and counts are short and readable', t => {
   for (const [bytes, text] of [
