@@ -1,8 +1,24 @@
+import { statfsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+
+const GIB = 2 ** 30
+
+/** A file system in memory, if there is one with room: most specs write many small files. */
+function memory() {
+  const directory = '/dev/shm'
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize >= GIB ? { TMPDIR: directory } : {}
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error
+    return {}
+  }
+}
 
 // npm test: the specs compiled by `npm run build:spec`.
 export default {
   files: ['.spec/spec/**/*.spec.js', '!.spec/spec/{soak,system}/**'],
+  environmentVariables: memory(),
   workerThreads: false,
   // More processes than cores, since most specs wait for sockets and files.
   concurrency: Math.max(4, availableParallelism()),

@@ -5,6 +5,7 @@ import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
 import { makeSite } from './support/site.ts'
+import { untilSettled } from './support/until.ts'
 
 const page = readPage('docs/diagnostics.md')
 const [example = ''] = page.take('').map(asBody)
@@ -23,6 +24,7 @@ function listen<N extends Name>(t: ExecutionContext, name: N): DiagnosticMessage
 
 test.serial('a compiled asset is reported once, when it was compiled and published', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' })
+  await untilSettled()
   const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
   for (const path of ['/assets/app.css', '/assets/app.css', '/assets/a.svg']) await site.ask(path)
   const [compilation, ...others] = compiled
@@ -229,6 +231,8 @@ test.serial('Server-Timing says how long publishing took, in development only', 
     /^front;dur=1, publish;dur=\d+\.\d, compile;dur=\d+\.\d$/
   )
   t.regex(String(await timing('/assets/a.svg')), /^front;dur=1, publish;dur=\d+\.\d$/)
+  await untilSettled()
+  await timing('/assets/app.css')
   t.is(await timing('/assets/app.css'), 'front;dur=1')
   const fingerprinted = await makeSite(t, files, { fingerprint: true })
   const { headers } = await fingerprinted.ask('/assets/app.css')

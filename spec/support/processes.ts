@@ -20,9 +20,3 @@ export async function startProcess(
   const [first] = (await once(child, 'message')) as [unknown]
   return { child, first }
 }
-
-/** A site in a process of its own. */
-export async function startSite(t: ExecutionContext, options: object) {
-  const { child, first } = await startProcess(t, 'site-process.ts', options)
-  return { child, port: Number(first) }
-}

@@ -1,8 +1,8 @@
-// The demo's Vite page in a browser: as it is built, and while it is edited.
+// The demo's Vite page in a browser, as it is built; how edits are shown is in bundlers.spec.ts.
 import test, { type ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,13 +11,11 @@ import Koa, { type Middleware } from 'koa'
 import { promisify } from 'node:util'
 import { createServer, type InlineConfig } from 'vite'
 import { koaAssets } from '../../lib/koa-assets.ts'
-import { freePort } from '../../demo/deploy/stack.ts'
 import { makeProject, makeSite } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 
 const URL_PATH = '/vite-app'
-const PLANT = "document.querySelectorAll('#garden button')[0].click()"
 const OPEN = "document.querySelectorAll('#garden button')[1].click()"
 const TREES = "document.querySelectorAll('.trees img').length"
 const GROUND = "getComputedStyle(document.querySelector('.garden')).borderBottomColor"
@@ -47,22 +45,19 @@ function build(root: string) {
 }
 
 /** A page with a policy that allows no script or style without its nonce. */
-function pageWith({ images = '', connections = '' } = {}): Middleware {
-  return (ctx, next) => {
-    if (ctx.path !== '/') return next()
-    const nonce = randomBytes(16).toString('base64')
-    ctx.set(
-      'Content-Security-Policy',
-      `default-src 'none'; img-src 'self' data: ${images}; connect-src 'self' ${connections};
-       script-src 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'`.replaceAll(/\s+/g, ' ')
-    )
-    ctx.type = 'html'
-    ctx.body = `<!doctype html><title>Vite</title><link rel="icon" href="data:,">
-      <meta property="csp-nonce" nonce="${nonce}">
-      ${ctx.assets.entry('src/main.tsx', { nonce })}
-      <div id="garden"></div>`
-    return undefined
-  }
+const view: Middleware = (ctx, next) => {
+  if (ctx.path !== '/') return next()
+  const nonce = randomBytes(16).toString('base64')
+  ctx.set(
+    'Content-Security-Policy',
+    `default-src 'none'; img-src 'self' data:; connect-src 'self'; script-src 'nonce-${nonce}'; style-src 'self' 'nonce-${nonce}'`
+  )
+  ctx.type = 'html'
+  ctx.body = `<!doctype html><title>Vite</title><link rel="icon" href="data:,">
+    <meta property="csp-nonce" nonce="${nonce}">
+    ${ctx.assets.entry('src/main.tsx', { nonce })}
+    <div id="garden"></div>`
+  return undefined
 }
 
 test('BND-02 a built page is fetched once, with integrity, and without a message in the console', async t => {
@@ -80,7 +75,7 @@ test('BND-02 a built page is fetched once, with integrity, and without a message
         paths.push(ctx.path)
         return next()
       },
-      routes: pageWith()
+      routes: view
     }
   )
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
@@ -114,35 +109,6 @@ test('BND-02 a built page is fetched once, with integrity, and without a message
 })
 
 const MOUNT = { dir: 'vite/dist', manifest: 'vite/dist/.vite/manifest.json' }
-
-test('BND-06 BND-09 an edit is swapped in while Vite is in the process', async t => {
-  const { root, config } = copyApp(t)
-  const { port } = await serveWithVite(t, root, config)
-  const page = await launch(t).open(`http://127.0.0.1:${port}/`)
-  await edit(t, page, join(root, 'vite/src'))
-})
-
-test("BND-06 BND-09 an edit is swapped in from Vite's own server, which is found by its plugin", async t => {
-  const { root, config } = copyApp(t)
-  const server = await createServer({
-    ...config,
-    server: { host: '127.0.0.1', port: await freePort() }
-  })
-  t.teardown(() => server.close())
-  await server.listen()
-  const origin = new URL(server.resolvedUrls?.local[0] ?? '').origin
-  const site = await makeSite(
-    t,
-    {},
-    {
-      root,
-      mounts: { [URL_PATH]: MOUNT },
-      routes: pageWith({ images: origin, connections: origin.replace('http', 'ws') })
-    }
-  )
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
-  await edit(t, page, join(root, 'vite/src'))
-})
 
 test('BND-09 an entry with components and lazy() mounts once after it was edited', async t => {
   const { root, config } = copyApp(t)
@@ -179,7 +145,7 @@ async function serveWithVite(t: ExecutionContext, root: string, config: InlineCo
   app.use(
     koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
   )
-  app.use(pageWith())
+  app.use(view)
   server.on('request', app.callback())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -198,24 +164,6 @@ async function showAll(t: ExecutionContext, page: Page): Promise<void> {
   await page.evaluate(OPEN)
   await shows(page, ALMANAC, 'Plant more before you build a canoe.')
   t.is(await page.evaluate(GROUND), 'rgb(124, 194, 66)')
-}
-
-/** Edits a stylesheet and a component: the page is the same one, with its state. */
-async function edit(t: ExecutionContext, page: Page, sources: string): Promise<void> {
-  await showAll(t, page)
-  await page.evaluate(`globalThis.isSamePage = true; ${PLANT}`)
-  await shows(page, TREES, 2)
-  replace(join(sources, 'garden.css'), '#7cc242', 'rgb(1, 2, 3)')
-  await shows(page, GROUND, 'rgb(1, 2, 3)')
-  replace(join(sources, 'garden.tsx'), 'A koa garden', 'An acacia garden')
-  await shows(page, "document.querySelector('h2').textContent", 'An acacia garden')
-  t.is(await page.evaluate(TREES), 2)
-  t.true(await page.evaluate('globalThis.isSamePage'))
-  t.deepEqual(page.complaints, [])
-}
-
-function replace(file: string, before: string, after: string): void {
-  writeFileSync(file, readFileSync(file, 'utf8').replace(before, after))
 }
 
 function shows(page: Page, expression: string, expected: unknown): Promise<void> {
