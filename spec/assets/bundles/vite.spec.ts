@@ -1,4 +1,4 @@
-// Tags for what Vite built: React, Vue and plain TypeScript, several entries, shared chunks.
+// What Vite built: the tags, links and URLs of its entries and files, React, Vue and plain TypeScript.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
@@ -6,9 +6,10 @@ import legacy from '@vitejs/plugin-legacy'
 import react from '@vitejs/plugin-react'
 import vue from '@vitejs/plugin-vue'
 import test from 'ava'
-import { build } from 'vite'
+import { build, createServer } from 'vite'
 import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
-import { ask } from '../../support/ask.ts'
+import { listMounts } from '../../../lib/assets/inspecting/list-mounts.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
 import {
   attribute,
   makeBundlerProject,
@@ -24,15 +25,18 @@ import { until } from '../../support/until.ts'
 const { root, remove } = makeBundlerProject({
   ...PAGES,
   'index.html': '<!doctype html><script type="module" src="/src/main.ts"></script>',
+  'src/hero.png': Buffer.alloc(5000, 'hero'),
   'src/react.tsx':
     "import { createRoot } from 'react-dom/client'\nimport { shared } from './shared.ts'\n" +
-    'createRoot(document.body).render(<h1>{shared()}</h1>)',
+    "import hero from './hero.png'\ncreateRoot(document.body).render(<img src={hero} alt={shared()} />)",
   'src/vue.ts':
     "import { createApp } from 'vue'\nimport App from './App.vue'\ncreateApp(App).mount('body')",
   'src/App.vue':
     "<script setup>\nimport { deep } from './deep.ts'\n</script>\n<template><h1>{{ deep() }}</h1></template>\n" +
     '<style scoped>h1 { color: red }</style>',
-  'src/a b/(group)/né.ts': "import { deep } from '../../deep.ts'\nconsole.log(deep())"
+  'src/a b/(group)/né.ts': "import { deep } from '../../deep.ts'\nconsole.log(deep())",
+  'apps/web/assets/images/own.png': 'own',
+  'apps/web/assets/src/both.png': 'own'
 })
 test.after.always(remove)
 
@@ -47,45 +51,31 @@ const input = {
   'a b/(group)/né': 'src/a b/(group)/né.ts'
 }
 
-async function run(
-  outDir: string,
-  options: object = {},
-  entries: Record<string, string> = input
-): Promise<void> {
-  await build({
+const MANIFEST = 'dist/.vite/manifest.json'
+const MOUNT = { dir: 'dist', manifest: MANIFEST }
+const optionsOf = (more: KoaAssetsOptions = {}) => ({
+  root,
+  apps: { web: { fingerprint: false } },
+  mounts: { '/static': MOUNT },
+  ...more
+})
+
+test.before(() =>
+  build({
     root,
     base: '/static/',
     configFile: false,
     logLevel: 'error',
     plugins: [react(), vue()],
-    build: {
-      outDir,
-      manifest: true,
-      // It costs most of a build, and changes no manifest.
-      minify: false,
-      rollupOptions: { input: entries, ...options },
-      assetsInlineLimit: 0
-    }
+    // Minifying costs most of a build, and changes no manifest.
+    build: { manifest: true, minify: false, rollupOptions: { input }, assetsInlineLimit: 0 }
   })
-}
-
-function optionsOf(dir: string, more: KoaAssetsOptions = {}): KoaAssetsOptions {
-  const manifest = `${dir}/.vite/manifest.json`
-  return { root, mounts: { '/static': { dir, manifest } }, ...more }
-}
-
-const hashed = run('dist')
-const names = {
-  entryFileNames: '[name].js',
-  chunkFileNames: '[name].js',
-  assetFileNames: '[name][extname]'
-}
-const plain = hashed.then(() => run('plain', { output: names }))
+)
 
 test('BND-01 an entry is the stylesheets of its whole static graph, its module, and a preload for each import', async t => {
-  await hashed
-  const page = await pagesOf(optionsOf('dist'))()
-  t.deepEqual(unhashed(summary(page.entry('src/main.ts'))), [
+  const tagsOf = async (name: string) =>
+    unhashed(summary((await pagesOf(optionsOf())()).entry(name)))
+  t.deepEqual(await tagsOf('src/main.ts'), [
     'stylesheet /static/assets/deep.css',
     'stylesheet /static/assets/shared.css',
     'stylesheet /static/assets/main.css',
@@ -93,12 +83,18 @@ test('BND-01 an entry is the stylesheets of its whole static graph, its module, 
     'modulepreload /static/assets/deep.js',
     'modulepreload /static/assets/shared.js'
   ])
+  const modules = (tags: string[]) => tags.filter(tag => tag.startsWith('module '))
+  t.deepEqual(modules(await tagsOf('src/react.tsx')), ['module /static/assets/react.js'])
+  const vueTags = await tagsOf('src/vue.ts')
+  t.true(vueTags.includes('stylesheet /static/assets/vue.css'))
+  t.true(vueTags.includes('modulepreload /static/assets/deep.js'))
+  t.deepEqual(await tagsOf('src/print.css'), ['stylesheet /static/assets/print.css'])
+  t.deepEqual(await tagsOf('/src/other.ts'), await tagsOf('./src/other.ts'))
 })
 
 test('BND-01 stylesheets and preloads are those of the page that Vite writes, in its order', async t => {
-  await hashed
   const html = readFileSync(join(root, 'dist/index.html'), 'utf8')
-  const page = await pagesOf(optionsOf('dist'))()
+  const page = await pagesOf(optionsOf())()
   const ours = page.entry('index.html')
   for (const rel of ['stylesheet', 'modulepreload']) {
     const written = [...html.matchAll(/<link rel="(\w+)" crossorigin href="([^"]*)">/g)]
@@ -111,23 +107,8 @@ test('BND-01 stylesheets and preloads are those of the page that Vite writes, in
   }
 })
 
-test('BND-01 an entry of React, of Vue, and one that is a stylesheet', async t => {
-  await hashed
-  const tags = async (name: string) =>
-    unhashed(summary((await pagesOf(optionsOf('dist'))()).entry(name)))
-  t.deepEqual(
-    (await tags('src/react.tsx')).filter(tag => tag.startsWith('module ')),
-    ['module /static/assets/react.js']
-  )
-  const vueTags = await tags('src/vue.ts')
-  t.true(vueTags.includes('stylesheet /static/assets/vue.css'))
-  t.true(vueTags.includes('modulepreload /static/assets/deep.js'))
-  t.deepEqual(await tags('src/print.css'), ['stylesheet /static/assets/print.css'])
-})
-
 test('BND-02 each tag has the integrity of the bytes on disk, crossorigin once, and the nonce', async t => {
-  await hashed
-  const page = await pagesOf(optionsOf('dist'))()
+  const page = await pagesOf(optionsOf())()
   const tags = page.entry('src/main.ts', 'src/print.css', { nonce: 'a"b' }).split('\n')
   t.is(tags.length, 7)
   for (const tag of tags) {
@@ -137,168 +118,162 @@ test('BND-02 each tag has the integrity of the bytes on disk, crossorigin once, 
     t.is(attribute('crossorigin', tag), 'anonymous')
     t.is(attribute('nonce', tag), 'a&quot;b')
   }
-})
-
-test('BND-02 integrity may have several algorithms, or none', async t => {
-  await hashed
-  const page = await pagesOf(optionsOf('dist', { integrity: ['sha256', 'sha512'] }))()
+  const several = await pagesOf(optionsOf({ integrity: ['sha256', 'sha512'] }))()
+  const both = /integrity="sha256-[^" ]+ sha512-[^" ]+" crossorigin="anonymous">$/
+  t.regex(several.entry('src/print.css'), both)
+  const without = await pagesOf(optionsOf({ integrity: false, host: 'https://cdn.example' }))()
   t.regex(
-    page.entry('src/print.css'),
-    /integrity="sha256-[^" ]+ sha512-[^" ]+" crossorigin="anonymous">$/
+    without.entry('src/print.css'),
+    /^<link href="https:\/\/cdn\.example\/static\/[^"]+" type="text\/css" rel="stylesheet">$/
   )
-  const without = await pagesOf(optionsOf('dist', { integrity: false }))()
-  t.regex(without.entry('src/print.css'), /^<link href="[^"]+" type="text\/css" rel="stylesheet">$/)
 })
 
 test('BND-03 entries with common chunks, and entries that import each other, write no tag twice', async t => {
-  await hashed
-  const pages = pagesOf(optionsOf('dist'))
+  const pages = pagesOf(optionsOf())
   const [one, several] = [await pages(), await pages()]
-  const together = one
-    .entry('src/main.ts', 'src/admin.ts', 'src/print.css', 'index.html')
-    .split('\n')
-  t.is(
-    new Set(together.map(tag => attribute('href', tag) ?? attribute('src', tag))).size,
-    together.length
-  )
-  const calls = ['src/main.ts', 'src/admin.ts', 'src/print.css', 'index.html', 'src/main.ts']
-  const apart = calls.map(name => several.entry(name)).filter(Boolean)
+  const names = ['src/main.ts', 'src/admin.ts', 'src/print.css', 'index.html'] as const
+  const together = one.entry(...names).split('\n')
+  t.is(new Set(together.map(tag => summary(tag)[0])).size, together.length)
+  const apart = [...names, 'src/main.ts'].map(name => several.entry(name)).filter(Boolean)
   t.deepEqual(apart.join('\n').split('\n').toSorted(), together.toSorted())
-  t.is(one.entry('src/main.ts'), '')
   t.is(one.app('web').entry('src/admin.ts'), '', 'the helpers of an app are of the same page')
-  t.not((await pages()).entry('src/main.ts'), '', 'another page has none of them yet')
-})
-
-test('BND-03 a chunk that an earlier call preloads is still loaded as a script by its own entry', async t => {
-  await hashed
-  const page = await pagesOf(optionsOf('dist'))()
-  t.true(
-    unhashed(summary(page.entry('index.html'))).includes('modulepreload /static/assets/main.js')
-  )
-  t.deepEqual(unhashed(summary(page.entry('src/main.ts'))), ['module /static/assets/main.js'])
-})
-
-test('an entry may be asked for with a leading slash or dot', async t => {
-  await hashed
-  const page = await pagesOf(optionsOf('dist'))()
-  const tags = page.entry('/src/other.ts')
-  t.regex(tags, /other/)
-  t.is((await pagesOf(optionsOf('dist'))()).entry('./src/other.ts'), tags)
-})
-
-test('host stands before the URL of each tag', async t => {
-  await hashed
-  const page = await pagesOf(optionsOf('dist', { host: 'https://cdn.example' }))()
-  for (const tag of page.entry('src/main.ts').split('\n'))
-    t.regex(tag, /"https:\/\/cdn\.example\/static\//)
-})
-
-test('URLs are encoded as a browser encodes the imports in the modules, and each of them is served', async t => {
-  await hashed
-  const site = await makeSite(t, {}, { ...optionsOf('dist'), env: 'production' })
-  const page = await pagesOf(optionsOf('dist'))()
-  const name = 'src/a b/(group)/né.ts'
-  const script = summary(page.entry(name)).find(tag => tag.startsWith('module '))
-  const url = script?.replace('module ', '') ?? ''
-  t.regex(url, /^\/static\/assets\/a%20b\/\(group\)\/n%C3%A9-[\w-]{8}\.js$/)
-  t.is(new URL(decodeURI(url), 'http://localhost').pathname, url)
-  for (const name of ['src/main.ts', 'src/a b/(group)/né.ts']) {
-    for (const tag of summary((await pagesOf(optionsOf('dist'))()).entry(name))) {
-      const answer = await ask(site.port, tag.split(' ').at(-1) ?? '')
-      t.is(answer.status, 200, tag)
-      t.is(answer.headers['cache-control'], 'public, max-age=31536000, immutable', tag)
-    }
-  }
+  const page = await pages()
+  const preload = 'modulepreload /static/assets/main.js'
+  t.true(unhashed(summary(page.entry('index.html'))).includes(preload))
+  const own = unhashed(summary(page.entry('src/main.ts')))
+  t.deepEqual(own, ['module /static/assets/main.js'], 'a preload is no script yet')
 })
 
 test('MNT-04 what the manifest names is immutable, lazy chunks and images too; nothing else is', async t => {
-  await hashed
-  const site = await makeSite(t, {}, { ...optionsOf('dist'), env: 'production' })
-  const manifest = JSON.parse(
-    readFileSync(join(root, 'dist/.vite/manifest.json'), 'utf8')
-  ) as Record<string, { file: string; css?: string[] }>
+  const { ask } = await makeSite(t, {}, optionsOf({ env: 'production' }))
+  const manifest = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8')) as Record<
+    string,
+    { file: string; css?: string[] }
+  >
   const files = Object.values(manifest).flatMap(({ file, css = [] }) => [file, ...css])
   t.true(files.some(file => file.includes('lazy')) && files.some(file => file.endsWith('.svg')))
   for (const file of new Set(files)) {
-    const answer = await ask(site.port, `/static/${encodeURI(file)}`)
-    t.is(answer.headers['cache-control'], 'public, max-age=31536000, immutable', file)
+    const { headers } = await ask(`/static/${encodeURI(file)}`)
+    t.is(headers['cache-control'], 'public, max-age=31536000, immutable', file)
   }
-  const html = await ask(site.port, '/static/index.html')
+  const html = await ask('/static/index.html')
   t.is(html.status, 200)
   t.is(html.headers['cache-control'], 'public, max-age=0, must-revalidate')
-  t.is((await ask(site.port, '/static/.vite/manifest.json')).status, 404)
+  t.is((await ask(`/static/.vite/manifest.json`)).status, 404)
+  // As a browser encodes the imports in the modules: a module with two URLs would run twice.
+  const tags = (await pagesOf(optionsOf())()).entry('src/a b/(group)/né.ts')
+  const url = attribute('src', tags.split('\n').find(tag => tag.includes('src=')) ?? '') ?? ''
+  t.regex(url, /^\/static\/assets\/a%20b\/\(group\)\/n%C3%A9-[\w-]{8}\.js$/)
+  t.is((await ask(url)).status, 200)
 })
 
-test('BND-08 without hashes in the names nothing is immutable, and the tags are the same', async t => {
-  await plain
-  const site = await makeSite(t, {}, { ...optionsOf('plain'), env: 'production' })
-  const tags = summary((await pagesOf(optionsOf('plain'))()).entry('src/main.ts'))
-  t.deepEqual(tags, [
-    'stylesheet /static/deep.css',
-    'stylesheet /static/shared.css',
-    'stylesheet /static/main.css',
-    'module /static/main.js',
-    'modulepreload /static/deep.js',
-    'modulepreload /static/shared.js'
-  ])
-  for (const path of ['/main.js', '/deep.js', '/deep.css', '/lazy.js', '/logo.svg', '/print.css']) {
-    const answer = await ask(site.port, `/static${path}`)
-    t.is(answer.status, 200, path)
-    t.is(answer.headers['cache-control'], 'public, max-age=0, must-revalidate', path)
-  }
-})
-
-test('BND-08 names that look hashed to a person or a pattern but are not', async t => {
-  const entries = {
-    'admin-DataTable': 'src/admin.ts',
-    'main-component': 'src/main.ts',
-    'shared-20240101': 'src/shared.ts',
-    'deep-Ab3dEf9x': 'src/deep.ts',
-    'print-ABCDEFGH': 'src/print.css'
-  }
-  await plain
-  await run('likely', { output: names }, entries)
-  // Every name has the same suffix, as that of a release.
-  await run(
-    'release',
-    { output: { ...names, entryFileNames: '[name]-Ab3dEf9x.js' } },
-    { main: 'src/main.ts', admin: 'src/admin.ts' }
+test('BND-11 entryFiles lists what the tags load, with their attributes', async t => {
+  const { entry, entryFiles } = await pagesOf(optionsOf())()
+  const tags = entry('src/main.ts').split('\n')
+  const { scripts, stylesheets, preloads } = entryFiles('src/main.ts')
+  t.deepEqual(
+    [...stylesheets, ...scripts, ...preloads].map(each => [
+      each.href,
+      each.integrity,
+      each.crossorigin
+    ]),
+    tags.map(tag => [
+      attribute(tag.startsWith('<link') ? 'href' : 'src', tag),
+      attribute('integrity', tag),
+      attribute('crossorigin', tag) as 'anonymous'
+    ])
   )
-  for (const dir of ['likely', 'release']) {
-    const site = await makeSite(t, {}, { ...optionsOf(dir), env: 'production' })
-    const manifest = JSON.parse(
-      readFileSync(join(root, dir, '.vite/manifest.json'), 'utf8')
-    ) as Record<string, { file: string; css?: string[] }>
-    const files = Object.values(manifest).flatMap(({ file, css = [] }) => [file, ...css])
-    t.true(files.length >= 5)
-    for (const file of files) {
-      const answer = await ask(site.port, `/static/${file}`)
-      t.is(answer.headers['cache-control'], 'public, max-age=0, must-revalidate', `${dir}/${file}`)
-    }
-  }
+  const [script] = scripts
+  t.is(stylesheets.length, 3)
+  t.deepEqual([scripts.length, script?.type, script?.nomodule], [1, 'module', false])
+  const plain = await pagesOf(optionsOf({ integrity: false }))()
+  t.deepEqual(plain.entryFiles('src/main.ts').scripts, [
+    { ...script, integrity: undefined, crossorigin: undefined } as never
+  ])
+  t.throws(() => entryFiles('src/none.ts'), { code: 'asset-unknown' })
+  t.throws(() => Reflect.apply(entryFiles, null, ['src/admin.ts', { nonce: '' }]), {
+    message: "unknown option 'entryFiles.nonce': known options: mount"
+  })
 })
 
-test('with build.cssCodeSplit: false every entry has the only stylesheet', async t => {
-  await plain
-  await build({
-    root,
-    base: '/static/',
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      outDir: 'one-css',
-      cssCodeSplit: false,
-      minify: false,
-      manifest: true,
-      rollupOptions: { input: ['src/other.ts', 'src/admin.ts'] }
+test('BND-12 ctx.preload of an entry names each of its files once, as its tags request them', async t => {
+  const { ask } = await makeSite(
+    t,
+    {},
+    {
+      ...optionsOf({ env: 'production' }),
+      routes(ctx) {
+        ctx.preload('src/main.ts')
+        ctx.preload('src/main.ts', 'src/hero.png')
+        ctx.body = ctx.assets.entry('src/main.ts')
+      }
     }
+  )
+  const { headers, text } = await ask('/')
+  const links = String(headers.link).split(/, (?=<)/)
+  const expected = text.split('\n').map(tag => {
+    const url = attribute('href', tag) ?? attribute('src', tag)
+    const isStyle = / rel="stylesheet"/.test(tag)
+    const rel = isStyle ? 'rel=preload; as=style' : 'rel=modulepreload'
+    return `<${url}>; ${rel}; integrity="${attribute('integrity', tag)}"; crossorigin`
   })
-  const page = await pagesOf(optionsOf('one-css'))()
-  t.deepEqual(unhashed(summary(page.entry('src/other.ts'))), [
-    'stylesheet /static/assets/style.css',
-    'module /static/assets/other.js',
-    'modulepreload /static/assets/deep.js'
-  ])
+  t.deepEqual(links.slice(0, -1), expected)
+  t.regex(links.at(-1) ?? '', /^<\/static\/assets\/hero-[^>]+>; rel=preload; as=image$/)
+})
+
+test('BND-13 helpers find a file by its source, unless an own asset has the name; an unknown name is an error that names the manifest', async t => {
+  const page = await pagesOf(optionsOf({ env: 'development', host: 'https://cdn.example' }))()
+  const hero = page.path('src/hero.png')
+  t.regex(hero, /^\/static\/assets\/hero-[\w-]+\.png$/)
+  t.is(page.url('src/hero.png'), `https://cdn.example${hero}`)
+  t.is(page.path('src/hero.png?v=1', { mount: '/static' }), `${hero}?v=1`)
+  t.true(
+    page
+      .image('src/hero.png', { mount: '/static', width: 5 })
+      .startsWith(`<img src="https://cdn.example${hero}" alt="Hero" width="5"`)
+  )
+  t.true(page.favicon('src/hero.png').includes(hero))
+  t.true(page.preload('src/hero.png').includes(`${hero}>; rel=preload; as=image`))
+  t.is(page.path('own.png'), '/assets/own.png')
+  t.is(page.path('both.png'), '/assets/both.png')
+  t.throws(() => page.path('src/hero.pgn', { mount: '/static' }), {
+    code: 'asset-unknown',
+    message: `'src/hero.pgn' is not a source in ${root}/${MANIFEST}`
+  })
+  const withFingerprints = await pagesOf(
+    optionsOf({ env: 'test', fingerprint: true, apps: { web: {} } })
+  )()
+  const error = t.throws(() => withFingerprints.path('src/nothing.png'), { code: 'asset-unknown' })
+  t.true(error?.message.endsWith(`; nor is it a source in ${root}/${MANIFEST}`))
+})
+
+test("BND-13 while Vite's dev server runs, what is below a folder of its root leads to it", async t => {
+  const dev = await createServer({
+    root,
+    configFile: false,
+    logLevel: 'silent',
+    base: '/static/',
+    server: { middlewareMode: true, ws: false }
+  })
+  t.teardown(() => dev.close())
+  const mounts = { '/static': { ...MOUNT, dev } }
+  const page = await pagesOf(optionsOf({ env: 'development', mounts }))()
+  t.is(page.path('src/hero.png'), '/static/src/hero.png')
+  t.is(page.path('own.png'), '/assets/own.png')
+  t.is(page.path('mistyped.png'), '/assets/mistyped.png')
+  t.is(page.path('mistyped.png', { mount: '/static' }), '/static/mistyped.png')
+})
+
+test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
+  const [listed] = await listMounts(settle(optionsOf()))
+  const loaded = (part: RegExp) => {
+    const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
+    return [entries, usedBy]
+  }
+  const [main, page] = ['src/main.ts', 'index.html']
+  t.deepEqual(loaded(/lazy[^/]*\.js$/), [[], [page, main]])
+  t.deepEqual(loaded(/hero[^/]*\.png$/), [[], ['src/react.tsx']])
+  t.deepEqual(loaded(/admin[^/]*\.css$/), [['src/admin.ts'], []])
 })
 
 // Tags for what @vitejs/plugin-legacy built.
@@ -306,35 +281,27 @@ test('with build.cssCodeSplit: false every entry has the only stylesheet', async
 const { root: legacyRoot, remove: removeLegacy } = makeBundlerProject(PAGES)
 test.after.always(removeLegacy)
 
-async function buildLegacy(outDir: string, options: Parameters<typeof legacy>[0]): Promise<void> {
-  await build({
+const polyfills = ['es.array.at']
+
+test.before(() =>
+  build({
     root: legacyRoot,
     base: '/static/',
     configFile: false,
     logLevel: 'silent',
-    plugins: [legacy({ ...options, targets: ['chrome >= 40'], polyfills: ['es.array.at'] })],
+    plugins: [legacy({ targets: ['chrome >= 40'], polyfills, modernPolyfills: polyfills })],
     build: {
-      outDir,
       manifest: true,
       minify: false,
       rollupOptions: { input: ['src/admin.ts', 'src/print.css'] }
     }
   })
-}
+)
 
-const both = buildLegacy('dist', { modernPolyfills: ['es.array.at'] })
-const only = both.then(() => buildLegacy('only', { renderModernChunks: false }))
-
-function legacyOptionsOf(dir: string) {
-  return {
-    root: legacyRoot,
-    mounts: { '/static': { dir, manifest: `${dir}/.vite/manifest.json` } }
-  }
-}
+const legacyPages = () => pagesOf({ root: legacyRoot, mounts: { '/static': MOUNT } })
 
 test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither of them deferred', async t => {
-  await both
-  const page = await pagesOf(legacyOptionsOf('dist'))()
+  const page = await legacyPages()()
   const tags = page.entry('src/admin-legacy.ts', { nonce: 'r4nd0m' })
   t.deepEqual(unhashed(summary(tags)), [
     'text/javascript nomodule /static/assets/polyfills-legacy.js',
@@ -349,8 +316,7 @@ test('BND-07 a legacy entry is SystemJS, then the entry, with nomodule, neither 
 })
 
 test('BND-07 plain tags are enough: SystemJS imports the script that the parser has reached', async t => {
-  await both
-  const page = await pagesOf(legacyOptionsOf('dist'))()
+  const page = await legacyPages()()
   const urls = page
     .entry('src/admin-legacy.ts')
     .split('\n')
@@ -393,8 +359,7 @@ test('BND-07 plain tags are enough: SystemJS imports the script that the parser 
 })
 
 test('the modern polyfills come before the module of each entry, and not with a stylesheet', async t => {
-  await both
-  const pages = pagesOf(legacyOptionsOf('dist'))
+  const pages = legacyPages()
   t.deepEqual(
     unhashed(summary((await pages()).entry('src/admin.ts'))).filter(tag =>
       tag.startsWith('module ')
@@ -403,14 +368,5 @@ test('the modern polyfills come before the module of each entry, and not with a 
   )
   t.deepEqual(unhashed(summary((await pages()).entry('src/print.css'))), [
     'stylesheet /static/assets/print.css'
-  ])
-})
-
-test('without modern chunks the legacy entry is for every browser', async t => {
-  await only
-  const page = await pagesOf(legacyOptionsOf('only'))()
-  t.deepEqual(unhashed(summary(page.entry('src/admin-legacy.ts'))), [
-    'text/javascript /static/assets/polyfills-legacy.js',
-    'text/javascript /static/assets/admin-legacy.js'
   ])
 })

@@ -1,12 +1,13 @@
-// Tags for what webpack and Rspack built, by their stats and by manifests that plugins make of them.
+// What webpack, Rspack and esbuild built, by their stats and metafiles and by manifests that plugins make of them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Configuration as RspackConfiguration, rspack } from '@rspack/core'
-import test from 'ava'
-import { build, type BuildOptions } from 'esbuild'
+import test, { type ExecutionContext } from 'ava'
+import { build, type BuildOptions, type Metafile } from 'esbuild'
 import webpack, { type Configuration } from 'webpack'
+import { listMounts } from '../../../lib/assets/inspecting/list-mounts.ts'
+import { settle } from '../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../lib/errors.ts'
-import { ask } from '../../support/ask.ts'
 import {
   attribute,
   makeBundlerProject,
@@ -15,37 +16,66 @@ import {
   sha384,
   summary
 } from '../../support/bundler-project.ts'
-import { makeSite, writeFiles } from '../../support/site.ts'
+import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 
-const { root, remove } = makeBundlerProject(
-  Object.fromEntries(
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+const REVALIDATED = 'public, max-age=0, must-revalidate'
+
+const { root, remove } = makeBundlerProject({
+  ...PAGES,
+  ...Object.fromEntries(
     Object.entries(PAGES).map(([path, text]) => [
       path.replace(/\.ts$/, '.js'),
       String(text).replaceAll(/\.ts'/g, ".js'")
     ])
   )
-)
+})
 test.after.always(remove)
 
-const LISTED = { all: false, entrypoints: true, assets: true, cachedAssets: true }
+const optionsOf = (dir: string, manifest = `${dir}.json`) => ({
+  root,
+  apps: false as const,
+  mounts: { '/static': { dir, manifest } }
+})
+
+/** Each file of the tags has the integrity of its bytes. */
+function areOf(t: ExecutionContext, dir: string, tags: readonly string[]): void {
+  for (const tag of tags) {
+    const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
+    t.is(attribute('integrity', tag), sha384(join(root, url.replace('/static', dir))))
+    t.is(attribute('crossorigin', tag), 'anonymous')
+  }
+}
 
 interface Stats {
   readonly entrypoints?: Record<string, { readonly assets?: readonly { readonly name: string }[] }>
   readonly assets?: readonly { readonly name: string }[]
 }
 
-function configure(dir: string, output: object = {}) {
-  return {
+interface Compiled {
+  hasErrors(): boolean
+  toString(): string
+  toJson(options: object): unknown
+}
+
+const TOOLS = {
+  webpack: (configuration: object, done: (error: unknown, stats?: Compiled) => void) =>
+    void webpack({ ...configuration, experiments: { css: true } } as Configuration, done),
+  rspack: (configuration: object, done: (error: unknown, stats?: Compiled) => void) =>
+    void rspack(configuration as RspackConfiguration, done)
+}
+
+async function compile(tool: keyof typeof TOOLS): Promise<Stats> {
+  const configuration = {
     mode: 'production',
     context: root,
     entry: { main: './src/main.js', admin: './src/admin.js', print: './src/print.css' },
     output: {
-      path: join(root, dir),
+      path: join(root, tool),
       filename: '[name].[contenthash].js',
       cssFilename: '[name].[contenthash].css',
       assetModuleFilename: '[hash][ext]',
-      publicPath: '/static/',
-      ...output
+      publicPath: '/static/'
     },
     module: {
       rules: [
@@ -59,122 +89,67 @@ function configure(dir: string, output: object = {}) {
       runtimeChunk: 'single',
       splitChunks: { chunks: 'all', minSize: 0 }
     }
-  } as const
-}
-
-async function write(
-  dir: string,
-  stats: { hasErrors(): boolean; toString(): string; toJson(options: object): unknown }
-): Promise<Stats> {
+  }
+  const stats = await new Promise<Compiled>((resolve, reject) =>
+    TOOLS[tool](configuration, (error, result) => (result ? resolve(result) : reject(error)))
+  )
   if (stats.hasErrors()) throw new Error(stats.toString())
-  const json = stats.toJson(LISTED) as Stats
-  writeFiles(root, { [`${dir}.json`]: JSON.stringify(json) })
+  const listed = { all: false, entrypoints: true, assets: true, cachedAssets: true }
+  const json = stats.toJson(listed) as Stats
+  writeFiles(root, { [`${tool}.json`]: JSON.stringify(json) })
   return json
 }
 
-const withWebpack = (dir: string, output?: object) =>
-  new Promise<Stats>((resolve, reject) => {
-    const experiments = { css: true, outputModule: output !== undefined && 'module' in output }
-    webpack(
-      { ...configure(dir, output), experiments } as unknown as Configuration,
-      (error, stats) => {
-        if (stats) resolve(write(dir, stats))
-        else reject(error ?? new Error('no stats'))
-      }
-    )
-  })
-
-const withRspack = (dir: string) =>
-  new Promise<Stats>((resolve, reject) => {
-    rspack(configure(dir) as unknown as RspackConfiguration, (error, stats) => {
-      if (stats) resolve(write(dir, stats))
-      else reject(error ?? new Error('no stats'))
-    })
-  })
-
-const builds = { webpack: withWebpack('webpack'), rspack: withRspack('rspack') }
-const optionsOf = (dir: string, manifest = `${dir}.json`) => ({
-  root,
-  mounts: { '/static': { dir, manifest } }
-})
+const builds = { webpack: compile('webpack'), rspack: compile('rspack') }
 
 for (const tool of ['webpack', 'rspack'] as const) {
-  test(`BND-07 an entrypoint of ${tool} is its stylesheets, then its scripts in their order, with defer`, async t => {
-    const { entrypoints } = await builds[tool]
-    const page = await pagesOf(optionsOf(tool))()
+  test(`BND-07 MNT-04 an entrypoint of ${tool} is its stylesheets, then its scripts in their order, with defer; every file with a hash is immutable`, async t => {
+    const { entrypoints, assets = [] } = await builds[tool]
+    const pages = pagesOf(optionsOf(tool))
+    const [page, other] = [await pages(), await pages()]
     const tags = page.entry('admin', { nonce: 'r4nd0m' }).split('\n')
     const files = entrypoints?.['admin']?.assets?.map(({ name }) => name) ?? []
     const of = (extension: string) => files.filter(file => file.endsWith(extension))
-    t.true(of('.css').length >= 1)
-    t.true(of('.js').length >= 3)
+    t.true(of('.css').length >= 1 && of('.js').length >= 3)
     t.deepEqual(summary(tags.join('\n')), [
       ...of('.css').map(file => `stylesheet /static/${file}`),
       ...of('.js').map(file => `text/javascript defer /static/${file}`)
     ])
-    for (const tag of tags) {
-      const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
-      t.is(attribute('integrity', tag), sha384(join(root, tool, url.replace('/static/', ''))))
-      t.is(attribute('crossorigin', tag), 'anonymous')
-      t.is(attribute('nonce', tag), 'r4nd0m')
-    }
-  })
+    areOf(t, tool, tags)
+    for (const tag of tags) t.is(attribute('nonce', tag), 'r4nd0m')
+    const together = other.entry('main', 'admin').split('\n')
+    t.is(new Set(together).size, together.length, 'shared chunks are written once')
 
-  test(`BND-03 entrypoints of ${tool} that share chunks write each once, in one call and in several`, async t => {
-    await builds[tool]
-    const pages = pagesOf(optionsOf(tool))
-    const [one, several] = [await pages(), await pages()]
-    const together = one.entry('main', 'admin').split('\n')
-    t.is(new Set(together).size, together.length)
-    t.deepEqual(
-      [several.entry('main'), several.entry('admin')].join('\n').split('\n').toSorted(),
-      together.toSorted()
-    )
-  })
-
-  test(`MNT-04 every file with a hash of ${tool}'s is immutable, whatever its name`, async t => {
-    const { assets = [] } = await builds[tool]
-    const site = await makeSite(t, {}, { ...optionsOf(tool), env: 'production' })
-    t.true(
-      assets.some(({ name }) => /^[0-9a-f]+\.svg$/.test(name)),
-      'one is named by its hash alone'
-    )
-    for (const { name } of assets) {
-      const answer = await ask(site.port, `/static/${name}`)
-      t.is(answer.headers['cache-control'], 'public, max-age=31536000, immutable', name)
-    }
+    const { ask } = await makeSite(t, {}, { ...optionsOf(tool), env: 'production' })
+    const image = assets.find(({ name }) => name.endsWith('.svg'))?.name
+    t.regex(image ?? '', /^[0-9a-f]+\.svg$/, 'it is named by its hash alone')
+    t.is(page.path('src/logo.svg'), `/static/${image}`)
+    for (const { name } of assets)
+      t.is((await ask(`/static/${name}`)).headers['cache-control'], IMMUTABLE, name)
   })
 }
 
-test('BND-08 a hash in the query does not make the path immutable, and is in the tag', async t => {
-  await builds.webpack
-  await withWebpack('query', {
-    filename: '[name]-c0ffee12.js?[contenthash]',
-    chunkFilename: '[name].js?[contenthash]',
-    cssFilename: '[name].css?[contenthash]',
-    assetModuleFilename: '[name][ext]'
+test('BND-08 a hash in the query does not make the path immutable, and is in the tag; scripts of output.module are modules', async t => {
+  const hash = '0fc1a5ed7a847a4bcb69'
+  const name = `main-c0ffee12.js?${hash}`
+  const info = { contenthash: hash, immutable: true, javascriptModule: true }
+  const project = makeProject(t, {
+    'dist/main-c0ffee12.js': 'main()',
+    'stats.json': JSON.stringify({
+      entrypoints: { main: { assets: [{ name }] } },
+      assets: [{ name, info }]
+    })
   })
-  const site = await makeSite(t, {}, { ...optionsOf('query'), env: 'production' })
-  const page = await pagesOf(optionsOf('query'))()
-  const tags = summary(page.entry('admin')).map(tag => tag.replace(/\?[0-9a-f]{20}$/, '?HASH'))
-  t.true(tags.includes('text/javascript defer /static/admin-c0ffee12.js?HASH'))
-  for (const tag of summary((await pagesOf(optionsOf('query'))()).entry('admin'))) {
-    const answer = await ask(site.port, tag.split(' ').at(-1) ?? '')
-    t.is(answer.status, 200)
-    t.is(answer.headers['cache-control'], 'public, max-age=0, must-revalidate', tag)
-  }
-  t.is(
-    (await ask(site.port, '/static/logo.svg')).headers['cache-control'],
-    'public, max-age=0, must-revalidate'
-  )
-})
-
-test('scripts of output.module are modules', async t => {
-  await builds.webpack
-  await withWebpack('module', { module: true })
-  const page = await pagesOf(optionsOf('module'))()
-  const scripts = summary(page.entry('admin')).filter(tag => tag.includes('.js'))
-  t.true(scripts.length >= 3)
-  t.true(scripts.every(tag => tag.startsWith('module ')))
+  const options = {
+    root: project,
+    apps: false,
+    mounts: { '/static': { dir: 'dist', manifest: 'stats.json' } }
+  } as const
+  const page = await pagesOf(options)()
+  t.deepEqual(summary(page.entry('main')), [`module /static/${name}`])
+  const { ask } = await makeSite(t, {}, { ...options, env: 'production' })
+  const { status, headers } = await ask(`/static/${name}`)
+  t.deepEqual([status, headers['cache-control']], [200, REVALIDATED])
 })
 
 test('manifests of plugins that list entrypoints are read as well', async t => {
@@ -192,9 +167,8 @@ test('manifests of plugins that list entrypoints are read as well', async t => {
     'webpack 4': { admin: { assets: files } }
   }
   for (const [what, shape] of Object.entries(shapes)) {
-    writeFiles(root, {
-      'plugin.json': JSON.stringify({ entrypoints: shape, 'main.js': path('gone.js') })
-    })
+    const manifest = { entrypoints: shape, 'main.js': path('gone.js') }
+    writeFiles(root, { 'plugin.json': JSON.stringify(manifest) })
     t.is((await pagesOf(optionsOf('webpack', 'plugin.json'))()).entry('admin'), expected, what)
   }
 })
@@ -213,137 +187,107 @@ test('BND-04 stats that leave assets out are an error at start that says what to
     [{ entrypoints: {} }, /it has no entry/]
   ] as const) {
     writeFiles(root, { 'incomplete.json': JSON.stringify(shape) })
-    const error = t.throws(() => pagesOf(optionsOf('webpack', 'incomplete.json')), {
+    t.throws(() => pagesOf(optionsOf('webpack', 'incomplete.json')), {
       instanceOf: AssetError,
-      code: 'manifest-broken'
+      code: 'manifest-broken',
+      message
     })
-    t.regex(error?.message ?? '', message)
   }
 })
 
 // Tags for what esbuild built, by its metafile.
 
-const { root: esbuildRoot, remove: removeEsbuild } = makeBundlerProject(PAGES)
-test.after.always(removeEsbuild)
-
 const entryPoints = ['src/main.ts', 'src/admin.ts', 'src/other.ts', 'src/print.css']
 
-const BUILD = {
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  loader: { '.svg': 'file' },
-  metafile: true,
-  logLevel: 'silent'
-} as const satisfies BuildOptions
-
-async function run(outdir: string, options: BuildOptions = {}): Promise<void> {
+async function run(at: string, options: BuildOptions = {}): Promise<Metafile> {
   const { metafile } = await build({
-    ...BUILD,
-    absWorkingDir: esbuildRoot,
-    entryPoints,
-    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    loader: { '.svg': 'file' },
+    logLevel: 'silent',
+    absWorkingDir: root,
+    entryPoints: entryPoints.map(path => join(root, path)),
+    outdir: at,
+    entryNames: '[name]-[hash]',
     ...options,
     metafile: true
   })
-  writeFiles(esbuildRoot, { [`${outdir}.json`]: JSON.stringify(metafile) })
+  writeFiles(root, { [`${at}.json`]: JSON.stringify(metafile) })
+  return metafile
 }
 
-const esbuildOptionsOf = (dir: string) => ({
-  root: esbuildRoot,
-  mounts: { '/static': { dir, manifest: `${dir}.json` } }
-})
-
-const hashed = run('site/dist', { entryNames: '[name]-[hash]' })
+const hashed = run('site/dist')
 const short = (tags: string) => summary(tags).map(tag => tag.replace(/-[A-Z2-7]{8}(?=\.)/, '-HASH'))
+const ADMIN = [
+  'stylesheet /static/admin-HASH.css',
+  'module /static/admin-HASH.js',
+  'modulepreload /static/chunk-HASH.js',
+  'modulepreload /static/chunk-HASH.js'
+]
 
 test('BND-07 an entry of the metafile is its stylesheet, its module, and a preload for each import', async t => {
   await hashed
-  const pages = pagesOf(esbuildOptionsOf('site/dist'))
-  t.deepEqual(short((await pages()).entry('src/admin.ts')), [
-    'stylesheet /static/admin-HASH.css',
-    'module /static/admin-HASH.js',
-    'modulepreload /static/chunk-HASH.js',
-    'modulepreload /static/chunk-HASH.js'
-  ])
-  t.deepEqual(short((await pages()).entry('src/print.css')), ['stylesheet /static/print-HASH.css'])
-  const page = await pages()
+  const pages = pagesOf(optionsOf('site/dist'))
+  const [page, other] = [await pages(), await pages()]
+  t.deepEqual(short(other.entry('src/admin.ts')), ADMIN)
+  t.deepEqual(short(other.entry('src/print.css')), ['stylesheet /static/print-HASH.css'])
   const tags = page.entry('src/main.ts', 'src/admin.ts', 'src/other.ts').split('\n')
   t.is(new Set(tags).size, tags.length)
-  t.false(
-    tags.some(tag => tag.includes('lazy')),
-    'dynamic imports are not loaded'
-  )
-  for (const tag of tags) {
-    const url = attribute('href', tag) ?? attribute('src', tag) ?? ''
-    t.is(
-      attribute('integrity', tag),
-      sha384(join(esbuildRoot, 'site/dist', url.replace('/static/', '')))
-    )
-  }
+  t.false(tags.join().includes('lazy'), 'dynamic imports are not loaded')
+  areOf(t, 'site/dist', tags)
+  t.regex(page.path('src/logo.svg'), /^\/static\/logo-[A-Z2-7]{8}\.svg$/)
 })
 
 test('the outputs are found whatever directory esbuild was started in', async t => {
-  await hashed
-  const expected = short((await pagesOf(esbuildOptionsOf('site/dist'))()).entry('src/admin.ts'))
   for (const [at, absWorkingDir, outdir] of [
-    ['one/dist', esbuildRoot, 'one/dist'],
-    ['two/dist', join(esbuildRoot, 'two'), 'dist'],
-    ['three/dist', join(esbuildRoot, 'src'), '../three/dist'],
-    ['four/dist', join(esbuildRoot, 'four/dist'), '.']
+    ['two/dist', join(root, 'two'), 'dist'],
+    ['three/dist', join(root, 'src'), '../three/dist'],
+    ['four/dist', join(root, 'four/dist'), '.']
   ] as const) {
     mkdirSync(absWorkingDir, { recursive: true })
-    const { metafile } = await build({
-      ...BUILD,
-      absWorkingDir,
-      entryPoints: entryPoints.map(path => join(esbuildRoot, path)),
-      outdir,
-      entryNames: '[name]-[hash]'
-    })
-    writeFiles(esbuildRoot, { [`${at}.json`]: JSON.stringify(metafile) })
-    const names = Object.values(metafile.outputs).map(({ entryPoint }) => entryPoint ?? '')
-    const page = await pagesOf(esbuildOptionsOf(at))()
-    const name = names.find(each => each.endsWith('src/admin.ts') || each === 'admin.ts') ?? ''
-    t.deepEqual(short(page.entry(name)), expected, at)
+    const { outputs } = await run(at, { absWorkingDir, outdir })
+    const names = Object.values(outputs).map(({ entryPoint = '' }) => entryPoint)
+    const name = names.find(each => /(?:^|src\/)admin\.ts$/.test(each)) ?? ''
+    t.deepEqual(short((await pagesOf(optionsOf(at))()).entry(name)), ADMIN, at)
   }
 })
 
 test('type: classic loads an IIFE with defer; without it, it is a module', async t => {
-  await hashed
-  await run('classic', { splitting: false, format: 'iife' })
-  const pages = pagesOf(esbuildOptionsOf('classic'))
+  const names = { entryNames: '[name]', assetNames: '[name]' }
+  await run('classic', { splitting: false, format: 'iife', ...names })
+  const pages = pagesOf(optionsOf('classic'))
   t.deepEqual(summary((await pages()).entry('src/other.ts', { type: 'classic' })), [
     'stylesheet /static/other.css',
     'text/javascript defer /static/other.js'
   ])
-  t.deepEqual(summary((await pages()).entry('src/other.ts')), [
-    'stylesheet /static/other.css',
-    'module /static/other.js'
-  ])
+  t.is(summary((await pages()).entry('src/other.ts'))[1], 'module /static/other.js')
 })
 
 test('BND-08 only names with a hash are immutable, those of lazy chunks and images too', async t => {
-  await hashed
+  const { outputs } = await hashed
   await run('plain', { entryNames: '[name]', chunkNames: '[name]-[hash]', assetNames: '[name]' })
-  const [withHash, without] = await Promise.all(
-    ['site/dist', 'plain'].map(dir =>
-      makeSite(t, {}, { ...esbuildOptionsOf(dir), env: 'production' })
-    )
-  )
-  const cacheControl = async (site: typeof withHash, path: string) =>
-    (await ask(site?.port ?? 0, path)).headers['cache-control']
-  const { outputs } = (
-    await import(join(esbuildRoot, 'site/dist.json'), { with: { type: 'json' } })
-  ).default as {
-    outputs: Record<string, unknown>
-  }
-  t.true(Object.keys(outputs).some(path => /lazy.*\.js$/.test(path)))
-  t.true(Object.keys(outputs).some(path => path.endsWith('.svg')))
+  const withHash = await makeSite(t, {}, { ...optionsOf('site/dist'), env: 'production' })
+  const without = await makeSite(t, {}, { ...optionsOf('plain'), env: 'production' })
+  t.true(/lazy.*\.js/.test(Object.keys(outputs).join()))
   for (const path of Object.keys(outputs)) {
-    const url = path.replace('site/dist', '/static')
-    t.is(await cacheControl(withHash, url), 'public, max-age=31536000, immutable', path)
+    const { headers } = await withHash.ask(path.replace('site/dist', '/static'))
+    t.is(headers['cache-control'], IMMUTABLE, path)
   }
-  for (const path of ['main.js', 'main.css', 'logo.svg', 'print.css', 'other.js']) {
-    t.is(await cacheControl(without, `/static/${path}`), 'public, max-age=0, must-revalidate', path)
+  for (const path of ['main.js', 'main.css', 'logo.svg', 'print.css', 'other.js'])
+    t.is((await without.ask(`/static/${path}`)).headers['cache-control'], REVALIDATED, path)
+})
+
+test('BND-17 each file of a build is listed with the entries that load it, at once or later', async t => {
+  await hashed
+  const [listed] = await listMounts(settle(optionsOf('site/dist')))
+  const loaded = (part: RegExp) => {
+    const { entries, usedBy } = listed?.files.find(({ path }) => part.test(path)) ?? {}
+    return [entries, usedBy]
   }
+  t.deepEqual(loaded(/main[^/]*\.js$/), [['src/main.ts'], []])
+  t.deepEqual(loaded(/main[^/]*\.css$/), [['src/main.ts'], []])
+  // To esbuild it is an entry as well.
+  t.deepEqual(loaded(/lazy[^/]*\.js$/)[1], ['src/main.ts'])
+  t.deepEqual(loaded(/logo[^/]*\.svg$/), [[], ['src/main.ts']])
 })
