@@ -4,13 +4,17 @@ import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
 import { Development } from './assets/context/development.ts'
 import type { Preload } from './assets/context/preload.ts'
-import { respondByVite, respondWithPage, viteAt } from './assets/context/pages.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/at-start.ts'
 import { Pipeline } from './assets/pipeline.ts'
-import { fallbackFor, type Fallback } from './assets/serving/directories/fallback.ts'
 import type { ServedFile } from './assets/serving/files/served-file.ts'
 import { isOurs, isRead, locate, rawPath, type Wanted } from './assets/serving/request-path.ts'
+import {
+  fallbackFor,
+  respondByVite,
+  respondWithPage,
+  viteAt
+} from './assets/serving/koa/fallback.ts'
 import {
   isPathForKoa,
   isUntouched,
@@ -29,7 +33,6 @@ import {
 } from './assets/serving/koa/serve.ts'
 import { loadSend } from './assets/serving/stream-file.ts'
 import type { KoaAssetsOptions } from './assets/settings/options.ts'
-import type { ViteServer } from './assets/settings/mount-options.ts'
 import { settle } from './assets/settings/settings.ts'
 import { MALFORMED } from './assets/urls/canonical-path.ts'
 import { AssetError } from './errors.ts'
@@ -41,15 +44,7 @@ export type { AssetContext, Preload }
 export { assetSources } from './assets/sources/third-party.ts'
 export type { IntegrityAlgorithm } from './files/digest.ts'
 
-export {
-  clean,
-  cleanKept,
-  compress,
-  keep,
-  precompile,
-  verify,
-  verifyCopies
-} from './assets/deploy.ts'
+export * from './assets/deploy.ts'
 export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
 export type { DeltaReport, DeltaSavings } from './assets/building/copies/deltas.ts'
 export type { VerifyCopiesReport, VerifyProblem } from './assets/building/verify.ts'
@@ -137,8 +132,6 @@ async function beginDevelopment(pipeline: Pipeline, options?: KoaAssetsOptions):
   keepNameTypes(pipeline)
 }
 
-type Found = ServedFile | undefined
-
 class AssetServer {
   readonly middleware: Middleware
   readonly #pipeline: Pipeline
@@ -180,49 +173,52 @@ class AssetServer {
 
   #passOn(ctx: Context, next: Next, path: string): Promise<unknown> {
     const { settings } = this.#pipeline
-    const fallback = fallbackFor(ctx.req, settings)
-    const vite = viteAt(path, settings)
-    const rest = fallback || vite ? () => this.#nextOr(ctx, next, fallback, vite) : next
+    const rest = this.#withFallback(ctx, next, path)
     if (!isOurs(path, settings)) return rest()
     const unstored = () => passOnUnstored(ctx, rest)
     return this.#development?.respond(ctx, unstored) ?? unstored()
   }
 
-  /** What the rest of the stack leaves as a 404: a navigation gets the page of a single-page application. */
-  async #nextOr(
-    ctx: Context,
-    next: Next,
-    fallback: Fallback | undefined,
-    vite: ViteServer | undefined
-  ): Promise<void> {
-    await next()
-    if (!isUntouched(ctx)) return
-    const { wanted, mount } = fallback ?? {}
-    // What koaHttpCache said of the 404.
-    if (mount) ctx.remove('X-Http-Cache')
-    if (mount && (await respondWithPage(ctx, mount))) return
-    if (wanted && (await this.#respondWithFile(ctx, wanted))) return
-    if (vite && isRead(ctx.req)) await respondByVite(ctx, vite)
+  /** The rest of the stack, and what a 404 of it becomes. */
+  #withFallback(ctx: Context, next: Next, path: string): Next {
+    const { settings } = this.#pipeline
+    const { mount, wanted } = fallbackFor(ctx.req, settings) ?? {}
+    const vite = viteAt(path, settings)
+    if (!mount && !vite) return next
+    return async () => {
+      await next()
+      if (!isUntouched(ctx)) return
+      // What koaHttpCache said of the 404.
+      if (mount) ctx.remove('X-Http-Cache')
+      if (mount && (await respondWithPage(ctx, mount))) return
+      if (wanted && (await this.#respondWithFile(ctx, wanted))) return
+      if (vite && isRead(ctx.req)) await respondByVite(ctx, vite)
+    }
   }
 
   /** @returns false when there is no such file */
   async #respondWithFile(ctx: Context, wanted: Wanted): Promise<boolean> {
-    const isDevelopment = this.#pipeline.settings.env === 'development'
+    const pipeline = this.#pipeline
+    const isDevelopment = pipeline.settings.env === 'development'
+    const respond = (file: ServedFile, opened?: OpenFile) => this.#serve(ctx, file, opened)
     const startedAt = performance.now()
-    // The last target of a source that cannot be published.
-    const lastGood = () => this.#pipeline.directories.public.find(wanted)
-    const respondWith = (find: () => Found | Promise<Found>) =>
-      serveFound(ctx, find, (file, opened) => {
-        const published = isDevelopment && this.#pipeline.publishedSince(wanted, startedAt)
-        if (published) setTiming(ctx, published)
-        return this.#serve(ctx, file, opened)
-      })
     try {
-      return await respondWith(() => this.#pipeline.current(wanted))
+      return await serveFound(
+        ctx,
+        async () => {
+          const file = await pipeline.current(wanted)
+          const published = isDevelopment && pipeline.publishedSince(wanted, startedAt)
+          if (file && published) setTiming(ctx, published)
+          return file
+        },
+        respond
+      )
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
+      // The last target of a source that cannot be published.
+      const lastGood = () => pipeline.directories.public.find(wanted)
       if (isDevelopment) await this.#showError(ctx, error)
-      else if (!(await respondWith(lastGood))) throw error
+      else if (!(await serveFound(ctx, lastGood, respond))) throw error
       ctx.app.emit('error', error, ctx)
       return true
     }

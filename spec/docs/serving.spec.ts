@@ -11,7 +11,7 @@ import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
-import { FILE_EXTENSIONS } from '../../lib/assets/serving/directories/fallback.ts'
+import { FILE_EXTENSIONS } from '../../lib/assets/serving/koa/fallback.ts'
 import { canMakeDeltas } from '../../lib/files/delta-format.ts'
 import { filesBelow } from '../support/fingerprinted.ts'
 

@@ -2,8 +2,8 @@
 import type { ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
-import { errorCode } from '../../files/disk.ts'
 import { Readable } from 'node:stream'
+import { errorCode } from '../../files/disk.ts'
 
 /** Over HTTP/2 every response has its own stream. */
 function streamOf(res: ServerResponse): ServerHttp2Stream | undefined {
@@ -45,7 +45,7 @@ const MAX_WAITING = 20
 const waiting = new WeakMap<Socket, Set<() => void>>()
 
 function turnOf(res: ServerResponse, socket: Socket): Promise<void> {
-  const waiters = waitersOn(socket)
+  const waiters = waiting.get(socket) ?? startWaiting(socket)
   return new Promise(resolve => {
     const stop = () => {
       waiters.delete(stop)
@@ -58,18 +58,12 @@ function turnOf(res: ServerResponse, socket: Socket): Promise<void> {
   })
 }
 
-function waitersOn(socket: Socket): Set<() => void> {
-  const known = waiting.get(socket)
-  if (known) return known
+function startWaiting(socket: Socket): Set<() => void> {
   const waiters = new Set<() => void>()
   waiting.set(socket, waiters)
   // Node resumes it after each request and when it is drained.
-  socket.on('resume', () => {
-    if (waiters.size > MAX_WAITING) socket.pause()
-  })
-  socket.once('close', () => {
-    for (const stop of waiters) stop()
-  })
+  socket.on('resume', () => waiters.size > MAX_WAITING && socket.pause())
+  socket.once('close', () => waiters.forEach(stop => stop()))
   return waiters
 }
 
@@ -112,20 +106,19 @@ export function isOfConnection(res: ServerResponse, error: unknown): boolean {
 /** In bytes. Browsers open up to 256 streams at once (Chromium). */
 export const HTTP2_PIECE_BYTES = 32 * 1024
 
-/** The body as it is handed on once all fields are set: in pieces, if the whole must not be. */
-export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable {
-  if (!isHttp2(res)) {
-    const isGarbled = NOT_ASCII.test(String(res.getHeader('Content-Disposition')))
-    return isGarbled ? Readable.from([body]) : body
-  }
-  if (body.length <= HTTP2_PIECE_BYTES) return body
-  endOnReset(res)
-  return Readable.from(piecesOf(body))
-}
-
 // With a body that `end` is given whole, Node garbles such a Content-Disposition: `processHeader` makes it a
 // Buffer of Latin-1, which is then read as UTF-8 (Node 20 to 26).
 const NOT_ASCII = /[^\x00-\x7f]/
+
+/** The body as it is handed on once all fields are set: in pieces, if the whole must not be. */
+export function pacedBody(res: ServerResponse, body: Buffer): Buffer | Readable {
+  const isPlain = isHttp2(res)
+    ? body.length <= HTTP2_PIECE_BYTES
+    : !NOT_ASCII.test(String(res.getHeader('Content-Disposition')))
+  if (isPlain) return body
+  endOnReset(res)
+  return Readable.from(piecesOf(body))
+}
 
 function* piecesOf(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += HTTP2_PIECE_BYTES) {

@@ -1,34 +1,24 @@
-// The fields of a response: ours, and those that middleware in front has set.
+// The fields of a response: ours, and those that an option or middleware in front has set.
 import type { ServerResponse } from 'node:http'
 import { isCacheControl, privateCacheControl } from '../../http/cache-control.ts'
 import { isHttp2 } from './connection.ts'
 
-export type Field = readonly [name: string, value: string]
-export type Fields = readonly Field[]
+export type Fields = readonly (readonly [name: string, value: string])[]
 
-/** The request field that selects a representation (RFC 9110 section 12.5.5). */
-export const VARY: Fields = [['Vary', 'Accept-Encoding']]
-/** Where a delta may be sent as well (RFC 9842 section 6.2). */
-export const VARY_BY_DICTIONARY: Fields = [['Vary', 'Accept-Encoding, Available-Dictionary']]
-
-/** Fields of a response. */
-interface Given {
-  readonly fields: Fields
-  /** The names, in lower case, of those that an option or a route has set; the others are defaults. */
-  readonly said: ReadonlySet<string>
-}
-
-/** The names of fields that replace what was set in front. A guard there relies on its Cache-Control. */
+/** The names, in lower case, of fields that replace what was set in front. A guard relies on its Cache-Control. */
 export function namesSaid(fields: Fields): ReadonlySet<string> {
   const names = fields.map(([name]) => name.toLowerCase())
   return new Set(names.filter(name => name !== 'set-cookie' && !isCacheControl(name)))
 }
 
 /**
- * Sets our fields beside those that were set before: one from an option replaces them, a default does not, and
- * `Vary` has the members of both.
+ * Sets our fields beside those that were set before: one that an option or a route has `said` replaces them, a
+ * default does not, and `Vary` has the members of both.
  */
-export function setFields(res: ServerResponse, { fields, said }: Given): void {
+export function setFields(
+  res: ServerResponse,
+  { fields, said }: { readonly fields: Fields; readonly said: ReadonlySet<string> }
+): void {
   for (const [name, value] of fields) {
     const [earlier, key] = [res.getHeader(name), name.toLowerCase()]
     if (earlier !== undefined && key === 'vary') {
@@ -43,13 +33,6 @@ export function privateFields(fields: Fields): Fields {
     name,
     isCacheControl(name) ? privateCacheControl(value) : value
   ])
-}
-
-/** Leaves out what would let a cache store a response that has no content, and its type. */
-export function withoutContent(fields: Fields): Fields {
-  return fields.filter(
-    ([name]) => !isCacheControl(name) && !/^(?:expires|content-type)$/i.test(name)
-  )
 }
 
 function mergeVary(earlier: string, value: string): string {
@@ -71,23 +54,15 @@ export function removeContentFields(res: ServerResponse): void {
   if (!isHttp2(res)) res.statusMessage = ''
 }
 
-/** Fields, with others replacing those of the same name; `Vary` has the members of both. */
-export function withMore(fields: Fields, more: Fields): Fields {
-  const byName = new Map<string, Field>()
-  for (const [name, value] of [...fields, ...more]) {
+/** Our fields, if they have a value, with others replacing those of the same name; `Vary` has the members of both. */
+export function withMore(ours: Readonly<Record<string, string | undefined>>, more: Fields): Fields {
+  const byName = new Map<string, readonly [string, string]>()
+  for (const [name, value] of [...Object.entries(ours), ...more]) {
+    if (value === undefined) continue
     const key = name.toLowerCase()
     const earlier = byName.get(key)
     const merged = key === 'vary' && earlier ? mergeVary(earlier[1], value) : value
     byName.set(key, [earlier?.[0] ?? name, merged])
   }
   return [...byName.values()]
-}
-
-/** The last value of a field. */
-export function valueOf(fields: Fields, name: string): string | undefined {
-  return fields.findLast(([each]) => each.toLowerCase() === name.toLowerCase())?.[1]
-}
-
-export function without(fields: Fields, name: string): Fields {
-  return fields.filter(([each]) => each.toLowerCase() !== name.toLowerCase())
 }

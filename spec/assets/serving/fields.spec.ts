@@ -5,33 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
 import type { Middleware } from 'koa'
-import { type Fields, valueOf, withMore, without } from '../../../lib/assets/serving/fields.ts'
 import { withFingerprint } from '../../../lib/assets/urls/fingerprint.ts'
 import { digestOf } from '../../../lib/files/digest.ts'
 import { ask } from '../../support/raw.ts'
 import { type Files, makeSite, type Site, type SiteOptions } from '../../support/site.ts'
 import { WAYS } from '../../support/ways.ts'
 import { cases } from '../../support/soak.ts'
-
-test('fields of ours are replaced in place, whatever their case, and others come after them', t => {
-  const ours: Fields = Object.entries({ ETag: '"a"', 'Cache-Control': 'no-cache' })
-  const more: Fields = Object.entries({ 'cache-control': 'no-store', 'X-A': 'a', 'x-a': 'b' })
-  const merged = Object.entries({ ETag: '"a"', 'Cache-Control': 'no-store', 'X-A': 'b' })
-  t.deepEqual(withMore(ours, more), merged)
-  t.is(valueOf(more, 'X-a'), 'b')
-  t.is(valueOf([], 'X-A'), undefined)
-  t.deepEqual(without(more, 'X-A'), [['cache-control', 'no-store']])
-})
-
-for (const [ours, more, merged] of [
-  ['Accept-Encoding', 'Origin', 'Accept-Encoding, Origin'],
-  ['Accept-Encoding', 'accept-encoding', 'Accept-Encoding'],
-  ['Accept-Encoding', 'Origin, Accept-Encoding', 'Accept-Encoding, Origin']
-] as const) {
-  test(`Vary: ${ours} and Vary: ${more} are Vary: ${merged}`, t => {
-    t.deepEqual(withMore([['Vary', ours]], [['vary', more]]), [['Vary', merged]])
-  })
-}
 
 const FILES: Files = {
   '/dist/a.txt': 'a text',

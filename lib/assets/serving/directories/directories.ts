@@ -2,9 +2,10 @@
 import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
 import { manifestFile } from '../../settings/manifest-file.ts'
-import type { Settings } from '../../settings/settings.ts'
-import { makeMemory, type Memory } from '../files/representation.ts'
-import { ServedFiles, type Found } from '../files/served-files.ts'
+import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { makeMemory } from '../files/representation.ts'
+import type { ServedFile } from '../files/served-file.ts'
+import { ServedFiles } from '../files/served-files.ts'
 import { folded, hasOneSpelling, isMounted, type Wanted } from '../request-path.ts'
 import {
   fileRoot,
@@ -14,11 +15,10 @@ import {
   type ServedDirectory
 } from './served-directory.ts'
 
-interface Mount {
+type Found = ServedFile | undefined
+
+interface ServedMount extends MountSettings {
   readonly files: ServedFiles
-  readonly urlPath: string
-  readonly published: string | undefined
-  readonly index: string | undefined
   /** What may follow a path, in this order: nothing, then the extensions that a URL may lack. */
   readonly endings: readonly string[]
 }
@@ -28,17 +28,18 @@ const MAX_ROOTS = 100
 export class Directories {
   readonly public: ServedFiles
   readonly #settings: Settings
-  readonly #memory: Memory
+  readonly #filesOf: (directory: ServedDirectory) => ServedFiles
   readonly #roots = new Map<string, ServedFiles>()
-  readonly #mounts: readonly Mount[]
+  readonly #mounts: readonly ServedMount[]
 
   constructor(
     settings: Settings,
     { isOrdinary, isHashed }: Pick<ServedDirectory, 'isOrdinary'> & { readonly isHashed: IsHashed }
   ) {
-    const { memory, mounts } = settings
+    const { mounts } = settings
+    const memory = makeMemory(settings.memory)
     this.#settings = settings
-    this.#memory = makeMemory(memory)
+    this.#filesOf = directory => new ServedFiles(directory, memory, settings)
     const manifests = mounts.flatMap(({ manifest }) => manifest ?? [])
     // Our own manifest is hidden by its URL path in `public`, but not where `public` is mounted as well.
     const isHidden = hides(mounts.length > 0 ? [...manifests, manifestFile(settings)] : [])
@@ -98,25 +99,19 @@ export class Directories {
     return files
   }
 
-  #filesOf(directory: ServedDirectory): ServedFiles {
-    return new ServedFiles(directory, this.#memory, this.#settings)
-  }
-
   /** Where a path may be in the mounts, and what it asks for there. */
-  #placesOf(wanted: Wanted): [ServedFiles, Wanted][] {
-    return this.#mounts.flatMap(mount => {
-      if (!isMounted(wanted.path, mount)) return []
-      const { files, index, endings } = mount
+  #placesOf(wanted: Wanted): (readonly [ServedFiles, Wanted])[] {
+    const mounts = this.#mounts.filter(mount => isMounted(wanted.path, mount))
+    return mounts.flatMap(({ files, index, endings }) => {
       const rest = wanted.isFolder ? [index ?? []].flat() : endings
-      return rest.map((end): [ServedFiles, Wanted] => [
-        files,
-        { ...wanted, path: wanted.path + end, isFolder: false }
-      ])
+      return rest.map(
+        end => [files, { ...wanted, path: wanted.path + end, isFolder: false }] as const
+      )
     })
   }
 }
 
-async function findFirst(places: readonly [ServedFiles, Wanted][]): Promise<Found> {
+async function findFirst(places: readonly (readonly [ServedFiles, Wanted])[]): Promise<Found> {
   for (const [files, wanted] of places) {
     const file = await files.find(wanted)
     if (file) return file

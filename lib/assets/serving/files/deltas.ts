@@ -1,27 +1,23 @@
-// The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). They are
-// looked for by the hash that a request sends, so a file costs nothing for having them.
+// The deltas beside a file: representations for clients that have an earlier version of it (RFC 9842). Each is
+// looked for by the hash that a request sends.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import {
+  canMakeDeltas,
   deltaExtension,
   dictionaryIn,
   isSealedDelta,
-  splitDelta,
-  SEAL_BYTES,
-  canMakeDeltas,
   leadsTo,
-  MAX_DELTA_BYTES
+  MAX_DELTA_BYTES,
+  SEAL_BYTES
 } from '../../../files/delta-format.ts'
 import { digestOf, digestOfHash } from '../../../files/digest.ts'
-import { isUnchangedSince } from '../../../files/clock.ts'
 import { readInPlace } from '../../../files/containment.ts'
-import { sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { DELTA_CODING } from '../../../http/negotiation.ts'
 import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
-import { VARY_BY_DICTIONARY } from '../fields.ts'
 import { composed, type Wanted } from '../request-path.ts'
-import { folderOf, namesIn, type Folders } from './folders.ts'
+import { deltasAmong, namesIn, type Folders } from './folders.ts'
 import {
   makeRepresentation,
   type FindDelta,
@@ -32,148 +28,111 @@ import {
 } from './representation.ts'
 import { ifReadable } from './served-file.ts'
 
-/** The deltas of one file. */
-export interface FileDeltas {
-  /** Whether there was one on disk, from any version, when the file was loaded. */
-  readonly areThere: boolean
-  /** Undefined where none is sent. */
-  readonly find: FindDelta | undefined
-}
+export const VARY_BY_DICTIONARY = 'Accept-Encoding, Available-Dictionary'
 
 /** What the deltas of one file lead to. */
-interface Target {
-  readonly wanted: Wanted
-  readonly stored: Stored & { readonly digest: string }
+interface Target extends Stored {
+  readonly path: string
+  readonly digest: string
   readonly fields: SharedFields
   /** The name without our fingerprint; undefined for a file that precompile did not write. */
   readonly plain: string | undefined
-  readonly areThere: boolean
 }
 
-/** The file of a delta, with no representation if it is not sent: so it is not decoded for each request. */
+/** A delta, with no representation if it is not sent: so it is not decoded for each request. */
 interface Delta extends Kept {
-  readonly stamp: Stamp
   /** The SHA-256 of what it starts from. */
   readonly dictionary: Buffer
 }
 
-interface Surroundings {
-  readonly directory: ServedDirectory
-  readonly memory: Memory
-  readonly folders: Folders
-  /** Of a delta that is kept in memory. */
-  readonly maxFileBytes: number
-}
-
 export class Deltas {
-  readonly #in: Surroundings
+  readonly #directory: ServedDirectory
+  readonly #memory: Memory
+  readonly #folders: Folders
+  readonly #maxFileBytes: number
   readonly #loads = new Map<string, Promise<Delta | undefined>>()
 
-  constructor(surroundings: Surroundings) {
-    this.#in = surroundings
+  constructor(directory: ServedDirectory, memory: Memory, folders: Folders, maxFileBytes: number) {
+    this.#directory = directory
+    this.#memory = memory
+    this.#folders = folders
+    this.#maxFileBytes = maxFileBytes
   }
 
-  /** Undefined for a file that is not a dictionary and so has no deltas. One without a digest is sent whole. */
-  async of(wanted: Wanted, stored: Stored, fields: SharedFields): Promise<FileDeltas | undefined> {
-    if (fields.dictionary === undefined) return undefined
-    const { file, digest } = stored
-    const { directory, folders } = this.#in
-    const name = composed(basename(wanted.path))
-    const folder = await folders.read(folderOf(wanted.path), directory.revalidateMiss(wanted))
-    const areThere = folder?.isFolder
-      ? folder.withDeltas.has(name)
-      : (await namesIn(dirname(file))).some(each => splitDelta(composed(each))?.name === name)
-    const plain = directory.fingerprintOf?.(wanted)?.name
+  /** Undefined for a file that has none, from any version, or none that can be believed. */
+  async of(wanted: Wanted, file: Stored, fields: SharedFields): Promise<FindDelta | undefined> {
+    const { digest } = file
+    if (fields.dictionary === undefined || digest === undefined) return undefined
+    const plain = this.#directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode is trusted only from precompile, which has decoded it.
-    const isBelieved = plain !== undefined || (await canMakeDeltas())
-    if (digest === undefined || !isBelieved) return { areThere, find: undefined }
-    const target = { wanted, stored: { ...stored, digest }, fields, plain, areThere }
-    return { areThere, find: dictionary => this.#find(target, dictionary) }
+    if (plain === undefined && !(await canMakeDeltas())) return undefined
+    const { path } = wanted
+    const { deltas } = await this.#folders.beside(path, this.#directory.revalidateMiss(wanted))
+    const known = deltas ?? deltasAmong(await namesIn(dirname(file.file)))
+    const dictionaries = known.get(composed(basename(path)))
+    const target = { ...file, path, digest, fields, plain }
+    return dictionaries && (hash => this.#find(target, hash, dictionaries))
   }
 
-  #find(target: Target, dictionary: Buffer): ReturnType<FindDelta> {
-    const { directory, memory, folders } = this.#in
-    const extension = deltaExtension(digestOfHash(dictionary))
-    const path = target.wanted.path + extension
-    const folder = folders.peek(folderOf(path))
-    if (folder?.isFolder && !folder.isFolder.has(composed(basename(path)))) return undefined
+  #find(target: Target, hash: Buffer, dictionaries: readonly string[]): ReturnType<FindDelta> {
+    const dictionary = digestOfHash(hash)
+    if (!dictionaries.includes(dictionary)) return undefined
+    const extension = deltaExtension(dictionary)
     // No path contains a line break.
-    const key = `${directory.memoryKey}${path}\n${target.stored.digest}`
-    const known = memory.get(key) as Delta | undefined
-    const delta = startingFrom(dictionary, known)
-    if (delta?.body) return delta
-    const file = target.stored.file + extension
-    const loading = this.#loads.get(key) ?? this.#load(key, file, target, known)
-    this.#loads.set(key, loading)
-    return loading
-      .finally(() => this.#loads.delete(key))
-      .then(loaded => startingFrom(dictionary, loaded))
+    const key = `${this.#directory.memoryKey}${target.path}${extension}\n${target.digest}`
+    const known = this.#memory.get(key) as Delta | undefined
+    if (known) return startingFrom(hash, known)
+    const load = this.#loads.get(key) ?? this.#load(key, target.file + extension, target)
+    this.#loads.set(key, load)
+    return load.then(delta => startingFrom(hash, delta))
   }
 
-  async #load(
-    key: string,
-    file: string,
-    target: Target,
-    known: Delta | undefined
-  ): Promise<Delta | undefined> {
-    const { directory, folders, memory } = this.#in
-    const { wanted, areThere } = target
-    // The next client with this dictionary need not look.
-    await folders.read(folderOf(wanted.path), directory.revalidateMiss(wanted))
-    const now = known && (await statOf(file))
-    if (known && now && sameStamp(known.stamp, now)) return known
-    const readAt = Date.now()
-    const delta = await ifReadable(file, this.#read(file, target))
-    if (!delta) return undefined
-    const isSent = delta.representations.length > 0
-    if (isSent || isUnchangedSince(delta.stamp, readAt)) memory.set(key, delta)
-    // It appeared after the file was loaded, so the file's other representations do not vary by dictionary yet.
-    if (isSent && !areThere) memory.delete(directory.memoryKey + wanted.path)
-    return delta
+  async #load(key: string, file: string, target: Target): Promise<Delta | undefined> {
+    try {
+      const delta = await ifReadable(file, this.#read(file, target))
+      if (delta) this.#memory.set(key, delta)
+      return delta
+    } finally {
+      this.#loads.delete(key)
+    }
   }
 
   async #read(file: string, target: Target): Promise<Delta | undefined> {
-    const { directory, maxFileBytes } = this.#in
-    const read = await readInPlace(directory.place, file, MAX_DELTA_BYTES)
+    const read = await readInPlace(this.#directory.place, file, MAX_DELTA_BYTES)
     if (typeof read !== 'object') return undefined
     const { stamp, bytes } = read
     const dictionary = Buffer.from(dictionaryIn(bytes))
     if (!(await this.#isRight(bytes, dictionary, target))) {
-      return { stamp, dictionary, representations: [] }
+      return { dictionary, representations: [] }
     }
     const size = bytes.length - SEAL_BYTES
-    const body = size > maxFileBytes ? undefined : bytes.subarray(0, size)
+    const body = size > this.#maxFileBytes ? undefined : bytes.subarray(0, size)
     const stored = { coding: DELTA_CODING, file, stamp, size, digest: digestOf(bytes), body }
     const sent = makeRepresentation(stored, target.fields, VARY_BY_DICTIONARY)
-    return { stamp, dictionary, representations: [sent] }
+    return { dictionary, representations: [sent] }
   }
 
   /** Whether a delta is undamaged and leads to the file; where this Node can, it is decoded. */
   async #isRight(bytes: Buffer, dictionary: Buffer, target: Target): Promise<boolean> {
-    const { stored, plain } = target
-    if (!isSealedDelta(bytes, dictionary, stored.digest)) return false
+    const { file, digest, size, plain } = target
+    if (!isSealedDelta(bytes, dictionary, digest)) return false
     if (!(await canMakeDeltas())) return true
-    const folder = dirname(stored.file)
-    const versions =
-      plain === undefined
-        ? await otherVersions(stored.file)
-        : [basename(withFingerprint(plain, digestOfHash(dictionary)))]
+    const versions = plain
+      ? [basename(withFingerprint(plain, digestOfHash(dictionary)))]
+      : await otherVersions(file)
     for (const version of versions) {
-      const old = await readInPlace(
-        this.#in.directory.place,
-        join(folder, version),
-        MAX_DELTA_BYTES
-      )
+      const path = join(dirname(file), version)
+      const old = await readInPlace(this.#directory.place, path, MAX_DELTA_BYTES)
       if (typeof old !== 'object') continue
       const isDictionary = createHash('sha256').update(old.bytes).digest().equals(dictionary)
-      if (isDictionary) return leadsTo(bytes, old.bytes, stored.digest, stored.size)
+      if (isDictionary) return leadsTo(bytes, old.bytes, digest, size)
     }
     return false
   }
 }
 
-function startingFrom(dictionary: Buffer, delta: Delta | undefined): Representation | undefined {
-  return delta?.dictionary.equals(dictionary) ? delta.representations[0] : undefined
+function startingFrom(hash: Buffer, delta: Delta | undefined): Representation | undefined {
+  return delta?.dictionary.equals(hash) ? delta.representations[0] : undefined
 }
 
 /** The files that differ from a bundler's file only in the hash. */

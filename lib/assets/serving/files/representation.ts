@@ -4,17 +4,9 @@ import { formatEtag, type Validators, formatHttpDate } from '../../../http/valid
 import { digestOf } from '../../../files/digest.ts'
 import { stampOf, type Stamp } from '../../../files/disk.ts'
 import { readOpenFile, type OpenFile } from '../../../files/open-file.ts'
-import { privateCacheControl } from '../../../http/cache-control.ts'
+import { isCacheControl, privateCacheControl } from '../../../http/cache-control.ts'
 import type { SharedFields } from '../directories/served-directory.ts'
-import {
-  namesSaid,
-  privateFields,
-  valueOf,
-  withMore,
-  without,
-  withoutContent,
-  type Fields
-} from '../fields.ts'
+import { namesSaid, privateFields, withMore } from '../fields.ts'
 import { MAX_ONE_WRITE_BYTES, prepareResponse, type PreparedResponse } from '../write-response.ts'
 
 /** What one file holds: the bytes of a representation. */
@@ -35,8 +27,8 @@ export interface Stored {
 export interface Representation extends Stored, Validators {
   readonly etag: string
   readonly shared: SharedFields
-  readonly vary: Fields
-  /** Content-Length comes last, so that a range can replace it. */
+  readonly vary: string | undefined
+  /** Content-Length comes last: a range replaces it, and Node garbles a Content-Disposition behind it (20 to 26). */
   readonly ok: PreparedResponse
   readonly notModified: PreparedResponse
   /** 412, and with a Content-Range 416. */
@@ -71,38 +63,47 @@ function lastModifiedOf({ mtimeNs }: Stamp): number | undefined {
   return seconds === 0 || seconds * 1000 > Date.now() ? undefined : seconds * 1000
 }
 
-/** @param vary the field of that name, which 412 and 416 have as well; none for a file with one representation */
+// A 304 does not describe content (RFC 9110 section 15.4.5), and no cache stores a 412 or a 416.
+const CONTENT = /^(?:content-(?:type|encoding)|accept-ranges)$/i
+const CONTENT_OR_LIFETIME = /^(?:expires|content-type)$/i
+
+/** @param vary the value of that field, which 412 and 416 have as well; none for a file with one representation */
 export function makeRepresentation(
   stored: Stored,
   shared: SharedFields,
-  vary: Fields
+  vary: string | undefined
 ): Representation {
   const { coding, stamp, size, digest = versionOf(stamp) } = stored
-  const { type, cacheControl, crossOrigin, dictionary, more } = shared
-  const etag = formatEtag(coding === 'identity' ? digest : `${digest}-${coding}`)
+  const { more } = shared
+  const contentCoding = coding === 'identity' ? undefined : coding
+  const etag = formatEtag(contentCoding ? `${digest}-${coding}` : digest)
   const lastModified = (shared.lastModified ?? lastModifiedOf(stamp)) || undefined
   const said = namesSaid(more)
-  const always: Fields = crossOrigin ? [...vary, ['Access-Control-Allow-Origin', '*']] : vary
-  const validators: [string, string][] = [['ETag', etag]]
-  if (lastModified !== undefined) validators.push(['Last-Modified', formatHttpDate(lastModified)])
-  validators.push(['Cache-Control', cacheControl], ['X-Content-Type-Options', 'nosniff'])
-  if (dictionary !== undefined) validators.push(['Use-As-Dictionary', dictionary])
-  // What 200, 206 and 304 have in common (RFC 9110 section 15.4.5).
-  const common = withMore([...validators, ...always], without(more, 'Content-Type'))
-  const content: [string, string][] = [['Content-Type', valueOf(more, 'Content-Type') ?? type]]
-  content.push(['Accept-Ranges', 'bytes'])
-  if (coding !== 'identity') content.push(['Content-Encoding', coding])
-  content.push(['Content-Length', String(size)])
-  const failed = [...withMore(always, withoutContent(more)), ['Content-Length', '0']] as const
+  const always = { Vary: vary, 'Access-Control-Allow-Origin': shared.crossOrigin ? '*' : undefined }
+  const ours = {
+    ETag: etag,
+    'Last-Modified': lastModified === undefined ? undefined : formatHttpDate(lastModified),
+    'Cache-Control': shared.cacheControl,
+    'X-Content-Type-Options': 'nosniff',
+    'Use-As-Dictionary': shared.dictionary,
+    ...always,
+    'Content-Type': shared.type,
+    'Accept-Ranges': 'bytes',
+    'Content-Encoding': contentCoding
+  }
+  const fields = withMore(ours, more)
+  const common = fields.filter(([name]) => !CONTENT.test(name))
+  const length = ['Content-Length', String(size)] as const
+  const lasting = more.filter(([name]) => !isCacheControl(name) && !CONTENT_OR_LIFETIME.test(name))
   return {
     ...stored,
     etag,
     lastModified,
     shared,
     vary,
-    ok: prepareResponse(200, [...common, ...content], said),
+    ok: prepareResponse(200, [...fields, length], said),
     notModified: prepareResponse(304, common, said),
-    failed: prepareResponse(412, failed, said)
+    failed: prepareResponse(412, [...withMore(always, lasting), ['Content-Length', '0']], said)
   }
 }
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { warnOnce } from '../../../printable.ts'
 import { CODINGS, compareCopy, type Coding } from '../../../files/codings.ts'
 import { isInPlace, type ServedPlace } from '../../../files/containment.ts'
-import { errorCode, ifThere, sameStamp, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
+import { errorCode, ifThere, stampOf, statOf, type Stamp } from '../../../files/disk.ts'
 import { withFile, isUnmodified, streamOf, type OpenFile } from '../../../files/open-file.ts'
 import { digestOfStream } from '../../../files/digest.ts'
 import {
@@ -52,13 +52,6 @@ export function findCopies(
       return stampOf(copy)
     })
   )
-}
-
-export function areSame(copies: Copies, now: Copies): boolean {
-  return copies.every((copy, at) => {
-    const other = now[at]
-    return copy && other ? sameStamp(copy, other) : copy === other
-  })
 }
 
 /** The copies that are sent: those that expand to the same bytes. They are compared each time they are loaded. */

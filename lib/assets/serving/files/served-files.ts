@@ -1,18 +1,17 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
 import { basename } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { isUnchangedSince } from '../../../files/clock.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
 import { isSameInode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'
-import { VARY, VARY_BY_DICTIONARY } from '../fields.ts'
 import { composed, hasOneSpelling, type Wanted } from '../request-path.ts'
-import { Deltas } from './deltas.ts'
-import { folderOf, Folders } from './folders.ts'
+import { Deltas, VARY_BY_DICTIONARY } from './deltas.ts'
+import { Folders } from './folders.ts'
 import { makeRepresentation, readStored, type Memory, type Stored } from './representation.ts'
 import {
-  areSame,
   findCopies,
   ifReadable,
   readCopies,
@@ -23,8 +22,6 @@ import {
 } from './served-file.ts'
 
 export type Found = ServedFile | undefined
-
-const ATTEMPTS = 3
 
 export class ServedFiles {
   readonly directory: ServedDirectory
@@ -41,7 +38,7 @@ export class ServedFiles {
     this.directory = directory
     this.#memory = memory
     this.#folders = new Folders(directory)
-    this.#deltas = new Deltas({ directory, memory, folders: this.#folders, maxFileBytes })
+    this.#deltas = new Deltas(directory, memory, this.#folders, maxFileBytes)
     this.#maxFileBytes = maxFileBytes
     this.#copiesTrust = settings.publicApp.revalidate * 1000
   }
@@ -80,22 +77,26 @@ export class ServedFiles {
    * @returns undefined for anything but a regular file, for a link that leads out of the directory, for a
    *   name in another case, and for bytes that do not match the fingerprint
    */
-  async open<T>(wanted: Wanted, use: UseOpened<T>, known?: ServedFile): Promise<T | undefined> {
-    for (let attempt = 1; ; attempt++) {
-      let isReplaced = false
-      const used = await withFile(fileIn(this.directory, wanted.path), async opened => {
-        const isSame = known && sameStamp(known.representations[0].stamp, opened.stats)
-        // The source of a verified one may have to be published again.
-        if (known?.isVerified && !isSame) return undefined
-        const file = isSame ? known : await this.#describe(wanted, opened)
-        if (file) return use(file, opened)
-        const now = await statOf(opened.path)
-        isReplaced = now !== undefined && !isSameInode(now, opened.stats)
-        return undefined
-      })
-      if (known && used === undefined) this.forget(wanted)
-      if (!isReplaced || attempt === ATTEMPTS) return used
-    }
+  async open<T>(
+    wanted: Wanted,
+    use: UseOpened<T>,
+    known?: ServedFile,
+    attempts = 3
+  ): Promise<T | undefined> {
+    let isReplaced = false
+    const used = await withFile(fileIn(this.directory, wanted.path), async opened => {
+      const isSame = known && sameStamp(known.representations[0].stamp, opened.stats)
+      // The source of a verified one may have to be published again.
+      if (known?.isVerified && !isSame) return undefined
+      const file = isSame ? known : await this.#describe(wanted, opened)
+      if (file) return use(file, opened)
+      const now = await statOf(opened.path)
+      isReplaced = now !== undefined && !isSameInode(now, opened.stats)
+      return undefined
+    })
+    if (isReplaced && attempts > 1) return this.open(wanted, use, known, attempts - 1)
+    if (known && used === undefined) this.forget(wanted)
+    return used
   }
 
   /** Whether there is a file that can be sent; it is not read. */
@@ -125,7 +126,7 @@ export class ServedFiles {
     const now = performance.now()
     if (known.copiesTrustedUntil <= now) {
       known.copiesTrustedUntil = now + this.#copiesTrust
-      if (!areSame(known.copies, await this.#copiesOf(wanted, identity))) return false
+      if (!isDeepStrictEqual(known.copies, await this.#copiesOf(wanted, identity))) return false
     }
     if (!known.isVerified) known.trustedUntil = this.#trustedUntil(wanted)
     return true
@@ -160,15 +161,16 @@ export class ServedFiles {
       return undefined
     }
     const fields = fieldsOf(wanted, isVerified)
-    const deltas = await this.#deltas.of(wanted, identity, fields)
+    const findDelta = await this.#deltas.of(wanted, identity, fields)
     const rest = await readCopies(place, identity, copies, maxBytes)
     // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
     const mayBeEncoded = rest.length > 0 || fields.dictionary !== undefined
-    const vary = deltas?.areThere ? VARY_BY_DICTIONARY : mayBeEncoded ? VARY : []
+    const varying = mayBeEncoded ? 'Accept-Encoding' : undefined
+    const vary = findDelta ? VARY_BY_DICTIONARY : varying
     const encoded = rest.map(copy => makeRepresentation(copy, fields, vary))
     const representations = [makeRepresentation(identity, fields, vary), ...encoded] as const
     const file: ServedFile = {
-      ...{ representations, copies, isVerified, findDelta: deltas?.find },
+      ...{ representations, copies, isVerified, findDelta },
       isAtHand: hasOneSpelling(wanted.path) && representations.every(({ body }) => body),
       hasRested: representations.every(({ stamp }) => isUnchangedSince(stamp, openedAt)),
       open: use => this.open(wanted, use, file),
@@ -189,8 +191,8 @@ export class ServedFiles {
   async #copiesOf(wanted: Wanted, file: Pick<Stored, 'file' | 'stamp'>): Promise<Copies> {
     if (this.directory.isPublishedOnRequest?.(wanted)) return []
     const seconds = this.directory.revalidateMiss(wanted)
-    const folder = await this.#folders.read(folderOf(wanted.path), seconds)
-    return findCopies(file, copy => folder?.isFolder?.has(composed(basename(copy))) ?? true)
+    const { isFolder } = await this.#folders.beside(wanted.path, seconds)
+    return findCopies(file, copy => isFolder?.has(composed(basename(copy))) ?? true)
   }
 
   async #stampOf(path: string): Promise<Stamp | undefined> {

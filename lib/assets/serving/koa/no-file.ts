@@ -33,7 +33,7 @@ export function isUntouched(ctx: Context): boolean {
   return isNotFound(ctx) && ctx.body == null
 }
 
-/** Whether the response is a 404. With `ctx.respond = false` the response is made elsewhere, possibly later. */
+/** With `ctx.respond = false` the response is made elsewhere, possibly later. */
 function isNotFound({ status, headerSent, respond }: Context): boolean {
   return status === 404 && !headerSent && respond !== false
 }
@@ -59,32 +59,22 @@ export function respondMethodNotAllowed(ctx: Context): void {
 
 /** Runs the rest of the stack. A 404 may be the gap of a rolling deploy, so no cache may store it. */
 export async function passOnUnstored(ctx: Context, next: Next): Promise<void> {
+  const reportMiss = () => missed.hasSubscribers && missed.publish(requestLine(ctx.req))
   try {
     await next()
   } catch (error) {
-    if (forbidStoring(error)) reportMiss(ctx)
+    const thrown = error as { status?: number; headers?: object } | undefined
+    if (thrown?.status === 404) {
+      // Koa drops every field that is not among the error's own. A frozen error stays as it is.
+      Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
+      reportMiss()
+    }
     throw error
   }
   if (!isNotFound(ctx)) return
-  reportMiss(ctx)
+  reportMiss()
   ctx.set('Cache-Control', 'no-store')
   ctx.remove('Expires')
-}
-
-function reportMiss({ req }: Context): void {
-  if (missed.hasSubscribers) missed.publish(requestLine(req))
-}
-
-/**
- * Koa's error handling drops every field that is not among the error's own `headers`.
- * @returns whether it is a 404
- */
-function forbidStoring(error: unknown): boolean {
-  const thrown = error as { status?: number; headers?: object } | undefined
-  if (thrown?.status !== 404) return false
-  // A frozen error stays as it is.
-  Reflect.set(thrown, 'headers', { ...thrown.headers, 'Cache-Control': 'no-store' })
-  return true
 }
 
 /** For the page about a source that cannot be published. */
@@ -94,21 +84,17 @@ export function reportErrorPage({ req, response }: Context, { message }: Error):
   served.publish({ ...requestLine(req), status, reason: message, coding: 'identity', bytes })
 }
 
-interface Publication {
-  /** In milliseconds. */
-  readonly duration: number
-  readonly compileDuration?: number | undefined
-}
-
-/** Server-Timing (W3C): how long a request has waited for its asset to be published. Browsers show it. */
-export function setTiming(ctx: Context, { duration, compileDuration }: Publication): void {
-  const compile = compileDuration === undefined ? [] : [metric('compile', compileDuration)]
-  const value = [metric('publish', duration), ...compile].join(', ')
-  // A file that has to be opened comes here twice.
-  if (!String(ctx.res.getHeader('Server-Timing')).includes(value))
-    ctx.append('Server-Timing', value)
-}
-
-function metric(name: string, milliseconds: number): string {
-  return `${name};dur=${milliseconds.toFixed(1)}`
+/**
+ * Server-Timing (W3C): how long a request has waited for its asset to be published. Browsers show it.
+ * @param published in milliseconds
+ */
+export function setTiming(
+  ctx: Context,
+  published: { readonly duration: number; readonly compileDuration?: number | undefined }
+): void {
+  const { duration, compileDuration } = published
+  const metrics = Object.entries({ publish: duration, compile: compileDuration })
+    .filter(([, milliseconds]) => milliseconds !== undefined)
+    .map(([name, milliseconds]) => `${name};dur=${milliseconds?.toFixed(1)}`)
+  ctx.append('Server-Timing', metrics.join(', '))
 }

@@ -138,8 +138,8 @@ export async function serveFound(
 }
 
 function rangeNotSatisfiable({ size, failed }: Representation): PreparedResponse {
-  const fields = [['Content-Range', `bytes */${size}`], ...failed.fields] as const
-  return prepareResponse(416, fields, failed.said)
+  const range = ['Content-Range', `bytes */${size}`] as const
+  return prepareResponse(416, [range, ...failed.fields], failed.said)
 }
 
 function partial({ ok, size }: Representation, { start, end }: ByteRange): PreparedResponse {

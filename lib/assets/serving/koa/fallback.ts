@@ -1,0 +1,115 @@
+// What a request gets that the rest of the stack leaves as a 404: a navigation the page of a single-page
+// application, any other what Vite has in this process.
+import type { IncomingMessage } from 'node:http'
+import { readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import type { Context } from 'koa'
+import { ifThere } from '../../../files/disk.ts'
+import { isNavigation } from '../../../http/requests.ts'
+import type { ViteServer } from '../../settings/mount-options.ts'
+import type { MountSettings, Settings } from '../../settings/settings.ts'
+import { pageSegments } from '../../urls/canonical-path.ts'
+import { isBelow, rawPath, wantedAt, type Wanted } from '../request-path.ts'
+
+/**
+ * A path with one of these extensions is that of a file: HTML in its place would hide that it is missing.
+ * `br` is not among them: it ends host names, as in `/@ana@example.com.br`.
+ */
+export const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
+  [
+    'js mjs cjs jsx ts mts cts tsx wasm',
+    'css scss sass less',
+    'map',
+    'png apng jpg jpeg gif webp avif jxl heic svg ico bmp tif tiff',
+    'woff woff2 ttf otf eot',
+    'mp3 m4a aac ogg oga opus flac wav weba mp4 m4v mov webm ogv mkv avi m3u8 mpd vtt srt',
+    'zip gz tgz tar zst bz2 xz 7z rar',
+    'json jsonl ndjson geojson webmanifest xml rss atom txt csv tsv yaml yml toml pdf'
+  ].flatMap(list => list.split(' '))
+)
+
+/** What a navigation that would end in a 404 gets: a file or a page of the mount. */
+export interface Fallback {
+  readonly mount: MountSettings
+  /** The mount's file; undefined for a page. */
+  readonly wanted: Wanted | undefined
+}
+
+export function fallbackFor(req: IncomingMessage, settings: Settings): Fallback | undefined {
+  if (!settings.mounts.some(hasFallback)) return undefined
+  const path = rawPath(req.url ?? '')
+  return isNavigation(req, path) ? fallbackAt(path, settings) : undefined
+}
+
+/** @param raw as it was sent, with or without a slash at its end */
+export function fallbackAt(raw: string, settings: Settings): Fallback | undefined {
+  const segments = raw === '/' ? [] : pageSegments(raw.replace(/\/$/, ''))
+  if (!Array.isArray(segments)) return undefined
+  const extension = extname(segments.at(-1) ?? '').slice(1)
+  if (FILE_EXTENSIONS.has(extension.toLowerCase())) return undefined
+  const path = ['', ...segments, ...(raw.endsWith('/') ? [''] : [])].join('/')
+  const mount = settings.mounts.find(each => hasFallback(each) && isBelow(`${path}/`, each.urlPath))
+  if (!mount || mount.isExcepted?.(path)) return undefined
+  const { urlPath, fallback } = mount
+  return { mount, wanted: fallback ? wantedAt(`${urlPath}/${fallback}`, settings) : undefined }
+}
+
+/** A dev server that is not in this process has its own page. */
+function hasFallback({ fallback, fallbackPage, dev }: MountSettings): boolean {
+  if (fallbackPage) return true
+  return fallback !== undefined && (dev === undefined || typeof dev === 'object')
+}
+
+/** @returns false for a mount without such a page, and where its function returns none */
+export async function respondWithPage(ctx: Context, mount: MountSettings): Promise<boolean> {
+  const { fallbackPage, fallback = '', dev } = mount
+  const vite = typeof dev === 'object' ? dev : undefined
+  const html = fallbackPage ? await fallbackPage(ctx) : vite && (await htmlOf(vite, fallback))
+  if (html === undefined) return false
+  ctx.status = 200
+  ctx.type = 'html'
+  // Like the file of `fallback`: something else may be at this URL tomorrow.
+  if (!ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-cache')
+  ctx.body = html
+  return true
+}
+
+async function htmlOf(vite: ViteServer, name: string): Promise<string | undefined> {
+  const { root, base } = vite.config
+  const html = await ifThere(readFile(join(root, name), 'utf8'))
+  return html === undefined ? undefined : vite.transformIndexHtml(`${base}${name}`, html)
+}
+
+/** The dev server in this process for the mount that contains a path. */
+export function viteAt(path: string, { mounts }: Settings): ViteServer | undefined {
+  for (const { dev, urlPath } of mounts) {
+    if (typeof dev === 'object' && isBelow(path, urlPath)) return dev
+  }
+  return undefined
+}
+
+/** Resolves when Vite has responded, or has passed the request on. */
+export function respondByVite(ctx: Context, { middlewares, config }: ViteServer): Promise<void> {
+  const { req, res } = ctx
+  const { url = '', headers } = req
+  const { accept } = headers
+  // Its `index.html` in place of a file that is missing would hide that. `fallback` says where a page belongs.
+  if (config.appType === 'spa' && !rawPath(url).endsWith('/'))
+    headers.accept = accept?.replaceAll(/text\/html|\*\/\*/g, '-/-') || '-/-'
+  return new Promise((resolve, reject) => {
+    // Vite has responded, or the client has gone away.
+    res.once('close', () => {
+      ctx.respond = false
+      // Like Koa's own `ctx.set`: a session in front would set its cookie now, which is an error in Node.
+      res.setHeader = () => res
+      resolve()
+    })
+    middlewares(req, res, (error?: unknown) => {
+      // Without Vite's base until now.
+      req.url = url
+      headers.accept = accept
+      if (error) reject(error)
+      else resolve()
+    })
+  })
+}
