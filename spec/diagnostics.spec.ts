@@ -5,7 +5,6 @@ import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
 import { makeSite } from './support/site.ts'
-import { untilSettled } from './support/until.ts'
 
 const page = readPage('docs/diagnostics.md')
 const [example = ''] = page.take('').map(asBody)
@@ -24,7 +23,6 @@ function listen<N extends Name>(t: ExecutionContext, name: N): DiagnosticMessage
 
 test.serial('a compiled asset is reported once, when it was compiled and published', async t => {
   const site = await makeSite(t, { 'css/app.css.scss': 'a { b: c }', 'img/a.svg': '<svg/>' })
-  await untilSettled()
   const [compiled, published] = [listen(t, 'compiled'), listen(t, 'published')]
   for (const path of ['/assets/app.css', '/assets/app.css', '/assets/a.svg']) await site.ask(path)
   const [compilation, ...others] = compiled
@@ -39,8 +37,8 @@ test.serial('a compiled asset is reported once, when it was compiled and publish
       ['/assets/a.svg', site.at('img/a.svg')]
     ]
   )
-  t.is(published[0]?.compileDuration, compilation?.duration)
-  t.true((published[0]?.duration ?? 0) >= (compilation?.duration ?? 0))
+  const { compileDuration = 0, duration = 0 } = published[0] ?? {}
+  t.true(compileDuration > 0 && compileDuration <= duration)
   t.is(published[1]?.compileDuration, undefined)
 })
 
@@ -231,8 +229,6 @@ test.serial('Server-Timing says how long publishing took, in development only', 
     /^front;dur=1, publish;dur=\d+\.\d, compile;dur=\d+\.\d$/
   )
   t.regex(String(await timing('/assets/a.svg')), /^front;dur=1, publish;dur=\d+\.\d$/)
-  await untilSettled()
-  await timing('/assets/app.css')
   t.is(await timing('/assets/app.css'), 'front;dur=1')
   const fingerprinted = await makeSite(t, files, { fingerprint: true })
   const { headers } = await fingerprinted.ask('/assets/app.css')
