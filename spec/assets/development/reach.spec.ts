@@ -56,6 +56,7 @@ test.serial(
         t.is((await ask(port, 'GET', '/', headers)).text, '', what)
       }
     }
+    t.is((await ask(port, 'GET', '/')).text, TAG, 'a tag alone loads nothing')
     const absolute = await ask(port, 'GET', 'http://evil.example/assets/-/live.js')
     t.is(absolute.status, 404)
     t.is((await ask(port, 'POST', '/assets/-/live')).status, 404)
@@ -91,7 +92,8 @@ for (const [what, options] of [
   ['in production', { env: 'production', compile: true }],
   ['in test', { env: 'test' }],
   ['in staging', { env: 'staging' }],
-  ['with live: false', { live: false }]
+  ['with live: false', { live: false }],
+  ['without serve', { serve: false }]
 ] as const) {
   test.serial(`LIV-05 ${what} there is no tag and no endpoint, and nothing is loaded`, async t => {
     const { port } = await makeSite(t, FILES, { routes: page, ...options })
@@ -103,17 +105,6 @@ for (const [what, options] of [
     t.deepEqual(loaded(), [])
   })
 }
-
-test.serial('LIV-05 without serve there is no tag, because nothing responds', async t => {
-  const { port } = await makeSite(t, FILES, { routes: page, serve: false })
-  t.is((await ask(port, 'GET', '/')).text, '')
-})
-
-test.serial('LIV-05 a tag alone loads nothing', async t => {
-  const { port } = await makeSite(t, FILES, { routes: page })
-  t.is((await ask(port, 'GET', '/')).text, TAG)
-  t.deepEqual(loaded(), [])
-})
 
 test.serial(
   'the first request from this machine loads it, and unknown names are passed on',
@@ -133,7 +124,8 @@ test.serial(
 )
 
 test.serial('S58 other spellings of its paths, and other methods, are passed on', async t => {
-  const { port } = await makeSite(t, FILES)
+  const { port } = await makeSite(t, { ...FILES, 'js/-/live.js': 'own()' })
+  t.is((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()', 'an asset takes precedence')
   t.is((await ask(port, 'GET', '/assets/-/')).status, 200)
   const spelled = ['/assets//-/', '/assets/%2D/', '/assets/./-/', '/assets/-//', '/assets/-']
   for (const path of [...spelled, `http://localhost:${port}/assets/-/`]) {
@@ -142,11 +134,6 @@ test.serial('S58 other spellings of its paths, and other methods, are passed on'
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
     t.is((await ask(port, method, '/assets/-/')).status, 404, method)
   }
-})
-
-test.serial('an asset below -/ takes precedence', async t => {
-  const { port } = await makeSite(t, { 'js/-/live.js': 'own()' })
-  t.is((await ask(port, 'GET', '/assets/-/live.js')).text, 'own()')
 })
 
 test.serial('a listed host is served, under the prefix that the option gives', async t => {

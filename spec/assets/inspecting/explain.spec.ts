@@ -39,9 +39,13 @@ function step({ steps }: Explanation, subject: Step['subject']): Step | undefine
 
 const BROWSED = '200, after publishing its source'
 
-test('explain follows a path from the request to the response', async t => {
+test('explain follows a path, a name and a URL from the request to the response', async t => {
   const { root, ask } = makeExplainer(t)
-  t.deepEqual(await ask('/assets/app.css'), {
+  const explained = await ask('/assets/app.css')
+  for (const asked of ['app.css', 'https://example.org/assets/app.css', '/assets/app.css?v=1']) {
+    t.deepEqual(await ask(asked), explained)
+  }
+  t.deepEqual(explained, {
     path: '/assets/app.css',
     steps: [
       {
@@ -70,14 +74,6 @@ test('explain follows a path from the request to the response', async t => {
   })
 })
 
-test('a name, a URL and a path with a query are explained alike', async t => {
-  const { ask } = makeExplainer(t)
-  const expected = await ask('/assets/app.css')
-  for (const asked of ['app.css', 'https://example.org/assets/app.css', '/assets/app.css?v=1']) {
-    t.deepEqual(await ask(asked), expected)
-  }
-})
-
 const AMBIGUOUS = 'it contains a backslash, a colon, a control character or an encoded slash'
 
 test('explain shows why a path is not an asset path', async t => {
@@ -98,12 +94,7 @@ test('explain shows why a path is not an asset path', async t => {
     t.is(explanation.outcome, 'passed to the next middleware')
     t.false(explanation.isFound)
   }
-})
-
-test('explain shows that a path cannot be decoded', async t => {
-  const { ask } = makeExplainer(t)
   t.is((await ask('/assets/%zz.css')).outcome, '400 Bad Request: the path cannot be decoded')
-  t.is((await ask('/%zz.css')).outcome, 'passed to the next middleware')
 })
 
 test('explain names the candidates of an ambiguous tail, and the losers of a collision', async t => {
@@ -123,8 +114,16 @@ test('explain names the candidates of an ambiguous tail, and the losers of a col
   ])
 })
 
-test('explain finds a tail, an extra source, and the app with the longer prefix', async t => {
+test('explain finds a tail, an extra source, the app with the longer prefix, and, with serving off, what is in public', async t => {
   const { ask } = makeExplainer(t)
+  const robots = await ask('/robots.txt', { serve: false })
+  t.is(step(robots, 'app')?.finding, 'none: a file in public, if it exists')
+  t.is(
+    step(robots, 'settings')?.finding,
+    "development; serving is off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
+  )
+  t.is(robots.outcome, 'with serving on: 200, the file in public')
+  t.true(robots.isFound)
   const tail = await ask('/assets/shop/menu.css')
   t.is(tail.source, 'apps/web/assets/stylesheets/shop/menu.css')
   t.is((await ask('lib.css')).source, 'package/assets/stylesheets/lib.css')
@@ -140,6 +139,7 @@ test('explain gives advice about a name that has no source', async t => {
     ['_part.scss', 'a Sass or Less partial is not published'],
     ['_part.css', 'a Sass or Less partial is not published'],
     ['apq.css', "did you mean 'app.css'?"],
+    ['mine', 'the import map has it, for app.css', { imports: { mine: 'app.css' } }],
     [
       'stylesheets/app.css',
       'stylesheets/app.css.scss is published as app.css; tails: false disables other names',
@@ -151,22 +151,6 @@ test('explain gives advice about a name that has no source', async t => {
     t.is(step(explanation, 'sources')?.details.at(-1), advice)
     t.is(explanation.outcome, 'passed to the next middleware; a 404 gets Cache-Control: no-store')
     t.false(explanation.isFound)
-  }
-})
-
-test('explain names the module that a specifier of the import map stands for', async t => {
-  const root = makeProject(t, {
-    'apps/web/assets/own.js': '',
-    'node_modules/tip/package.json': '{ "name": "tip", "module": "tip.js" }',
-    'node_modules/tip/tip.js': ''
-  })
-  const options = { root, packages: 'tip', imports: { mine: 'own.js' }, env: 'development' }
-  for (const [specifier, module] of [
-    ['tip', 'npm/tip/tip.js'],
-    ['mine', 'own.js']
-  ] as const) {
-    const explained = await explain(specifier, options)
-    t.is(step(explained, 'sources')?.details.at(-1), `the import map has it, for ${module}`)
   }
 })
 
@@ -223,20 +207,6 @@ test('in production explain reports a missing manifest, wrong bytes, and a link 
   )
   const unknown = await ask('ap.css', production)
   t.regex(step(unknown, 'helpers')?.finding ?? '', /^fail: .*; did you mean 'app\.css'\?$/)
-})
-
-test('explain shows files in public, and that serving is off', async t => {
-  const { ask } = makeExplainer(t)
-  const robots = await ask('/robots.txt', { serve: false })
-  t.is(step(robots, 'app')?.finding, 'none: a file in public, if it exists')
-  t.is(
-    step(robots, 'settings')?.finding,
-    "development; serving is off: neither serve: true nor SERVE_STATIC_ASSETS='true' is set"
-  )
-  t.is(robots.outcome, 'with serving on: 200, the file in public')
-  t.true(robots.isFound)
-  const books = await ask('/books')
-  t.is(books.outcome, 'passed to the next middleware')
 })
 
 test('a name that ends in 32 hex characters that are not its digest is explained as it is served', async t => {

@@ -1,9 +1,7 @@
 // What is said at the start of a server: settings under which nothing is served, and the overview in development.
-import { execFile } from 'node:child_process'
 import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import test from 'ava'
 import { checkViews } from '../../../lib/assets/inspecting/check-views.ts'
 import { literalNames } from '../../../lib/assets/inspecting/literal-names.ts'
@@ -14,7 +12,7 @@ import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
-import { LOADER, moduleFile } from '../../support/typescript.ts'
+import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
 const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}' }
@@ -71,37 +69,31 @@ test('SET-02 neither compile nor fingerprint is reported, with the remedy', t =>
 const notServed = (what: string, reason = 'is not set') =>
   `${what} not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
 
-test('SET-03 in development sources that are not served are reported, with what the variable is', t => {
-  const root = makeProject(t, FILES)
-  for (const [given, reason] of [
-    [undefined, 'is not set'],
-    ['', 'is not set'],
-    ['1', "is '1', not 'true'"],
-    ['TRUE', "is 'TRUE', not 'true'"]
+test('SET-03 assets and mounts that are not served are reported, with what the variable is', t => {
+  const root = makeProject(t, { ...FILES, 'dist/app.js': '' })
+  const mount = { apps: false, mounts: { '/x': 'dist' } } as const
+  const dev = { '/x': { dir: 'dist', dev: true } } as const
+  for (const [env, options, given, expected] of [
+    ['development', {}, undefined, notServed('assets are')],
+    ['development', {}, '', notServed('assets are')],
+    ['development', {}, '1', notServed('assets are', "is '1', not 'true'")],
+    ['development', {}, 'TRUE', notServed('assets are', "is 'TRUE', not 'true'")],
+    ['test', {}, undefined],
+    ['production', { compile: true }, '1'],
+    ...['development', 'test', 'staging', 'production'].flatMap(env => [
+      [env, mount, undefined, notServed('mounts are')] as const,
+      [env, mount, '', notServed('mounts are')] as const,
+      [env, mount, 'true'] as const,
+      [env, { ...mount, serve: false }] as const,
+      [env, { apps: false }] as const
+    ]),
+    ['development', { ...mount, mounts: dev }],
+    ['production', mount, '1'],
+    ['development', { mounts: { '/x': 'dist' } }, undefined, notServed('assets and mounts are')]
   ] as const) {
     const processEnv = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
-    t.deepEqual(notices({ root }, processEnv), [notServed('assets are', reason)])
-    t.deepEqual(notices({ root, env: 'test' }, processEnv), [])
-    t.deepEqual(notices({ root, env: 'production', compile: true }, processEnv), [])
+    t.deepEqual(notices({ root, env, ...options }, processEnv), expected ? [expected] : [])
   }
-})
-
-test('SET-03 mounts that are not served are reported in every environment, with assets in one report', t => {
-  const root = makeProject(t, { 'dist/app.js': '' })
-  for (const env of ['development', 'test', 'staging', 'production']) {
-    const options = { root, env, apps: false, mounts: { '/x': 'dist' } } as const
-    for (const processEnv of [{}, { SERVE_STATIC_ASSETS: '' }]) {
-      t.deepEqual(notices(options, processEnv), [notServed('mounts are')])
-    }
-    for (const serve of [true, false]) t.deepEqual(notices({ ...options, serve }), [])
-    t.deepEqual(notices(options, { SERVE_STATIC_ASSETS: 'true' }), [])
-    t.deepEqual(notices({ root, env, apps: false }), [])
-    const devServer = { '/x': { dir: 'dist', dev: true as const } }
-    if (env === 'development') t.deepEqual(notices({ ...options, mounts: devServer }), [])
-    else if (env === 'production') t.deepEqual(notices(options, { SERVE_STATIC_ASSETS: '1' }), [])
-  }
-  const both = { root: makeProject(t, { ...FILES, 'dist/app.js': '' }), env: 'development' }
-  t.deepEqual(notices({ ...both, mounts: { '/x': 'dist' } }), [notServed('assets and mounts are')])
 })
 
 test('MNT-06 UPL-02 a directory or a fallback that is not there is reported, where it would be served', t => {
@@ -156,7 +148,7 @@ const PROJECT = {
   'dist/index.html': ''
 }
 
-test('the block names apps, their directories, mounts, and the inspector', t => {
+test('UPL-02 the block names apps, their directories, mounts, and the inspector, unless nothing is served', t => {
   const root = makeProject(t, PROJECT)
   const apps = { web: {}, admin: { sources: '../../lib/assets' } }
   const options = { root, apps, mounts: { '/docs': 'dist' }, env: 'development', serve: true }
@@ -169,32 +161,15 @@ test('the block names apps, their directories, mounts, and the inspector', t => 
   This process serves them, and everything in public.
   To inspect them, open /assets/-/ on this server.`
   )
-  const [, line] = overview(settle({ root, env: 'development', prefix: '/d\u00e4ta' }), '').split(
-    '\n'
-  )
-  t.is(line, '  /d\u00e4ta/admin/…  apps/admin/assets')
-})
-
-test('UPL-02 the block marks a mount whose directory does not exist yet', t => {
-  const options = { root: makeProject(t, PROJECT), mounts: { '/uploads': 'upload' }, serve: true }
-  const lines = overview(settle({ ...options, env: 'development' }), '').split('\n')
-  t.true(lines.includes('  /uploads/…       upload, which does not exist yet'))
-})
-
-test('the block says that nothing is served, and names no inspector then', t => {
-  const root = makeProject(t, { 'assets/app.css': 'a{}' })
-  const settings = settle({ root, env: 'development', serve: false })
-  const lines = overview(settings, 'development').split('\n')
-  t.deepEqual(lines.slice(1), [
-    '  /assets/…  assets',
+  const silent = overview(settle({ root, env: 'development', prefix: '/d\u00e4ta' }, {}), '')
+  const lines = silent.split('\n')
+  t.is(lines[1], '  /d\u00e4ta/admin/…  apps/admin/assets')
+  t.is(
+    lines.at(-1),
     '  This process does not serve them (serve is off): a front web server must serve public.'
-  ])
-})
-
-test('a name with control characters is printed escaped', t => {
-  const root = makeProject(t, { 'a\u001b[2J\n/app.css': 'a{}' })
-  const settings = settle({ root, sources: `${root}/a\u001b[2J\n`, apps: { web: {} } })
-  t.true(overview(settings, 'development').includes('a\\u001b[2J\\u000a'))
+  )
+  const none = overview(settle({ root, mounts: { '/uploads': 'a\u001b[2J\n' } }, {}), '')
+  t.regex(none, /^  \/uploads\/… +a\\u001b\[2J\\u000a, which does not exist yet$/m)
 })
 
 /** The headings of the blocks that these instances print. */
@@ -228,15 +203,13 @@ test('no block is printed under test, in production, and with live: false', asyn
   }
 })
 
-test('koaAssets() prints the block on standard error', async t => {
+test.serial('koaAssets() prints the block as a warning', async t => {
   const root = makeProject(t, PROJECT)
-  const lib = JSON.stringify(moduleFile('lib/koa-assets.ts'))
-  const code = `(await import(${lib})).koaAssets(${JSON.stringify({ root, serve: true })})`
-  const { NODE_ENV: _, ...env } = process.env
-  const flags = [...LOADER, '--input-type=module', '--eval', code]
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { env })
-  t.is(stdout, '')
-  t.true(stderr.startsWith('koa-fresh-assets: development, as NODE_ENV is not set'))
+  process.env.NODE_ENV = 'development'
+  t.teardown(() => (process.env.NODE_ENV = 'test'))
+  koaAssets({ root, serve: true })
+  await until(() => warningsAbout(`development, in ${root}`).length > 0, 'the block')
+  t.pass()
 })
 
 // Names in views that no asset has, found without rendering them.
