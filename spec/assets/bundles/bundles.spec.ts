@@ -153,8 +153,7 @@ test('BND-04 a manifest that is broken is an error at start that gives the reaso
     [{ a: { ...entryAt('a.js'), imports: ['b'] } }, /b is imported but missing/],
     [{ outputs: { 'a.js': 1 } }, /output a\.js is not an object/]
   ] as const) {
-    const error = t.throws(() => pagesOf(given(t, manifest)), { code: 'manifest-broken' })
-    const message = String(error?.message)
+    const { message } = t.throws(() => pagesOf(given(t, manifest)), { code: 'manifest-broken' })
     t.regex(message, /manifest\.json is not a bundler's manifest \(/)
     t.regex(message, reason)
   }

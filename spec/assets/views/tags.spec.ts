@@ -1,5 +1,4 @@
 import test from 'ava'
-import nunjucks from 'nunjucks'
 import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
 import type { EntryUrl } from '../../../lib/assets/views/entry.ts'
 import { makePageMemory } from '../../../lib/assets/views/modules.ts'
@@ -10,14 +9,11 @@ import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 
 const assets = makeHelpers()('web')
 
-test('REN-01 javascript() is a script tag', t => {
+test('REN-01 REN-02 javascript() is a script tag; several names give several lines that share the attributes, and false is skipped', t => {
   t.is(
     assets.javascript('application'),
     '<script src="/assets/application.js" type="text/javascript"></script>'
   )
-})
-
-test('REN-02 several names give several lines that share the attributes, and false is skipped', t => {
   t.is(
     assets.javascript('a', 'b', { async: true, defer: true, nomodule: false }),
     '<script src="/assets/a.js" type="text/javascript" async="async" defer="defer"></script>\n' +
@@ -30,7 +26,7 @@ test('REN-02 several names give several lines that share the attributes, and fal
   )
 })
 
-test('REN-03 an attribute of the tag is replaced in place, src and href are not', t => {
+test('REN-03 an attribute of the tag is replaced in place in any case, and removed by null and false; src and href are not', t => {
   t.is(
     assets.javascript('a', { type: 'module', src: '/evil.js', SRC: '/evil.js' }),
     '<script src="/assets/a.js" type="module"></script>'
@@ -45,29 +41,20 @@ test('REN-03 an attribute of the tag is replaced in place, src and href are not'
     '<link href="/assets/a.ico" rel="shortcut icon" type="image/x-icon">'
   )
   t.is(assets.video('a.mp4', { src: '/evil.mp4' }), '<video src="/assets/a.mp4"></video>')
-})
-
-test('REN-03 null and false remove an attribute of the tag, undefined keeps it', t => {
   t.is(assets.javascript('a', { type: null }), '<script src="/assets/a.js"></script>')
   t.is(assets.javascript('a', { type: false }), '<script src="/assets/a.js"></script>')
   t.is(
     assets.javascript('a', { type: undefined, nonce: undefined }),
     '<script src="/assets/a.js" type="text/javascript"></script>'
   )
-})
-
-test('REN-03 names of attributes are case-insensitive', t => {
   t.is(
     assets.javascript('a', { TYPE: 'module', crossOrigin: 'anonymous' }),
     '<script src="/assets/a.js" type="module" crossorigin="anonymous"></script>'
   )
 })
 
-test('REN-05 stylesheet() is a link', t => {
+test('REN-05 REN-06 stylesheet() is a link, and favicon() one to favicon.ico by default', t => {
   t.is(assets.stylesheet('main'), '<link href="/assets/main.css" type="text/css" rel="stylesheet">')
-})
-
-test('REN-06 favicon() is a link to favicon.ico by default', t => {
   t.is(
     assets.favicon(),
     '<link href="/assets/favicon.ico" rel="shortcut icon" type="image/x-icon">'
@@ -78,39 +65,25 @@ test('REN-06 favicon() is a link to favicon.ico by default', t => {
   )
 })
 
-test('REN-12 integrity is followed by crossorigin', t => {
+test('REN-12 integrity is followed by crossorigin; a given one of either wins, and false omits it', t => {
   const { javascript, stylesheet } = fingerprinted()('web')
-  t.is(
-    javascript('app', { defer: true }),
-    `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"` +
-      ' integrity="sha384-aaaa" crossorigin="anonymous" defer="defer"></script>'
-  )
+  const script = (attributes: string) =>
+    `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"${attributes}></script>`
+  const integrity = ' integrity="sha384-aaaa"'
+  const both = `${integrity} crossorigin="anonymous"`
+  t.is(javascript('app', { defer: true }), script(`${both} defer="defer"`))
+  t.is(javascript('app', { integrity: true }), script(both))
   t.is(
     stylesheet('app'),
     `<link href="/assets/app-${'b'.repeat(32)}.css" type="text/css" rel="stylesheet"` +
       ' integrity="sha256-bb+/ sha512-bbbb" crossorigin="anonymous">'
   )
-})
-
-test('REN-12 a given crossorigin wins', t => {
-  const { javascript } = fingerprinted()('web')
-  const start = `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"`
-  t.is(
-    javascript('app', { crossorigin: 'use-credentials' }),
-    `${start} integrity="sha384-aaaa" crossorigin="use-credentials"></script>`
-  )
-  t.is(javascript('app', { crossorigin: false }), `${start} integrity="sha384-aaaa"></script>`)
-})
-
-test('REN-12 a given integrity wins, false omits both, true is the default', t => {
-  const { javascript } = fingerprinted()('web')
-  const start = `<script src="/assets/app-${'a'.repeat(32)}.js" type="text/javascript"`
-  t.is(javascript('app', { integrity: false }), `${start}></script>`)
-  t.is(
-    javascript('app', { integrity: false, crossorigin: 'anonymous' }),
-    `${start} crossorigin="anonymous"></script>`
-  )
-  t.is(javascript('app', { integrity: true }), javascript('app'))
+  const credentials = { crossorigin: 'use-credentials' }
+  t.is(javascript('app', credentials), script(`${integrity} crossorigin="use-credentials"`))
+  t.is(javascript('app', { crossorigin: false }), script(integrity))
+  t.is(javascript('app', { integrity: false }), script(''))
+  const plain = { integrity: false, crossorigin: 'anonymous' }
+  t.is(javascript('app', plain), script(' crossorigin="anonymous"'))
   t.is(
     javascript('https://a.example/x.js', { integrity: 'sha384-mine' }),
     '<script src="https://a.example/x.js" type="text/javascript"' +
@@ -130,7 +103,7 @@ test('REN-15 values are escaped', t => {
   )
 })
 
-test('REN-15 a name that HTML does not allow is a TypeError', t => {
+test('REN-15 a name that HTML does not allow is a TypeError, and so is a value that is no string, number or boolean', t => {
   for (const name of ['', 'a b', 'a"', "a'", 'a>', 'a<', 'a=', 'a/', 'a\n', 'a\0']) {
     t.throws(() => assets.image('a.png', { [name]: false }), {
       instanceOf: TypeError,
@@ -141,9 +114,6 @@ test('REN-15 a name that HTML does not allow is a TypeError', t => {
     assets.image('a.png', { 'data-a.b': 0, '@click': 'go()' }),
     '<img src="/assets/a.png" alt="A" data-a.b="0" @click="go()">'
   )
-})
-
-test('REN-15 a value that is not a string, number or boolean is a TypeError', t => {
   t.throws(() => Reflect.apply(assets.javascript, null, ['a', { class: ['b'] }]), {
     instanceOf: TypeError,
     message: "attribute class must be a string, a number, a boolean or null, got [ 'b' ]"
@@ -202,14 +172,11 @@ test('JSM-06 modulepreload links no entry and no module twice, not even in a cyc
   t.is(helpers.javascript('https://x.example/a.js', options).split('\n').length, 1)
 })
 
-test('JSM-06 modulepreload is not written as an attribute, and adds nothing without fingerprints', t => {
+test('JSM-06 modulepreload adds nothing without fingerprints; for a classic script it is an error, and so is another value', t => {
   const tag = '<script src="/assets/a.js" type="module"></script>'
   for (const modulepreload of [true, false, undefined]) {
     t.is(assets.javascript('a', { type: 'module', modulepreload }), tag)
   }
-})
-
-test('JSM-06 modulepreload for a classic script is an error, and so is another value', t => {
   t.throws(() => assets.javascript('a', { modulepreload: true }), {
     instanceOf: TypeError,
     message: "modulepreload needs type: 'module', got undefined"
@@ -221,23 +188,17 @@ test('JSM-06 modulepreload for a classic script is an error, and so is another v
   })
 })
 
-test('REN-07 image() has an alt from the file name', t => {
+test('REN-07 image() has an alt from the file name without its fingerprint; a given one wins, even an empty one', t => {
   t.is(assets.image('my-cool_logo.png'), '<img src="/assets/my-cool_logo.png" alt="My Cool Logo">')
   t.is(
     assets.image('photos/summer house.jpg?v=1'),
     '<img src="/assets/photos/summer%20house.jpg?v=1" alt="Summer House">'
   )
-})
-
-test('REN-07 a given alt wins, even an empty one, and other attributes follow', t => {
   t.is(
     assets.image('logo.png', { width: 10, alt: '', height: 5.5, loading: 'lazy' }),
     '<img src="/assets/logo.png" alt="" width="10" height="5.5" loading="lazy">'
   )
   t.is(assets.image('logo.png', { alt: undefined }), '<img src="/assets/logo.png" alt="Logo">')
-})
-
-test('REN-07 a fingerprint never shows in alt', t => {
   const { image } = fingerprinted()('web')
   t.is(image('logo.png'), `<img src="/assets/logo-${'c'.repeat(32)}.png" alt="Logo">`)
   const url = `https://cdn.example/assets/my%20logo-${'c'.repeat(32)}.png`
@@ -342,21 +303,15 @@ const helpers = makeViewHelpers(
   })
 )
 
-test('live() writes a script of this server with the nonce, in every app of a live page', t => {
+test('live() writes a script of this server with the nonce, in every app of a live page, and nothing in any other; an unknown option is an error', t => {
   const { live, app } = helpers('web', true)
   t.is(live(), '<script src="/assets/-/live.js" type="module" async="async"></script>')
   const tag =
     '<script src="/assets/-/live.js" type="module" async="async" nonce="&quot;&gt;"></script>'
   t.is(live({ nonce: '">' }), tag)
   t.is(app('admin').live({ nonce: '">' }), tag)
-})
-
-test('live() writes nothing in any other page', t => {
   t.is(helpers('web').live({ nonce: 'n' }), '')
   t.is(helpers('web', false).app('admin').live(), '')
-})
-
-test('live() rejects an unknown option in every page', t => {
   for (const isLive of [true, false]) {
     const { live } = helpers('web', isLive)
     t.throws(() => live({ nonse: 'n' } as object), { instanceOf: TypeError, message: /nonce/ })
@@ -369,24 +324,24 @@ test('live() rejects an unknown option in every page', t => {
 const { preload } = makeHelpers()('web')
 const guarded = fingerprinted()('web').preload
 
-for (const [name, parameters] of [
-  ['a.css', 'rel=preload; as=style'],
-  ['a.js?v=1.css', 'rel=preload; as=script'],
-  ['a.mjs', 'rel=modulepreload'],
-  ['a.mjs.js', 'rel=preload; as=script'],
-  ['a.avif', 'rel=preload; as=image'],
-  ['a.svg', 'rel=preload; as=image'],
-  ['a.woff2', 'rel=preload; as=font; crossorigin'],
-  ['a.vtt', 'rel=preload; as=track'],
-  ['a.json', 'rel=preload; as=fetch; crossorigin'],
-  ['https://a.example/a.css', 'rel=preload; as=style']
-] as const) {
-  test(`preload('${name}') is ${parameters}`, t => {
+test('preload() takes the use from the extension', t => {
+  for (const [name, parameters] of [
+    ['a.css', 'rel=preload; as=style'],
+    ['a.js?v=1.css', 'rel=preload; as=script'],
+    ['a.mjs', 'rel=modulepreload'],
+    ['a.mjs.js', 'rel=preload; as=script'],
+    ['a.avif', 'rel=preload; as=image'],
+    ['a.svg', 'rel=preload; as=image'],
+    ['a.woff2', 'rel=preload; as=font; crossorigin'],
+    ['a.vtt', 'rel=preload; as=track'],
+    ['a.json', 'rel=preload; as=fetch; crossorigin'],
+    ['https://a.example/a.css', 'rel=preload; as=style']
+  ] as const) {
     t.is(preload(name), `<${name.startsWith('https:') ? '' : '/assets/'}${name}>; ${parameters}`)
-  })
-}
+  }
+})
 
-test('preload() has the integrity and the crossorigin of the tag', t => {
+test('preload() has the integrity and the crossorigin of the tag; that of an image or a font has none', t => {
   t.is(
     guarded('app.css'),
     `</assets/app-${'b'.repeat(32)}.css>; rel=preload; as=style;` +
@@ -400,9 +355,6 @@ test('preload() has the integrity and the crossorigin of the tag', t => {
     guarded('app.css', { integrity: false }),
     `</assets/app-${'b'.repeat(32)}.css>; rel=preload; as=style`
   )
-})
-
-test('preload() of an image or a font has no integrity, as the request for it has none', t => {
   t.is(guarded('logo.png'), `</assets/logo-${'c'.repeat(32)}.png>; rel=preload; as=image`)
   t.is(
     guarded('inter.woff2'),
@@ -438,7 +390,7 @@ test('preload() writes the other parameters, quoted where necessary', t => {
   )
 })
 
-test('preload() throws when neither `as` nor the extension shows the use', t => {
+test('preload() throws when neither `as` nor the extension shows the use, and for what could break the header', t => {
   const list = 'fetch, font, image, module, script, style, track'
   t.throws(() => preload('app'), {
     instanceOf: TypeError,
@@ -450,9 +402,6 @@ test('preload() throws when neither `as` nor the extension shows the use', t => 
       message: /needs \{ as \}/
     })
   }
-})
-
-test('no parameter can break the header of preload()', t => {
   for (const media of ['a\r\nSet-Cookie: b', 'größer']) {
     const options: PreloadOptions = { media }
     t.throws(() => preload('a.css', options), {
@@ -477,39 +426,23 @@ test('importMap() maps each module to its published URL, sorted, with its integr
   )
 })
 
-test('importMap() without modules is an empty map', t => {
+test('importMap() sorts the modules of the app by code unit, with the host before both URLs', t => {
   t.is(makeHelpers()('web').importMap(), '<script type="importmap">{"imports":{}}</script>')
-})
-
-test('importMap() sorts by code unit, whatever the order of the modules', t => {
-  const modules = ['b', 'Z', 'a', 'ä'].map(
-    name => [`/${name}.js`, { path: `/${name}-1.js` }] as const
-  )
+  const integrity = ['sha256-a', 'sha512-a']
+  const mapOf = (app: string) =>
+    makeHelpers({ host: 'https://cdn.example' }, name => ({
+      modules: () =>
+        name === 'web'
+          ? ['b', 'Z', 'a', 'ä'].map(each => [`/${each}.js`, { path: `/${each}-1.js` }] as const)
+          : [['/admin.js', { path: '/admin-1.js', integrity }]]
+    }))(app).importMap()
+  const written = /"https:\/\/cdn\.example\/(.)\.js":"https:\/\/cdn\.example\/\1-1\.js"/g
+  t.is([...mapOf('web').matchAll(written)].map(([, name]) => name).join(''), 'Zabä')
   t.is(
-    makeHelpers({}, () => ({ modules: () => modules }))('web').importMap(),
-    '<script type="importmap">{"imports":{"/Z.js":"/Z-1.js","/a.js":"/a-1.js",' +
-      '"/b.js":"/b-1.js","/ä.js":"/ä-1.js"}}</script>'
-  )
-})
-
-test('importMap() uses the modules of the app', t => {
-  t.is(
-    makeHelpers({}, app => ({ modules: () => [[`/${app}.js`, { path: `/${app}-1.js` }]] }))(
-      'admin'
-    ).importMap(),
-    '<script type="importmap">{"imports":{"/admin.js":"/admin-1.js"}}</script>'
-  )
-})
-
-test('importMap() puts the host before both URLs, because relative imports are resolved against it', t => {
-  const modules = [['/a.js', { path: '/a-1.js', integrity: ['sha256-a', 'sha512-a'] }]] as const
-  t.is(
-    makeHelpers({ host: 'https://cdn.example' }, () => ({ modules: () => modules }))(
-      'web'
-    ).importMap(),
+    mapOf('admin'),
     '<script type="importmap">{' +
-      '"imports":{"https://cdn.example/a.js":"https://cdn.example/a-1.js"},' +
-      '"integrity":{"https://cdn.example/a-1.js":"sha256-a sha512-a"}}</script>'
+      '"imports":{"https://cdn.example/admin.js":"https://cdn.example/admin-1.js"},' +
+      '"integrity":{"https://cdn.example/admin-1.js":"sha256-a sha512-a"}}</script>'
   )
 })
 
@@ -532,9 +465,6 @@ test('importMap() takes a nonce and more specifiers, which take precedence', t =
       `"/assets/${APP}":"sha384-aaaa",` +
       `"/assets/${DIAL}":"sha384-ffff"}}</script>`
   )
-})
-
-test('importMap() contains nothing that ends the script', t => {
   const url = 'https://a.example/</script><!--\u2028\u2029'
   t.is(
     makeHelpers()('web').importMap({ imports: { a: url } }),
@@ -579,16 +509,6 @@ test('JSM-06 importMap({ entry }) holds every module when it is not known what t
     helpers.importMap({ entry: 'other' }),
     '<script type="importmap">{"imports":{"/assets/other.js":"/assets/other-1.js"}}</script>'
   )
-})
-
-test('what was written for a page is written again when URLs may have changed', t => {
-  let version = 'one'
-  let written = 0
-  const remembered = makePageMemory<number>(() => version)
-  const write = () => ++written
-  t.deepEqual([remembered('a', write), remembered('b', write), remembered('a', write)], [1, 2, 1])
-  version = 'two'
-  t.deepEqual([remembered('a', write), remembered('b', write)], [3, 4])
 })
 
 test('what is remembered is bounded, however many entries pages name', t => {
@@ -656,7 +576,7 @@ test('entry() writes stylesheets, scripts, then preloads', t => {
   )
 })
 
-test('a script is a module, deferred, blocking or for browsers without modules', t => {
+test('a script is a module, deferred, blocking or for browsers without modules; the option type decides between the first two', t => {
   const scriptOf = (as: Loading) => pageOf({ a: [script(as)] }).entry('a')
   const guarded = 'integrity="sha384-a" crossorigin="anonymous"'
   t.is(scriptOf('module'), `<script src="/a.js" type="module" ${guarded}></script>`)
@@ -669,9 +589,6 @@ test('a script is a module, deferred, blocking or for browsers without modules',
     scriptOf('nomodule'),
     `<script src="/a.js" type="text/javascript" ${guarded} nomodule="nomodule"></script>`
   )
-})
-
-test('the option type decides between module and classic, and never for legacy scripts', t => {
   const page = () => pageOf({ classic: [script('classic')], legacy: [script('nomodule')] })
   t.regex(
     page().entry('a', { type: 'classic' }),
@@ -710,12 +627,6 @@ test('the helpers of a page have everything that those of an app have', t => {
   t.is(page.version, 'v7')
   t.regex(entry('a'), /script/)
   t.deepEqual(Object.keys(page.app('admin')), Object.keys(page))
-})
-
-test('entry() works in Nunjucks with keyword arguments', t => {
-  const template = "{{ assets.entry('a', nonce='r4nd0m') | safe }}"
-  const html = nunjucks.renderString(template, { assets: pageOf({}) })
-  t.is(html.split(' nonce="r4nd0m"').length, 4)
 })
 
 test('an error page has the tags of its entries, although another page has begun', async t => {
