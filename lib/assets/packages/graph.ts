@@ -16,34 +16,11 @@ interface PackageFile extends Script {
   importer: string | undefined
 }
 
-export type Graph = Pick<Walk, 'files' | 'imports' | 'scopes' | 'links' | 'parsed'> & {
-  /** Every `package.json` that was read or looked for. */
-  readonly looked: ReadonlySet<string>
-}
-
-/**
- * @param scripts of the application, whose imports of these packages count as well
- * @param known what an earlier walk read, which is not read again unless it has changed
- * @throws AssetError for a package that a browser cannot import
- */
-export async function walk(
-  app: AppSettings,
-  { root, env }: { readonly root: string; readonly env: string },
-  scripts: readonly Script[],
-  known: ParsedFiles = new Map()
-): Promise<Graph> {
-  const isDevelopment = env === 'development' || env === 'test'
-  const resolver = new Resolver(root, isDevelopment ? 'development' : 'production')
-  const walking = new Walk(app, root, resolver, known)
-  await walking.walk(scripts)
-  const { files, imports, scopes, links, parsed } = walking
-  return { files, imports, scopes, links, parsed, looked: resolver.looked }
-}
-
 /** The importer of what the options name. */
 const OPTION = 'the option packages'
 
-class Walk {
+/** Everything is found by following it. */
+export class Graph {
   /** By name, in the order in which they were found. */
   readonly files = new Map<string, PackageFile>()
   /** The names that bare specifiers mean. */
@@ -59,13 +36,28 @@ class Walk {
   readonly #resolver: Resolver
   readonly #known: ParsedFiles
 
-  constructor(app: AppSettings, root: string, resolver: Resolver, known: ParsedFiles) {
+  /** @param known what an earlier walk read, which is not read again unless it has changed */
+  constructor(
+    app: AppSettings,
+    { root, env }: { readonly root: string; readonly env: string },
+    known: ParsedFiles = new Map()
+  ) {
+    const isDevelopment = env === 'development' || env === 'test'
     this.#app = app
     this.#root = root
-    this.#resolver = resolver
+    this.#resolver = new Resolver(root, isDevelopment ? 'development' : 'production')
     this.#known = known
   }
 
+  /** Every `package.json` that was read or looked for. */
+  get looked(): ReadonlySet<string> {
+    return this.#resolver.looked
+  }
+
+  /**
+   * @param scripts of the application, whose imports of these packages count as well
+   * @throws AssetError for a package that a browser cannot import
+   */
   async walk(scripts: readonly Script[]): Promise<void> {
     for (const { specifier, files } of this.#app.packages) {
       if (files) await this.#addFiles(specifier, files)

@@ -88,7 +88,8 @@ export class Renderer {
   ): Promise<Resolution> {
     const { app, name, source } = asset
     if (isBare(reference)) {
-      const given = app.imports.get(reference.path) ?? (await this.#inPackages(asset, reference))
+      const { packages } = this.#sources.of(app)
+      const given = app.imports.get(reference.path) ?? (await packages?.named(reference.path, name))
       return given === undefined || isAbsoluteUrl(given) ? 'elsewhere' : this.#named(app, given)
     }
     const path = decodeIfValid(reference.path)
@@ -107,12 +108,6 @@ export class Renderer {
     const packages = path.startsWith('.') ? [] : this.#sources.of(app).nodeModules
     const inPackage = await this.#byFile(app, packages, path)
     return inPackage ?? this.#named(app, posix.normalize(path).replace(/^(?:\.\.?\/)+/, ''))
-  }
-
-  async #inPackages({ app, name }: Asset, { path }: Reference): Promise<string | undefined> {
-    const { packages } = this.#sources.of(app)
-    await packages?.refresh()
-    return packages?.named(path, name)
   }
 
   async #byUrl(url: string): Promise<Resolution> {

@@ -56,8 +56,9 @@ export class AppPackages {
     const hasSameScripts = isDeepStrictEqual(scripts, this.#walked)
     if (hasSameScripts && this.#inputs && (await isUnchanged(this.#inputs))) return
     this.#inputs = undefined
-    const { walk } = await import('../packages/graph.ts')
-    const graph = await walk(this.#app, this.#settings, scripts, this.graph?.parsed)
+    const packages = await import('../packages/graph.ts')
+    const graph = new packages.Graph(this.#app, this.#settings, this.graph?.parsed)
+    await graph.walk(scripts)
     const { imports, scopes, looked, parsed } = graph
     const read = Array.from(parsed.values(), ({ seen }) => seen)
     this.#inputs = [...(await observeAll(looked)), ...read]
@@ -77,7 +78,8 @@ export class AppPackages {
   }
 
   /** The name that a bare specifier means. @param name of the importer */
-  named(specifier: string, name: string): string | undefined {
+  async named(specifier: string, name: string): Promise<string | undefined> {
+    await this.refresh()
     const folder = this.graph?.files.get(name)?.of.folder
     const scope = this.graph?.scopes.get(folder ?? '')
     return scope?.get(specifier) ?? this.graph?.imports.get(specifier)

@@ -46,24 +46,6 @@ for (const [extension, code, expected] of [
   })
 }
 
-test('CMP-03 the last extension decides, however many dots and folders there are', async t => {
-  const site = await makeSite(t, {
-    'stylesheets/jquery.min.css.scss': 'a { b: c }',
-    'javascripts/admin/form.js.ts': 'let a: number',
-    'stylesheets/plain.scss': 'a { b: c }',
-    'javascripts/v1.2/x.y.z.js.ts': 'let a: number'
-  })
-  for (const [path, type] of [
-    ['/assets/jquery.min.css', CSS],
-    ['/assets/admin/form.js', JS],
-    ['/assets/plain.css', CSS],
-    ['/assets/v1.2/x.y.z.js', JS]
-  ] as const) {
-    const { status, headers } = await site.ask(path)
-    t.deepEqual([path, status, headers['content-type']], [path, 200, type])
-  }
-})
-
 for (const [extension, importLine] of [
   ['scss', (name: string) => `@use '${name}';\n`],
   ['less', (name: string) => `@import '${name}';\n`]
@@ -189,17 +171,6 @@ test.serial('CMP-12 Sass files of the app and of a third party find each other',
   const app = (await site.ask('/assets/app.css')).text
   t.true(app.includes('.grid') && app.includes('.local'))
   t.regex((await site.ask('/assets/widget.css')).text, /color: theirs/)
-})
-
-test('CMP-06 a new partial that hides another is followed', async t => {
-  const site = await makeSite(t, {
-    'stylesheets/app.css.scss': "@use 'tokens'; a { color: tokens.$color }",
-    '/apps/web/more/styles/_tokens.scss': '$color: theirs'
-  })
-  const extended = await makeSite(t, {}, { root: site.root, sources: ['more'] })
-  t.regex((await extended.ask('/assets/app.css')).text, /color: theirs/)
-  extended.write('stylesheets/_tokens.scss', '$color: ours')
-  t.regex((await extended.ask('/assets/app.css')).text, /color: ours/)
 })
 
 // What a stylesheet depends on beyond the files that a compiler names: what it read by the way, and what

@@ -138,24 +138,13 @@ test('PKG-01 a precompiled site needs no packages, and finds them by no other na
   await run({ root, packages: ['tip'] })
   rmSync(join(root, 'node_modules'), { recursive: true })
   t.is(readManifest(root).assets['/assets/npm/tip/more.js']?.source, 'npm/tip/more.js')
-  const views: ((assets: ViewHelpers) => string)[] = [
-    assets => assets.importMap(),
-    assets => assets.path('more.js')
-  ]
-  const site = await makeSite(
-    t,
-    {},
-    {
-      ...{ root, env: 'production', packages: ['tip'] },
-      routes: ctx => void (ctx.body = views[Number(ctx.path.slice(1))]?.(ctx.assets))
-    }
-  )
-  t.regex(
-    mapIn((await site.ask('/0')).text).imports['@pop/core'] ?? '',
-    withDigest(/index-DIGEST\.js$/)
-  )
-  t.is((await site.ask('/1')).status, 500)
-  t.regex(site.errors[0]?.message ?? '', /more\.js is not in .*did you mean/)
+  const options = { root, env: 'production', packages: ['tip'] }
+  const page = await makePage(t, {}, options)
+  const { imports } = mapIn((await page.ask('/')).text)
+  t.regex(imports['@pop/core'] ?? '', withDigest(/index-DIGEST\.js$/))
+  const other = await makePage(t, {}, options, assets => assets.path('more.js'))
+  t.is((await other.ask('/')).status, 500)
+  t.regex(other.errors[0]?.message ?? '', /more\.js is not in .*did you mean/)
 })
 
 test('PKG-01 packages are appended level by level, and the option imports takes precedence', async t => {

@@ -123,7 +123,6 @@ for (const mode of MODES) {
       'sprite.svg': 'sprite',
       'a (1).png': 'one',
       "it's.png": 'its',
-      'app.css': '@import "forms.css"',
       'forms.css': FORMS
     })
     const pathOf = new Map<string, string>()
@@ -138,23 +137,6 @@ for (const mode of MODES) {
       `c { src: image-set("${sprite}" 1x, url(${sprite}) 2x), url(data:image/png;base64,AAAA) }`,
       ...FORMS.split('\n').slice(3)
     ])
-  })
-
-  test(`a chain of stylesheets ends at an image, and each is found under its fingerprint (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, {
-      'stylesheets/page.css.scss': '@import url("parts/theme.css");',
-      'stylesheets/parts/theme.css.less': '@import (css) "../more/last.css";',
-      'stylesheets/more/last.css': 'a { background: url("../../images/deep/logo.png") }',
-      'images/deep/logo.png': 'logo'
-    })
-    let path = await site.path('page.css')
-    for (let step = 0; step < 3; step++) {
-      const { text, bytes } = await site.ask(path)
-      t.is(digestIn(path), digestOf(bytes), path)
-      path = firstUrl(text)
-    }
-    t.is((await site.ask(path)).text, 'logo')
-    t.is(digestIn(path), digestOf('logo'))
   })
 
   test(`a reference may be written as a path, a name, a tail or a file beside the source (${mode})`, async t => {

@@ -1,5 +1,5 @@
 import { createHook } from 'node:async_hooks'
-import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { builtInCompilers } from '../../../lib/assets/compilers/built-in.ts'
@@ -13,6 +13,7 @@ import { until, untilSettled } from '../../support/until.ts'
 type Symlinks = 'inside' | 'follow' | 'deny'
 
 const FILES = { 'css/a.css': '', 'css/deep/b.css': '', 'top.txt': '' }
+const ALL = Object.keys(FILES)
 
 async function makeTree(t: ExecutionContext, files = {}, symlinks: Symlinks = 'inside') {
   const directory = makeProject(t, files)
@@ -50,7 +51,12 @@ for (const [what, change, expected] of [
   ['a removed folder', 'remove css', ['top.txt']],
   ['a renamed folder', 'rename css style', ['style/a.css', 'style/deep/b.css', 'top.txt']],
   ['a moved folder', 'rename css/deep deep', ['css/a.css', 'deep/b.css', 'top.txt']],
-  ['a file that becomes a folder', 'replace top.txt', ['css/a.css', 'css/deep/b.css', 'top.txt/in']]
+  [
+    'a file that becomes a folder',
+    'replace top.txt',
+    ['css/a.css', 'css/deep/b.css', 'top.txt/in']
+  ],
+  ['an added partial, which may shadow another,', 'write css/_x.scss', ALL]
 ] as const) {
   test(`${what} is reported by events, and found by verify() without them`, async t => {
     const { tree, directory, at, list } = await makeTree(t, FILES)
@@ -73,79 +79,45 @@ for (const [what, change, expected] of [
   })
 }
 
-test('an edited file does not change the listing', async t => {
+test("an edited file and an editor's leftovers do not change the listing", async t => {
   const { tree, directory } = await makeTree(t, FILES)
   const { version } = tree
   writeFiles(directory, { 'css/a.css': 'edited' })
   await untilSettled()
   t.true(tree.isCurrent)
+  writeFiles(directory, { 'css/a.css~': '', 'css/.a.css.swp': '', 'css/#a.css#': '' })
   await tree.verify()
   t.is(tree.version, version)
 })
 
-test('an added or removed partial changes the version, since it may shadow another', async t => {
-  const { tree, directory, at, list } = await makeTree(t, FILES)
-  const { version } = tree
-  writeFiles(directory, { 'css/_part.scss': '' })
-  t.deepEqual(await list(), ['css/a.css', 'css/deep/b.css', 'top.txt'])
-  t.true(tree.version > version)
-  const then = tree.version
-  unlinkSync(at('css/_part.scss'))
-  await list()
-  t.true(tree.version > then)
-})
-
-test("an editor's leftovers do not change the listing", async t => {
-  const { tree, directory, list } = await makeTree(t, FILES)
-  const { version } = tree
-  writeFiles(directory, { 'css/a.css~': '', 'css/.a.css.swp': '', 'css/#a.css#': '' })
-  t.deepEqual(await list(), ['css/a.css', 'css/deep/b.css', 'top.txt'])
-  t.is(tree.version, version)
-})
-
-for (const level of ['', 'css', 'css/deep'] as const) {
-  const made = level === '' ? 'the directory' : `the folder ${level}`
-
-  test(`${made}, deleted and created again: the next change is reported`, async t => {
+for (const [level, way] of [
+  ['', 'deleted'],
+  ['', 'moved away'],
+  ['css/deep', 'deleted'],
+  ['css/deep', 'moved away']
+] as const) {
+  test(`${level || 'the directory'}, ${way} and created again: the next change is reported`, async t => {
     const { tree, directory, at } = await makeTree(t, FILES)
-    for (const round of ['one', 'two', 'three']) {
-      rmSync(at(level), { recursive: true })
+    const isListed = (file: string) => [...tree.files()].includes(join(level, file))
+    for (const round of ['one', 'two']) {
+      if (way === 'deleted') rmSync(at(level), { recursive: true })
+      else renameSync(at(level), join(makeProject(t), 'away'))
       writeFiles(at(level), { [`${round}.css`]: '' })
       await until(async () => {
         await tree.refresh()
-        return [...tree.files()].some(file => file.endsWith(`${round}.css`))
+        return tree.isCurrent && isListed(`${round}.css`)
       }, 'the new folder is read')
-      await until(async () => {
-        await tree.refresh()
-        return tree.isCurrent
-      }, 'the events have come')
+      await untilSettled()
+      await tree.refresh()
       writeFiles(directory, { [join(level, `after-${round}.css`)]: '' })
       await until(() => !tree.isCurrent, 'an event of the folder that was made again')
       await tree.refresh()
-      t.true([...tree.files()].includes(join(level, `after-${round}.css`)))
+      t.true(isListed(`after-${round}.css`))
     }
-  })
-
-  test(`${made}, moved away and replaced: the next change is reported`, async t => {
-    const { tree, directory, at } = await makeTree(t, FILES)
-    const away = join(makeProject(t), 'away')
-    renameSync(at(level), away)
-    writeFiles(at(level), { 'new.css': '' })
-    await until(async () => {
-      await tree.refresh()
-      return tree.isCurrent && [...tree.files()].some(file => file.endsWith('new.css'))
-    }, 'the new folder is read')
-    await untilSettled()
-    await tree.refresh()
-    writeFiles(directory, { [join(level, 'after.css')]: '' })
-    await until(() => !tree.isCurrent, 'an event of the new folder')
-    await tree.refresh()
-    t.true([...tree.files()].includes(join(level, 'after.css')))
   })
 }
 
 test('a swapped release is noticed, even when the served source is the same file', async t => {
-  const { linkSync } = await import('node:fs')
   const site = await makeSite(t, {
     'x.css': '',
     '/releases/one/css/app.css.scss': 'a { b: c }'
@@ -245,7 +217,7 @@ for (const [path, name, compiled] of [
   ['files.scss/no-extension', 'no-extension', false],
   ['css/APP.CSS.SCSS', 'APP.CSS', true]
 ] as const) {
-  test(`${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
+  test(`CMP-03 ${path} is ${name}, ${compiled ? 'compiled' : 'copied'}`, t => {
     const source = sourceAt({ dir: '/src' }, 0, path, compilers)
     t.like(source, { name, path, file: `/src/${path}`, directory: '/src' })
     t.is(source.compiler !== undefined, compiled)
