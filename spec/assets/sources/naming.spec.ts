@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import test from 'ava'
 import * as fc from 'fast-check'
+import { run } from '../../support/fingerprinted.ts'
 import { makeFront } from '../../support/front.ts'
 import { ask } from '../../support/raw.ts'
 import { makeProject, makeSite, type Site, writeFiles } from '../../support/site.ts'
@@ -86,7 +87,7 @@ test('PUB-14 a tail that two files share is not found, and the log names both on
   t.deepEqual(await found(site, ['/assets/menu.css']), ['exact{}'])
 })
 
-test('PUB-14 if two sources have one name, the first in byte order is served, with a warning', async t => {
+test('PUB-14 if two sources have one name, the first in byte order is served, with a warning, and precompile refuses them', async t => {
   const site = await makeSite(t, { 'images/logo.txt': 'images', 'docs/logo.txt': 'docs' })
   t.deepEqual(
     await found(site, ['/assets/logo.txt', '/assets/images/logo.txt', '/assets/docs/logo.txt']),
@@ -94,6 +95,9 @@ test('PUB-14 if two sources have one name, the first in byte order is served, wi
   )
   const verdict = `several sources in ${join(site.root, 'apps/web/assets')} are published as logo.txt: docs/logo.txt, images/logo.txt; development uses the first, precompile refuses them: rename or exclude all but one`
   t.deepEqual(warningsAbout(site.root), [`koa-fresh-assets: ${verdict}`])
+  await t.throwsAsync(() => run({ root: site.root }), {
+    message: `Precompile failed with 1 error; nothing was published\n- ${verdict}`
+  })
 })
 
 test('PUB-17 a file without a preprocessor is copied byte for byte, whatever its encoding', async t => {
