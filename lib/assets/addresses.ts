@@ -6,35 +6,32 @@ import type { Bundles } from './bundles/bundles.ts'
 import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
 import type { AppPackages } from './sources/packages.ts'
+import type { AppSources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-url.ts'
 
-export type Addresses = Pick<AppAssets, 'modules' | 'moduleAt' | 'resolve' | 'bareImports'>
-
-interface Own {
-  readonly files: AppFiles
-  readonly packages: AppPackages | undefined
-  /** Looks up each plain name that something is published under. */
-  readonly check: ((app: AppSettings, name: string) => void) | undefined
+export interface Addresses extends Pick<
+  AppAssets,
+  'modules' | 'moduleAt' | 'resolve' | 'bareImports'
+> {
+  /** Whether a name is one of the app's own. */
+  readonly has: (name: string) => boolean
 }
 
-export function ownAddresses(app: AppSettings, { files, packages, check }: Own): Addresses {
+/**
+ * @param sources those of an app that is published on request under plain names
+ * @param check throws for a plain name that nothing is published under
+ */
+export function ownAddresses(
+  app: AppSettings,
+  files: AppFiles,
+  sources?: AppSources,
+  check?: (app: AppSettings, name: string) => void
+): Addresses {
   if (app.fingerprint) return inManifest(app, files)
-  const plain = plainNames(app, app.compile ? check : undefined)
-  return packages ? withPackages(plain, app, packages) : plain
-}
-
-/** Those of a project without assets of its own. */
-export function noAddresses(app: AppSettings): Addresses {
-  return plainNames(app, (_, name) => {
-    const message = `'${name}' is not an asset: this project has none of its own`
-    throw new AssetError('asset-unknown', message)
-  })
-}
-
-function plainNames(app: AppSettings, check?: (app: AppSettings, name: string) => void): Addresses {
   const prefix = encodePath(app.urlPrefix)
-  return {
+  const plain: Addresses = {
+    has: name => sources?.has(name) === true,
     modules: () => [],
     moduleAt: () => undefined,
     resolve(name) {
@@ -42,6 +39,7 @@ function plainNames(app: AppSettings, check?: (app: AppSettings, name: string) =
       return plainAddress(prefix, name)
     }
   }
+  return sources?.packages ? withPackages(plain, app, sources.packages) : plain
 }
 
 /** Plain names, and what the modules of packages, and those that import them, lead to. */
@@ -56,10 +54,7 @@ function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages)
     },
     bareImports() {
       const { imports = [], scopes = [] } = packages.graph ?? {}
-      const inFolders = Array.from(
-        scopes,
-        ([folder, names]) => [`${pathOf(folder)}/`, names] as const
-      )
+      const inFolders = [...scopes].map(([folder, names]) => [`${pathOf(folder)}/`, names] as const)
       return { everywhere: imports, scopes: inFolders }
     },
     resolve(name) {
@@ -70,7 +65,9 @@ function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages)
 }
 
 function inManifest(app: AppSettings, files: AppFiles): Addresses {
+  const failureOf = (name: string) => files.failureOf(assetPath(app, name))
   return {
+    has: name => failureOf(name) !== undefined || files.manifest?.find(app, name) !== undefined,
     *modules() {
       for (const [path, entry] of files.manifest?.entries ?? []) yield [path, addressOf(entry)]
     },
@@ -79,7 +76,7 @@ function inManifest(app: AppSettings, files: AppFiles): Addresses {
       return entry && addressOf(entry)
     },
     resolve(name) {
-      const problem = files.failureOf(assetPath(app, name))
+      const problem = failureOf(name)
       const entry = problem ? files.manifest?.find(app, name) : files.manifest?.entry(app, name)
       if (!entry) throw problem
       return { ...addressOf(entry[1]), plainPath: entry[0] }
@@ -93,15 +90,11 @@ function addressOf({ target, ...entry }: ManifestEntry): AssetAddress {
 }
 
 /** Own assets come first; a name that is not one of them is looked for in the bundles. */
-export function withBundles(
-  own: Addresses,
-  isOwn: (name: string) => boolean,
-  bundles: Bundles
-): Addresses {
+export function withBundles(own: Addresses, bundles: Bundles): Addresses {
   return {
     ...own,
     resolve(name, mount) {
-      if (mount === undefined && isOwn(name)) return own.resolve(name)
+      if (mount === undefined && own.has(name)) return own.resolve(name)
       const file = bundles.file(name, mount)
       if (file) return file
       const places = bundles.labelsAt(mount)

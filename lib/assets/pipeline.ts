@@ -1,7 +1,7 @@
 // Connects the rooms: everything that one koaAssets() holds.
 import { AssetError } from '../errors.ts'
 import { warnOnce } from '../printable.ts'
-import { noAddresses, ownAddresses, withBundles, type Addresses } from './addresses.ts'
+import { ownAddresses, withBundles, type Addresses } from './addresses.ts'
 import { Bundles } from './bundles/bundles.ts'
 import type { Manifest } from './building/manifest/manifest.ts'
 import { ReloadedManifest } from './building/manifest/read-manifest.ts'
@@ -18,8 +18,7 @@ import type { ServedFile } from './serving/files/served-file.ts'
 import { wantedAt, type Wanted } from './serving/request-path.ts'
 import { appOfPage, assetPath } from './settings/app-settings.ts'
 import type { AppSettings, Settings } from './settings/settings.ts'
-import type { AppPackages } from './sources/packages.ts'
-import type { Sources } from './sources/sources.ts'
+import type { AppSources, Sources } from './sources/sources.ts'
 import { encodePath } from './urls/encode.ts'
 import { splitFingerprint } from './urls/fingerprint.ts'
 import type { EntryUrl } from './views/entry.ts'
@@ -74,7 +73,7 @@ export class Pipeline {
   }
 
   #join(): void {
-    const { apps, env, publicApp } = this.settings
+    const { apps, publicApp } = this.settings
     const kinds = {
       plain: this.#onRequest?.plain,
       fingerprints: this.#onRequest?.fingerprints,
@@ -82,18 +81,20 @@ export class Pipeline {
       none: asTheyAre
     }
     this.#files = new Map(apps.map(app => [app, kinds[kindOf(app)] ?? asTheyAre]))
-    const check = env === 'development' ? this.#onRequest?.checkName : undefined
-    const addressesOf = (app: AppSettings): Addresses => {
-      const how = { files: this.#filesOf(app), packages: this.#packagesOf(app), check }
-      const own = app === publicApp ? noAddresses(app) : ownAddresses(app, how)
-      return this.hasBundles ? withBundles(own, name => this.#isOwn(app, name), this.bundles) : own
-    }
     const liveScript = `${encodePath(this.settings.prefix)}/-/live.js`
     this.viewHelpers = makeViewHelpers(
       { ...this.settings, liveScript, apps: apps.length > 0 ? apps : [publicApp] },
-      app => ({ imports: app.imports, version: () => this.#version, ...addressesOf(app) }),
+      app => ({ imports: app.imports, version: () => this.#version, ...this.#addressesOf(app) }),
       this.hasBundles ? this.bundles.find : undefined
     )
+  }
+
+  #addressesOf(app: AppSettings): Addresses {
+    const { env, publicApp } = this.settings
+    const known = env === 'development' && app.compile ? this.#onRequest?.checkName : undefined
+    const check = app === publicApp ? refuseName : known
+    const own = ownAddresses(app, this.#filesOf(app), this.#listedSources(app), check)
+    return this.hasBundles ? withBundles(own, this.bundles) : own
   }
 
   /** Of all apps; after `load`, or where an app publishes on request. */
@@ -143,7 +144,7 @@ export class Pipeline {
   entryAt(path: string, name: string, mount: string | undefined): readonly EntryUrl[] | undefined {
     if (!this.bundles.hasEntry(name, mount)) return undefined
     const app = appOfPage(this.settings, path) ?? this.settings.publicApp
-    return mount === undefined && this.#isOwn(app, name)
+    return mount === undefined && this.#addressesOf(app).has(name)
       ? undefined
       : this.bundles.find(name, mount)
   }
@@ -190,23 +191,16 @@ export class Pipeline {
 
   /** Which names are the app's own, where a bundle may have them too, and which files packages consist of. */
   #listings(): (Promise<void> | undefined)[] {
-    const listed = this.settings.apps.filter(app => kindOf(app) === 'plain')
-    return listed.flatMap(app => [
-      this.hasBundles ? this.sources.of(app).refresh() : undefined,
-      this.#packagesOf(app)?.verify()
+    const all = this.settings.apps.map(app => this.#listedSources(app))
+    return all.flatMap(sources => [
+      this.hasBundles ? sources?.refresh() : undefined,
+      sources?.packages?.verify()
     ])
   }
 
-  /** Undefined where the manifest has them. */
-  #packagesOf(app: AppSettings): AppPackages | undefined {
-    return kindOf(app) === 'plain' ? this.#onRequest?.sources.of(app).packages : undefined
-  }
-
-  #isOwn(app: AppSettings, name: string): boolean {
-    if (kindOf(app) === 'plain') return this.#onRequest?.sources.of(app).has(name) === true
-    const files = this.#filesOf(app)
-    const isBroken = files.failureOf(assetPath(app, name)) !== undefined
-    return isBroken || files.manifest?.find(app, name) !== undefined
+  /** Undefined where a manifest has the names. */
+  #listedSources(app: AppSettings): AppSources | undefined {
+    return kindOf(app) === 'plain' ? this.#onRequest?.sources.of(app) : undefined
   }
 
   #filesOf(app: AppSettings): AppFiles {
@@ -240,9 +234,14 @@ export class Pipeline {
   get #version(): string {
     const inMemory = this.#onRequest?.fingerprints?.manifest
     const manifests = [this.#precompiled?.current, inMemory, this.bundles]
-    const packages = this.settings.apps.map(app => this.#packagesOf(app)?.digest)
+    const packages = this.settings.apps.map(app => this.#listedSources(app)?.packages?.digest)
     return [...manifests.map(manifest => manifest?.version), ...packages].filter(Boolean).join('-')
   }
+}
+
+function refuseName(_: AppSettings, name: string): never {
+  const message = `'${name}' is not an asset: this project has none of its own`
+  throw new AssetError('asset-unknown', message)
 }
 
 function throwUnloaded(): never {
