@@ -18,20 +18,15 @@ export const COMMANDS = [init, types, precompile, compress, keep, verify, clean,
 
 export const SHARED_OPTIONS: OptionSpecs = {
   config: {
-    type: 'string',
     value: 'FILE',
     description: 'configuration file; default: assets.config.{ts,mts,js,mjs,json}'
   },
-  root: { type: 'string', value: 'DIR', description: 'project root; default: this directory' },
-  env: {
-    type: 'string',
-    value: 'NAME',
-    description: 'environment; sets NODE_ENV, reads .env.NAME'
-  },
-  json: { type: 'boolean', description: 'print only JSON' },
-  quiet: { type: 'boolean', short: 'q', description: 'print only errors' },
-  help: { type: 'boolean', short: 'h', description: 'print this help' },
-  version: { type: 'boolean', short: 'v', description: 'print the version' }
+  root: { value: 'DIR', description: 'project root; default: this directory' },
+  env: { value: 'NAME', description: 'environment; sets NODE_ENV, reads .env.NAME' },
+  json: { description: 'print only JSON' },
+  quiet: { short: 'q', description: 'print only errors' },
+  help: { short: 'h', description: 'print this help' },
+  version: { short: 'v', description: 'print the version' }
 }
 
 /**
@@ -39,10 +34,14 @@ export const SHARED_OPTIONS: OptionSpecs = {
  * @throws UsageError for an unknown command or option, with the nearest known name
  */
 export function parseCommandLine(words: readonly string[]) {
-  const options = Object.assign({}, SHARED_OPTIONS, ...COMMANDS.map(command => command.options))
+  const all: OptionSpecs = Object.assign({}, SHARED_OPTIONS, ...COMMANDS.map(each => each.options))
+  const options = Object.entries(all).map(([name, { value, short, multiple = false }]) => {
+    const type = value ? 'string' : 'boolean'
+    return [name, { type, multiple, ...(short && { short }) }] as const
+  })
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
-    options: options as OptionSpecs,
+    options: Object.fromEntries(options),
     allowPositionals: true,
     strict: false,
     tokens: true

@@ -6,9 +6,8 @@ import { printable, printableLines } from '../printable.ts'
 import { count } from './format.ts'
 
 export interface OptionSpec {
-  readonly type: 'boolean' | 'string'
   readonly short?: string
-  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. */
+  /** The placeholder for its value in the help: `FILE`, or `[FILE]` if it may be missing. Undefined: a flag. */
   readonly value?: string
   readonly description: string
   /** Whether it may be given several times. */

@@ -8,17 +8,11 @@ import { count, formatBytes } from '../format.ts'
 /** Shared by every command that keeps earlier files. */
 export const LIMIT_OPTIONS = {
   keep: {
-    type: 'string',
     value: 'N',
     description: `how many versions or earlier builds to keep; default: ${KEEP}`
   },
-  age: {
-    type: 'string',
-    value: 'D',
-    description: `keep what is younger than this: 12h, 1d, 2w; default: ${AGE}`
-  },
+  age: { value: 'D', description: `keep what is younger than this: 12h, 1d, 2w; default: ${AGE}` },
   manifest: {
-    type: 'string',
     value: 'FILE',
     description: "the bundler's manifest in a build, if it has an unusual name"
   }
@@ -42,7 +36,7 @@ more than 7 days (--age) ago. No configuration is needed for that.
 Run it some time after a deployment, when no page of the old version is open.`,
   options: {
     ...LIMIT_OPTIONS,
-    'dry-run': { type: 'boolean', description: 'list what would be removed, and remove nothing' }
+    'dry-run': { description: 'list what would be removed, and remove nothing' }
   },
   examples: [
     ['koa-fresh-assets clean --dry-run', 'Look first:'],

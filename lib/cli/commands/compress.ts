@@ -10,13 +10,12 @@ const COPIES = CODINGS.map(({ extension }) => extension).join(', ')
 /** Shared by every command that compresses. */
 export const GLOB_OPTIONS = {
   include: {
-    type: 'string',
     value: 'GLOB',
     multiple: true,
     description: "compress only these; '**': source maps, too"
   },
-  exclude: { type: 'string', value: 'GLOB', multiple: true, description: 'compress none of these' },
-  verbose: { type: 'boolean', description: 'print a line for each file' }
+  exclude: { value: 'GLOB', multiple: true, description: 'compress none of these' },
+  verbose: { description: 'print a line for each file' }
 } as const
 
 export const compress: Command = {
@@ -43,7 +42,7 @@ folder: '*.js'. Both options may be given several times.
 
 What 'precompile' publishes is compressed already.`,
   options: {
-    against: { type: 'string', value: 'DIR', description: 'an earlier build, to write deltas' },
+    against: { value: 'DIR', description: 'an earlier build, to write deltas' },
     ...GLOB_OPTIONS
   },
   examples: [

@@ -25,7 +25,7 @@ out of the project.
 With a name, it adds that app to the project: apps/<name>/assets with the same
 files. It is an error if there is such an app.`,
   options: {
-    'dry-run': { type: 'boolean', description: 'list what would be done, and write nothing' }
+    'dry-run': { description: 'list what would be done, and write nothing' }
   },
   examples: [
     ['koa-fresh-assets init --dry-run', 'Look first:'],

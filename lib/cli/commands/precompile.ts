@@ -46,11 +46,8 @@ that, all of them stay as they were.
 
 The environment is production, unless NODE_ENV or --env names another.`,
   options: {
-    minify: {
-      type: 'boolean',
-      description: 'fail unless CSS and JavaScript can be minified'
-    },
-    verbose: { type: 'boolean', description: 'print a line for each asset' }
+    minify: { description: 'fail unless CSS and JavaScript can be minified' },
+    verbose: { description: 'print a line for each asset' }
   },
   examples: [
     ['koa-fresh-assets precompile', 'Build the project in this directory:'],

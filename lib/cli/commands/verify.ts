@@ -38,7 +38,6 @@ Run it after copying files to another machine, or when a page looks wrong.
 'precompile' and 'compress' fix what it finds.`,
   options: {
     views: {
-      type: 'string',
       value: '[GLOB]',
       description: 'only check the names in these views; default: the option views'
     }
