@@ -180,36 +180,9 @@ for (const [sender, options] of SENDERS_AND_MOUNT) {
       t.deepEqual(front.errors, [])
     }
   )
-
-  test(`S48 a download that is dropped over HTTP/2 is closed as well, ${sender}`, async t => {
-    const root = makeProject(t, { 'public/big.bin': Buffer.alloc(8 * MIB, 1), 'public/a.txt': 'a' })
-    const front = await makeFront(t, { root, env: 'production', fingerprint: false, ...options })
-    const server = createHttp2((req, res) => void front.app.callback()(req, res))
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    t.teardown(() => server.close())
-    const { port } = server.address() as AddressInfo
-    for (let at = 0; at < cases(4, 100); at++) {
-      const session = connectHttp2(`http://127.0.0.1:${port}`)
-      const stream = session.request({ ':path': '/big.bin' })
-      stream.on('error', () => undefined)
-      session.on('error', () => undefined)
-      const status = await new Promise(resolve => {
-        stream.once('response', headers => resolve(headers[':status']))
-      })
-      t.is(status, 200)
-      await new Promise(resolve => stream.once('data', resolve))
-      if (at % 2 === 0) stream.close(8)
-      await new Promise<void>(resolve => {
-        session.once('close', resolve)
-        session.destroy()
-      })
-    }
-    await until(() => openDescriptors(join(root, 'public/big.bin')) === 0, 'all is closed')
-    t.deepEqual(front.errors, [])
-  })
 }
 
-// Responses that have no connection yet, or nobody who waits for them any more: S51, S67.
+// Responses that have no connection yet, or nobody who waits for them any more: S48, S51, S67.
 
 const BIG = Buffer.alloc(4 * 1024 * 1024, 1)
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants
@@ -328,7 +301,7 @@ for (const [sender, options] of SENDERS_AND_MOUNT.slice(0, cases(1, 4))) {
   )
 
   test.serial(
-    `S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`,
+    `S48 S51 HTTP/2 streams that are cancelled at any moment leave no descriptor, ${sender}`,
     async t => {
       const { http2Port, file, seen, errors } = await makeCounted(t, options)
       const before = openDescriptors()
