@@ -3,16 +3,7 @@ import test from 'ava'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  digestOf,
-  filesBelow,
-  makeFingerprinted,
-  MODES,
-  placed,
-  readManifest,
-  run,
-  targetOf
-} from '../../support/fingerprinted.ts'
+import { filesBelow, placed, readManifest, run, targetOf } from '../../support/fingerprinted.ts'
 import { makeProject, writeFiles } from '../../support/site.ts'
 import { assetSources } from '../../../lib/assets/sources/third-party.ts'
 
@@ -64,26 +55,3 @@ test('FPR-05 precompile publishes every asset of every app and third party under
     t.is(statSync(join(root, 'public', file)).mode & 0o777, 0o644, file)
   }
 })
-
-for (const mode of MODES) {
-  test(`a third party's stylesheet shows its own image in every app (${mode})`, async t => {
-    const site = await makeFingerprinted(t, mode, {
-      'app.css': 'web',
-      'images/logo.png': 'our logo',
-      '/apps/admin/assets/app.css': '@import "third.css";'
-    })
-    t.is(await site.path('logo.png'), `/assets/logo-${digestOf('our logo')}.png`)
-    for (const [at, prefix] of [
-      ['/page', '/assets'],
-      ['/admin/page', '/assets/admin']
-    ] as const) {
-      const path = await site.render(assets => assets.path('third.css'), at)
-      const image = `${prefix}/third-${digestOf('third')}.png`
-      t.is((await site.ask(path)).text, `a { background: url(${image}) }`)
-      t.is((await site.ask(image)).text, 'third')
-    }
-    const admin = await site.render(assets => assets.path('app.css'), '/admin/page')
-    const third = await site.render(assets => assets.path('third.css'), '/admin/page')
-    t.is((await site.ask(admin)).text, `@import "${third}";`)
-  })
-}

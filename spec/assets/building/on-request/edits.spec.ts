@@ -140,25 +140,6 @@ test('sources and public that are removed while the server runs are a miss, and 
   t.deepEqual(errors, [])
 })
 
-test('a big file of public that is replaced while its state is trusted is found, never 404', async t => {
-  const root = makeProject(t, { 'public/big.bin': Buffer.alloc(2 * MIB, 0) })
-  const front = await makeFront(t, {
-    root,
-    env: 'production',
-    fingerprint: false,
-    revalidate: 3600
-  })
-  for (let version = 1; version < cases(5, 50); version++) {
-    t.is((await ask(front.port, 'GET', '/big.bin')).status, 200)
-    writeFileSync(join(root, 'new'), Buffer.alloc(2 * MIB + version, version))
-    renameSync(join(root, 'new'), join(root, 'public/big.bin'))
-    const answer = await ask(front.port, 'GET', '/big.bin')
-    t.is(answer.status, 200)
-    t.is(answer.body.length, 2 * MIB + version)
-    t.is(answer.body.at(-1), version)
-  }
-})
-
 test('PUB-05a on a file system that stamps whole seconds, a stamp is conclusive after two', t => {
   const second = 1_700_000_000_000
   const rested = (mtime: number, ctime: number, later: number) =>
