@@ -75,7 +75,7 @@ function partOf(id) {
 
 const PARTS = [
   [/^building\/(?:precompile|publish-build)/, 'building-precompile'],
-  [/^building\/(?:clean|copies|published-files|verify)/, 'building-copies'],
+  [/^building\/(?:clean|compress|deltas|directory|verify)/, 'building-copies'],
   [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
   [/^bundles\/(?:bundle\.|esbuild|hashed-names|vite|webpack)/, 'bundles-manifests'],
   [/^development\/inspector\/(?:layout|style)/, 'development-layout'],

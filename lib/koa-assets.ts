@@ -46,14 +46,14 @@ export type { IntegrityAlgorithm } from './files/digest.ts'
 
 export * from './assets/deploy.ts'
 export type { PrecompileOptions, PrecompileReport, Progress } from './assets/building/precompile.ts'
-export type { DeltaReport, DeltaSavings } from './assets/building/copies/deltas.ts'
+export type { DeltaReport, DeltaSavings } from './assets/building/deltas.ts'
 export type { VerifyCopiesReport, VerifyProblem } from './assets/building/verify.ts'
 export type {
   CodingReport,
   CompressOptions,
   CompressProgress,
   CompressReport
-} from './assets/building/copies/compress-options.ts'
+} from './assets/building/compress.ts'
 export type { VerifyReport } from './assets/inspecting/verify.ts'
 export type { CleanOptions, CleanReport } from './assets/building/clean.ts'
 export type { CleanKeptOptions, KeepOptions, KeepReport } from './assets/releases/keep.ts'

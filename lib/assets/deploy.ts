@@ -1,6 +1,6 @@
 // What a deploy script calls. A server does none of it, so each is loaded when it is called.
 import type * as Cleaning from './building/clean.ts'
-import type * as Compressing from './building/copies/compress.ts'
+import type * as Compressing from './building/compress.ts'
 import type * as Building from './building/precompile.ts'
 import type * as Verifying from './inspecting/verify.ts'
 import type * as Copies from './releases/build.ts'
@@ -57,7 +57,7 @@ export const verifyCopies: typeof Copies.verifyCopies = async (...args) =>
  * const { codings } = await compress('dist')
  */
 export const compress: typeof Compressing.compress = async (...args) =>
-  (await import('./building/copies/compress.ts')).compress(...args)
+  (await import('./building/compress.ts')).compress(...args)
 
 /**
  * Compares the files in `public` with the manifest: size, digest and Subresource Integrity of every

@@ -23,7 +23,7 @@ import { settleForPrecompile } from '../settings/settings.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'
 import { readManifest } from './manifest/read-manifest.ts'
-import { listPublished, type PublishedFile, sum } from './published-files.ts'
+import { listPublished, type PublishedFile, sum } from './directory.ts'
 
 export interface CleanOptions {
   /** How many versions of each name to keep, the newest first. Default: 3. */

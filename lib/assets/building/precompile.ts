@@ -15,7 +15,7 @@ import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type AppSettings, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
-import type { DeltaReport } from './copies/deltas.ts'
+import type { DeltaReport } from './deltas.ts'
 import { listPlaces } from './places.ts'
 import { publishBuild } from './publish-build.ts'
 

@@ -9,11 +9,11 @@ import { manifestApps, manifestFile, type ManifestApps } from '../settings/manif
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { entriesOf, type Assets, type Built } from './places.ts'
-import { deltaWriter } from './copies/deltas.ts'
+import { deltaWriter } from './deltas.ts'
 import type { ManifestEntries } from './manifest/manifest.ts'
 import { readEntries } from './manifest/read-manifest.ts'
 import { commitAll, discardAll, writeAsset, type WrittenAsset } from './write-asset.ts'
-import { sum } from './published-files.ts'
+import { sum } from './directory.ts'
 
 export interface PublishOptions {
   readonly lock: Lock

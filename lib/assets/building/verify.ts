@@ -12,10 +12,10 @@ import type { Settings } from '../settings/settings.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import { encodePath } from '../urls/encode.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { faultOfDelta, keyOf } from './copies/deltas.ts'
+import { faultOfDelta, keyOf } from './deltas.ts'
 import type { ManifestEntry } from './manifest/manifest.ts'
 import { readManifest, REMEDY } from './manifest/read-manifest.ts'
-import { listPublished, groupBy } from './published-files.ts'
+import { listPublished, groupBy } from './directory.ts'
 
 /** A file that is not as it should be. */
 export interface VerifyProblem {

@@ -1,6 +1,6 @@
 // Checks everything that a project serves: its own assets, and the directories of its mounts.
 import { realpathOf, statOf } from '../../files/disk.ts'
-import { requestableFiles } from '../building/copies/directory.ts'
+import { requestableFiles } from '../building/directory.ts'
 import { copiesIn, verifyAssets, type VerifyProblem } from '../building/verify.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'

@@ -17,14 +17,13 @@ import { outdatedAmong, removeFiles, withCopies, type CleanReport } from '../bui
 import {
   COMPRESS_OPTIONS,
   type CompressOptions,
-  type CompressReport
-} from '../building/copies/compress-options.ts'
-import { compress } from '../building/copies/compress.ts'
-import { openDirectory, type BuiltDirectory } from '../building/copies/directory.ts'
+  type CompressReport,
+  compress
+} from '../building/compress.ts'
+import { openDirectory, type BuiltDirectory, sum } from '../building/directory.ts'
 import { keptListIn, writtenKept, type KeptFile, type KeptFiles } from '../bundles/kept-files.ts'
 import { hasFixedUrl, withoutHash } from '../urls/fingerprint.ts'
 import { keptIn, LIMITS, readBuild, type BuildFiles, type BuildLimits } from './build.ts'
-import { sum } from '../building/published-files.ts'
 
 export interface KeepOptions extends BuildLimits, Omit<CompressOptions, 'against'> {}
 

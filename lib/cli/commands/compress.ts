@@ -1,6 +1,8 @@
 // The `compress` command.
-import type { CompressReport } from '../../assets/building/copies/compress-options.ts'
-import { compress as compressDirectory } from '../../assets/building/copies/compress.ts'
+import {
+  type CompressReport,
+  compress as compressDirectory
+} from '../../assets/building/compress.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { directoryAt, longRun, OK, type Command, type Output } from '../command.ts'
 import { count, deltasText, formatBytes, formatSeconds, table } from '../format.ts'

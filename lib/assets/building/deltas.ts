@@ -1,7 +1,7 @@
 // The deltas beside a file: what they are made from, whether they are correct, and what they save. Precompile
 // makes them from the versions of earlier deploys of an asset that changed, `compress` from an earlier build.
 import { join } from 'node:path'
-import { readInPlace, requireInPlace, type ServedPlace } from '../../../files/containment.ts'
+import { readInPlace, requireInPlace, type ServedPlace } from '../../files/containment.ts'
 import {
   canMakeDeltas,
   deltaExtension,
@@ -12,26 +12,27 @@ import {
   MAX_DELTA_BYTES,
   SEAL_BYTES,
   splitDelta
-} from '../../../files/delta-format.ts'
-import { digestOf, digestOfHash } from '../../../files/digest.ts'
-import { removeFile, statOf, type Stamp } from '../../../files/disk.ts'
-import { readSnapshot } from '../../../files/open-file.ts'
-import { writeAtomically } from '../../../files/writing/atomic-write.ts'
-import { isCompressibleType } from '../../../http/fields.ts'
-import { publicFile } from '../../settings/public-directory.ts'
-import type { Settings } from '../../settings/settings.ts'
-import { encodePath } from '../../urls/encode.ts'
-import { splitFingerprint, withoutHash } from '../../urls/fingerprint.ts'
-import { openDirectory, type BuiltDirectory } from './directory.ts'
-import type { ManifestEntries } from '../manifest/manifest.ts'
-import { publishedPath, publishedUrl, type Built } from '../places.ts'
+} from '../../files/delta-format.ts'
+import { digestOf, digestOfHash } from '../../files/digest.ts'
+import { removeFile, statOf, type Stamp } from '../../files/disk.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { writeAtomically } from '../../files/writing/atomic-write.ts'
+import { isCompressibleType } from '../../http/fields.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { Settings } from '../settings/settings.ts'
+import { encodePath } from '../urls/encode.ts'
+import { splitFingerprint, withoutHash } from '../urls/fingerprint.ts'
 import {
+  openDirectory,
+  type BuiltDirectory,
   listPublished,
   type Published,
   type PublishedFile,
   groupBy,
   sum
-} from '../published-files.ts'
+} from './directory.ts'
+import type { ManifestEntries } from './manifest/manifest.ts'
+import { publishedPath, publishedUrl, type Built } from './places.ts'
 
 export interface DeltaSavings {
   /** How many deltas there are. */

@@ -16,15 +16,15 @@ import {
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
-import { CODINGS } from '../../../../lib/files/codings.ts'
-import { WRITABLE_CODINGS } from '../../../support/copies.ts'
+import { CODINGS } from '../../../lib/files/codings.ts'
+import { WRITABLE_CODINGS } from '../../support/copies.ts'
 import {
   type CompressOptions,
   type CompressReport,
   compress,
   verifyCopies
-} from '../../../../lib/index.ts'
-import { type Files, makeProject, makeSite, writeFiles } from '../../../support/site.ts'
+} from '../../../lib/index.ts'
+import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
 
 const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css').subarray(0, 50_000)
 const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js').subarray(0, 50_000)

@@ -1,0 +1,119 @@
+// What is in a directory: the files that can be requested, where somebody else built it, such as a bundler; in the
+// folder of `public` that assets are published to, versions and deltas, by the names of files.
+import { readdir } from 'node:fs/promises'
+import { join, relative, resolve, sep } from 'node:path'
+import { AssetError } from '../../errors.ts'
+import type { ServedPlace } from '../../files/containment.ts'
+import { splitDelta } from '../../files/delta-format.ts'
+import { entriesBelow, realpathOf, statOf } from '../../files/disk.ts'
+import { isText, optionError } from '../../options.ts'
+import { canonicalSegments } from '../urls/canonical-path.ts'
+import { encodePath } from '../urls/encode.ts'
+import { splitFingerprint } from '../urls/fingerprint.ts'
+import { publicFile } from '../settings/public-directory.ts'
+import type { Settings } from '../settings/settings.ts'
+
+export interface BuiltDirectory {
+  /** Its real path. */
+  readonly path: string
+  /** Nothing is read or written through a symbolic link. */
+  readonly place: ServedPlace
+  /** The regular files that can be requested, relative to the directory, with slashes; sorted. */
+  readonly files: ReadonlySet<string>
+}
+
+/**
+ * @param given absolute, or relative to the working directory
+ * @throws TypeError for anything but a path
+ * @throws AssetError with the code `directory-unusable` when it is missing, a file, a project, or empty
+ */
+export async function openDirectory(given: string): Promise<BuiltDirectory> {
+  if (!isText(given)) throw optionError('directory', 'the path of a directory', given)
+  const path = await realpathOf(resolve(given))
+  const stats = path === undefined ? undefined : await statOf(path)
+  if (path === undefined || !stats) throw unusable(`${given} does not exist: build it first`)
+  if (!stats.isDirectory())
+    throw unusable(`${given} is not a directory: name the one that is served`)
+  if (await statOf(join(path, 'package.json'))) {
+    throw unusable(
+      `${given} contains a package.json, so it is not served: name the directory that a build wrote, such as dist`
+    )
+  }
+  const files = new Set(await requestableFiles(path))
+  if (files.size === 0) throw unusable(`${given} contains no file to serve: build it first`)
+  return { path, place: { root: path, dir: path, symlinks: 'deny' }, files }
+}
+
+function unusable(message: string): AssetError {
+  return new AssetError('directory-unusable', message)
+}
+
+/** The regular files that can be requested, relative to the directory; sorted. */
+export async function requestableFiles(top: string): Promise<readonly string[]> {
+  const files: string[] = []
+  const folders = ['']
+  for (const folder of folders) {
+    for (const entry of await readdir(join(top, folder), { withFileTypes: true })) {
+      const path = folder + entry.name
+      if (!Array.isArray(canonicalSegments(`/${encodePath(path)}`))) continue
+      if (entry.isDirectory()) folders.push(`${path}/`)
+      if (entry.isFile()) files.push(path)
+    }
+  }
+  return files.toSorted()
+}
+
+/** A fingerprinted file, or a delta. */
+export interface PublishedFile {
+  /** The decoded URL path. */
+  readonly path: string
+  /** Absolute. */
+  readonly file: string
+  /** The path without the fingerprint; that of the file beside a delta. */
+  readonly base: string
+  /** The digest in its name: that of its bytes, or for a delta that of the bytes that it starts from. */
+  readonly digest: string
+}
+
+export interface Published {
+  /** By their path without the fingerprint. */
+  readonly versions: ReadonlyMap<string, readonly PublishedFile[]>
+  /** By the path of the file that they lead to. */
+  readonly deltas: ReadonlyMap<string, readonly PublishedFile[]>
+}
+
+/** No link is followed. */
+export async function listPublished(settings: Settings): Promise<Published> {
+  const entries = await entriesBelow(publicFile(settings, settings.prefix))
+  const files = entries.filter(entry => entry.isFile())
+  const named = (split: typeof splitDelta) =>
+    files.flatMap(({ parentPath, name }) => {
+      const file = join(parentPath, name)
+      const path = `/${relative(settings.publicDir, file).split(sep).join('/')}`
+      const parts = split(path)
+      return parts ? [{ path, file, base: parts.name, digest: parts.digest }] : []
+    })
+  return {
+    versions: groupBy(named(splitFingerprint), ({ base }) => base),
+    deltas: groupBy(named(splitDelta), ({ base }) => base)
+  }
+}
+
+export function sum(numbers: Iterable<number>): number {
+  let total = 0
+  for (const number of numbers) total += number
+  return total
+}
+
+/** `Map.groupBy`, which Node 20 lacks. An item whose key is undefined is left out. */
+export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string | undefined) {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key === undefined) continue
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}
