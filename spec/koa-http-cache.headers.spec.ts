@@ -321,9 +321,6 @@ const frozen = Object.freeze(Object.assign(new Error('frozen'), { status: 503 })
 const FAILURES: Readonly<Record<string, Route>> = {
   'that the route responds': ctx => void (ctx.status = 500),
   'that is thrown': ctx => ctx.throw(503, 'busy', { expose: false }),
-  'that is thrown without a status': () => {
-    throw new Error('database')
-  },
   'that is thrown without being an error': () => {
     // oxlint-disable-next-line typescript/only-throw-error -- people do
     throw 'database'
@@ -431,29 +428,25 @@ test('GRP-02 the response to a change invalidates groups, that to a safe method 
   }
 })
 
-for (const place of ['nowhere', 'in front']) {
-  test(`GRP-05 a request that failed invalidates nothing, rendered ${place}`, async t => {
+test('GRP-05 a request that failed invalidates nothing, wherever it is rendered', async t => {
+  const fail: Record<string, Route> = {
+    '/500': () => {
+      throw new Error('database')
+    },
+    // Koa keeps these fields of an error.
+    '/422': ctx => ctx.throw(422, { headers: { 'x-kept': 'yes' } }),
+    '/409': ctx => void (ctx.status = 409),
+    '/412': ctx => ctx.fresh('x')
+  }
+  for (const isRendered of [false, true]) {
     const app = new Koa()
-    if (place === 'in front') {
-      app.use(async (ctx, next) => {
-        try {
-          await next()
-        } catch (error) {
-          ctx.status = (error as { status?: number }).status ?? 500
-          ctx.body = 'sorry'
-        }
+    app.use((ctx, next) =>
+      next().catch((error: { status?: number }) => {
+        if (!isRendered) throw error
+        ctx.status = error.status ?? 500
+        ctx.body = 'sorry'
       })
-    }
-    const fail: Record<string, Route> = {
-      '/500': () => {
-        throw new Error('database')
-      },
-      // Koa keeps these fields of an error.
-      '/422': ctx => ctx.throw(422, { headers: { 'x-kept': 'yes' } }),
-      '/409': ctx => void (ctx.status = 409),
-      '/503': ctx => void (ctx.status = 503),
-      '/412': ctx => ctx.fresh('x')
-    }
+    )
     app.use(koaHttpCache())
     app.use(async ctx => {
       ctx.invalidateCacheGroups('books')
@@ -467,5 +460,5 @@ for (const place of ['nowhere', 'in front']) {
       t.is(headers['cache-group-invalidation'], undefined, path)
     }
     t.is((await site.ask('POST')).headers['cache-group-invalidation'], '"books"')
-  })
-}
+  }
+})

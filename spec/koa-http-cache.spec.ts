@@ -167,44 +167,38 @@ for (const [claim, state, requests] of [
 
 test('PRE-04a the response to a PUT that proceeds has no validator of the previous state', async t => {
   const site = await openRoute(t, async ctx => {
-    await ctx.fresh({ etag: 'x', lastModified: DATE }, { halt: ctx.path !== '/decides' })
+    await ctx.fresh({ etag: 'x', lastModified: DATE })
     ctx.body = 'stored'
     if (ctx.path === '/own') ctx.etag = 'new'
   })
   for (const method of ['PUT', 'PATCH', 'POST', 'DELETE', 'OPTIONS']) {
-    for (const headers of [{}, { 'if-match': '"x"' }, { 'if-unmodified-since': HTTP_DATE }]) {
-      const answer = await site.ask(method, headers)
-      t.is(answer.status, 200)
-      t.is(answer.headers.etag, undefined, method)
-      t.is(answer.headers['last-modified'], undefined, method)
+    for (const condition of [{ 'if-match': '"x"' }, { 'if-unmodified-since': HTTP_DATE }]) {
+      const { status, headers } = await site.ask(method, condition)
+      t.deepEqual([status, headers.etag, headers['last-modified']], [200, undefined, undefined])
     }
   }
   t.is((await site.ask('PUT', { 'if-match': '"x"' }, '/own')).headers.etag, '"new"')
-  t.is((await site.ask('PUT', EXPECTS_Y, '/decides')).headers.etag, undefined)
   const refused = await site.ask('PUT', EXPECTS_Y)
   t.deepEqual([refused.status, refused.body], [412, 'Precondition Failed'])
   t.deepEqual([refused.headers.etag, refused.headers['last-modified']], ['"x"', HTTP_DATE])
 })
 
 test('FRS-07 a 412 is not stored by any cache, whatever was written for the 200', async t => {
-  const targeted = ['CDN-Cache-Control', 'Surrogate-Control', 'Layer-Control']
+  const targeted = ['CDN-Cache-Control', 'Surrogate-Control']
   const site = await openRoute(t, async ctx => {
     ctx.expires(900, 'public')
     for (const target of targeted) ctx.cacheControl({ target, maxAge: 60 })
-    ctx.set('X-DNS-Prefetch-Control', 'off')
-    ctx.type = 'json'
-    if (ctx.path === '/by-hand') ctx.set('Surrogate-Control', 'max-age=5')
+    ctx.set({ 'Layer-Cache-Control': 'max-age=5', 'X-DNS-Prefetch-Control': 'off' })
     await ctx.fresh('x')
     ctx.body = 'page'
   })
-  for (const path of ['/', '/by-hand']) {
-    const { status, headers, body } = await site.get(EXPECTS_Y, path)
-    t.deepEqual([status, body], [412, 'Precondition Failed'])
-    t.is(headers['cache-control'], 'no-store')
-    t.is(headers['content-type'], 'text/plain; charset=utf-8')
-    for (const name of ['expires', ...targeted]) t.is(headers[name.toLowerCase()], undefined, name)
-    t.is(headers['x-dns-prefetch-control'], 'off')
+  const { status, headers, body } = await site.get(EXPECTS_Y)
+  t.deepEqual([status, body], [412, 'Precondition Failed'])
+  t.is(headers['cache-control'], 'no-store')
+  for (const name of ['Expires', 'Layer-Cache-Control', ...targeted]) {
+    t.is(headers[name.toLowerCase()], undefined, name)
   }
+  t.is(headers['x-dns-prefetch-control'], 'off')
   t.is((await site.get()).headers['surrogate-control'], 'max-age=60')
 })
 
@@ -226,39 +220,26 @@ test('HLT-02 finally runs, and an error of it is reported', async t => {
   )
 })
 
-for (const [what, caught] of [
-  [
-    'HLT-03 a middleware that catches the halt and responds 500 does not lose it',
-    (error: unknown, ctx: Koa.Context) => {
+test('HLT-03 a middleware that catches the halt, responds 500 or wraps it does not lose it', async t => {
+  const app = new Koa()
+  app.use(koaHttpCache())
+  app.use((ctx, next) =>
+    next().catch((error: unknown) => {
+      t.true(error instanceof Halt)
+      if (ctx.path === '/wraps') throw new Error('wrapped', { cause: error })
       ctx.status = 500
       ctx.body = { error: String(error) }
-    }
-  ],
-  [
-    'HLT-03 a halt that was wrapped in another error is still a halt',
-    (error: unknown) => {
-      throw new Error('wrapped', { cause: error })
-    }
-  ]
-] as const) {
-  test(what, async t => {
-    const app = new Koa()
-    app.use(koaHttpCache())
-    app.use(async (ctx, next) => {
-      await next().catch((error: unknown) => {
-        t.true(error instanceof Halt)
-        caught(error, ctx)
-      })
     })
-    app.use(pageOf())
-    const site = await open(t, app)
-    const { status, headers, body } = await site.get(HAS_X)
+  )
+  app.use(pageOf())
+  const site = await open(t, app)
+  for (const path of ['/wraps', '/responds']) {
+    const { status, headers, body } = await site.get(HAS_X, path)
     t.deepEqual([status, body], [304, ''])
-    t.is(headers['content-type'], undefined)
-    t.is(headers['content-length'], undefined)
-    t.deepEqual(site.errors, [])
-  })
-}
+    t.deepEqual([headers['content-type'], headers['content-length']], [undefined, undefined])
+  }
+  t.deepEqual(site.errors, [])
+})
 
 test('each request has a Halt of its own, which middleware may modify', async t => {
   const app = new Koa()
