@@ -53,11 +53,9 @@ export function isPromise(given: unknown): given is PromiseLike<FreshValidators>
   return typeof given === 'object' && given !== null && 'then' in given
 }
 
-const OPTIONS = { halt: flag }
-
 /** @throws TypeError for a wrong option */
 export function readHalt(options: FreshOptions): boolean {
-  check(options, OPTIONS)
+  check(options, { halt: flag })
   return options.halt ?? true
 }
 
@@ -126,10 +124,8 @@ export function halted(status: 304 | 412): Promise<never> {
   const promise = BEFORE.then((): never => {
     throw new Halt(status)
   })
-  promise.catch(ignore)
+  promise.catch(() => undefined)
   return promise
 }
 
 const BEFORE = Promise.resolve()
-
-function ignore(): void {}

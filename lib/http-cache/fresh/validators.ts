@@ -77,24 +77,21 @@ function asState(given: Exclude<FreshValidators, null>): ResourceState {
 }
 
 function tagOf(identity: unknown, weak: boolean | undefined): string {
-  if (typeof identity === 'string') return formatEtag(identity, weak)
-  if (typeof identity === 'bigint' || Number.isFinite(identity)) {
-    return formatEtag(String(identity), weak)
-  }
+  const isNumber = typeof identity === 'bigint' || Number.isFinite(identity)
+  if (isNumber || typeof identity === 'string') return formatEtag(String(identity), weak)
   if (typeof identity === 'object') return formatEtag(digestOfValue(identity), weak)
   throw optionError('etag', 'a string, a number, an array or an object', identity)
 }
 
 /** In milliseconds, truncated to whole seconds. */
 function truncatedTime(given: unknown): number {
-  const time = timeOf(given)
+  const time = Math.floor(timeOf(given) / 1000) * 1000
   if (Number.isNaN(time)) {
     throw optionError('lastModified', 'a valid Date, milliseconds or an ISO 8601 string', given)
   }
-  const milliseconds = Math.floor(time / 1000) * 1000
   // Throws for a year that the field cannot contain.
-  formatHttpDate(milliseconds)
-  return milliseconds
+  formatHttpDate(time)
+  return time
 }
 
 function timeOf(given: unknown): number {
@@ -115,19 +112,13 @@ function withVersion(tag: string, version: string | undefined): string {
 }
 
 /** The conditions and the validators that they are compared with, all without a version. */
-export function withoutVersion(
-  headers: ConditionalHeaders,
-  validators: Validators
-): readonly [ConditionalHeaders, Validators] {
-  const [ifMatch, ifNoneMatch, etag] = [
-    headers['if-match'],
-    headers['if-none-match'],
-    validators.etag
-  ].map(tags => tags?.replace(VERSION, ''))
+export function withoutVersion(headers: ConditionalHeaders, validators: Validators) {
+  const bare = (tags: string | undefined) => tags?.replace(VERSION, '')
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers
   return [
-    { ...headers, 'if-match': ifMatch, 'if-none-match': ifNoneMatch },
-    { ...validators, etag }
-  ]
+    { ...headers, 'if-match': bare(match), 'if-none-match': bare(noneMatch) },
+    { ...validators, etag: bare(validators.etag) }
+  ] as const
 }
 
 /**
