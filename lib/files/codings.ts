@@ -100,23 +100,16 @@ export interface Original {
   readonly digest: string
 }
 
-/** What a copy is written from: the file itself where it already holds the bytes. */
-export interface CompressedCopy {
-  readonly content: Content
-  /** In bytes. */
-  readonly size: number
-}
-
 /**
- * The copy that belongs beside a file; undefined for none. One that holds the bytes is not made again:
- * decompressing is a hundred times as fast as compressing.
+ * What the copy beside a file is written from, and its size in bytes; undefined for none. One that holds the bytes
+ * is not made again: decompressing is a hundred times as fast as compressing.
  */
 export async function copyFor(
   file: string,
   original: Original,
   coding: Coding,
   read: () => Promise<Uint8Array>
-): Promise<CompressedCopy | undefined> {
+): Promise<{ content: Content; size: number } | undefined> {
   if (!coding.compress || original.size < MIN_BYTES || !isCompressibleType(file)) return undefined
   const path = file + coding.extension
   // A link may lead to something other than a copy.

@@ -22,10 +22,7 @@ export interface ServedPlace {
   readonly isExpected?: boolean
 }
 
-/**
- * The real paths of each directory and of its root, as they were first seen: a link that later takes their
- * place leads out of it.
- */
+/** The real paths of each directory and of its root, as first seen: a link in their place leads out of it. */
 const seen = new WeakMap<ServedPlace, { readonly real: string; readonly root: string }>()
 
 /**

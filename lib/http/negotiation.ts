@@ -2,18 +2,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isOwnPage } from './requests.ts'
 
-/** One coding, such as `identity` or `br`, in which a resource is available, and its size in bytes. */
-interface Offer {
-  readonly coding: string
-  readonly size: number
-}
-
 /**
  * The offer with the highest weight; among equals the smallest. Identity without the header, although any coding
  * is then acceptable, and when no offer is acceptable.
  * @param offers including identity
  */
-export function chooseCoding<T extends Offer>(
+export function chooseCoding<T extends { readonly coding: string; readonly size: number }>(
   acceptEncoding: string | undefined,
   offers: readonly T[]
 ): T | undefined {

@@ -3,10 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { parseHttpDate, etagMatches, type Validators } from './validators.ts'
 
 /** The status 304 or 412 that the request gets instead of being performed, if any, and the reason in words. */
-export interface Judgement {
-  readonly status: 304 | 412 | undefined
-  readonly reason: string
-}
+export type Judgement = ReturnType<typeof judge>
 
 /** The request fields that make a request conditional, If-Range excepted. */
 export type ConditionalHeaders = Pick<
@@ -14,14 +11,11 @@ export type ConditionalHeaders = Pick<
   'if-match' | 'if-unmodified-since' | 'if-none-match' | 'if-modified-since'
 >
 
-export interface PreconditionOptions {
-  /**
-   * The If-Modified-Since that gets a 304: `exact`, a date equal to the last modification; `before`, also a
-   * later one that is not in the future. Default: `exact`.
-   */
-  readonly ifModifiedSince?: 'exact' | 'before' | undefined
+interface PreconditionOptions {
+  /** As the option of koaHttpCache. */
+  readonly ifModifiedSince?: 'exact' | 'before'
   /** The server's clock in milliseconds. Default: `Date.now()`. */
-  readonly now?: number | undefined
+  readonly now?: number
 }
 
 /** Whether the response describes the current representation: to GET, HEAD, and QUERY (RFC 10008). */
@@ -63,8 +57,7 @@ export function evaluatePreconditions(
     return judge(412, 'modified since If-Unmodified-Since')
   }
 
-  // Steps 3 and 4: If-Modified-Since applies only without If-None-Match, and to GET and HEAD. A conditional
-  // QUERY is evaluated like GET (RFC 10008).
+  // Steps 3 and 4: If-Modified-Since applies only without If-None-Match, and to GET, HEAD and QUERY (RFC 10008).
   if (noneMatch !== undefined) {
     return etagMatches(noneMatch, validators, 'weak')
       ? judge(isRetrieval(method) ? 304 : 412, 'If-None-Match names the ETag')
@@ -80,7 +73,7 @@ export function evaluatePreconditions(
   return judge(undefined, 'not modified since If-Unmodified-Since')
 }
 
-function judge(status: Judgement['status'], reason: string): Judgement {
+function judge(status: 304 | 412 | undefined, reason: string) {
   return { status, reason }
 }
 

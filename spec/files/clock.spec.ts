@@ -74,34 +74,27 @@ test.serial('with the clock set back every request is answered, with the newest 
     'apps/web/assets/x/app.css': 'one',
     'apps/web/assets/x/sheet.css.scss': '@use "part"; a { one: 1 }',
     'apps/web/assets/x/_part.scss': 'b { one: 1 }',
-    'apps/web/assets/x/film.bin': Buffer.alloc(1_500_000, 'one'),
     'public/robots.txt': 'one'
   })
-  const part = join(root, 'apps/web/assets/x/_part.scss')
   const { port, errors } = await makeFront(t, { root, env: 'test' })
-  const paths = ['/assets/app.css', '/assets/sheet.css', '/assets/film.bin', '/robots.txt']
   const see = async (what: string) => {
-    for (const path of paths) {
-      const answer = await ask(port, 'GET', path)
-      t.is(answer.status, 200)
-      t.true(answer.text.includes(what), `${path} ${answer.text.slice(0, 100)}`)
-      const { etag = '' } = answer.headers
-      t.is((await ask(port, 'GET', path, { 'If-None-Match': etag })).status, 304)
+    for (const path of ['/assets/app.css', '/assets/sheet.css', '/robots.txt']) {
+      const { status, text, headers } = await ask(port, 'GET', path)
+      t.is(status, 200)
+      t.true(text.includes(what), `${path} ${text}`)
+      const match = { 'If-None-Match': headers.etag ?? '' }
+      t.is((await ask(port, 'GET', path, match)).status, 304)
     }
   }
   await see('one')
   await see('one')
-  writeFiles(root, { 'apps/web/assets/x/another.css': 'another' })
-  await see('one')
   writeFiles(root, {
     'apps/web/assets/x/app.css': 'two',
     'apps/web/assets/x/_part.scss': 'b { two: 2 }',
-    'apps/web/assets/x/film.bin': Buffer.alloc(1_500_000, 'two'),
     'public/robots.txt': 'two'
   })
   await see('two')
-  utimesSync(part, 4e9, 4e9)
-  await see('two')
+  utimesSync(join(root, 'apps/web/assets/x/_part.scss'), 4e9, 4e9)
   await see('two')
   t.deepEqual(errors, [])
 })

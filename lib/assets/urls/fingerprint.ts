@@ -36,8 +36,8 @@ export interface WithoutHash {
 
 /** `/assets/app-<digest>.css`; undefined for a path without a fingerprint. */
 export function withoutFingerprint(path: string): WithoutHash | undefined {
-  const [, before, , after] = FINGERPRINTED.exec(path) ?? []
-  return before === undefined || after === undefined ? undefined : { before: `${before}-`, after }
+  const [, before, digest, after = ''] = FINGERPRINTED.exec(path) ?? []
+  return digest === undefined ? undefined : { before: `${before}-`, after }
 }
 
 // What bundlers write, the most certain first: eight characters of base64url, which may contain the separator
@@ -51,9 +51,8 @@ const BUNDLERS = [
 
 /** `/build/main.3f9a1c2b.chunk.js`; undefined for a path whose name has nothing beside a hash, or no hash. */
 export function withoutHash(path: string): WithoutHash | undefined {
-  const pattern = BUNDLERS.find(each => each.test(path))
-  const [, before, after] = pattern?.exec(path) ?? []
-  return before === undefined || after === undefined ? undefined : { before, after }
+  const [, before, after = ''] = BUNDLERS.map(each => each.exec(path)).find(found => found) ?? []
+  return before === undefined ? undefined : { before, after }
 }
 
 const TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/manifest+json'])
