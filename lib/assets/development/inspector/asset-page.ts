@@ -9,18 +9,8 @@ import type { ServedFiles } from '../../serving/files/served-files.ts'
 import { locate, wantedAt } from '../../serving/request-path.ts'
 import { assetPath } from '../../settings/app-settings.ts'
 import { reasonForHeader } from './header-reasons.ts'
-import {
-  assetLink,
-  bytes,
-  html,
-  layout,
-  list,
-  sizeList,
-  table,
-  type Html,
-  type Value
-} from './html.ts'
-import { imageUrl, stateBadge } from './list-page.ts'
+import { bytes, facts, html, layout, table, type Html, type Value } from './html.ts'
+import { imageUrl } from './list-page.ts'
 import { MAX_BYTES, recordOf, type AssetRecord, type Survey } from './survey.ts'
 
 export type AssetReport = Awaited<ReturnType<typeof reportOn>>
@@ -41,7 +31,6 @@ export async function reportOn(survey: Survey, asked: string) {
   // It compiles nothing.
   const explained = await explainBy(pipeline, asset?.url ?? asked)
   const { representations, ...explanation } = explained
-  const publication = place && pipeline.publishedSince(place, 0)
   return {
     asked,
     /** Undefined for a path that is not that of an asset. */
@@ -54,8 +43,6 @@ export async function reportOn(survey: Survey, asked: string) {
       })
       return { ...rest, headers: reasoned }
     }),
-    /** How long its last publication in this process took. */
-    took: publication && { publish: publication.duration, compile: publication.compileDuration },
     /** Undefined for what is not text. */
     texts: {
       source: place && (await textAt(filesOf(place), `/${place.source.path}`, asset?.source)),
@@ -100,92 +87,45 @@ function shownText(content: Buffer, file?: string): ShownText | undefined {
   return { file, text: text.replace(LONG_LINE, '$1…'), omitted }
 }
 
-export function assetPage(report: AssetReport): string {
-  const { asset, asked, explanation } = report
+export function assetPage({ asset, asked, explanation, representations, texts }: AssetReport) {
+  const { path, steps, outcome } = explanation
   return layout(
     asset?.path ?? asked,
     `asset?path=${encodeURIComponent(asked)}&json`,
-    html`${asset && facts(report, asset)} ${asset?.failure && failure(asset.failure)}
+    html`${asset && summary(asset)}
       <h2>How it is resolved</h2>
-      <ol class="steps">
-        ${explanation.steps.map(
-          ({ subject, finding, details }) =>
-            html`<li><strong>${subject}</strong> ${finding}${list(details)}</li> `
-        )}
-      </ol>
-      <p class="outcome"><strong>GET ${explanation.path}</strong> ${explanation.outcome}</p>
-      ${representations(report)} ${texts(report)} `
+      ${table(path, steps)}
+      <p class="outcome"><strong>GET ${path}</strong> ${outcome}</p>
+      ${representations.map(({ coding, size, headers }) => table(`${coding}, ${bytes(size)}`, headers))}
+      <div class="texts">${sections(texts)}</div>`
   )
 }
 
-function facts({ took }: AssetReport, asset: AssetRecord): Html {
-  const { path, url, target, digest, problems, failure } = asset
-  const inCode = (text: string) => html`<code>${text}</code>`
-  const codes = (texts: readonly string[]) => list(texts.map(inCode))
-  const compiling = took?.compile !== undefined && `, ${took.compile.toFixed(1)} ms of it compiling`
-  const all: Record<string, Value> = {
-    State: stateBadge(asset.state),
-    App: asset.app,
-    Source: inCode(asset.source),
-    'Also made of': codes(asset.dependencies),
-    Target: target !== undefined && inCode(target),
-    'Pages ask for': html`<a href="${url}">${url}</a>`,
-    Digest: digest !== undefined && inCode(digest),
-    Size: target !== undefined && sizeList(asset.sizes),
-    'Published in': took && `${took.publish.toFixed(1)} ms${compiling || ''}`,
-    'Also found as': codes(asset.tails),
-    'Ambiguous, so not found as': codes(asset.ambiguous),
-    Hides: codes(asset.shadowed),
-    'Refers to': list(asset.refersTo.map(assetLink)),
-    'Referred to by': list(asset.referredBy.map(assetLink))
-  }
+function summary(asset: AssetRecord): Html {
+  const { path, name: _, isImage, failure, problems, ...rest } = asset
   const others = problems.filter(problem => !failure || !problem.includes(failure.reason))
-  const rows = Object.entries(all).filter(([, value]) => value)
-  return html`${asset.isImage && html`<p class="picture"><img src="${imageUrl(path)}" alt="the image itself" /></p>`}
-    ${others.map(problem => html`<p class="problem">${problem}</p>`)}
-    <dl class="facts">
-      ${rows.map(
-        ([name, value]) =>
-          html`<dt>${name}</dt>
-            <dd>${value}</dd> `
-      )}
-    </dl>`
+  return html`${isImage && html`<p class="picture"><img src="${imageUrl(path)}" alt="the image itself" /></p>`}
+  ${others.map(problem => html`<p class="problem">${problem}</p>`)} ${failure && failed(failure)}
+  ${facts(rest)}`
 }
 
-function failure({ title, location, reason, excerpt }: ErrorReport): Html {
+function failed({ title, location, reason, excerpt }: ErrorReport): Html {
   return html`<section class="failure" aria-label="Error">
     <h2>${title}</h2>
-    <p><code>${location}</code></p>
-    <p>${reason}</p>
+    ${facts({ location, reason })}
     ${excerpt !== '' && html`<pre tabindex="0" role="region" aria-label="The place of the error">${excerpt}</pre>`}
   </section>`
 }
 
-function representations({ representations }: AssetReport): Html | false {
-  const tables = representations.map(({ coding, size, headers }) => {
-    const rows = headers.map(({ name, value, reason }) => {
-      return { Field: name, Value: html`<code>${value}</code>`, Why: reason }
-    })
-    return table(`${coding}, ${bytes(size)}`, rows)
-  })
-  return (
-    tables.length > 0 &&
-    html`<h2>Representations</h2>
-      ${tables}`
-  )
-}
-
-function texts({ texts: { source, compiled, published } }: AssetReport): Html | false {
-  const isCopy = source !== undefined && !compiled && source.text === published?.text
-  const shown = isCopy
-    ? { 'Source, published unchanged': source }
-    : { Source: source, Compiled: compiled, Published: published }
-  const found = Object.entries(shown).map(([label, text]) => text && section(label, text))
-  return (
-    found.some(Boolean) &&
-    html`<h2>Texts</h2>
-      <div class="texts">${found}</div>`
-  )
+function sections({ source, compiled, published }: AssetReport['texts']): Value {
+  if (source && !compiled && source.text === published?.text) {
+    return section('Source, published unchanged', source)
+  }
+  return [
+    source && section('Source', source),
+    compiled && section('Compiled', compiled),
+    published && section('Published', published)
+  ]
 }
 
 /** Numbered lines; the numbers are not part of the text. */

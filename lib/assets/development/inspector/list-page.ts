@@ -1,7 +1,7 @@
 // The list of assets, a page at a time.
 import type { Place } from '../../building/places.ts'
-import { assetLink, html, layout, list, sizeList, table, type Html, type Value } from './html.ts'
-import { recordOf, soon, type AssetRecord, type State, type Survey } from './survey.ts'
+import { assetLink, html, layout, list, table, type Html } from './html.ts'
+import { recordOf, soon, type AssetRecord, type Survey } from './survey.ts'
 
 const ROWS = 100
 
@@ -52,12 +52,7 @@ function matches({ path, source: { file } }: Place, text: string, root: string):
   return `${path}\n${shown}`.toLowerCase().includes(text)
 }
 
-const STATES: Readonly<Record<State, string>> = {
-  broken: 'it cannot be published',
-  outdated: 'its source has changed since; the next request publishes it',
-  unpublished: 'it has no target yet; the first request publishes it',
-  published: 'the target is current'
-}
+const STATES = ['problems', 'broken', 'outdated', 'unpublished', 'published']
 
 export function listPage(shown: PageOfAssets): string {
   const { root, env, total, surveyed, found, question, assets } = shown
@@ -73,9 +68,7 @@ export function listPage(shown: PageOfAssets): string {
 }
 
 function filters({ question, counts }: PageOfAssets): Html {
-  const shown = ['problems', ...Object.keys(STATES)].filter(
-    name => name in counts || name === question.state
-  )
+  const shown = STATES.filter(name => name in counts || name === question.state)
   const link = (state: string, text: string) =>
     html`<li>
       <a
@@ -102,22 +95,22 @@ function filters({ question, counts }: PageOfAssets): Html {
     </div>`
 }
 
-function cells(asset: AssetRecord): Record<string, Value> {
-  const { path, source, problems, shadowed, ambiguous, digest } = asset
+function cells(asset: AssetRecord) {
+  const { path, source, problems, shadowed, ambiguous, digest, sizes } = asset
   const notes = [
-    shadowed.length > 0 && `hides ${shadowed.join(', ')}`,
-    ambiguous.length > 0 && `not found as ${ambiguous.join(', ')}, which is ambiguous`
+    source,
+    ...(shadowed.length > 0 ? [`hides ${shadowed.join(', ')}`] : []),
+    ...(ambiguous.length > 0 ? [`not found as ${ambiguous.join(', ')}, which is ambiguous`] : [])
   ]
+  const references = [detailsOf('to', asset.refersTo), detailsOf('from', asset.referredBy)]
   return {
-    Asset: html`${asset.isImage && html`<img src="${imageUrl(path)}" alt="" loading="lazy" width="40" height="40" />`}
-      ${assetLink(path)}
-      <span class="note">${source}</span>
-      ${problems.map(problem => html`<span class="problem">${problem}</span>`)}
-      ${notes.map(note => note && html`<span class="note">${note}</span>`)}`,
-    State: stateBadge(asset.state),
-    Size: sizeList(asset.sizes),
-    References: [references('to', asset.refersTo), references('from', asset.referredBy)],
-    Digest: digest !== undefined && html`<code title="${digest}">${digest.slice(0, 8)}</code>`
+    asset: html`${asset.isImage && html`<img src="${imageUrl(path)}" alt="" loading="lazy" width="40" height="40" />`}
+    ${assetLink(path)} ${notes.map(note => html`<span class="note">${note}</span>`)}
+    ${problems.map(problem => html`<span class="problem">${problem}</span>`)}`,
+    state: asset.state ?? html`<span class="state pending">not looked at yet</span>`,
+    sizes,
+    references: html`${references}`,
+    digest: digest === undefined ? '' : html`<code title="${digest}">${digest.slice(0, 8)}</code>`
   }
 }
 
@@ -126,12 +119,7 @@ export function imageUrl(path: string): string {
   return `image?path=${encodeURIComponent(path)}`
 }
 
-export function stateBadge(state: State | undefined): Html {
-  if (state === undefined) return html`<span class="state pending">not looked at yet</span>`
-  return html`<span class="state ${state}" title="${STATES[state]}">${state}</span>`
-}
-
-function references(direction: 'to' | 'from', paths: readonly string[]): Html | false {
+function detailsOf(direction: 'to' | 'from', paths: readonly string[]): Html | false {
   const links = list(paths.map(assetLink))
   return (
     links &&

@@ -2,8 +2,8 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { sep } from 'node:path'
 import type { DiagnosticMessages } from '../../../diagnostics.ts'
-import type { ListedMount, MountedFile } from '../../inspecting/list-mounts.ts'
-import { assetLink, bytes, html, layout, list, sizeList, table, type Html } from './html.ts'
+import type { ListedMount } from '../../inspecting/list-mounts.ts'
+import { facts, html, layout, table, type Html } from './html.ts'
 
 export function mountsPage({ mounts }: { readonly mounts: readonly ListedMount[] }): string {
   const intro = html`<p class="note">Directories that something else fills.</p>`
@@ -11,20 +11,14 @@ export function mountsPage({ mounts }: { readonly mounts: readonly ListedMount[]
   return layout('Mounts', 'mounts?json', [intro, none, mounts.map(section)])
 }
 
-function section({ mount, directory, manifest, problem, files }: ListedMount): Html {
-  const isMissing = ({ sizes }: MountedFile) => sizes['identity'] === undefined
-  const missing = files.filter(isMissing)
-  const rows = [...missing, ...files.filter(file => !isMissing(file))].map(file => ({
-    File: html`${assetLink(file.path)} <span class="note">${file.source}</span>`,
-    Size: isMissing(file) ? html`<span class="state broken">missing</span>` : sizeList(file.sizes),
-    'In the tags of': list(file.entries),
-    'Also used by': list(file.usedBy)
-  }))
+function section({ mount, files, ...about }: ListedMount): Html {
+  const rows = files.map(file => ({ ...file, state: 'identity' in file.sizes ? '' : 'missing' }))
+  const missing = rows.filter(({ state }) => state)
   const lost = missing.length > 0 && `${missing.length} of ${files.length} files are missing`
+  const all = [...missing, ...rows.filter(({ state }) => !state)]
   return html`<h2>${mount}</h2>
-    <p class="note">${directory}${manifest !== undefined && ` · ${manifest}`}</p>
-    ${[problem, lost].map(text => text && html`<p class="problem">${text}</p>`)}
-    ${table(`Files of ${mount}, those that are missing first`, rows)}`
+    ${facts(about)} ${lost && html`<p class="problem">${lost}</p>`}
+    ${table(`Files of ${mount}, those that are missing first`, all)}`
 }
 
 type Message = DiagnosticMessages['served']
@@ -48,7 +42,8 @@ export function logRequests(own: string, root: string): readonly LoggedRequest[]
     const message = Object.assign({ status: 404, reason: 'nothing responded' }, given as Message)
     if (message.path.startsWith(own)) return
     const reason = message.reason.replaceAll(`${root}${sep}`, '')
-    requests.unshift({ ...message, at: new Date().toISOString(), reason })
+    const { method, path, status, bytes, coding } = message
+    requests.unshift({ method, path, status, reason, bytes, coding, at: new Date().toISOString() })
     requests.splice(MAX_REQUESTS)
   }
   for (const name of ['served', 'missed', 'halted']) subscribe(`koa-fresh-assets:${name}`, log)
@@ -56,13 +51,6 @@ export function logRequests(own: string, root: string): readonly LoggedRequest[]
 }
 
 export function requestsPage(requests: readonly LoggedRequest[]): string {
-  const rows = requests.map(({ at, method, path, status, reason, bytes: size, coding = '' }) => ({
-    Request: html`${method} ${assetLink(path)}`,
-    Status: html`<span class="state s${Math.floor(status / 100)}">${status}</span>`,
-    Content: size !== undefined && `${bytes(size)} ${coding === 'identity' ? '' : coding}`,
-    Reason: reason,
-    'Time (UTC)': html`<time datetime="${at}">${at.slice(11, 19)}</time>`
-  }))
   const none = html`<p role="status">None yet: open a page of the site, then reload this one.</p>`
   return layout(
     'Requests',
@@ -71,6 +59,6 @@ export function requestsPage(requests: readonly LoggedRequest[]): string {
         The last 100 for files, misses under the prefix, and routes that ctx.fresh halted, since the
         inspector or the live channel was first used.
       </p>
-      ${table('The latest first', rows) || none}`
+      ${table('The latest first', requests) || none}`
   )
 }

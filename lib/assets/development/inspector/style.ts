@@ -38,27 +38,26 @@ input { flex: 1; min-width: 8rem }
 button { border-color: var(--accent); color: var(--accent); cursor: pointer }
 table { width: 100%; margin-bottom: 1.25rem; border-collapse: collapse }
 caption { padding: .4rem 0; text-align: left; font-weight: 600 }
-table, .facts, .code { border: 1px solid var(--line); background: var(--surface) }
+table, dl, .code { border: 1px solid var(--line); background: var(--surface) }
 th, td { padding: .55rem .85rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line) }
-th, dt, td + td + td { color: var(--muted) }
+th, dt { color: var(--muted) }
 td > span, .size { display: block }
 img { margin-right: .75rem; object-fit: contain; vertical-align: middle; background: repeating-conic-gradient(var(--line) 0 25%, var(--surface) 0 50%) 0 0 / 12px 12px }
 .picture img { max-width: min(100%, 24rem); max-height: 16rem }
-.size, time, .state { white-space: nowrap }
+.size, .state { white-space: nowrap }
 td > .state, .state { display: inline-block; padding: 0 .55rem; border: 1px solid; border-radius: 99px; font-size: .82rem }
 .published, .s2 { color: var(--accent) }
 .outdated, .s4 { color: var(--warn) }
 .unpublished, .pending { color: var(--muted) }
 .s3 { color: var(--kept) }
-.broken, .s5 { color: var(--bad); font-weight: 600 }
+.broken, .missing, .s5 { color: var(--bad); font-weight: 600 }
 summary { cursor: pointer }
 dd ul, td ul { margin: 0; padding: 0; list-style: none }
-.facts { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .4rem 1.5rem; padding: 1rem }
 dd { margin: 0 }
 .failure, .outcome, p.problem { padding: .6rem .85rem; border-left: 4px solid var(--accent); background: var(--surface) }
 .failure, p.problem { border-color: var(--bad) }
 pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; overflow-wrap: normal; background: var(--page); tab-size: 2 }
-.steps ul { padding-left: 1.2rem; color: var(--muted) }
 .texts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem; align-items: start }
 .code { min-width: 0 }
 .code .note { padding: 0 .85rem }
@@ -71,6 +70,6 @@ pre { margin: 0; padding: .75rem .85rem; max-height: 32rem; overflow: auto; over
   tr { border-top: 1px solid var(--line) }
   td:empty { display: none }
   td + td::before { content: attr(data-column) ': ' }
-  .facts { grid-template-columns: 1fr; gap: 0 }
+  dl { grid-template-columns: 1fr; gap: 0 }
 }
 `
