@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { dirname, relative, resolve } from 'node:path'
 import type { Plugin, ResolvedConfig, ViteDevServer } from 'vite'
+import { STYLESHEET } from './assets/bundles/bundle.ts'
 import {
   announcementIn,
   changedAt,
@@ -13,7 +14,6 @@ import {
   type Announcement,
   type DevServerStatus
 } from './assets/bundles/dev-server.ts'
-import { STYLESHEET } from './assets/bundles/source-urls.ts'
 import { readIfThere } from './files/at-start.ts'
 import { check, isText, listOf, text, type Expectation } from './options.ts'
 

@@ -5,9 +5,9 @@ import { nearestPath } from '../../nearest.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { FindEntry } from '../views/entry.ts'
+import { isLoadable, type EntrySource } from './bundle.ts'
 import type { DevServer } from './dev-server.ts'
 import { MountedBundle } from './mounted-bundle.ts'
-import { isLoadable, type EntrySource } from './source-urls.ts'
 
 /** A page waits while the nearest name is searched for. */
 const MAX_COMPARED = 10_000

@@ -11,7 +11,7 @@ import type { MountSettings } from '../settings/settings.ts'
 import { encodeAsImported } from '../urls/encode.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrl } from '../views/entry.ts'
-import { sourceUrl, type EntrySource } from './source-urls.ts'
+import { sourceUrl, type EntrySource } from './bundle.ts'
 import { LEGACY } from './vite.ts'
 
 /** The name of our plugin for Vite, which gives the entries React's preamble. */
@@ -143,41 +143,29 @@ async function namesIn(directory: string): Promise<ReadonlySet<string>> {
 
 function announcedFor({ dir, urlPath }: MountSettings, warn: (message: string) => void) {
   const expected = encodeAsImported(`${urlPath}/`)
-  /** A build that empties its directory removes the file of a server that is still running. */
-  let last: string | undefined
   return async (): Promise<Running | undefined> => {
-    const text = (await ifThere(readFile(announcementIn(dir), 'utf8'))) ?? last
-    last = undefined
-    const announced = parse(text)
-    if (!isAnnouncement(announced)) return undefined
-    const { origin, base, inputs, root, token } = announced
+    const announced = parse(await ifThere(readFile(announcementIn(dir), 'utf8')))
+    const { origin = '', base, inputs = [], root = '', token } = announced as Partial<Announcement>
+    if (!/^https?:\/\/\w/.test(origin)) return undefined
     if (base !== expected) {
       const advice = `it must be the mount's URL path, '${expected}'`
       warn(`Vite's dev server has the base '${base}': ${advice}`)
       return undefined
     }
-    const status: Partial<DevServerStatus> = parse(await responseOf(origin + base + STATUS)) ?? {}
-    if (status.token !== token) return undefined
-    last = text
+    const status: Partial<DevServerStatus> = parse(await responseOf(origin + base + STATUS))
+    if (!token || status.token !== token) return undefined
     const changed = inputs.map(name => [name, status.changed?.[name] ?? 0] as const)
     return { origin, inputs: new Map(changed), top: await namesIn(resolve(dir, root)) }
   }
 }
 
-/** Another release of the plugin may have written it. */
-function isAnnouncement(value: object | undefined): value is Announcement {
-  const { origin, inputs, root, token }: Partial<Announcement> = value ?? {}
-  const isWeb = isText(origin) && /^https?:/.test(origin) && URL.canParse(origin)
-  return isWeb && isText(root) && isText(token) && Array.isArray(inputs) && inputs.every(isText)
-}
-
-/** Undefined for anything but an object: the dev server may be another program's by now. */
-function parse(text = ''): Record<string, unknown> | undefined {
+/** Empty for anything but an object: the dev server may be another program's by now. */
+function parse(text = ''): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
+    return isRecord(value) ? value : {}
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined
+    if (error instanceof SyntaxError) return {}
     throw error
   }
 }

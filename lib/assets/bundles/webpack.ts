@@ -2,7 +2,7 @@
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
 import { isRecord } from '../../options.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import { fileBelow, isBelow, loadedAs, type Bundle, type Json } from './bundle.ts'
+import { fileBelow, isBelow, loadedAs, type Bundle, type Json, type LoadedFile } from './bundle.ts'
 import { HASHES, hashedAmong } from './hashed-names.ts'
 
 const SCRIPT = /\.m?js(?:\?|$)/
@@ -25,7 +25,7 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
       const listed = filesIn(entrypoint, name).map(below).map(fileBelow)
       const stylesheets = listed.filter(file => STYLESHEET.test(file))
       const scripts = listed.filter(file => SCRIPT.test(file))
-      const loaded = scripts.flatMap(file => loadedAs(kindOf(file), [file]))
+      const loaded = scripts.map((file): LoadedFile => ({ file, as: kindOf(file) }))
       return [name, [...loadedAs('stylesheet', stylesheets), ...loaded]]
     })
   )
