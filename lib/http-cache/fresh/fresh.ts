@@ -124,8 +124,10 @@ export function halted(status: 304 | 412): Promise<never> {
   const promise = BEFORE.then((): never => {
     throw new Halt(status)
   })
-  promise.catch(() => undefined)
+  promise.catch(ignore)
   return promise
 }
 
 const BEFORE = Promise.resolve()
+
+function ignore(): void {}
