@@ -178,25 +178,17 @@ test('PKG-01 development and production get the builds that a package has for ea
 })
 
 test('PKG-01 a package that is installed in two versions, and one that is private to another, have scopes', async t => {
+  const [one, two] = [{ 'c.js': "export default 'one'" }, { 'c.js': "export default 'two'" }]
+  const second = { module: 'c.js', version: '2.0.0' }
+  const a = { name: 'a', module: 'a.js', imports: { '#x': { browser: './x.js' } } }
   const files = {
-    ...pkg('a', { module: 'a.js' }, { 'a.js': "import 'c'\nimport '#x'", 'x.js': 'export {}' }),
-    ...pkg('b', { module: 'b.js', imports: {} }, { 'b.js': "import 'c'\nimport 'd'" }),
+    ...pkg('a', a, { 'a.js': "import 'c'\nimport '#x'", 'x.js': 'export {}' }),
+    ...pkg('b', { module: 'b.js' }, { 'b.js': "import 'c'\nimport 'd'" }),
     ...pkg('d', { module: 'd.js' }, { 'd.js': "import 'c'" }),
-    ...pkg('c', { module: 'c.js' }, { 'c.js': "export default 'one'" }),
-    ...pkg(
-      'b/node_modules/c',
-      { module: 'c.js', version: '2.0.0' },
-      { 'c.js': "export default 'two'" }
-    ),
-    ...pkg(
-      'd/node_modules/c',
-      { module: 'c.js', version: '2.0.0' },
-      { 'c.js': "export default 'two'" }
-    )
+    ...pkg('c', { module: 'c.js' }, one),
+    ...pkg('b/node_modules/c', second, two),
+    ...pkg('d/node_modules/c', second, two)
   }
-  const a = '/node_modules/a/package.json'
-  const imports = { '#x': { browser: './x.js' } }
-  files[a] = JSON.stringify({ name: 'a', version: '1.0.0', module: 'a.js', imports })
   const page = await makePage(t, files, { packages: ['a', 'b'] })
   const { imports: everywhere, scopes } = mapIn((await page.ask('/')).text)
   t.is(everywhere['c'], '/assets/npm/c/c.js')
@@ -208,11 +200,9 @@ test('PKG-01 a package that is installed in two versions, and one that is privat
   t.is((await page.ask('/assets/npm/c@2.0.0/c.js')).text, "export default 'two'")
   await run({ root: page.root, packages: ['a', 'b'] })
   const { assets } = readManifest(page.root)
-  t.deepEqual(assets['/assets/npm/b/b.js']?.imports, [
-    '/assets/npm/c@2.0.0/c.js',
-    '/assets/npm/d/d.js'
-  ])
-  t.deepEqual(assets['/assets/npm/a/a.js']?.imports, ['/assets/npm/c/c.js', '/assets/npm/a/x.js'])
+  const importsOf = (path: string) => assets[`/assets/npm/${path}`]?.imports
+  t.deepEqual(importsOf('b/b.js'), ['/assets/npm/c@2.0.0/c.js', '/assets/npm/d/d.js'])
+  t.deepEqual(importsOf('a/a.js'), ['/assets/npm/c/c.js', '/assets/npm/a/x.js'])
 })
 
 test('PKG-01 packages are found behind links and above the root, as in a workspace', async t => {
@@ -250,17 +240,14 @@ test('PKG-01 a package that is updated while a site runs, or newly imported, is 
   t.is((await page.ask('/assets/npm/tip/dist/esm/_base.js')).status, 404)
 })
 
+const WEIGHTS = ['400.woff2', '400.woff', '700.woff2']
 const FONTS = pkg(
   '@fonts/inter',
   { exports: { '.': './index.css' } },
   {
     '400.css': '@font-face { src: url(./files/400.woff2) format("woff2"), url(./files/400.woff) }',
     'index.css': '',
-    ...Object.fromEntries(
-      ['400', '700']
-        .flatMap(weight => [`files/${weight}.woff2`, `files/${weight}.woff`])
-        .map(path => [path, path])
-    )
+    ...Object.fromEntries(WEIGHTS.map(name => [`files/${name}`, `files/${name}`]))
   }
 )
 
