@@ -1,6 +1,7 @@
 // What programs can observe: the channels of node:diagnostics_channel, and Server-Timing.
 import { channel, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import test, { type ExecutionContext } from 'ava'
+import type { Context } from 'koa'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import type { CompileError, DiagnosticMessages } from '../lib/koa-assets.ts'
 import { asBody, blocksLeft, evaluate, readPage } from './support/examples.ts'
@@ -76,75 +77,62 @@ const TEXT = 'x'.repeat(3000)
 
 const front = (_: unknown, next: () => Promise<unknown>) => next()
 
-for (const [way, options] of [
-  ['written to the connection', {}],
-  ['streamed to the connection', { memory: { maxFileBytes: 2999 } }],
-  ['given to Koa', { front }],
-  ['streamed through Koa', { front, memory: { maxFileBytes: 2999 } }]
-] as const) {
-  test.serial(`each response with a file is reported, if it is ${way}`, async t => {
-    const site = await makeSite(t, { '/public/a.txt': TEXT }, options)
-    const served = listen(t, 'served')
-    const { headers } = await site.ask('/a.txt?secret=1')
-    const etag = String(headers.etag)
-    await site.ask('/a.txt', { method: 'HEAD' })
-    await site.ask('/a.txt', { headers: { 'If-None-Match': etag } })
-    await site.ask('/a.txt', { headers: { 'If-Match': '"other"' } })
-    await site.ask('/a.txt', { headers: { Range: 'bytes=10-19' } })
-    await site.ask('/a.txt', { headers: { Range: 'bytes=9000-' } })
-    const line = (status: number, bytes: number, reason: string, method = 'GET') => {
-      return { method, path: '/a.txt', status, reason, coding: 'identity', bytes }
-    }
-    t.deepEqual(served, [
-      line(200, 3000, 'the request has no condition'),
-      line(200, 0, 'the request has no condition', 'HEAD'),
-      line(304, 0, 'If-None-Match names the ETag'),
-      line(412, 0, 'If-Match does not name the ETag'),
-      line(206, 10, 'Range asks for a part'),
-      line(416, 0, 'Range is outside of the file')
-    ])
-  })
-}
-
-test.serial('a response of ctx.sendFile is reported, with the status of the route', async t => {
-  const site = await makeSite(
-    t,
-    { '/data/a.txt': TEXT },
-    {
-      routes: async ctx => {
-        if (ctx.path === '/gone') ctx.status = 410
-        await ctx.sendFile('a.txt', { root: 'data' })
+test.serial(
+  'each response with a file is reported, written to the connection or streamed, and given to Koa',
+  async t => {
+    const maxFileBytes = 2999
+    for (const options of [{}, { memory: { maxFileBytes } }, { front, memory: { maxFileBytes } }]) {
+      const site = await makeSite(t, { '/public/a.txt': TEXT }, options)
+      const served = listen(t, 'served')
+      const { headers } = await site.ask('/a.txt?secret=1')
+      const line = (status: number, bytes: number, reason: string, method = 'GET') => {
+        return { method, path: '/a.txt', status, reason, coding: 'identity', bytes }
       }
+      const expected = [line(200, 3000, 'the request has no condition')]
+      for (const [status, bytes, reason, fields] of [
+        [304, 0, 'If-None-Match names the ETag', { 'If-None-Match': String(headers.etag) }],
+        [412, 0, 'If-Match does not name the ETag', { 'If-Match': '"other"' }],
+        [206, 10, 'Range asks for a part', { Range: 'bytes=10-19' }],
+        [416, 0, 'Range is outside of the file', { Range: 'bytes=9000-' }]
+      ] as const) {
+        await site.ask('/a.txt', { headers: fields })
+        expected.push(line(status, bytes, reason))
+      }
+      await site.ask('/a.txt', { method: 'HEAD' })
+      t.deepEqual(served, [...expected, line(200, 0, 'the request has no condition', 'HEAD')])
     }
-  )
-  const served = listen(t, 'served')
-  await site.ask('/file')
-  await site.ask('/gone')
-  t.deepEqual(
-    served.map(({ path, status, reason, bytes }) => [path, status, reason, bytes]),
-    [
-      ['/file', 200, 'the request has no condition', 3000],
-      ['/gone', 410, 'the route set the status', 3000]
-    ]
-  )
-})
+  }
+)
 
 test.serial(
-  'a path under the prefix that nobody responds to is reported, and no other',
+  'a response of ctx.sendFile is reported, with the status of the route, and so is what nobody responds to',
   async t => {
-    const site = await makeSite(
-      t,
-      {},
-      {
-        routes: ctx => {
-          if (ctx.path === '/assets/route') ctx.body = 'a route'
-          if (ctx.path === '/assets/thrown') ctx.throw(404)
-        }
-      }
+    const routes = async (ctx: Context) => {
+      if (ctx.path === '/gone') ctx.status = 410
+      if (ctx.path === '/gone' || ctx.path === '/file')
+        await ctx.sendFile('a.txt', { root: 'data' })
+      if (ctx.path === '/assets/route') ctx.body = 'a route'
+      if (ctx.path === '/assets/thrown') ctx.throw(404)
+    }
+    const site = await makeSite(t, { '/data/a.txt': TEXT }, { routes })
+    const [served, missed] = [listen(t, 'served'), listen(t, 'missed')]
+    for (const path of [
+      'file',
+      'gone',
+      'assets/none.css?x',
+      'assets/route',
+      'assets/thrown',
+      'x'
+    ]) {
+      await site.ask(`/${path}`)
+    }
+    t.deepEqual(
+      served.map(({ path, status, reason, bytes }) => [path, status, reason, bytes]),
+      [
+        ['/file', 200, 'the request has no condition', 3000],
+        ['/gone', 410, 'the route set the status', 3000]
+      ]
     )
-    const missed = listen(t, 'missed')
-    for (const path of ['none.css?x', 'route', 'thrown']) await site.ask(`/assets/${path}`)
-    await site.ask('/elsewhere')
     t.deepEqual(missed, [
       { method: 'GET', path: '/assets/none.css' },
       { method: 'GET', path: '/assets/thrown' }
@@ -154,17 +142,12 @@ test.serial(
 
 test.serial('a route that was halted is reported with the reason', async t => {
   const cache = koaHttpCache()
-  const site = await makeSite(
-    t,
-    {},
-    {
-      routes: ctx =>
-        cache(ctx, async () => {
-          await ctx.fresh('x')
-          ctx.body = 'page'
-        })
-    }
-  )
+  const routes = (ctx: Context) =>
+    cache(ctx, async () => {
+      await ctx.fresh('x')
+      ctx.body = 'page'
+    })
+  const site = await makeSite(t, {}, { routes })
   const halted = listen(t, 'halted')
   await site.ask('/page')
   await site.ask('/page?q', { headers: { 'If-None-Match': '"x"' } })

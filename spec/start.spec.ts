@@ -20,8 +20,10 @@ const FILES = {
   'front/assets/main-CZTearZk.js': 'go()'
 }
 
+const PATHS = ['/', '/assets/app.css', '/assets/big.bin', '/front/assets/main-CZTearZk.js']
+
 /** Starts, responds to a request for each kind of response, and tells what is loaded by then. */
-const program = (options: KoaAssetsOptions, paths: readonly string[]) => `
+const program = (options: KoaAssetsOptions) => `
   import { Session } from 'node:inspector'
   import Koa from 'koa'
   import { koaAssets, koaHttpCache } from ${JSON.stringify(`${DIST}index.js`)}
@@ -35,7 +37,7 @@ const program = (options: KoaAssetsOptions, paths: readonly string[]) => `
   })
   const server = app.listen(0, '127.0.0.1', async () => {
     const statuses = []
-    for (const path of ${JSON.stringify(paths)}) {
+    for (const path of ${JSON.stringify(PATHS)}) {
       for (const headers of [{}, { 'If-None-Match': '*' }]) {
         const response = await fetch('http://127.0.0.1:' + server.address().port + path, { headers })
         await response.arrayBuffer()
@@ -52,18 +54,18 @@ const program = (options: KoaAssetsOptions, paths: readonly string[]) => `
   })
 `
 
-async function loadedBy(t: ExecutionContext, more: KoaAssetsOptions, paths: readonly string[]) {
+async function loaded(t: ExecutionContext) {
   const root = makeProject(t, FILES)
   await precompile({ root })
-  const options = { root, env: 'production', serve: true, memory: { maxFileBytes: 1e6 }, ...more }
-  const args = ['--input-type=module', '--eval', program(options, paths)]
+  const mounts = { '/front': { dir: 'front', manifest: 'front/.vite/manifest.json' } }
+  const memory = { maxFileBytes: 1e6 }
+  const options = { root, env: 'production', serve: true, memory, mounts }
+  const args = ['--input-type=module', '--eval', program(options)]
   const { statuses, urls } = JSON.parse(
     execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })
   ) as { statuses: readonly number[]; urls: readonly string[] }
-  t.deepEqual(
-    statuses,
-    paths.flatMap(() => [200, 304])
-  )
+  const expected = PATHS.flatMap(() => [200, 304])
+  t.deepEqual(statuses, expected)
   const files = urls
     .filter(url => url.startsWith(DIST))
     .flatMap(url => [...readFileSync(fileURLToPath(url), 'utf8').matchAll(/^\/\/ lib\/(.*)$/gm)])
@@ -95,21 +97,10 @@ const NONE = /^assets\/(?:development|packages|references|releases|rendering)\/|
 // A manifest has to be read before koaAssets() returns, so what reads them is there without mounts as well.
 const READERS = /^assets\/bundles\/(?!dev-)/
 
-for (const [what, options, paths] of [
-  ['without mounts', {}, ['/', '/assets/app.css', '/assets/big.bin']],
-  [
-    'with the build of a bundler',
-    { mounts: { '/front': { dir: 'front', manifest: 'front/.vite/manifest.json' } } },
-    ['/', '/assets/app.css', '/front/assets/main-CZTearZk.js']
-  ]
-] as const) {
-  test(`STA-01 a production server ${what} loads nothing that compiles, builds, inspects or develops`, async t => {
-    const { files, packages } = await loadedBy(t, options, paths)
-    t.deepEqual(packages, SERVER_PACKAGES)
-    t.deepEqual(files.filter(file => IN_PART.test(file) && !READERS.test(file)).toSorted(), PART)
-    t.deepEqual(
-      files.filter(file => NONE.test(file)),
-      []
-    )
-  })
-}
+test('STA-01 a production server loads nothing that compiles, builds, inspects or develops', async t => {
+  const { files, packages } = await loaded(t)
+  t.deepEqual(packages, SERVER_PACKAGES)
+  t.deepEqual(files.filter(file => IN_PART.test(file) && !READERS.test(file)).toSorted(), PART)
+  const none = files.filter(file => NONE.test(file))
+  t.deepEqual(none, [])
+})
