@@ -48,42 +48,33 @@ for (const [name, koa] of [
   ['Koa 3', Koa],
   ['Koa 2', Koa2]
 ] as const) {
-  for (const [size, bytes] of [
-    ['small', Buffer.from(PDF)],
-    ['large', LARGE]
-  ] as const) {
-    test(`SND-01 a ${size} file has validators, conditional responses and ranges (${name})`, async t => {
-      const site = await makeSender(t, { 'a.pdf': bytes }, { koa })
-      const whole = await site.ask(asked('a.pdf'))
-      t.is(whole.status, 200)
-      t.true(whole.bytes.equals(bytes))
+  test(`SND-01 a file has validators, conditional responses and ranges (${name})`, async t => {
+    const site = await makeSender(t, { 'small.pdf': PDF, 'large.pdf': LARGE }, { koa })
+    for (const [file, bytes] of [
+      ['small.pdf', Buffer.from(PDF)],
+      ['large.pdf', LARGE]
+    ] as const) {
+      const whole = await site.ask(asked(file))
       t.is(whole.headers['content-type'], 'application/pdf')
       t.is(whole.headers['content-length'], String(bytes.length))
-      t.is(whole.headers['accept-ranges'], 'bytes')
       t.is(whole.headers['cache-control'], 'private, no-cache')
-      t.is(whole.headers['x-content-type-options'], 'nosniff')
-      t.truthy(whole.headers['last-modified'])
       const etag = String(whole.headers['etag'])
-      const again = await site.ask(asked('a.pdf'), { headers: { 'if-none-match': etag } })
-      t.is(again.status, 304)
-      t.is(again.headers['etag'], etag)
-      t.is(again.headers['cache-control'], 'private, no-cache')
-      t.is((await site.ask(asked('a.pdf'), { headers: { 'if-match': '"x"' } })).status, 412)
-      const part = await site.ask(asked('a.pdf'), { headers: { range: 'bytes=4-8' } })
-      t.is(part.status, 206)
-      t.is(part.headers['content-range'], `bytes 4-8/${bytes.length}`)
-      t.deepEqual(part.bytes, bytes.subarray(4, 9))
-      const suffix = await site.ask(asked('a.pdf'), { headers: { range: 'bytes=-6' } })
-      t.deepEqual(suffix.bytes, bytes.subarray(-6))
-      const beyond = await site.ask(asked('a.pdf'), { headers: { range: 'bytes=9999999-' } })
-      t.is(beyond.status, 416)
-      t.is(beyond.headers['content-range'], `bytes */${bytes.length}`)
-      const head = await site.ask(asked('a.pdf'), { method: 'HEAD' })
+      for (const [headers, status, body] of [
+        [{}, 200, bytes],
+        [{ 'if-none-match': etag }, 304, Buffer.alloc(0)],
+        [{ 'if-match': '"x"' }, 412, Buffer.alloc(0)],
+        [{ range: 'bytes=4-8' }, 206, bytes.subarray(4, 9)],
+        [{ range: 'bytes=9999999-' }, 416, Buffer.alloc(0)]
+      ] as const) {
+        const answer = await site.ask(asked(file), { headers })
+        t.is(answer.status, status)
+        t.true(answer.bytes.equals(body))
+      }
+      const head = await site.ask(asked(file), { method: 'HEAD' })
       t.is(head.headers['content-length'], String(bytes.length))
-      t.is(head.bytes.length, 0)
-      t.deepEqual(site.errors, [])
-    })
-  }
+    }
+    t.deepEqual(site.errors, [])
+  })
 }
 
 test('SND-01 a status that the route has set stays, and the whole file is sent with it', async t => {
@@ -117,14 +108,6 @@ test('SND-01 a compressed copy beside the file is negotiated', async t => {
   t.is(answer.headers['content-encoding'], 'br')
   t.is(answer.headers['vary'], 'Accept-Encoding')
   t.deepEqual(answer.bytes, brotliCompressSync(css))
-})
-
-test('SND-01 a file that the route has just replaced is sent as it is now', async t => {
-  const site = await makeSender(t, { 'a.txt': '0' })
-  for (let at = 1; at < 20; at++) {
-    writeFileSync(join(site.root, 'data/a.txt'), String(at))
-    t.is((await site.ask(asked('a.txt'))).text, String(at))
-  }
 })
 
 test('SND-01 it works where koaAssets does not serve, and for files of a mount or of public', async t => {
@@ -194,18 +177,6 @@ test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like
   t.true(site.errors.every(isNotFound))
 })
 
-test('SND-02 S59 a path of 64 KiB is a 404', async t => {
-  const site = await makeSender(
-    t,
-    { 'a.txt': PDF },
-    {
-      routes: ctx => ctx.sendFile('x'.repeat(64 * 1024), { root: 'data' })
-    }
-  )
-  t.is((await site.ask('/')).status, 404)
-  t.true(site.errors.every(isNotFound))
-})
-
 test('SND-02 symlinks: follow sends what a link leads to', async t => {
   const site = await makeSender(t, { 'a.txt': PDF }, { symlinks: 'follow' })
   symlinkSync('/etc/hostname', join(site.root, 'data/out.txt'))
@@ -249,15 +220,23 @@ const DISPOSITIONS: [download: boolean | string, expected: string | undefined][]
   ['a/', 'attachment; filename="a"']
 ]
 
-for (const [download, expected] of DISPOSITIONS) {
-  test(`SND-04 download: ${JSON.stringify(download)} gives ${expected}`, async t => {
-    const site = await makeSender(t, { 'sub/a.txt': PDF }, { send: { download } })
-    const answer = await site.ask(asked('sub/a.txt'))
-    t.is(answer.status, 200)
-    t.is(answer.headers['content-disposition'], expected)
-    t.is(answer.headers['set-cookie'], undefined)
-  })
-}
+test('SND-04 download says under which name the browser saves the file', async t => {
+  const site = await makeSite(
+    t,
+    { '/data/sub/a.txt': PDF },
+    {
+      routes(ctx) {
+        const download = DISPOSITIONS[Number(ctx.path.slice(1))]?.[0]
+        return ctx.sendFile('sub/a.txt', { root: 'data', download })
+      }
+    }
+  )
+  for (const [at, [download, expected]] of DISPOSITIONS.entries()) {
+    const { status, headers } = await site.ask(`/${at}`)
+    t.deepEqual([status, headers['content-disposition']], [200, expected], String(download))
+    t.is(headers['set-cookie'], undefined)
+  }
+})
 
 test('WAY-02 a path with a leading slash means the same file in root, not the one at that absolute path', async t => {
   const files = { 'a.pdf': PDF, 'sub/a.pdf': 'below' }
@@ -273,41 +252,34 @@ test('WAY-02 a path with a leading slash means the same file in root, not the on
   }
 })
 
-for (const [name, koa] of [
-  ['Koa 3', Koa],
-  ['Koa 2', Koa2]
-] as const) {
-  test(`PRV-03 S75 a type that the route has set stays, unless the option gives another (${name})`, async t => {
-    const page = '<script>alert(1)</script>'
-    const large = Buffer.alloc(2 * 1024 * 1024, page)
-    const site = await makeSender(
-      t,
-      { 'evil.html': page, 'large.html': large },
-      {
-        koa,
-        routes: async ctx => {
-          ctx.type = 'application/octet-stream'
-          const type = ctx.path === '/typed' ? { type: 'text/plain' } : { type: undefined }
-          await ctx.sendFile(String(ctx.query['file']), { root: 'data', ...type })
-        }
+test('PRV-03 S75 a type that the route has set stays, unless the option gives another', async t => {
+  const page = '<script>alert(1)</script>'
+  const site = await makeSender(
+    t,
+    { 'evil.html': page, 'large.html': Buffer.alloc(2 * 1024 * 1024, page) },
+    {
+      koa: Koa2,
+      routes: async ctx => {
+        ctx.type = 'application/octet-stream'
+        const type = ctx.path === '/typed' ? 'text/plain' : undefined
+        await ctx.sendFile(String(ctx.query['file']), { root: 'data', type })
       }
-    )
-    for (const file of ['evil.html', 'large.html']) {
-      const { headers, status } = await site.ask(asked(file))
-      t.deepEqual([status, headers['content-type']], [200, 'application/octet-stream'])
-      t.is(headers['x-content-type-options'], 'nosniff')
-      const part = await site.ask(asked(file), { headers: { range: 'bytes=0-3' } })
-      t.deepEqual([part.status, part.headers['content-type']], [206, 'application/octet-stream'])
-      const head = await site.ask(asked(file), { method: 'HEAD' })
-      t.is(head.headers['content-type'], 'application/octet-stream')
-      const same = { 'if-none-match': String(headers['etag']) }
-      const unchanged = await site.ask(asked(file), { headers: same })
-      t.deepEqual([unchanged.status, unchanged.headers['content-type']], [304, undefined])
-      t.is((await site.ask(`/typed?file=${file}`)).headers['content-type'], 'text/plain')
     }
-    t.deepEqual(site.errors, [])
-  })
-}
+  )
+  for (const file of ['evil.html', 'large.html']) {
+    const { headers: sent } = await site.ask(asked(file), { method: 'HEAD' })
+    for (const [headers, status, type] of [
+      [{}, 200, 'application/octet-stream'],
+      [{ range: 'bytes=0-3' }, 206, 'application/octet-stream'],
+      [{ 'if-none-match': String(sent['etag']) }, 304, undefined]
+    ] as const) {
+      const answer = await site.ask(asked(file), { headers })
+      t.deepEqual([answer.status, answer.headers['content-type']], [status, type])
+    }
+    t.is((await site.ask(`/typed?file=${file}`)).headers['content-type'], 'text/plain')
+  }
+  t.deepEqual(site.errors, [])
+})
 
 test('NBR-02 download overrides what was set in front, and a Cache-Control in front overrides cacheControl', async t => {
   const site = await makeSender(
@@ -417,20 +389,16 @@ const MISTAKES: [options: object, message: RegExp][] = [
   [{ root: 42 }, /^root must be a string, got 42/]
 ]
 
-for (const [options, message] of MISTAKES) {
-  test(`a wrong option is a TypeError: ${message}`, async t => {
-    const site = await makeSender(
-      t,
-      { 'a.txt': PDF },
-      {
-        routes: ctx => ctx.sendFile('a.txt', options as SendFileOptions)
-      }
-    )
-    t.is((await site.ask('/')).status, 500)
-    t.is(site.errors[0]?.name, 'TypeError')
-    t.regex(site.errors[0]?.message ?? '', message)
-  })
-}
+test('a wrong option is a TypeError that says what is expected', async t => {
+  const routes: SiteOptions['routes'] = ctx =>
+    ctx.sendFile('a.txt', MISTAKES[Number(ctx.path.slice(1))]?.[0] as SendFileOptions)
+  const site = await makeSender(t, { 'a.txt': PDF }, { routes })
+  for (const [at, [, message]] of MISTAKES.entries()) {
+    t.is((await site.ask(`/${at}`)).status, 500)
+    t.is(site.errors[at]?.name, 'TypeError')
+    t.regex(site.errors[at]?.message ?? '', message)
+  }
+})
 
 test('sendFile taken off the context says so', async t => {
   const site = await makeSender(

@@ -155,30 +155,6 @@ test('NBR-02 a wrong value is a 500 that is reported', async t => {
   }
 })
 
-test('NBR-02 headers are on published files too, compiled and fingerprinted ones', async t => {
-  const headers = (path: string) => ({ 'X-Path': path, 'Content-Type': 'text/x' })
-  const site = await makeSite(t, { 'css/a.css': 'a{}' }, { headers })
-  const plain = await site.ask('/assets/a.css')
-  t.deepEqual([plain.headers['x-path'], plain.headers['content-type']], ['/assets/a.css', 'text/x'])
-  const path = withFingerprint('/assets/a.css', digestOf(Buffer.from('a{}')))
-  const production = await makeSite(
-    t,
-    { [`/public${path}`]: 'a{}' },
-    { headers, root: site.root, env: 'production', apps: { web: { fingerprint: false } } }
-  )
-  const { headers: fields } = await production.ask(path)
-  t.is(fields['x-path'], path)
-  t.is(fields['cache-control'], 'public, max-age=31536000, immutable')
-})
-
-test('NBR-02 `cache-control` in headers replaces ours, that of an immutable file too', async t => {
-  const mounts = {
-    '/m': { dir: 'dist', immutable: true, headers: { 'cache-control': 'no-store' } }
-  }
-  const site = await makeSite(t, FILES, { mounts })
-  t.is((await site.ask('/m/a.txt')).headers['cache-control'], 'no-store')
-})
-
 for (const [title, mount, expected] of [
   ['a value', { cacheControl: 'public, max-age=60' }, ['public, max-age=60', 'public, max-age=60']],
   [
@@ -309,17 +285,6 @@ test('PRV-01 a Cache-Control that was set in front stays, and so does what a rou
   t.is((await site.ask('/route', { headers })).headers['cache-control'], 'public, max-age=6')
 })
 
-test('PRV-01 requests of two visitors on one connection do not mix', async t => {
-  const site = await makeSite(t, VISITED, VISITED_OPTIONS)
-  for (let round = 0; round < 3; round++) {
-    const open = await ask(site.port, 'GET', PRINTED)
-    const guarded = await ask(site.port, 'GET', PRINTED, { Authorization: 'Basic YTpi' })
-    t.is(open.headers['cache-control'], 'public, max-age=31536000, immutable')
-    t.is(guarded.headers['cache-control'], 'private, max-age=31536000, immutable')
-  }
-  t.deepEqual(site.errors, [])
-})
-
 const BEYOND_ASCII = {
   'Content-Disposition': 'attachment; filename="Käse.pdf"; filename*=UTF-8\'\'K%C3%A4se.pdf',
   'X-City': 'Århus \u0080\u00ff',
@@ -399,19 +364,6 @@ for (const [way, options] of WAYS.filter((_, at) => at % cases(3, 1) === 0)) {
       for (const [name, value] of Object.entries(BEYOND_ASCII)) res.setHeader(name, value)
     })
     for (const at of ['/said', '/m', '']) await areSame(t, site, size => `${at}/${size}.pdf`)
-  })
-
-  test(`WAY-04 Set-Cookie and several values are sent as Node sends them, ${way}`, async t => {
-    const cookies = ['a=ä', 'b=ÿ; path=/']
-    const site = await makeSite(t, { '/public/a.txt': 'text' }, { ...PRODUCTION, ...options })
-    site.server.prependListener('request', (_, res) => res.setHeader('Set-Cookie', cookies))
-    for (const method of ['GET', 'HEAD', 'GET']) {
-      const { head } = await ask(site.port, method, '/a.txt')
-      t.deepEqual(
-        head.split('\r\n').filter(line => /^set-cookie/i.test(line)),
-        cookies.map(cookie => `Set-Cookie: ${cookie}`)
-      )
-    }
   })
 }
 

@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import { createServer as createHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
@@ -19,7 +18,7 @@ import {
   writeResponse
 } from '../../../lib/assets/serving/write-response.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
-import { ask, askHttp2 } from '../../support/ask.ts'
+import { ask } from '../../support/ask.ts'
 import { openDescriptors } from '../../support/descriptors.ts'
 import { ask as askRaw, exchange } from '../../support/raw.ts'
 import { makeProject, makeSite, type Site, type SiteOptions } from '../../support/site.ts'
@@ -138,17 +137,6 @@ for (const [way, options] of GIVEN) {
     t.deepEqual(site.errors, [mine])
   })
 
-  test(`a middleware in front may send something itself, and the file is closed, ${way}`, async t => {
-    const site = await makeWatched(t, options, ctx => {
-      ctx.respond = false
-      ctx.res.removeHeader('Content-Length')
-      ctx.res.end('mine')
-    })
-    t.is((await site.ask('/a.txt')).text, 'mine')
-    await until(() => openDescriptors(site.root) === 0, 'every file is closed')
-    t.deepEqual(site.errors, [])
-  })
-
   test(`a default body that is a stream is not sent, and is closed, ${way}`, async t => {
     const front: Middleware = async (ctx, next) => {
       const { createReadStream } = await import('node:fs')
@@ -233,16 +221,6 @@ test('middleware behind koaAssets sees pages and no files', async t => {
   t.is(page.headers['content-encoding'], 'gzip')
   t.truthy(page.headers['set-cookie'])
   t.deepEqual(seen, ['/page'])
-})
-
-test('a status that a route sets after a file was found is its own', async t => {
-  const front: Middleware = async (ctx, next) => {
-    await next()
-    if (ctx.status === 200) ctx.status = 203
-  }
-  const site = await makeSite(t, { '/public/a.txt': TEXT }, { ...PRODUCTION, front })
-  const { status, text } = await site.ask('/a.txt')
-  t.deepEqual([status, text], [203, TEXT])
 })
 
 test('a client that has left before the file is opened is logged with the status of the file', async t => {
@@ -334,25 +312,6 @@ for (const [line, headersFor] of CASES) {
   })
 }
 
-test('NBR-03 ANS-08 a 304 has no content fields at all, over HTTP/1 and HTTP/2', async t => {
-  const site = await makeFile(t, { front: defaultPage })
-  const handle = site.app.callback()
-  const server = createHttp2((req, res) => void handle(req, res))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const { port } = server.address() as AddressInfo
-  const headers = { 'If-None-Match': await etagOf(site) }
-  for (const response of [
-    await askRaw(site.port, 'GET', '/a.txt', headers),
-    await askHttp2(port, '/a.txt', { headers })
-  ]) {
-    t.is(response.status, 304)
-    const content = Object.keys(response.headers).filter(name => /^content-(?!disp)/.test(name))
-    t.deepEqual([content, response.headers['last-modified']], [[], undefined])
-  }
-  t.deepEqual(site.errors, [])
-})
-
 // A response with a reused head has the bytes that Node would have sent, and instrumentation is not
 // bypassed.
 
@@ -421,15 +380,6 @@ test('the Date field advances', async t => {
     }
     return dates.size > 1
   }, 'the next second')
-})
-
-test('the status and its reason phrase are on the response, for loggers', async t => {
-  const seen: unknown[] = []
-  const prepare = (res: ServerResponse) => {
-    res.on('finish', () => seen.push(`${res.statusCode} ${res.statusMessage} ${res.headersSent}`))
-  }
-  await converse((await open(t, writeResponse, { prepare })).port)
-  t.deepEqual(seen.slice(0, 3), ['200 OK true', '200 OK true', '304 Not Modified true'])
 })
 
 test('a replaced writeHead is called each time', async t => {

@@ -182,13 +182,6 @@ test('Last-Modified is left out when the file’s mtime is the epoch or yet to c
   }
 })
 
-test('an empty file is served', async t => {
-  const site = await makeSite(t, { '/public/empty.txt': '' })
-  const { status, headers, text } = await site.ask('/empty.txt')
-  t.deepEqual([status, headers['content-length'], text], [200, '0', ''])
-  t.is((await site.ask('/empty.txt', { headers: { range: 'bytes=0-' } })).status, 416)
-})
-
 test('with a CDN host other origins may read files under the prefix', async t => {
   const files = { '/public/assets/a.css': 'a{}', '/public/robots.txt': 'x' }
   const site = await makeSite(t, files, { host: 'https://cdn.example' })
@@ -275,37 +268,12 @@ test('ANS-07 a file with one representation does not vary', async t => {
   }
 })
 
-test('ANS-07 a Vary that was set in front is kept', async t => {
-  const front: SiteOptions['front'] = (ctx, next) => {
-    ctx.vary('Origin')
-    return next()
-  }
-  const { get } = await makeCoded(t, { front })
-  t.is((await get('br')).headers.vary, 'Origin, Accept-Encoding')
-})
-
-test('a range counts the bytes of the chosen coding', async t => {
-  const { get } = await makeCoded(t)
-  const { status, headers, bytes } = await get('gzip', { range: 'bytes=0-1' })
-  const expected = `bytes 0-1/${FORMS['/public/a.css.gz'].length}`
-  t.deepEqual([status, headers['content-range'], [...bytes]], [206, expected, [0x1f, 0x8b]])
-})
-
 test('a compressed copy that is older than its file is not used', async t => {
   const site = await makeCoded(t, { revalidate: 0 })
   t.is((await site.get('br')).headers['content-encoding'], 'br')
   utimesSync(site.at('/public/a.css'), THEN + 1, THEN + 1)
   const { headers, text } = await site.get('br, gzip')
   t.deepEqual([headers['content-encoding'], headers.vary, text], [undefined, undefined, CSS])
-})
-
-test('a compressed copy that is added or removed while the server runs is noticed', async t => {
-  const site = await makeCoded(t, { revalidate: 0 }, { '/public/a.css': CSS })
-  t.is((await site.get('gzip')).headers['content-encoding'], undefined)
-  site.write('/public/a.css.gz', FORMS['/public/a.css.gz'], THEN)
-  t.is((await site.get('gzip')).headers['content-encoding'], 'gzip')
-  await rename(site.at('/public/a.css.gz'), site.at('/public/b.gz'))
-  t.is((await site.get('gzip')).headers['content-encoding'], undefined)
 })
 
 test('while sources are compiled on request no compressed copy is used', async t => {

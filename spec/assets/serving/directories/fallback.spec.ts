@@ -1,11 +1,7 @@
 // The page of a single-page application: MNT-06, S57, S65.
 import { rmSync } from 'node:fs'
-import { connect } from 'node:net'
-import { once } from 'node:events'
 import test from 'ava'
 import type { Context, Middleware } from 'koa'
-import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
-import { request } from '../../../support/raw.ts'
 import { makeSite, type Files } from '../../../support/site.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
 
@@ -71,33 +67,6 @@ for (const [where, options] of ENVIRONMENTS) {
         t.deepEqual([method, status, headers.allow], [method, 404, undefined])
       }
       t.deepEqual(site.errors, [])
-    }
-  })
-
-  test(`MNT-06 the response of the rest of the stack stays, even its own 404, ${where}`, async t => {
-    const routes: Middleware = async (ctx, next) => {
-      if (ctx.path === '/admin/api') ctx.body = 'api'
-      else if (ctx.path === '/admin/gone') ctx.status = 410
-      else if (ctx.path === '/admin/empty') ctx.status = 204
-      else if (ctx.path === '/admin/not-found') {
-        ctx.status = 404
-        ctx.body = 'my own 404'
-      } else if (ctx.path === '/admin/thrown') ctx.throw(404, 'thrown')
-      else await next()
-    }
-    const site = await makeSite(t, FILES, { ...options, ...ADMIN, routes })
-    for (const [path, status, text] of [
-      ['/admin/api', 200, 'api'],
-      ['/admin/gone', 410, undefined],
-      ['/admin/empty', 204, ''],
-      ['/admin/not-found', 404, 'my own 404'],
-      ['/admin/thrown', 404, 'thrown'],
-      ['/admin/users', 200, SHELL]
-    ] as const) {
-      const answer = await site.ask(path, { headers: NAVIGATION })
-      t.deepEqual([path, answer.status], [path, status])
-      if (text !== undefined) t.is(answer.text, text)
-      if (status === 404) t.is(answer.headers['cache-control'], 'no-store')
     }
   })
 }
@@ -237,26 +206,6 @@ test('MNT-06 S65 neither a CDN nor another mount of the same directory gives the
   t.is((await site.ask('/app.js')).headers['cache-control'], 'max-age=604800')
 })
 
-test('S65 a new page at a path that got the shell before is served at once', async t => {
-  let item: string | undefined
-  const routes: Middleware = ctx => {
-    if (item) ctx.body = item
-  }
-  const site = await makeSite(t, FILES, {
-    env: 'production',
-    fingerprint: false,
-    mounts: {
-      '/': { dir: 'dist', cacheControl: 'public, max-age=604800', fallback: 'index.html' }
-    },
-    routes
-  })
-  const shell = await site.ask('/api/item-7', { headers: NAVIGATION })
-  t.deepEqual([shell.text, shell.headers['cache-control']], [SHELL, 'no-cache'])
-  item = 'item 7'
-  const again = { 'sec-fetch-mode': 'cors', 'if-none-match': shell.headers.etag }
-  t.is((await site.ask('/api/item-7', { headers: again })).text, 'item 7')
-})
-
 test('MNT-06 the index file of a folder comes before the shell, at `/` too', async t => {
   const mounts = { '/': { dir: 'dist', index: 'index.html', fallback: 'about.html' } }
   const site = await makeSite(t, { ...FILES, '/dist/docs/index.html': 'docs' }, { mounts })
@@ -265,14 +214,6 @@ test('MNT-06 the index file of a folder comes before the shell, at `/` too', asy
   t.is((await ask('/docs/')).text, 'docs')
   t.is((await ask('/docs')).headers.location, '/docs/')
   t.is((await ask('/other/')).text, 'about')
-})
-
-test('MNT-06 the helpers and koaHttpCache behind koaAssets leave the shell as it is', async t => {
-  const cache = koaHttpCache({ cacheControl: ['public', { maxAge: 60 }], trace: true })
-  const site = await makeSite(t, FILES, { ...ADMIN, routes: cache })
-  const { status, headers } = await site.ask('/admin/x', { headers: NAVIGATION })
-  t.deepEqual([status, headers['cache-control']], [200, 'no-cache'])
-  t.is(headers['x-http-cache'], undefined, 'it was about the 404')
 })
 
 test('MNT-06 what the stack set for its 404 does not describe the shell', async t => {
@@ -305,27 +246,6 @@ for (const [what, path, method] of [
     t.deepEqual(site.errors, [])
   })
 }
-
-test('MNT-06 a visitor who leaves while the stack works is not an error', async t => {
-  let enter = () => {}
-  const entered = new Promise<void>(resolve => (enter = resolve))
-  let leave = () => {}
-  const left = new Promise<void>(resolve => (leave = resolve))
-  const routes: Middleware = async () => {
-    enter()
-    await left
-  }
-  const site = await makeSite(t, FILES, { ...ADMIN, routes, memory: { maxFileBytes: 0 } })
-  const socket = connect(site.port, '127.0.0.1')
-  socket.write(request('GET', '/admin/x', NAVIGATION))
-  await entered
-  const closed = once(site.server, 'connection').then(() => undefined)
-  socket.destroy()
-  leave()
-  t.is((await site.ask('/admin/app.js')).text, 'app')
-  await closed
-  t.deepEqual(site.errors, [])
-})
 
 test('BND-14 a fallback may be a function: it makes the page for navigations, and for nothing else', async t => {
   let calls = 0

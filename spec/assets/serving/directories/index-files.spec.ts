@@ -11,9 +11,7 @@ import { readManifest } from '../../../support/fingerprinted.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
 import { type Files, makeProject, makeSite } from '../../../support/site.ts'
-import { untilSettled } from '../../../support/until.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
-import { withDigest } from '../../../support/digest.ts'
 import { cases } from '../../../support/soak.ts'
 
 const FILES: Files = {
@@ -133,12 +131,6 @@ test('MNT-05 folders, the mount’s own too, are redirected also where misses ar
     t.is((await site.ask('/site/docs')).headers.location, '/site/docs/')
     t.is((await site.ask('/site/')).text, 'home')
   }
-})
-
-test('MNT-05 without `index` nothing is redirected, and a route has the path', async t => {
-  const routes = (ctx: Context) => void (ctx.body = ctx.path)
-  const site = await makeSite(t, FILES, { mounts: { '/': 'html' }, routes })
-  for (const path of ['/', '/docs', '/docs/']) t.is((await site.ask(path)).text, path)
 })
 
 test('S5 no spelling of a folder is redirected to another host, or anywhere but to itself', async t => {
@@ -271,18 +263,6 @@ for (const [where, options] of ENVIRONMENTS) {
   })
 }
 
-test('WAY-01 a page that is added, replaced or deleted is noticed under its short URL', async t => {
-  const site = await makeSite(t, PAGES, { ...SITE, revalidate: 0 })
-  const read = async () => (await site.ask('/later')).text
-  t.is(await read(), 'Not Found')
-  site.write('/site/later.html', 'first')
-  t.is(await read(), 'first')
-  site.write('/site/later.html', 'second')
-  t.is(await read(), 'second')
-  site.write('/site/later', 'plain')
-  t.is(await read(), 'plain')
-})
-
 test('WAY-01 a mount looks for all of its extensions before a mount with a shorter path', async t => {
   const files = { '/a/page.html': 'longer', '/b/x/page': 'shorter', '/b/x/other': 'other' }
   const site = await makeSite(t, files, {
@@ -319,23 +299,6 @@ const routes = (ctx: Context) => {
   if (ctx.path === '/page') ctx.body = ctx.assets.stylesheet('app')
 }
 
-test('with a mount at `/` assets are compiled, copied and kept up to date on request', async t => {
-  const site = await makeSite(t, BESIDE, { mounts: MOUNTS, routes })
-  t.regex((await site.ask('/assets/app.css')).text, /color: red/)
-  t.is((await site.ask('/assets/logo.png')).text, 'png')
-  t.is((await site.ask('/assets/chunk.js')).text, 'of the mount')
-  t.is((await site.ask('/robots.txt')).text, 'robots')
-  t.is((await site.ask('/')).text, 'index')
-  t.regex((await site.ask('/page')).text, /href="\/assets\/app\.css"/)
-  site.write('css/app.css.scss', 'a { color: blue }')
-  t.regex((await site.ask('/assets/app.css')).text, /color: blue/)
-  const missing = await site.ask('/assets/none.css')
-  t.deepEqual([missing.status, missing.headers['cache-control']], [404, 'no-store'])
-  const broken = await site.ask('/assets/app.css', { method: 'POST' })
-  t.deepEqual([broken.status, broken.headers.allow], [405, 'GET, HEAD, OPTIONS'])
-  t.deepEqual(site.errors, [])
-})
-
 test('with a mount at `/` a stylesheet that cannot be compiled gets the error page, not the shell', async t => {
   const site = await makeSite(t, { ...BESIDE, 'css/bad.css.scss': 'a {' }, { mounts: MOUNTS })
   const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' }
@@ -343,26 +306,6 @@ test('with a mount at `/` a stylesheet that cannot be compiled gets the error pa
   t.is(status, 500)
   t.regex(text, /bad\.css\.scss/)
 })
-
-for (const compile of [false, true]) {
-  test(`with a mount at / fingerprints are served as immutable, with compile: ${compile}`, async t => {
-    const site = await makeSite(t, BESIDE, { serve: false })
-    await precompile({ root: site.root })
-    const options = { env: 'production', compile, root: site.root, mounts: MOUNTS, routes }
-    const production = await makeSite(t, {}, options)
-    const page = await production.ask('/page')
-    const [, href = ''] = /href="([^"]+)"/.exec(page.text) ?? []
-    t.regex(href, withDigest(/^\/assets\/app-DIGEST\.css$/))
-    for (let times = 0; times < 3; times++) {
-      const { status, headers } = await production.ask(href)
-      t.deepEqual([status, headers['cache-control']], [200, 'public, max-age=31536000, immutable'])
-      t.is((await production.ask('/assets/chunk.js')).text, 'of the mount')
-      t.is((await production.ask('/robots.txt')).text, 'robots')
-      await untilSettled()
-    }
-    t.deepEqual(production.errors, [])
-  })
-}
 
 test('a file of a mount at `/` comes before an asset with the same path, until it is deleted', async t => {
   const files = { ...BESIDE, '/dist/assets/app.css': 'of the mount' }

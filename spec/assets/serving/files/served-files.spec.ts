@@ -1,6 +1,5 @@
 // What is known of files: what is missing, for `revalidate` seconds; and files that change while they are found,
 // opened or sent.
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -16,9 +15,7 @@ import type { RequestListener } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2 } from 'node:http2'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
-import compress from 'koa-compress'
 import { wantedAt } from '../../../../lib/assets/serving/request-path.ts'
 import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { withFingerprint } from '../../../../lib/assets/urls/fingerprint.ts'
@@ -60,17 +57,6 @@ async function served(site: Site, path: string, text: string): Promise<void> {
   await until(async () => (await site.ask(path)).text === text, `${path} is served`)
 }
 
-const PATHS = [
-  '/new.css',
-  '/assets/new.css',
-  '/assets/vendor/new.css',
-  '/assets/fresh/new.css',
-  '/images/new.css',
-  '/images/fresh/new.css',
-  '/fresh/new.css',
-  '/fresh/folder/new.css'
-]
-
 const moved = (from: string, to: string) => (site: Site) =>
   renameSync(site.at(from), site.at(`/public${to}`))
 
@@ -87,13 +73,6 @@ const APPEARING: Readonly<
     ])
   ),
   'moved with its folder': { path: '/fresh/new.css', appear: moved('/elsewhere/folder', '/fresh') },
-  'moved with its folder, in place of another': {
-    path: '/images/new.css',
-    appear(site) {
-      renameSync(site.at('/public/images'), site.at('/public/old'))
-      moved('/elsewhere/folder', '/images')(site)
-    }
-  },
   'moved in place of a folder': {
     path: '/assets/vendor',
     appear(site) {
@@ -110,16 +89,6 @@ const APPEARING: Readonly<
     path: '/new.css',
     before: withoutPublic,
     appear: site => site.write('/public/new.css', 'new')
-  },
-  'in a public that is moved there': {
-    path: '/new.css',
-    before: withoutPublic,
-    appear: moved('/elsewhere', '')
-  },
-  'in a public that is a link': {
-    path: '/new.css',
-    before: withoutPublic,
-    appear: site => symlinkSync('elsewhere', site.at('/public'))
   }
 }
 
@@ -150,17 +119,6 @@ test('a new file is served at once where its folder is there, and a page or a ne
   }
 })
 
-test('a remembered miss under the prefix gets the same response as the first', async t => {
-  const site = await makeRemembering(t)
-  const first = await site.ask('/assets/none.css')
-  await miss(site, '/assets/none.css')
-  const later = await site.ask('/assets/none.css')
-  t.deepEqual([later.status, later.text], [first.status, first.text])
-  t.is(later.headers['cache-control'], 'no-store')
-  const post = await site.ask('/assets/none.css', { method: 'POST' })
-  t.deepEqual([post.status, post.headers.allow], [404, undefined])
-})
-
 test('a miss under the prefix that belongs to no app is no-store from the first one on', async t => {
   const apps = { admin: { path: '/admin' }, shop: { path: '/shop' } }
   const site = await makeSite(t, FILES, {
@@ -187,18 +145,6 @@ test('a doubly encoded path does not make another path missing', async t => {
   t.is((await site.ask('/assets/%zz')).status, 400)
 })
 
-test('in development a new file is served at once as well', async t => {
-  const site = await makeSite(t, FILES, { revalidate: 3600 })
-  for (const path of PATHS) {
-    t.is((await miss(site, path)).at(-1), 404)
-    site.write(`/public${path}`, 'new')
-    t.is((await site.ask(path)).text, 'new')
-  }
-  t.is((await miss(site, '/assets/newer.css')).at(-1), 404)
-  site.write('newer.css', 'newer')
-  t.is((await site.ask('/assets/newer.css')).text, 'newer')
-})
-
 test('a fingerprint that was requested too early is served as soon as its bytes are built', async t => {
   const site = await makeSite(t, { 'a.css': 'old' }, { fingerprint: true, revalidate: 3600 })
   t.is((await site.ask('/assets/a.css')).text, 'old')
@@ -206,14 +152,6 @@ test('a fingerprint that was requested too early is served as soon as its bytes 
   t.is((await miss(site, early)).at(-1), 404)
   site.write('a.css', 'new')
   t.is((await site.ask(early)).text, 'new')
-})
-
-test('a path with an extra slash, and a folder, are never found, however often they are requested', async t => {
-  const site = await makeRemembering(t)
-  for (const path of ['/assets/there.css/', '/assets/there.css/x', '/assets', '/assets/', '/']) {
-    t.deepEqual([path, ...(await miss(site, path))], [path, 404, 404, 404, 404])
-  }
-  t.is((await site.ask('/assets/there.css')).text, 'there')
 })
 
 test('a file that is forgotten while it is read is not kept: its source may be gone by then', async t => {
@@ -308,28 +246,6 @@ for (const [sender, options] of SENDERS) {
   })
 }
 
-test('ANS-11 a file that is overwritten while koa-compress compresses it does not arrive to its end', async t => {
-  const site = await makeSite(
-    t,
-    {
-      '/public/big.txt': Buffer.concat(
-        Array.from({ length: OLD.length / MIB }, () => randomBytes(MIB))
-      )
-    },
-    { ...PRODUCTION, front: compress() }
-  )
-  const socket = connect(site.port, '127.0.0.1')
-  socket.write('GET /big.txt HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')
-  await once(socket, 'readable')
-  overwrite(site.at('/public/big.txt'))
-  const bytes = await buffer(socket)
-  t.regex(bytes.toString('latin1', 0, 500), /\r\nContent-Encoding: gzip\r\n/i)
-  // The last chunk of a chunked body has no bytes (RFC 9112 section 7.1).
-  t.false(bytes.subarray(-5).equals(Buffer.from('0\r\n\r\n')))
-  await until(() => openDescriptors(site.root) === 0, 'the file is closed')
-  t.deepEqual(site.errors, [])
-})
-
 for (const [what, change] of [
   ['grows', (path: string) => appendFileSync(path, 'more')],
   ['is replaced', replace]
@@ -391,15 +307,6 @@ async function etagOf(site: Site): Promise<string> {
   const { headers } = await site.ask('/lib.js', { method: 'HEAD' })
   return headers.etag ?? ''
 }
-
-test('a new version of the same size and mtime, too large for memory, has a new ETag', async t => {
-  const { site, etag } = await makeVersions(t)
-  t.regex(etag, /^"[^"]+"$/)
-  const response = await site.ask('/lib.js', { headers: { 'if-none-match': etag } })
-  t.deepEqual([response.status, response.text], [200, '2'.repeat(1000)])
-  t.not(await etagOf(site), etag)
-  t.is(await etagOf(site), await etagOf(site))
-})
 
 test('If-Range never mixes two versions of the same size and mtime that are too large for memory', async t => {
   const { site, etag } = await makeVersions(t)
