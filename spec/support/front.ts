@@ -1,11 +1,11 @@
 // A whole application on a loopback port, with room in front of koaAssets and behind it.
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import Koa, { type Middleware } from 'koa'
 import type { KoaAssetsOptions } from '../../lib/assets/settings/options.ts'
 import { koaAssets } from '../../lib/koa-assets.ts'
 import { ask, signature } from './raw.ts'
+import { open } from './site.ts'
 import { cases } from './soak.ts'
 
 export interface Front {
@@ -61,13 +61,10 @@ export async function listen(
   answer: ReturnType<Koa['callback']>,
   maxHeaderSize = 16384
 ): Promise<number> {
-  const server = createServer({ maxHeaderSize }, (req, res) => void answer(req, res))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return (server.address() as AddressInfo).port
+  return open(
+    t,
+    createServer({ maxHeaderSize }, (req, res) => void answer(req, res))
+  )
 }
 
 /** The same project in every environment, each with something behind koaAssets and with nothing. */

@@ -80,12 +80,7 @@ export async function makeSite(
   app.use(koaAssets({ env: 'development', serve: true, ...options, root }))
   if (routes) app.use(routes)
   const server = createServer(app.callback())
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await open(t, server)
   const at = (path: string) => join(root, place(path))
   return {
     root,
@@ -101,6 +96,16 @@ export async function makeSite(
     },
     read: path => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : undefined)
   }
+}
+
+/** The loopback port at which a server listens until the spec is over. */
+export async function open(t: ExecutionContext, server: Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return (server.address() as AddressInfo).port
 }
 
 function place(path: string): string {

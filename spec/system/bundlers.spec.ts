@@ -4,14 +4,13 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import Koa, { type Context } from 'koa'
 import { createServer, type ViteDevServer } from 'vite'
 import { koaAssets } from '../../lib/koa-assets.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Browser, type Page } from './chromium.ts'
 import { FRONT_ENDS, STATE, type FrontEnd, type Render } from './front-ends.ts'
@@ -143,13 +142,7 @@ class Project {
 }
 
 async function listen(t: ExecutionContext, server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await open(t, server)}`
 }
 
 /** Waits until the page shows that, or reloads it until it does. */

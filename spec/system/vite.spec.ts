@@ -3,15 +3,13 @@ import test, { type ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
-import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import Koa, { type Middleware } from 'koa'
 import { promisify } from 'node:util'
 import { createServer, type InlineConfig } from 'vite'
 import { koaAssets } from '../../lib/koa-assets.ts'
-import { makeProject, makeSite } from '../support/site.ts'
+import { makeProject, makeSite, open } from '../support/site.ts'
 import { until } from '../support/until.ts'
 import { launch, type Page } from './chromium.ts'
 
@@ -146,15 +144,8 @@ async function serveWithVite(t: ExecutionContext, root: string, config: InlineCo
     koaAssets({ root, env: 'development', serve: true, mounts: { [URL_PATH]: { ...MOUNT, dev } } })
   )
   app.use(view)
-  server.on('request', app.callback())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(async () => {
-    await dev.close()
-    server.close()
-    server.closeAllConnections()
-  })
-  return { dev, port: (server.address() as AddressInfo).port }
+  t.teardown(() => dev.close())
+  return { dev, port: await open(t, server.on('request', app.callback())) }
 }
 
 /** Shows an image, and what is imported dynamically with its stylesheet. */

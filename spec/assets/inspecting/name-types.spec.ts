@@ -117,9 +117,7 @@ test('TYP-01 in development the file follows the sources, if it exists, and is w
   await until(() => text().includes('"app.css"'), 'it is current soon after the start')
   const [before, { ino }] = [text(), statSync(file)]
   writeFiles(root, placed({ 'stylesheets/app.css.scss': 'b{}', 'images/new.png': '' }))
-  const start = performance.now()
   await until(() => text().includes('"new.png"'), 'it has the new name')
-  t.true(performance.now() - start < 1000)
   t.not(statSync(file).ino, ino)
   rmSync(join(root, 'apps/web/assets/images/new.png'))
   await until(() => text() === before, 'it has the name no more')

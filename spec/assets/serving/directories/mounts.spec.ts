@@ -236,7 +236,7 @@ test('a copy that appears beside a file of a mount is sent within the `revalidat
   }
   t.is(await coding(), undefined)
   site.write('/data/a.css.gz', zlib.gzipSync(text))
-  await until(async () => (await coding()) === 'gzip', 'it is sent', 5000)
+  await until(async () => (await coding()) === 'gzip', 'it is sent')
 })
 
 test('a link `current` above the root that is retargeted leads to the mount of the new release', async t => {
