@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { ifThere, statOf } from '../../files/disk.ts'
 import { matcherOf } from '../../globs.ts'
-import { nearest, nearestPath } from '../../nearest.ts'
+import { nearestPath } from '../../nearest.ts'
 import { Manifest } from '../building/manifest/manifest.ts'
 import { readManifest } from '../building/manifest/read-manifest.ts'
 import type { VerifyProblem } from '../building/verify.ts'
@@ -12,6 +12,7 @@ import { Bundles } from '../bundles/bundles.ts'
 import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
+import { memoized } from '../sources/catalog.ts'
 import { Sources } from '../sources/sources.ts'
 import { assetName } from '../views/asset-url.ts'
 import { HELPERS, OTHERS, literalNames, type LiteralName } from './literal-names.ts'
@@ -50,32 +51,30 @@ export async function checkViews(
   const files = (await inParallel(globs, 1, glob => filesOf(root, glob))).flat()
   const views = [...new Set(files)].toSorted()
   const problemOf = await makeCheck(options, settings)
-  const known = new Map<string, Problem | undefined>()
+  // The names in a partial belong to many views.
+  const known = memoized((key: string) => problemOf(JSON.parse(key) as Named))
   let names = 0
   const problems = await inParallel(views, CONCURRENCY, async file => {
     const text = await readFile(join(root, file), 'utf8')
     const found = literalNames(text)
     names += found.filter(({ helper }) => helper !== undefined).length
-    return found.flatMap(literal => {
-      const { helper, name, isCertain } = literal
-      const key = `${helper} ${isCertain} ${name}`
-      // The names in a partial belong to many views.
-      if (!known.has(key)) known.set(key, problemOf(literal))
-      const problem = known.get(key)
+    return found.flatMap(({ at, ...named }) => {
+      const problem = known(JSON.stringify(named))
       if (!problem) return []
-      const line = text.slice(0, literal.at).split('\n').length
-      return { path: `${file}:${line}`, name, ...problem }
+      const line = text.slice(0, at).split('\n').length
+      return { path: `${file}:${line}`, name: named.name, ...problem }
     })
   })
   return { files: views.length, names, problems: problems.flat() }
 }
 
 type Problem = Pick<ViewProblem, 'near' | 'message'>
+type Named = Omit<LiteralName, 'at'>
 
 async function makeCheck(
   options: KoaAssetsOptions,
   settings: Settings
-): Promise<(literal: LiteralName) => Problem | undefined> {
+): Promise<(named: Named) => Problem | undefined> {
   const apps = await ownNames(options, settings)
   const bundles = new Bundles(settings, () => undefined)
   await bundles.loading
@@ -88,7 +87,11 @@ async function makeCheck(
     return { near, message: `'${name}' is not ${what}${hint}` }
   }
   return ({ helper, name: given, isCertain }) => {
-    if (helper === undefined) return misspelled(given)
+    if (helper === undefined) {
+      const misspelled = unlike('a helper', given, [...Object.keys(HELPERS), ...OTHERS])
+      // Another member may belong to an array of that name.
+      return misspelled.near === undefined ? undefined : misspelled
+    }
     const entry = given.replace(/^(?:\.?\/)+/, '')
     if (helper === 'entry' || helper === 'entryFiles') {
       const isElse = entries.size === 0 && !isCertain
@@ -97,23 +100,16 @@ async function makeCheck(
     }
     try {
       const name = assetName(given, HELPERS[helper])
-      if (name === undefined || exists(name)) return undefined
-      const others = helper === 'preload' ? [`${name}.js`, `${name}.css`] : []
-      if (others.some(exists) || (helper === 'preload' && entries.has(entry))) return undefined
+      const isPreload = helper === 'preload'
+      const endings = isPreload ? ['', '.js', '.css'] : ['']
+      if (name === undefined || (isPreload && entries.has(entry))) return undefined
+      if (endings.some(ending => exists(name + ending))) return undefined
       return unlike('an asset', name, all)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       return isCertain ? { message: error.message } : undefined
     }
   }
-}
-
-/** A member of `assets` that resembles a helper: others may belong to an array of that name. */
-function misspelled(given: string): Problem | undefined {
-  const near = nearest(given, [...Object.keys(HELPERS), ...OTHERS])
-  return near === undefined
-    ? near
-    : { near, message: `'${given}' is not a helper; did you mean '${near}'?` }
 }
 
 /** The names of each app: of its sources or, on a machine that has none, of the manifest. */
