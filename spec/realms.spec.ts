@@ -34,8 +34,10 @@ async function loadElsewhere(): Promise<typeof koaAssets> {
   return module.exports.koaAssets
 }
 
+const loading = loadElsewhere()
+
 const serve = async (t: ExecutionContext, root: string, compilers: Compiler[] = []) => {
-  const elsewhere = await loadElsewhere()
+  const elsewhere = await loading
   const app = new Koa()
   const errors: Error[] = []
   app.on('error', error => errors.push(error))
