@@ -1,6 +1,6 @@
 // The commands, their help, and how a command line is parsed into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
-import { nearest } from '../nearest.ts'
+import { unknownName } from '../options.ts'
 import { UsageError, type Command, type OptionSpecs, type Values } from './command.ts'
 import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'
@@ -60,7 +60,7 @@ function findCommand(given: string): Command {
   const command = COMMANDS.find(({ name }) => name === given)
   if (command) return command
   const names = COMMANDS.map(({ name }) => name)
-  throw new UsageError(`unknown command '${given}': ${advise(given, names)}`)
+  throw new UsageError(unknownName('command', given, names).message)
 }
 
 function checkOption(
@@ -71,8 +71,8 @@ function checkOption(
   const spec = Object.hasOwn(known, name) ? known[name] : undefined
   if (!spec) {
     const names = Object.keys(known).map(name => `--${name}`)
-    const where = command ? ` for ${command.name}` : ''
-    throw new UsageError(`unknown option '${rawName}'${where}: ${advise(rawName, names)}`)
+    const place = command ? `${command.name} ` : ''
+    throw new UsageError(unknownName('option', rawName, names, { place }).message)
   }
   const placeholder = spec.value ?? ''
   if (!placeholder && value !== undefined) {
@@ -82,11 +82,6 @@ function checkOption(
   if (!value && !mayBeMissing) {
     throw new UsageError(`${rawName} requires a value: ${rawName} ${placeholder}`)
   }
-}
-
-function advise(given: string, known: readonly string[]): string {
-  const meant = nearest(given, known)
-  return meant ? `did you mean '${meant}'?` : `expected one of ${known.join(', ')}`
 }
 
 /** Of optional ones there may be fewer than a command takes. */

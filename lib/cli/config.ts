@@ -4,11 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, extname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { inspect } from 'node:util'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
 import { errorCode } from '../files/disk.ts'
-import { isRecord, isText } from '../options.ts'
+import { isRecord, isText, optionError } from '../options.ts'
 import { UsageError, type Call } from './command.ts'
 
 /** In the order in which they are looked for. */
@@ -56,11 +55,14 @@ function findFile(directory: string, given: string | undefined): string | undefi
 
 async function load(file: string): Promise<KoaAssetsOptions> {
   try {
-    const exported: unknown =
-      extname(file) === '.json'
-        ? JSON.parse(await readFile(file, 'utf8'))
-        : await importDefault(file)
-    return checkOptions(await (typeof exported === 'function' ? exported() : exported))
+    const isJson = extname(file) === '.json'
+    const exported: unknown = isJson
+      ? JSON.parse(await readFile(file, 'utf8'))
+      : await importDefault(file)
+    const options: unknown = await (typeof exported === 'function' ? exported() : exported)
+    if (isRecord(options)) return options
+    const expected = 'the options of koaAssets(), or a function that returns them'
+    throw optionError('its default export', expected, options)
   } catch (error) {
     throw new Error(`cannot load ${basename(file)}: ${reasonOf(error)}`, { cause: error })
   }
@@ -93,14 +95,6 @@ async function enableTypeScript(file: string): Promise<void> {
 
 export function stripsTypes(): boolean {
   return Boolean((process.features as { typescript?: unknown }).typescript)
-}
-
-function checkOptions(options: unknown): KoaAssetsOptions {
-  if (isRecord(options)) return options
-  const given = inspect(options, { depth: 0 })
-  throw new TypeError(
-    `its default export must be the options of koaAssets(), or a function that returns them, got ${given}`
-  )
 }
 
 /** A configuration file. */

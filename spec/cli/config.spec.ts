@@ -332,17 +332,17 @@ test('a usage error has a one-line message, with the nearest name or all', t => 
     ['precompil', "unknown command 'precompil': did you mean 'precompile'?"],
     [
       'dance',
-      `unknown command 'dance': expected one of ${COMMANDS.map(({ name }) => name).join(', ')}`
+      `unknown command 'dance': known commands: ${COMMANDS.map(({ name }) => name).join(', ')}`
     ],
     ['help lst', "unknown command 'lst': did you mean 'list'?"],
-    ['list --jsn', "unknown option '--jsn' for list: did you mean '--json'?"],
+    ['list --jsn', "unknown option 'list --jsn': did you mean '--json'?"],
     [
       'verify --dry-run',
-      "unknown option '--dry-run' for verify: expected one of --views, --config, --root, --env, --json, --quiet, --help, --version"
+      "unknown option 'verify --dry-run': known options: --views, --config, --root, --env, --json, --quiet, --help, --version"
     ],
     ['--rot=x', "unknown option '--rot': did you mean '--root'?"],
-    ['list --constructor', /^unknown option '--constructor' for list: expected one of /],
-    ['list -z', /^unknown option '-z' for list: expected one of /],
+    ['list --constructor', /^unknown option 'list --constructor': known options: /],
+    ['list -z', /^unknown option 'list -z': known options: /],
     ['list --root', '--root requires a value: --root DIR'],
     ['list --root=', '--root requires a value: --root DIR'],
     ['list --json=yes', "--json does not take a value, got 'yes'"],

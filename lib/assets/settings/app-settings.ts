@@ -66,11 +66,11 @@ export function settleApps(basis: Basis): Apps {
   const apps = given
     .map(([name, app]) => settleApp(basis, name, app, given.length === 1))
     .toSorted((a, b) => b.urlPrefix.length - a.urlPrefix.length)
-  apps.forEach(({ name, path, urlPrefix }, at) => {
-    const twin = apps.find((app, other) => other > at && app.urlPrefix === urlPrefix)
-    if (!twin) return
-    throw optionError('path', `different from that of '${twin.name}'`, path, `apps.${name}.`)
-  })
+  for (const { name, path, urlPrefix } of apps) {
+    const twin = apps.findLast(app => app.urlPrefix === urlPrefix)?.name
+    if (twin === name) continue
+    throw optionError('path', `different from that of '${twin}'`, path, `apps.${name}.`)
+  }
   const none = { name: '', dir: publicDir, path: '/', urlPrefix: '', sources: [] as const }
   const publicApp: AppSettings = Object.freeze({ ...top, ...none, fingerprint: false })
   return { apps: Object.freeze(apps), publicApp }
