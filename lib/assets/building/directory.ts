@@ -1,6 +1,5 @@
 // What is in a directory: the files that can be requested, where somebody else built it, such as a bundler; in the
 // folder of `public` that assets are published to, versions and deltas, by the names of files.
-import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
@@ -50,17 +49,16 @@ function unusable(message: string): AssetError {
 
 /** The regular files that can be requested, relative to the directory; sorted. */
 export async function requestableFiles(top: string): Promise<readonly string[]> {
-  const files: string[] = []
-  const folders = ['']
-  for (const folder of folders) {
-    for (const entry of await readdir(join(top, folder), { withFileTypes: true })) {
-      const path = folder + entry.name
-      if (!Array.isArray(canonicalSegments(`/${encodePath(path)}`))) continue
-      if (entry.isDirectory()) folders.push(`${path}/`)
-      if (entry.isFile()) files.push(path)
-    }
-  }
-  return files.toSorted()
+  const files = await filesBelow(top)
+  return files.filter(path => Array.isArray(canonicalSegments(`/${encodePath(path)}`))).toSorted()
+}
+
+/** Relative to the directory, with slashes; no link is followed. */
+async function filesBelow(top: string): Promise<string[]> {
+  const files = (await entriesBelow(top)).filter(entry => entry.isFile())
+  return files.map(({ parentPath, name }) =>
+    relative(top, join(parentPath, name)).split(sep).join('/')
+  )
 }
 
 /** A fingerprinted file, or a delta. */
@@ -82,21 +80,18 @@ export interface Published {
   readonly deltas: ReadonlyMap<string, readonly PublishedFile[]>
 }
 
-/** No link is followed. */
 export async function listPublished(settings: Settings): Promise<Published> {
-  const entries = await entriesBelow(publicFile(settings, settings.prefix))
-  const files = entries.filter(entry => entry.isFile())
-  const named = (split: typeof splitDelta) =>
-    files.flatMap(({ parentPath, name }) => {
-      const file = join(parentPath, name)
-      const path = `/${relative(settings.publicDir, file).split(sep).join('/')}`
+  const files = await filesBelow(publicFile(settings, settings.prefix))
+  const named = (split: typeof splitDelta) => {
+    const found = files.flatMap((name): PublishedFile[] => {
+      const path = `${settings.prefix}/${name}`
       const parts = split(path)
+      const file = publicFile(settings, path)
       return parts ? [{ path, file, base: parts.name, digest: parts.digest }] : []
     })
-  return {
-    versions: groupBy(named(splitFingerprint), ({ base }) => base),
-    deltas: groupBy(named(splitDelta), ({ base }) => base)
+    return groupBy(found, ({ base }) => base)
   }
+  return { versions: named(splitFingerprint), deltas: named(splitDelta) }
 }
 
 export function sum(numbers: Iterable<number>): number {

@@ -17,7 +17,7 @@ import { Sources } from '../sources/sources.ts'
 import { Builder } from './builder.ts'
 import type { DeltaReport } from './deltas.ts'
 import { listPlaces } from './places.ts'
-import { publishBuild } from './publish-build.ts'
+import { publishBuild, reportOn } from './publish-build.ts'
 
 export interface Progress {
   /** `compile` comes first and changes nothing in `public`. */
@@ -84,19 +84,6 @@ const OPTIONS = {
 } satisfies Record<keyof PrecompileOptions, Expectation>
 
 const NONE: MinifyReport = { files: 0, bytes: 0, insteadOf: 0 }
-/** With `apps: false`. */
-const NOTHING = {
-  assets: 0,
-  bytes: 0,
-  compressedBytes: 0,
-  seconds: 0,
-  largest: [],
-  changes: { added: [], changed: [], removed: [] },
-  kept: 0,
-  deltas: undefined,
-  minified: undefined
-}
-
 const CONCURRENCY = 8
 /** The age of temporary files that a precompile removes: no other one writes, and a request takes less. */
 const LEFT_MS = 60_000
@@ -116,7 +103,10 @@ export async function precompile(
   const progressOf = (stage: Progress['stage']) => (done: number, total: number, path: string) =>
     onProgress?.({ stage, done, total, path })
   signal?.throwIfAborted()
-  if (apps.length === 0) return { ...NOTHING, manifest: manifestFile(settings) }
+  if (apps.length === 0) {
+    const rest = { compressedBytes: 0, kept: 0, deltas: undefined, minified: undefined, seconds: 0 }
+    return { manifest: manifestFile(settings), ...reportOn(new Map(), new Map()), ...rest }
+  }
   await requireAssets(settings, sources)
   const wish = (app: AppSettings) => minify ?? app.minify
   const isAsked = (app: AppSettings) => wish(app) === true

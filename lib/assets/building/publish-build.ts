@@ -82,7 +82,7 @@ export function serialize(assets: ManifestEntries, apps?: ManifestApps): string 
   return `${JSON.stringify(whole, undefined, 2)}\n`
 }
 
-function reportOn(entries: ManifestEntries, before: ManifestEntries) {
+export function reportOn(entries: ManifestEntries, before: ManifestEntries) {
   const paths = [...entries.keys()].toSorted()
   const isChanged = (path: string) => before.get(path)?.target !== entries.get(path)?.target
   const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
