@@ -7,6 +7,7 @@ import {
   type Reference,
   replaceReferences
 } from '../../../lib/assets/references/references.ts'
+import { decodeIfValid } from '../../../lib/assets/urls/encode.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { run } from '../../support/fingerprinted.ts'
@@ -135,10 +136,8 @@ for (const [what, piece, before = '', after = ''] of [
   test(`${what} take time in proportion to their number`, t => {
     const textOf = (count: number) => before + piece.repeat(count) + after
     for (const type of ['css', 'js'] as const) {
-      t.true(
-        growsInProportion(2000, count => findReferences(type, textOf(count))),
-        type
-      )
+      const find = (count: number) => findReferences(type, textOf(count))
+      t.true(growsInProportion(2000, find), type)
     }
   })
 }
@@ -213,30 +212,18 @@ test('names with spaces and Unicode are written percent-encoded', async t => {
   t.is((await site.ask(url)).status, 200)
 })
 
-test('a missing reference is a warning that names the source, once', async t => {
+test('a missing reference is a warning, once, with its line and column in the file where it was written', async t => {
   const site = await makeSite(t, {
-    'stylesheets/lonely.css':
-      'a{b:url(gone.png);c:url(data:x);d:url(#e);f:url(https://g.example/)}',
-    'javascripts/lonely.js': '//# sourceMappingURL=lonely.js.map'
-  })
-  for (const edit of ['', ' ', '  ']) {
-    site.write('stylesheets/lonely.css', `a{b:url(gone.png)}${edit}`)
-    await site.ask('/assets/lonely.css')
-  }
-  await site.ask('/assets/lonely.js')
-  t.deepEqual(warningsAbout('lonely'), [
-    'koa-fresh-assets: apps/web/assets/stylesheets/lonely.css:1:9 refers to gone.png, which was not found'
-  ])
-})
-
-test('a missing reference is reported with its line and column in the file where it was written', async t => {
-  const site = await makeSite(t, {
-    'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png)\n}',
+    'css/plain.css': '/* é */\n\na {\n  b: url("placed.png");\n  c: url(placed.png) url(data:x)\n}',
     'css/sheet.css.scss': '@use "part";\n$dir: "placed";\na { b: url(#{$dir}/computed.png) }',
     'css/_part.scss': '// not placed.png2\na {\n  b: url(images/placed.png);\n}',
-    'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }'
+    'css/sheet2.css.less': '@w: 1px;\na { b: url(less-placed.png) }',
+    'js/placed.js': '//# sourceMappingURL=placed.js.map'
   })
-  for (const name of ['plain.css', 'sheet.css', 'sheet2.css']) await site.ask(`/assets/${name}`)
+  for (const name of ['plain.css', 'sheet.css', 'sheet2.css', 'placed.js', 'plain.css']) {
+    await site.ask(`/assets/${name}`)
+    site.write('css/plain.css', `${site.read('css/plain.css')} `)
+  }
   const warning = (path: string) =>
     `koa-fresh-assets: apps/web/assets/css/${path}, which was not found`
   t.deepEqual(warningsAbout('placed').toSorted(), [
@@ -280,68 +267,45 @@ const pieces = constantFrom(
 )
 const texts = array(pieces, { maxLength: 40 }).map(parts => parts.join(''))
 
-test('references that are not replaced leave the text as it was', t => {
-  assert(
-    property(texts, constantFrom('css' as const, 'js' as const), (text, type) => {
-      const references = findReferences(type, text)
-      const none = references.map(() => undefined)
-      return replaceReferences(text, references, none) === text
-    }),
-    { numRuns: cases(300, 3000) }
-  )
-  t.pass()
+const always = (title: string, holds: (text: string) => boolean, given = texts) =>
+  test(title, t => {
+    assert(property(given, holds), { numRuns: cases(300, 3000) })
+    t.pass()
+  })
+
+always('references that are not replaced leave the text as it was', text =>
+  (['css', 'js'] as const).every(type => {
+    const references = findReferences(type, text)
+    const none = references.map(() => undefined)
+    return replaceReferences(text, references, none) === text
+  })
+)
+
+always(
+  'text without url, import, image-set and sourceMappingURL has no references',
+  text =>
+    /url|@|image-set/i.test(text) ||
+    findReferences('css', text).length + findReferences('js', text).length === 0,
+  anyText(200)
+)
+
+always('references are in order, do not overlap, and are within the text', text => {
+  const ends = findReferences('css', text).flatMap(({ start, end }) => [start, end])
+  return [0, ...ends, text.length].every((at, i, all) => i === 0 || at >= (all[i - 1] ?? 0))
 })
 
-test('text without url, import, image-set and sourceMappingURL has no references', t => {
-  assert(
-    property(anyText(200), text => {
-      if (/url|@|image-set/i.test(text)) return true
-      return findReferences('css', text).length + findReferences('js', text).length === 0
-    }),
-    { numRuns: cases(200, 2000) }
-  )
-  t.pass()
-})
-
-test('references are in order, do not overlap, and are within the text', t => {
-  assert(
-    property(texts, text => {
-      const ends = findReferences('css', text).flatMap(({ start, end }) => [start, end])
-      return [0, ...ends, text.length].every((at, i, all) => i === 0 || at >= (all[i - 1] ?? 0))
-    }),
-    { numRuns: cases(300, 3000) }
-  )
-  t.pass()
-})
-
-test('replacing references with their own URLs changes nothing, after the first time', t => {
-  assert(
-    property(texts, text => {
-      const once = withOwnPaths(text)
-      return withOwnPaths(once) === once
-    }),
-    { numRuns: cases(300, 3000) }
-  )
-  t.pass()
+always('replacing references with their own URLs changes nothing, after the first time', text => {
+  const once = withOwnPaths(text)
+  return withOwnPaths(once) === once
 })
 
 function withOwnPaths(text: string): string {
   const references = findReferences('css', text)
-  return replaceReferences(
-    text,
-    references,
-    references.map(({ path }) => ownPath(path))
-  )
-}
-
-/** A path that cannot be decoded stays as it is. */
-function ownPath(path: string): string {
-  try {
-    return encodeURI(decodeURI(path))
-  } catch (error) {
-    if (error instanceof URIError) return path
-    throw error
-  }
+  const urls = references.map(({ path }) => {
+    const decoded = decodeIfValid(path)
+    return decoded === undefined ? path : encodeURI(decoded)
+  })
+  return replaceReferences(text, references, urls)
 }
 
 test('text between references stays, whatever they refer to', t => {
@@ -352,15 +316,10 @@ test('text between references stays, whatever they refer to', t => {
       const text = all.map(([name, form], at) => `.r${at}{b:${form.replace('%', name)}}`).join('\n')
       const references = findReferences('css', text)
       const paths = references.map(({ path }) => path)
-      const out = replaceReferences(
-        text,
-        references,
-        paths.map(path => `/assets/${path}`)
-      )
-      const found = JSON.stringify(paths) === JSON.stringify(all.map(([name]) => name))
-      return (
-        found && out.replaceAll('/assets/', '').replaceAll("'", '"') === text.replaceAll("'", '"')
-      )
+      const urls = paths.map(path => `/assets/${path}`)
+      const out = replaceReferences(text, references, urls).replaceAll('/assets/', '')
+      const hasAll = paths.join() === all.map(([name]) => name).join()
+      return hasAll && out.replaceAll("'", '"') === text.replaceAll("'", '"')
     })
   )
   t.pass()
