@@ -1,13 +1,21 @@
 // Which files of packages a browser needs: those that the options name, and what these refer to.
-import { dirname, join, relative } from 'node:path'
+import { dirname, extname, join, relative } from 'node:path'
+import { inParallel } from '../../concurrency.ts'
 import { errorCode, isInside, statOf } from '../../files/disk.ts'
-import { isBare } from '../references/module-references.ts'
-import type { Reference } from '../references/references.ts'
+import { observe, type FileObservation } from '../../files/observation.ts'
+import { readSnapshot } from '../../files/open-file.ts'
+import { isBare, loadModuleLexer } from '../references/module-references.ts'
+import { findReferences, type Reference } from '../references/references.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { decodeIfValid } from '../urls/encode.ts'
-import { parseAll, type ParsedFiles, type Script } from './parse.ts'
 import { BUNDLE, pathIn, Resolver, splitSpecifier, unusable, type Package } from './resolve.ts'
+
+export interface Script {
+  readonly name: string
+  /** Absolute, without links. */
+  readonly file: string
+}
 
 /** A file of a package that is published. */
 interface PackageFile extends Script {
@@ -29,24 +37,18 @@ export class Graph {
   readonly scopes = new Map<string, Map<string, string>>()
   /** The names of what a script, of a package or of the application, imports statically. */
   readonly links = new Map<string, readonly string[]>()
-  /** What was read. */
-  readonly parsed: ParsedFiles = new Map()
+  /** Every file that was read. */
+  readonly read: FileObservation[] = []
+  readonly #commonJs = new Set<string>()
   readonly #app: AppSettings
   readonly #root: string
   readonly #resolver: Resolver
-  readonly #known: ParsedFiles
 
-  /** @param known what an earlier walk read, which is not read again unless it has changed */
-  constructor(
-    app: AppSettings,
-    { root, env }: { readonly root: string; readonly env: string },
-    known: ParsedFiles = new Map()
-  ) {
+  constructor(app: AppSettings, { root, env }: { readonly root: string; readonly env: string }) {
     const isDevelopment = env === 'development' || env === 'test'
     this.#app = app
     this.#root = root
     this.#resolver = new Resolver(root, isDevelopment ? 'development' : 'production')
-    this.#known = known
   }
 
   /** Every `package.json` that was read or looked for. */
@@ -72,7 +74,7 @@ export class Graph {
       next = [...this.files.values()].slice(done)
     }
     for (const { importer, file, of } of this.files.values()) {
-      if (importer === undefined || !this.parsed.get(file)?.isCommonJs) continue
+      if (importer === undefined || !this.#commonJs.has(file)) continue
       const what = `${of.label} is CommonJS (${pathIn(of, file)})`
       throw unusable(`${what}, which no browser can import: ${BUNDLE}. It is named by ${importer}`)
     }
@@ -83,10 +85,13 @@ export class Graph {
     files: readonly F[],
     target: (from: F, reference: Reference) => Promise<string | undefined>
   ): Promise<void> {
-    await parseAll(files, this.#known, this.parsed)
-    for (const file of files) {
+    const parsed = await inParallel(files, CONCURRENCY, parse)
+    for (const [at, file] of files.entries()) {
+      const { seen, references = [], isCommonJs } = parsed[at] ?? {}
+      if (seen) this.read.push(seen)
+      if (isCommonJs) this.#commonJs.add(file.file)
       const links = new Set<string>()
-      for (const reference of this.parsed.get(file.file)?.references ?? []) {
+      for (const reference of references) {
         const to = await target(file, reference)
         if (to !== undefined && reference.kind === 'import') links.add(to)
       }
@@ -175,4 +180,23 @@ export class Graph {
 
 function unlessUnusable(error: unknown): undefined {
   if (errorCode(error) !== 'package-unusable') throw error
+}
+
+const CONCURRENCY = 16
+const TYPES: Readonly<Record<string, 'css' | 'js'>> = { '.css': 'css', '.js': 'js', '.mjs': 'js' }
+const COMMON_JS = /\bmodule\.exports\b|\bexports\s*[.[=]|\brequire\s*\(/
+
+/** Undefined for a file that refers to nothing. */
+async function parse({ name, file }: Script) {
+  const type = TYPES[extname(name).toLowerCase()]
+  const readAt = Date.now()
+  const read = type && (await readSnapshot(file))
+  if (!read) return undefined
+  const seen = observe(file, read.stamp, () => read.bytes, readAt)
+  const code = new TextDecoder().decode(read.bytes)
+  const found = findReferences(type, code)
+  if (type === 'css') return { seen, references: found, isCommonJs: false }
+  const { find, isModule } = await loadModuleLexer()
+  const isCommonJs = COMMON_JS.test(code) && isModule(code) === false
+  return { seen, references: [...found, ...find(code)], isCommonJs }
 }

@@ -60,6 +60,12 @@ export class Catalog {
   readonly #byTail = new Map<string, Source[]>()
   /** Compiled sources beside a plain file of the same name, by that name. */
   readonly #hidden = new Map<string, Source[]>()
+  readonly #tails: boolean
+
+  /** @param tails whether an asset is found by other ends of its path */
+  constructor(tails: boolean) {
+    this.#tails = tails
+  }
 
   /**
    * Adds the sources of a directory, which is searched after those before.
@@ -80,7 +86,6 @@ export class Catalog {
     return this.#byName.keys()
   }
 
-  /** All sources that can be found by a name or a tail. */
   named(name: string): readonly Source[] {
     return this.#byName.get(name) ?? []
   }
@@ -109,11 +114,11 @@ export class Catalog {
   }
 
   /** @param skipped files that turned out to be unreadable */
-  choose(name: string, tails: boolean, skipped?: ReadonlySet<string>): Choice {
+  choose(name: string, skipped?: ReadonlySet<string>): Choice {
     const left = (all: readonly Source[]) => all.filter(({ file }) => !skipped?.has(file))
     const found = this.first(name, left(this.named(name)))
     if (found) return found
-    const tailed = tails ? left(this.tailed(name)) : []
+    const tailed = this.#tails ? left(this.tailed(name)) : []
     const [source, ...others] = tailed.filter(({ from }) => from === tailed[0]?.from)
     if (!source || others.length === 0) return { source }
     const all = [source, ...others].map(({ tail }) => tail).join(', ')

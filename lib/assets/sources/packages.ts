@@ -4,8 +4,7 @@ import { oneAtATime } from '../../concurrency.ts'
 import { digestOf } from '../../files/digest.ts'
 import { realpathOf } from '../../files/disk.ts'
 import { observeAll, recheck, type Observation } from '../../files/observation.ts'
-import type { Graph } from '../packages/graph.ts'
-import type { Script } from '../packages/parse.ts'
+import type { Graph, Script } from '../packages/graph.ts'
 import type { AppSettings } from '../settings/settings.ts'
 import type { Source } from './catalog.ts'
 
@@ -57,10 +56,9 @@ export class AppPackages {
     if (hasSameScripts && this.#inputs && (await isUnchanged(this.#inputs))) return
     this.#inputs = undefined
     const packages = await import('../packages/graph.ts')
-    const graph = new packages.Graph(this.#app, this.#settings, this.graph?.parsed)
+    const graph = new packages.Graph(this.#app, this.#settings)
     await graph.walk(scripts)
-    const { imports, scopes, looked, parsed } = graph
-    const read = Array.from(parsed.values(), ({ seen }) => seen)
+    const { imports, scopes, looked, read } = graph
     this.#inputs = [...(await observeAll(looked)), ...read]
     this.#walked = scripts
     const before = this.sourcesFrom(0)

@@ -143,7 +143,7 @@ export class AppSources {
 
   /** Whether there is a source of the name, by the listing as it is now. */
   has(name: string): boolean {
-    return this.#catalog.choose(name, this.#app.tails).source !== undefined
+    return this.#catalog.choose(name).source !== undefined
   }
 
   /** Every name that can be published. */
@@ -159,7 +159,7 @@ export class AppSources {
   /** Tails of a source's path, other than its name, that find it in the listing, and that are ambiguous. */
   tailsOf(source: Source) {
     const tails = [...tailsOf(source.tail)].filter(tail => tail !== source.name)
-    const chosen = tails.map(tail => ({ tail, ...this.#catalog.choose(tail, this.#app.tails) }))
+    const chosen = tails.map(tail => ({ tail, ...this.#catalog.choose(tail) }))
     const own = chosen.filter(each => each.source?.file === source.file)
     const ambiguous = chosen.filter(each => each.warning !== undefined)
     return { own: own.map(({ tail }) => tail), ambiguous: ambiguous.map(({ tail }) => tail) }
@@ -203,7 +203,7 @@ export class AppSources {
   async #choose(name: string, update: 'refresh' | 'verify', skipped?: ReadonlySet<string>) {
     const packages = AppPackages.owns(name) ? this.packages : undefined
     await Promise.all([this[update](), packages?.[update]()])
-    return this.#catalog.choose(name, this.#app.tails, skipped)
+    return this.#catalog.choose(name, skipped)
   }
 
   get #searched(): readonly Searched[] {
@@ -215,7 +215,7 @@ export class AppSources {
   get #catalog(): Catalog {
     const { generation } = this
     if (this.#listed?.generation === generation) return this.#listed.catalog
-    const catalog = new Catalog()
+    const catalog = new Catalog(this.#app.tails)
     const places = this.#searched
     places.forEach(({ tree, isIncluded, ...place }, from) => {
       const paths = [...tree.files()].filter(isIncluded)
