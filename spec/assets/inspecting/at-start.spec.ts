@@ -12,113 +12,99 @@ import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
 import { placed, run } from '../../support/fingerprinted.ts'
 import { type Files, makeProject, writeFiles } from '../../support/site.ts'
+import { soakTest } from '../../support/soak.ts'
 import { until } from '../../support/until.ts'
 import { warningsAbout } from '../../support/warnings.ts'
 
-const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}' }
+const FILES: Files = { 'apps/web/assets/stylesheets/app.css': 'a{}', 'dist/index.html': '' }
+const OTHER: Files = { 'src/app.css': 'a{}' }
 
-const notices = (options: KoaAssetsOptions, processEnv: NodeJS.ProcessEnv = {}) =>
-  noticesAtStart(settle(options, processEnv), options, processEnv)
+/** Of a project with these files; undefined for nothing to report. */
+type Row = readonly [options: KoaAssetsOptions, expected?: string | undefined, variable?: string]
 
-test('a project without any app is reported, with the folders that were searched', t => {
-  const root = makeProject(t, { 'src/app.css': 'a{}' })
-  const notice = `no app was found: ${root} contains neither apps/<name>/assets nor assets. Create apps/web/assets, or set the option root or apps`
-  for (const env of ['development', 'test']) {
-    for (const serve of [true, false]) t.deepEqual(notices({ root, env, serve }), [notice])
-  }
-})
+function testNotices(title: string, files: Files, rows: readonly Row[]): void {
+  test(title, t => {
+    const root = makeProject(t, files)
+    for (const [given, expected, variable] of rows) {
+      const options = { root, env: 'development', ...given }
+      const processEnv = variable === undefined ? {} : { SERVE_STATIC_ASSETS: variable }
+      const found = noticesAtStart(settle(options, processEnv), options, processEnv)
+      t.is(found.join('\n').replaceAll(root, 'ROOT'), expected ?? '', JSON.stringify(given))
+    }
+  })
+}
 
-test('no warning for settings under which something is served', async t => {
-  const options = { env: 'development', serve: true }
-  const silent: ReadonlyArray<readonly [Files, KoaAssetsOptions]> = [
-    [FILES, {}],
-    [{ 'assets/app.css': 'a{}' }, {}],
-    [{ 'apps/shop/assets/app.css': 'a{}' }, {}],
-    [{ 'src/app.css': 'a{}' }, { sources: '../../src' }],
-    [{ 'src/app.css': 'a{}' }, { apps: { web: { dir: 'src' } } }],
-    [{ 'public/robots.txt': 'x' }, {}],
-    [FILES, { serve: false }],
-    [FILES, { env: 'test', compile: false }],
-    [FILES, { env: 'production', fingerprint: false }],
-    [FILES, { env: 'staging', compile: true }],
-    [FILES, { env: 'staging', apps: { web: { fingerprint: true } } }],
-    [FILES, { env: 'staging', configure: { staging: { compile: false } } }],
-    [FILES, { env: 'staging', apps: { web: { configure: { staging: {} } } } }]
-  ]
-  for (const [files, more] of silent) {
-    t.deepEqual(notices({ root: makeProject(t, files), ...options, ...more }), [])
-  }
-  const root = makeProject(t, FILES)
-  await run({ root })
-  t.deepEqual(notices({ root, env: 'production' }), [])
-})
+const served = { serve: true } as const
+const NO_APP =
+  'no app was found: ROOT contains neither apps/<name>/assets nor assets. Create apps/web/assets, or set the option root or apps'
 
-test('SET-02 neither compile nor fingerprint is reported, with the remedy', t => {
-  const root = makeProject(t, FILES)
-  for (const [env, shown, key] of [
-    ['staging', "'staging'", 'staging'],
-    ['Production', "'Production'", 'Production'],
-    ['pre-prod\u001b', "'pre-prod\\x1B'", "'pre-prod\\x1B'"]
-  ] as const) {
-    t.deepEqual(notices({ root, env, serve: true }), [
-      `neither compile nor fingerprint is on in the environment ${shown}, so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
-    ])
-  }
-})
+testNotices('a project without any app is reported, with the folders that were searched', OTHER, [
+  [{}, NO_APP],
+  [{ env: 'test', ...served }, NO_APP],
+  [{ ...served, sources: '../../src' }],
+  [{ ...served, apps: { web: { dir: 'src' } } }]
+])
+const PUBLIC = { 'public/robots.txt': 'x' }
+testNotices('a project that only serves its public is not reported', PUBLIC, [[served]])
+
+const neither = (env: string, key = env) =>
+  `neither compile nor fingerprint is on in the environment '${env}', so no source is published (apps: web). Set configure: { ${key}: { compile: true } }, or precompile and set configure: { ${key}: { fingerprint: true } }`
+
+testNotices('SET-02 neither compile nor fingerprint is reported, with the remedy', FILES, [
+  [{ env: 'staging', ...served }, neither('staging')],
+  [{ env: 'Production', ...served }, neither('Production')],
+  [{ env: 'pre-prod\u001b', ...served }, neither('pre-prod\\x1B', "'pre-prod\\x1B'")],
+  [{ env: 'staging', compile: true }],
+  [{ env: 'staging', apps: { web: { fingerprint: true } } }],
+  [{ env: 'staging', configure: { staging: { compile: false } } }],
+  [{ env: 'staging', apps: { web: { configure: { staging: {} } } } }],
+  [{ env: 'test', compile: false, ...served }],
+  [{ env: 'production', fingerprint: false, ...served }]
+])
 
 const notServed = (what: string, reason = 'is not set') =>
   `${what} not served, because SERVE_STATIC_ASSETS ${reason}. Set it to 'true' or set serve: true; if a front web server serves them, set serve: false`
+const MOUNT = { apps: false, mounts: { '/x': 'dist' } } as const
 
-test('SET-03 assets and mounts that are not served are reported, with what the variable is', t => {
-  const root = makeProject(t, { ...FILES, 'dist/app.js': '' })
-  const mount = { apps: false, mounts: { '/x': 'dist' } } as const
-  const dev = { '/x': { dir: 'dist', dev: true } } as const
-  for (const [env, options, given, expected] of [
-    ['development', {}, undefined, notServed('assets are')],
-    ['development', {}, '', notServed('assets are')],
-    ['development', {}, '1', notServed('assets are', "is '1', not 'true'")],
-    ['development', {}, 'TRUE', notServed('assets are', "is 'TRUE', not 'true'")],
-    ['test', {}, undefined],
-    ['production', { compile: true }, '1'],
-    ...['development', 'test', 'staging', 'production'].flatMap(env => [
-      [env, mount, undefined, notServed('mounts are')] as const,
-      [env, mount, '', notServed('mounts are')] as const,
-      [env, mount, 'true'] as const,
-      [env, { ...mount, serve: false }] as const,
-      [env, { apps: false }] as const
-    ]),
-    ['development', { ...mount, mounts: dev }],
-    ['production', mount, '1'],
-    ['development', { mounts: { '/x': 'dist' } }, undefined, notServed('assets and mounts are')]
-  ] as const) {
-    const processEnv = given === undefined ? {} : { SERVE_STATIC_ASSETS: given }
-    t.deepEqual(notices({ root, env, ...options }, processEnv), expected ? [expected] : [])
-  }
-})
+testNotices('SET-03 what is not served is reported, with what the variable is', FILES, [
+  [{}, notServed('assets are')],
+  [{}, notServed('assets are'), ''],
+  [{}, notServed('assets are', "is '1', not 'true'"), '1'],
+  [{}, notServed('assets are', "is 'TRUE', not 'true'"), 'TRUE'],
+  [{}, undefined, 'true'],
+  [{ serve: false }],
+  [{ env: 'test' }],
+  [{ env: 'production', compile: true }, undefined, '1'],
+  ...['development', 'test', 'staging', 'production'].flatMap((env): Row[] => [
+    [{ ...MOUNT, env }, notServed('mounts are'), ''],
+    [{ ...MOUNT, env }, undefined, 'true'],
+    [{ ...MOUNT, env, serve: false }],
+    [{ apps: false, env }]
+  ]),
+  [{ ...MOUNT, mounts: { '/x': { dir: 'dist', dev: true } } }],
+  [{ ...MOUNT, env: 'production' }, undefined, '1'],
+  [{ mounts: { '/x': 'dist' } }, notServed('assets and mounts are')]
+])
 
-test('MNT-06 UPL-02 a directory or a fallback that is not there is reported, where it would be served', t => {
-  const root = makeProject(t, { ...FILES, 'dist/index.html': '' })
-  const app = { dir: 'dist', fallback: 'app.html' }
-  const mounts = {
-    '/admin': app,
-    '/site': { dir: 'dist', fallback: 'index.html' },
-    '/up/': 'data/uploads',
-    '/plain': 'dist'
-  }
-  for (const env of ['development', 'production']) {
-    const options = { root, env, fingerprint: false, serve: true, mounts }
-    t.deepEqual(notices(options).toSorted(), [
-      'the directory data/uploads of the mount /up does not exist: its files are a 404 until it does',
-      'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404'
-    ])
-    t.deepEqual(notices({ ...options, serve: false }), [])
-  }
-  const dev = { root, env: 'development', serve: true, mounts: { '/admin': { ...app, dev: true } } }
-  t.deepEqual(notices(dev), [])
-  const unbuilt = { dir: 'build', manifest: 'build/.vite/manifest.json' }
-  const options = { root, env: 'development', serve: true, mounts: { '/admin': unbuilt } }
-  t.deepEqual(notices(options), [], 'entry() says what to run')
-})
+const UPLOADS =
+  'the directory data/uploads of the mount /up does not exist: its files are a 404 until it does'
+const FALLBACK =
+  'the mount /admin has the fallback app.html, but there is no file dist/app.html: until it is built, navigations end in a 404'
+const APP = { dir: 'dist', fallback: 'app.html' }
+const UNBUILT = { dir: 'build', manifest: 'build/.vite/manifest.json' }
+
+testNotices(
+  'MNT-06 UPL-02 a directory or a fallback that is not there is reported, where it would be served',
+  FILES,
+  [
+    [{ ...served, mounts: { '/up/': 'data/uploads' } }, UPLOADS],
+    [{ ...served, mounts: { '/admin': APP } }, FALLBACK],
+    [{ serve: false, mounts: { '/admin': APP, '/up/': 'data/uploads' } }],
+    [{ ...served, mounts: { '/site': { dir: 'dist', fallback: 'index.html' }, '/plain': 'dist' } }],
+    [{ ...served, mounts: { '/admin': { ...APP, dev: true } } }],
+    [{ ...served, mounts: { '/admin': UNBUILT } }]
+  ]
+)
 
 test('koaAssets() prints the warning once', t => {
   const root = makeProject(t)
@@ -131,11 +117,8 @@ test('koaAssets() prints the warning once', t => {
 test('a root that does not exist is an error at start', async t => {
   const root = makeProject(t, { file: '' })
   for (const at of [`${root}/nowhere`, `${root}/file`, `${root}/file/below`]) {
-    const expected = {
-      instanceOf: AssetError,
-      code: 'root-missing',
-      message: `root is ${at}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`
-    }
+    const message = `root is ${at}, which is not a directory: set root to the project's directory, as in root: import.meta.dirname`
+    const expected = { instanceOf: AssetError, code: 'root-missing', message }
     t.throws(() => koaAssets({ root: at }), expected)
     await t.throwsAsync(run({ root: at }), expected)
   }
@@ -214,8 +197,6 @@ test.serial('koaAssets() prints the block as a warning', async t => {
 
 // Names in views that no asset has, found without rendering them.
 
-const namesOf = (text: string) => literalNames(text).map(({ helper, name }) => `${helper} ${name}`)
-
 for (const [language, text, expected] of [
   ['EJS', `<%- assets.stylesheet("main", 'print', { media: 'x' }) %>`, ['main', 'print']],
   [
@@ -245,7 +226,7 @@ for (const [language, text, expected] of [
 ] as const) {
   test(`VEW-01 literal names are found: ${language}`, t => {
     t.deepEqual(
-      namesOf(text).map(each => each.replace(/^\w+ /, '')),
+      literalNames(text).map(({ name }) => name),
       [...expected]
     )
   })
@@ -321,7 +302,7 @@ test('VEW-01 entries and sources of bundles are names; without a build there is 
   })
 })
 
-test('VEW-01 a thousand views are read in less than a second of CPU time', async t => {
+soakTest('VEW-01 a thousand views are read in less than a second of CPU time', async t => {
   const view =
     "<p>text</p>\n<%- assets.stylesheet('app') %><%- assets.image('lgo.png') %>\n".repeat(20)
   const views = Array.from({ length: 1000 }, (_, at) => [`views/${at % 40}/${at}.ejs`, view])
