@@ -148,7 +148,7 @@ test('every block of the page is run here', t => {
 })
 
 test.serial(
-  "BND-01 Vite's build: the tags of an entry, and files that are cached for a year",
+  "BND-01 BND-11 BND-12 BND-14 Vite's build: the tags of an entry, the same as data, as links and on a page for navigations, and files that are cached for a year",
   async t => {
     const root = makeApp(t)
     await buildWithVite(root)
@@ -164,6 +164,34 @@ test.serial(
     }
     t.is((await ask(port, '/static/.vite/manifest.json')).status, 404)
     t.is((await ask(port, '/static/assets/gone.js')).headers['cache-control'], 'no-store')
+
+    const { page } = (await importProgram(root, 'streaming.js')) as {
+      page: <Result>(ctx: Koa.Context, render: (entry: object) => Result) => Promise<Result>
+    }
+    const { options } = (await importProgram(root, 'own-page.js')) as { options: SiteOptions }
+    const site = await makeSite(
+      t,
+      {},
+      {
+        root,
+        env: 'production',
+        ...options,
+        routes: async ctx => {
+          if (ctx.path === '/') ctx.body = await page(ctx, entry => entry)
+        }
+      }
+    )
+    const { text: data, headers } = await site.ask('/')
+    const { bootstrapModules, stylesheets } = JSON.parse(data) as Record<string, unknown[]>
+    t.regex(
+      JSON.stringify(bootstrapModules),
+      /^\[\{"src":"\/static\/assets\/main-[\w-]{8}\.js","integrity":"sha384-/
+    )
+    t.regex(JSON.stringify(stylesheets), /^\["\/static\/assets\/main-[\w-]{8}\.css"\]$/)
+    t.regex(String(headers.link), /rel=preload; as=style; .*rel=modulepreload/)
+    const shell = await site.ask('/static/orders/7', { headers: { 'Sec-Fetch-Mode': 'navigate' } })
+    t.is(shell.status, 200)
+    t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
   }
 )
 
@@ -184,9 +212,15 @@ test.serial(
 )
 
 test.serial(
-  'BND-06 BND-09 Vite in the process: it serves its modules, and the application the rest',
+  'BND-06 BND-09 Vite in the process: it serves its modules, and the application the rest, under the path of the request',
   async t => {
     const root = makeApp(t)
+    const program = String(readFileSync(join(root, 'server-with-vite.js')))
+    const behind = "server.on('request', app.callback())"
+    const route = 'ctx => { if (/^.(static.admin|src)/.test(ctx.path)) ctx.body = ctx.path }'
+    writeFiles(root, {
+      'server-with-vite.js': program.replace(behind, `app.use(${route})\n${behind}`)
+    })
     const port = await start(t, root, 'server-with-vite.js', 'development')
     const { text, headers } = await ask(port, '/')
     const nonce = /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1] ?? ''
@@ -200,6 +234,7 @@ test.serial(
     }
     t.is((await ask(port, '/static/missing.js')).status, 404)
     t.is((await ask(port, '/other')).status, 404)
+    for (const path of ['/static/admin', '/src/main.jsx']) t.is((await ask(port, path)).text, path)
   }
 )
 
@@ -209,24 +244,6 @@ soakTest('the same server in production does without Vite', async t => {
   const port = await start(t, root, 'server-with-vite.js', 'production')
   t.regex((await ask(port, '/')).text, /<script src="\/static\/assets\/main-.* nonce="/)
 })
-
-test.serial(
-  'what Vite passes on reaches the application under the path of the request',
-  async t => {
-    const root = makeApp(t)
-    const program = String(readFileSync(join(root, 'server-with-vite.js')))
-    const behind = "server.on('request', app.callback())"
-    writeFiles(root, {
-      'server-with-vite.js': program.replace(
-        behind,
-        `app.use(ctx => { ctx.body = ctx.path })\n${behind}`
-      )
-    })
-    const port = await start(t, root, 'server-with-vite.js', 'development')
-    t.is((await ask(port, '/static/admin')).text, '/static/admin')
-    t.is((await ask(port, '/src/main.jsx')).text, '/src/main.jsx')
-  }
-)
 
 test.serial('BND-07 esbuild: the tags of an entry, with shared chunks preloaded', async t => {
   const root = makeApp(t)
@@ -359,12 +376,12 @@ test.serial(
   'MNT-06 a single-page application: its page for navigations, 404 for files',
   async t => {
     const root = makeApp(t)
-    configure(root, "input: 'src/main.jsx'", "input: 'index.html'")
-    configure(root, "'/static'", "'/'")
+    const manifest = { 'index.html': { file: 'assets/index.js', isEntry: true } }
     writeFiles(root, {
-      'index.html': '<div id="root"></div><script type="module" src="/src/main.jsx"></script>'
+      'dist/index.html': '<div id="root"></div>',
+      'dist/assets/index.js': '',
+      'dist/.vite/manifest.json': JSON.stringify(manifest)
     })
-    await buildWithVite(root)
     const { options } = (await importProgram(root, 'single-page.js')) as {
       options: SiteOptions
     }
@@ -378,41 +395,6 @@ test.serial(
     }
     t.is((await site.ask('/missing.js', { headers })).status, 404)
     t.is((await site.ask('/missing')).status, 404)
-  }
-)
-
-test.serial(
-  'BND-11 BND-12 BND-14 an entry as data and as links, on a page for navigations',
-  async t => {
-    const root = makeApp(t)
-    await buildWithVite(root)
-    const { page } = (await importProgram(root, 'streaming.js')) as {
-      page: <Result>(ctx: Koa.Context, render: (entry: object) => Result) => Promise<Result>
-    }
-    const { options } = (await importProgram(root, 'own-page.js')) as { options: SiteOptions }
-    const site = await makeSite(
-      t,
-      {},
-      {
-        root,
-        env: 'production',
-        ...options,
-        routes: async ctx => {
-          if (ctx.path === '/') ctx.body = await page(ctx, entry => entry)
-        }
-      }
-    )
-    const { text, headers } = await site.ask('/')
-    const { bootstrapModules, stylesheets } = JSON.parse(text) as Record<string, unknown[]>
-    t.regex(
-      JSON.stringify(bootstrapModules),
-      /^\[\{"src":"\/static\/assets\/main-[\w-]{8}\.js","integrity":"sha384-/
-    )
-    t.regex(JSON.stringify(stylesheets), /^\["\/static\/assets\/main-[\w-]{8}\.css"\]$/)
-    t.regex(String(headers.link), /rel=preload; as=style; .*rel=modulepreload/)
-    const shell = await site.ask('/static/orders/7', { headers: { 'Sec-Fetch-Mode': 'navigate' } })
-    t.is(shell.status, 200)
-    t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
   }
 )
 
