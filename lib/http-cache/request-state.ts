@@ -84,8 +84,7 @@ export class RequestState {
   async awaitForgotten(): Promise<void> {
     for (const result of this.pending) {
       const failure = await result.failure
-      if (failure === undefined || result.isAwaited || isHalt(failure.reason)) continue
-      throw failure.reason
+      if (failure && !result.isAwaited && !isHalt(failure.reason)) throw failure.reason
     }
   }
 
