@@ -2,7 +2,7 @@
 import compose from 'koa-compose'
 import type Koa from 'koa'
 import type { Context, Middleware, Next } from 'koa'
-import { Development } from './assets/context/development.ts'
+import { makeDevelopment, type Development } from './assets/context/development.ts'
 import type { Preload } from './assets/context/preload.ts'
 import { provideContext, type AssetContext } from './assets/context/provide-context.ts'
 import { noticesAtStart, printOverview } from './assets/inspecting/at-start.ts'
@@ -109,7 +109,7 @@ export function koaAssets(options?: KoaAssetsOptions): Middleware {
   const pipeline = new Pipeline(settings)
   if (pipeline.failure) throw pipeline.failure
   if (settings.env === 'development') void beginDevelopment(pipeline, options)
-  const development = settings.live && new Development(pipeline, settings.live)
+  const development = settings.live && makeDevelopment(pipeline, settings.live)
   const helpers = provideContext(pipeline, development)
   if (settings.serve) {
     void loadSend()
@@ -176,7 +176,7 @@ class AssetServer {
     const rest = this.#withFallback(ctx, next, path)
     if (!isOurs(path, settings)) return rest()
     const unstored = () => passOnUnstored(ctx, rest)
-    return this.#development?.respond(ctx, unstored) ?? unstored()
+    return this.#development ? this.#development.respond(ctx, unstored) : unstored()
   }
 
   /** The rest of the stack, and what a 404 of it becomes. */

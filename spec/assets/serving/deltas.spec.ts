@@ -148,14 +148,6 @@ test('S62 a guarded file is sent to nobody else, not even as a delta', async t =
   t.deepEqual((await site.ask(APP, { headers: allowed })).bytes, deltaSent(OLD, NEW))
 })
 
-test('DLT-02 a client that prefers another coding gets that one', async t => {
-  const site = await make(t)
-  const headers = { ...offering(OLD), 'accept-encoding': 'identity;q=1, dcz;q=0.5' }
-  const { headers: sent, text } = await site.ask(APP, { headers })
-  t.is(sent['content-encoding'], undefined)
-  t.is(text, NEW)
-})
-
 test('DLT-01 an immutable file whose type compresses may be a dictionary, and no other may', async t => {
   const content = 'x'.repeat(300)
   const name = (path: string) => withFingerprint(path, digestOf(content))

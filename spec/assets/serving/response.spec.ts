@@ -337,9 +337,3 @@ test('S29 an Accept-Encoding of 16 KiB takes time proportional to its length', t
     t.true(growsInProportion(16_384, choose), JSON.stringify(part))
   }
 })
-
-test('S29 the first of two weights of one coding counts', t => {
-  const offers = ['identity', 'gzip'].map((coding, at) => ({ coding, size: 3 - at }))
-  t.is(chooseCoding('gzip;q=0, gzip', offers)?.coding, 'identity')
-  t.is(chooseCoding('gzip, gzip;q=0', offers)?.coding, 'gzip')
-})

@@ -65,21 +65,6 @@ test('SRV-06 methods other than GET reach the route, even where there is a file'
   }
 })
 
-test('SRV-08 HEAD has the headers of GET and no body, and publishes like GET', async t => {
-  const site = await makeSite(t, { 'stylesheets/a.css': 'a{}', '/public/logo.png': PNG })
-  for (const path of ['/assets/a.css', '/logo.png']) {
-    const head = await site.ask(path, { method: 'HEAD' })
-    t.is(head.status, 200)
-    t.is(head.bytes.length, 0)
-    if (path === '/assets/a.css') t.is(site.read('/public/assets/a.css'), 'a{}')
-    const get = await site.ask(path)
-    t.true(get.bytes.length > 0)
-    // The first one has waited until it was published.
-    const changing = { date: '', 'server-timing': '' }
-    t.deepEqual({ ...head.headers, ...changing }, { ...get.headers, ...changing })
-  }
-})
-
 test('SRV-09 a file added to public after start is served, a deleted one is a 404', async t => {
   const site = await makeSite(t, { '/public/old.txt': 'old' })
   t.is((await site.ask('/old.txt')).text, 'old')
@@ -219,30 +204,21 @@ const paths = Object.keys(files)
   .filter(path => path.startsWith('public/'))
   .map(path => path.slice('public'.length))
 
-test('HEAD has the headers of GET and not one byte of a body on the wire', async t => {
+test('SRV-08 HEAD has the fields of GET and not one byte of a body on the wire', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
-    const unfound = ['/assets/none.css', '/none', '/assets/%00', '/assets/sub/']
+    const unfound = ['/assets/none.css', '/none', '/assets/%00']
     for (const path of [...paths, ...unfound]) {
-      const get = await ask(front.port, 'GET', path)
-      const tag = get.headers.etag ?? '"x"'
-      const variants: Record<string, string>[] = [
-        {},
-        { Range: 'bytes=0-1' },
-        { Range: 'bytes=99999999-' },
-        { 'If-None-Match': tag },
-        { 'If-Match': '"other"' },
-        { 'If-Modified-Since': 'Thu, 01 Jan 2015 00:00:00 GMT' },
-        { 'If-None-Match': '*', Range: 'bytes=0-0' }
-      ]
-      for (const headers of variants) {
-        const head = await ask(front.port, 'HEAD', path, headers)
-        t.is(head.body.length, 0, `${path} ${JSON.stringify(headers)}: ${head.text}`)
-        const { Range: _, ...others } = headers
-        const same = await ask(front.port, 'GET', path, others)
-        t.is(head.status, same.status, path)
+      for (const headers of [{}, { 'If-Match': '"other"' }, { 'If-None-Match': '*' }]) {
+        const [head, get] = [
+          await ask(front.port, 'HEAD', path, { ...headers, Range: 'bytes=0-1' }),
+          await ask(front.port, 'GET', path, headers)
+        ]
+        t.deepEqual([head.status, head.body.length], [get.status, 0], path)
         // Koa's own 404 has fewer fields for HEAD.
         if (unfound.includes(path)) continue
-        t.deepEqual({ ...head.headers, date: '' }, { ...same.headers, date: '' }, path)
+        // The first one has waited until it was published.
+        const changing = { date: '', 'server-timing': '' }
+        t.deepEqual({ ...head.headers, ...changing }, { ...get.headers, ...changing }, path)
       }
     }
     t.deepEqual(front.errors, [])
@@ -251,17 +227,7 @@ test('HEAD has the headers of GET and not one byte of a body on the wire', async
 
 test('several requests in one packet get their responses in order', async t => {
   for (const { front } of await makeFronts(t, makeProject(t, files))) {
-    const wanted = [
-      ...['/assets/film.bin', '/assets/app.css', '/big.bin', '/none', '/assets/sheet.css'],
-      ...[
-        '/assets/none.css',
-        '/empty.txt',
-        '/assets/%00',
-        '/robots.txt',
-        '/big.bin',
-        '/assets/app.css'
-      ]
-    ]
+    const wanted = ['/assets/film.bin', '/assets/app.css', '/none', '/big.bin', '/assets/%00']
     const methods = wanted.map((_, at) => ['GET', 'GET', 'HEAD', 'POST'][at % 4] ?? 'GET')
     const packet = wanted
       .map((path, at) => {

@@ -111,7 +111,7 @@ export class ServedFiles {
     const trust = this.directory.revalidateMiss(wanted)
     // Opening a file shows its stamp.
     if (!known && !stamp && trust > 0) return this.#loads.get(path) ?? this.#load(wanted, trust)
-    const now = stamp ?? (await this.#stampOf(path))
+    const now = stamp ?? (await statOf(fileIn(this.directory, path)))
     if (!now) return this.#drop(path)
     if (known?.hasRested && (await this.#isUnchanged(wanted, known, now))) return known
     const joined = await this.#loads.get(path)
@@ -195,17 +195,12 @@ export class ServedFiles {
     return findCopies(file, copy => isFolder?.has(composed(basename(copy))) ?? true)
   }
 
-  async #stampOf(path: string): Promise<Stamp | undefined> {
-    const stats = await statOf(fileIn(this.directory, path))
-    return stats?.isFile() ? stats : undefined
-  }
-
   #drop(path: string): undefined {
     this.#memory.delete(this.#key(path))
   }
 
   #known(path: string): Found {
-    return this.#memory.get(this.directory.memoryKey + path) as Found
+    return this.#memory.get(this.#key(path)) as Found
   }
 
   #key(path: string): string {
