@@ -86,7 +86,7 @@ test('every page fits 390 and 1280 pixels, and is readable in light and dark', a
   }
 })
 
-test('on a narrow page a cell has the name of its column', async t => {
+test('on a narrow page a cell has the name of its column, and an SVG is shown with its own styles', async t => {
   const site = await makeSite(t, FILES)
   const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/?q=logo`)
   const labels = () =>
@@ -106,11 +106,6 @@ test('on a narrow page a cell has the name of its column', async t => {
   for (const [column, label] of others) t.is(label, `"${column}: "`)
   await show(page, 1280, 'light')
   t.true((await labels()).every(([, label]) => label === 'none'))
-})
-
-test('a thumbnail is shown, with the styles that an SVG has in itself', async t => {
-  const site = await makeSite(t, FILES)
-  const page = await launch(t).open(`http://127.0.0.1:${site.port}/assets/-/?q=logo`)
   const color = await page.evaluate(`(async () => {
     const image = document.querySelector('img')
     await image.decode()
