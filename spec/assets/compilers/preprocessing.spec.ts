@@ -13,36 +13,23 @@ import { untilSettled } from '../../support/until.ts'
 const CSS = 'text/css; charset=utf-8'
 const JS = 'text/javascript; charset=utf-8'
 
-for (const [extension, code] of [
-  ['scss', '$c: red; a { b { color: $c } }'],
-  ['sass', '$c: red\na\n  b\n    color: $c\n'],
-  ['less', '@c: red; a { b { color: @c } }']
-] as const) {
-  test(`CMP-01 app.css.${extension} is served as app.css, text/css`, async t => {
-    const site = await makeSite(t, { [`stylesheets/app.css.${extension}`]: code }, { env: 'test' })
-    const { status, text, headers } = await site.ask('/assets/app.css')
-    t.is(status, 200)
-    t.is(
-      text.replaceAll(/\s+/g, ' ').trim().replace('; }', ' }').replace(';}', ' }'),
-      'a b { color: red }'
-    )
-    t.is(headers['content-type'], CSS)
-    t.is(site.read('/public/assets/app.css'), text)
-  })
-}
+const JSX = '/* @__PURE__ */ React.createElement("i", null, "c")'
 
-for (const [extension, code, expected] of [
-  ['ts', 'export const a: number = 1', 'export const a = 1;\n'],
-  ['tsx', 'export const b = (x: string) => <i>{x}</i>', /React\.createElement\("i", null, x\)/],
-  ['jsx', 'export const c = <i>c</i>', /React\.createElement\("i", null, "c"\)/]
+for (const [mark, name, extension, code, expected] of [
+  ['CMP-01', 'app.css', 'scss', '$c: red; a { b { color: $c } }', 'a b { color: red; }'],
+  ['CMP-01', 'app.css', 'sass', '$c: red\na\n  b\n    color: $c\n', 'a b { color: red; }'],
+  ['CMP-01', 'app.css', 'less', '@c: red; a { b { color: @c } }', 'a b { color: red; }'],
+  ['CMP-02', 'app.js', 'ts', 'export const a: number = 1', 'export const a = 1;'],
+  ['CMP-02', 'app.js', 'tsx', 'const b = (x: 1) => <i>c</i>', `const b = (x) => ${JSX};`],
+  ['CMP-02', 'app.js', 'jsx', 'export const c = <i>c</i>', `export const c = ${JSX};`]
 ] as const) {
-  test(`CMP-02 app.js.${extension} is served as app.js, text/javascript`, async t => {
-    const site = await makeSite(t, { [`javascripts/app.js.${extension}`]: code }, { env: 'test' })
-    const { status, text, headers } = await site.ask('/assets/app.js')
+  test(`${mark} ${name}.${extension} is served as ${name}`, async t => {
+    const site = await makeSite(t, { [`any/${name}.${extension}`]: code }, { env: 'test' })
+    const { status, text, headers } = await site.ask(`/assets/${name}`)
     t.is(status, 200)
-    if (typeof expected === 'string') t.is(text, expected)
-    else t.regex(text, expected)
-    t.is(headers['content-type'], JS)
+    t.is(text.replaceAll(/\s+/g, ' ').trim(), expected)
+    t.is(headers['content-type'], name === 'app.css' ? CSS : JS)
+    t.is(site.read(`/public/assets/${name}`), text)
   })
 }
 
