@@ -124,12 +124,12 @@ test.serial(
 )
 
 test.serial(
-  'explain reads the .env.<environment> with which the application is started, and says so',
+  'explain reads the .env.<environment> of the application, other commands that of production, and they say so',
   async t => {
     const root = makeConfigured(t, {
-      '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true',
-      '/.env.production': 'SERVE_STATIC_ASSETS=true\nCDN=https://cdn.example',
-      '/assets.config.mjs': 'export default { host: process.env.CDN }'
+      '/.env.development': 'NODE_ENV=development\nSERVE_STATIC_ASSETS=true\nPREFIX=/dev',
+      '/.env.production': 'SERVE_STATIC_ASSETS=true\nPREFIX=/static',
+      '/assets.config.mjs': 'export default () => ({ prefix: process.env.PREFIX })'
     })
     const explained = async (line: string, env?: NodeJS.ProcessEnv) => {
       const { stdout, stderr } = await run(root, `explain ${line}`, env)
@@ -147,21 +147,11 @@ test.serial(
     const elsewhere = await run(join(root, 'apps'), 'explain a.txt --root ..')
     t.is(elsewhere.stderr, 'reading ../.env.development\n')
     t.regex(elsewhere.stdout, /serving is on/)
+    t.is((await run(root, 'list')).stderr, 'reading .env.production\n')
+    t.deepEqual(await listed(root), ['/static/a.txt'])
+    t.deepEqual(await listed(root, 'list --json --env development'), ['/dev/a.txt'])
   }
 )
-
-test.serial('the other commands, which are for production, read .env.production', async t => {
-  const root = makeConfigured(t, {
-    '/.env.development': 'PREFIX=/dev',
-    '/.env.production': 'PREFIX=/static',
-    '/assets.config.mjs': 'export default () => ({ prefix: process.env.PREFIX })'
-  })
-  t.deepEqual(await listed(root), ['/static/a.txt'])
-  t.deepEqual(await listed(root, 'list --json --env development'), ['/dev/a.txt'])
-  const { stderr } = await run(root, 'precompile')
-  t.true(stderr.startsWith('reading .env.production\n'), stderr)
-  t.regex((await run(root, 'verify')).stdout, /1 asset, no problems/)
-})
 
 const ASSETS = [
   'apps/web/assets/favicon.ico',
