@@ -1,24 +1,19 @@
 // Ten thousand halts that were lost on the way, and what they leave behind: nothing.
 import { once } from 'node:events'
-import { createReadStream, type ReadStream, readdirSync } from 'node:fs'
-import { Agent, type IncomingMessage, createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
-
+import { createReadStream, type ReadStream } from 'node:fs'
+import { Agent } from 'node:http'
 import test from 'ava'
 import type Koa3 from 'koa'
-
 import { koaHttpCache } from '../../lib/index.ts'
-import { KOAS } from '../support/cached-site.ts'
+import { ask } from '../support/ask.ts'
+import { KOAS, open } from '../support/cached-site.ts'
+import { openDescriptors } from '../support/descriptors.ts'
+import { heldBytes } from '../support/in-process.ts'
 import { until } from '../support/until.ts'
 
 const HALTS = 10_000
 const AT_ONCE = 50
-const MEBIBYTE = 2 ** 20
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
+const MIB = 2 ** 20
 
 const openFiles = new Set<ReadStream>()
 
@@ -58,74 +53,46 @@ const ROUTES: readonly ((ctx: Koa3.Context) => unknown)[] = [
 async function leftovers() {
   // A file is closed a moment after its stream was destroyed. One that is never closed ends in a timeout.
   await Promise.all([...openFiles].map(file => once(file, 'close')))
-  collectGarbage()
+  const listeners = process.eventNames().map(name => process.listenerCount(name))
   return {
-    heap: process.memoryUsage().heapUsed,
-    descriptors: readdirSync('/dev/fd').length,
-    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0)
+    held: await heldBytes(),
+    descriptors: openDescriptors(),
+    listeners: listeners.reduce((sum, count) => sum + count, 0)
   }
 }
 
 for (const [koa, Koa] of KOAS) {
   test.serial(`ten thousand lost halts leave nothing behind (${koa})`, async t => {
-    const rejections: unknown[] = []
-    const warnings: unknown[] = []
-    const onRejection = (reason: unknown) => rejections.push(reason)
-    const onWarning = (warning: unknown) => warnings.push(warning)
-    process.on('unhandledRejection', onRejection).on('warning', onWarning)
-    t.teardown(() => {
-      process.off('unhandledRejection', onRejection).off('warning', onWarning)
-    })
-
+    const reported: unknown[] = []
+    const note = (what: unknown) => reported.push(what)
+    process.on('unhandledRejection', note).on('warning', note)
+    t.teardown(() => process.off('unhandledRejection', note).off('warning', note))
     const app = new Koa()
-    const errors: unknown[] = []
-    app.on('error', error => errors.push(error))
     app.use(koaHttpCache())
     app.use(ctx => ROUTES[Number(ctx.path.slice(1))]?.(ctx))
-    const handle = app.callback()
-    const server = createServer((req, res) => void handle(req, res)).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
+    const { port, errors } = await open(t, app)
     const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
-
-    t.teardown(() => {
-      agent.destroy()
-      server.close()
-    })
-
-    const statuses = new Map<number | undefined, number>()
-    const halt = async (number: number): Promise<void> => {
-      const path = `/${number % ROUTES.length}`
-      const headers = { 'if-none-match': '"x"' }
-      const asked = request({ host: '127.0.0.1', port, agent, path, headers }).end()
-      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
-      statuses.set(answer.statusCode, (statuses.get(answer.statusCode) ?? 0) + 1)
-      answer.resume()
-      await once(answer, 'close')
-    }
+    t.teardown(() => agent.destroy())
+    const headers = { 'if-none-match': '"x"' }
     const haltAll = async (count: number): Promise<void> => {
       let next = 0
       const worker = async () => {
-        while (next < count) await halt(next++)
+        while (next < count) {
+          const { status } = await ask(port, `/${next++ % ROUTES.length}`, { headers, agent })
+          if (status !== 304) throw new Error(`a ${status}`)
+        }
       }
       await Promise.all(Array.from({ length: AT_ONCE }, worker))
     }
     await haltAll(1000)
     const before = await leftovers()
-    statuses.clear()
     await haltAll(HALTS)
     const after = await leftovers()
-
-    t.deepEqual([...statuses], [[304, HALTS]])
-    t.deepEqual(rejections, [])
-    t.deepEqual(warnings, [])
-    t.deepEqual(errors, [])
+    t.deepEqual([reported, errors], [[], []])
     t.is(after.listeners, before.listeners)
     t.true(after.descriptors <= before.descriptors, `${before.descriptors} -> ${after.descriptors}`)
     t.log(before, after)
-    await until(
-      async () => (await leftovers()).heap - before.heap < 2 * MEBIBYTE,
-      'less than 2 MiB more is held'
-    )
+    const more = async () => (await leftovers()).held - before.held
+    await until(async () => (await more()) < 2 * MIB, 'less than 2 MiB more is held')
   })
 }
