@@ -3,7 +3,6 @@ import test, { type ExecutionContext } from 'ava'
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -12,7 +11,14 @@ import type { ViteDevServer } from 'vite'
 import type { NamesThenEntryOptions } from '../lib/assets/views/entry.ts'
 import { ask } from './support/ask.ts'
 import { blocksLeft, evaluate, makeExample, readPage } from './support/examples.ts'
-import { makeProject, makeSite, writeFiles, type Files, type SiteOptions } from './support/site.ts'
+import {
+  makeProject,
+  makeSite,
+  open,
+  writeFiles,
+  type Files,
+  type SiteOptions
+} from './support/site.ts'
 import { moduleFile } from './support/typescript.ts'
 import { soakTest } from './support/soak.ts'
 
@@ -99,13 +105,8 @@ async function start(
   const { app } = (await importProgram(root, program)) as { app: Example }
   process.env['NODE_ENV'] = before
   const { vite, server = createServer(app.callback()) } = app.context
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(async () => {
-    await vite?.close()
-    server.close()
-    server.closeAllConnections()
-  })
-  return (server.address() as AddressInfo).port
+  t.teardown(async () => vite?.close())
+  return open(t, server)
 }
 
 /** What `entry` writes for these names, without what differs from build to build. */

@@ -1,7 +1,7 @@
 // Ranges of every size, and clients that go away: S27, S48.
 import { once } from 'node:events'
 import { connect as connectHttp2, constants, createServer as createHttp2 } from 'node:http2'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import test, { type ExecutionContext } from 'ava'
@@ -14,7 +14,7 @@ import { openDescriptors } from '../support/descriptors.ts'
 import { ENVIRONMENTS, type Front, listen, makeFront } from '../support/front.ts'
 import { heldBytes } from '../support/in-process.ts'
 import { ask, request } from '../support/raw.ts'
-import { makeProject } from '../support/site.ts'
+import { makeProject, open } from '../support/site.ts'
 import { cases } from '../support/soak.ts'
 import { until } from '../support/until.ts'
 import { PLACES, SENDERS_AND_MOUNT } from './places.ts'
@@ -217,10 +217,10 @@ async function makeCounted(t: ExecutionContext, sender: CountedOptions) {
     seen.left++
   }
   const port = await listen(t, handle)
-  const server = createHttp2((req, res) => void handle(req, res))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const http2Port = (server.address() as AddressInfo).port
+  const http2Port = await open(
+    t,
+    createHttp2((req, res) => void handle(req, res))
+  )
   // What is needed once in the life of a process is open from here on.
   await ask(port, 'HEAD', '/big.bin')
   return { ...front, port, file: join(root, 'public/big.bin'), seen, http2Port } satisfies Counted

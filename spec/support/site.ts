@@ -10,6 +10,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { createServer, type Server } from 'node:http'
+import type { Http2Server } from 'node:http2'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { AddressInfo } from 'node:net'
@@ -99,11 +100,11 @@ export async function makeSite(
 }
 
 /** The loopback port at which a server listens until the spec is over. */
-export async function open(t: ExecutionContext, server: Server): Promise<number> {
+export async function open(t: ExecutionContext, server: Server | Http2Server): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.close()
-    server.closeAllConnections()
+    if ('closeAllConnections' in server) server.closeAllConnections()
   })
   return (server.address() as AddressInfo).port
 }

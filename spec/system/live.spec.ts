@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import { context } from 'esbuild'
@@ -14,6 +14,7 @@ import { startProcess } from '../support/processes.ts'
 import {
   makeProject,
   makeSite,
+  open as listen,
   writeFiles,
   type Files,
   type Site,
@@ -419,10 +420,8 @@ test.serial(
       )
       res.end(`<!doctype html>${all.join('')}`)
     })
-    t.teardown(() => foreign.close())
-    await once(foreign.listen(0, '127.0.0.1'), 'listening')
     const browser = launchChromium(t)
-    await browser.open(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`)
+    await browser.open(`http://127.0.0.1:${await listen(t, foreign)}/`)
     t.deepEqual([channels.size, refused], [0, 50])
     await browser.open(`http://127.0.0.1:${site.port}/`)
     await until(() => channels.size === 1, 'the own page is connected')
