@@ -134,17 +134,9 @@ function announce(server: ViteDevServer): void {
       token
     }
     write(file, JSON.stringify(announcement))
-    // Another dev server may have announced itself since.
-    const remove = () => void (readIfThere(file)?.includes(token) && rmSync(file, { force: true }))
-    // Vite ends by itself on SIGTERM.
-    const end = (signal: NodeJS.Signals) => {
-      remove()
-      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
-    }
-    process.once('exit', remove).once('SIGINT', end).once('SIGHUP', end)
     httpServer.once('close', () => {
-      remove()
-      process.off('exit', remove).off('SIGINT', end).off('SIGHUP', end)
+      // Another dev server may have announced itself since.
+      if (readIfThere(file)?.includes(token)) rmSync(file, { force: true })
     })
   })
 }

@@ -17,6 +17,7 @@ import {
 import { listen } from '../../support/front.ts'
 import { makeProject, makeSite, writeFiles } from '../../support/site.ts'
 import { until } from '../../support/until.ts'
+import { warningsAbout } from '../../support/warnings.ts'
 
 const MANIFEST = { dir: 'dist', manifest: 'dist/.vite/manifest.json' }
 const ANNOUNCED = 'dist/.vite/dev-server.json'
@@ -111,6 +112,12 @@ test('BND-09 an announcement that was left behind is not trusted', async t => {
     const { entry } = await page()
     t.throws(() => entry('src/main.ts'), { code: 'manifest-missing' }, text)
   }
+  const elsewhere = { ...announced, origin: origins[0], base: '/elsewhere/' }
+  writeFiles(root, { [ANNOUNCED]: JSON.stringify(elsewhere) })
+  await page()
+  t.deepEqual(warningsAbout('/elsewhere/'), [
+    "koa-fresh-assets: Vite's dev server has the base '/elsewhere/': it must be the mount's URL path, '/admin/'"
+  ])
 })
 
 test.serial("BND-09 React's refresh needs no option: the entry has the preamble", async t => {
