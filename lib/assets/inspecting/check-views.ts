@@ -1,4 +1,5 @@
-// Looks in views for names of assets that do not exist.
+// Looks in views for names of assets that do not exist: in the text of a view, whatever its language, at literals
+// in calls of the helpers.
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
@@ -15,7 +16,6 @@ import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
 import { Sources } from '../sources/sources.ts'
 import { assetName } from '../views/asset-url.ts'
-import { HELPERS, OTHERS, literalNames, type LiteralName } from './literal-names.ts'
 
 /**
  * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
@@ -153,4 +153,75 @@ async function filesOf(root: string, given: string): Promise<string[]> {
     return found.flat()
   }
   return walk(base)
+}
+
+/** What is called, and how a name without a known extension ends. */
+const HELPERS = {
+  javascript: '.js',
+  stylesheet: '.css',
+  image: '',
+  favicon: '',
+  video: '',
+  audio: '',
+  path: '',
+  url: '',
+  preload: '',
+  entry: '',
+  entryFiles: '',
+  importMap: '.js'
+} as const
+
+/** Helpers that take no name of an asset. */
+const OTHERS: ReadonlySet<string> = new Set(['app', 'live'])
+
+interface LiteralName {
+  /** Undefined for a name that no helper has. */
+  readonly helper: keyof typeof HELPERS | undefined
+  /** Or that of what is called: `stylesheeet`. */
+  readonly name: string
+  /** The offset of the call in the text. */
+  readonly at: number
+  /** Whether it is a call of `assets.…`: an application may have its own function `path`. */
+  readonly isCertain: boolean
+}
+
+/** `importMap({ entry: ['a', 'b'] })` has the names in its options. */
+const CALL =
+  /(?<![\w$])(\w+)\s*\((?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?)?(?=\s*['"`])/g
+const LITERAL =
+  /\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*(?=[,)\]}])(,?)/y
+const SEVERAL = new Set(['javascript', 'stylesheet', 'preload', 'entry', 'importMap'])
+
+const MEMBER = /\.\s*$/
+const OURS = /\b(?:assets|app\(\s*['"][^'"\n]*['"]\s*\))\s*\??\.\s*$/
+const CONTEXT = /\bctx\s*\.\s*$/
+/** `background: url('a.png'), url('b.png')` */
+const CSS = new Set(['path', 'url', 'image'])
+const IN_CSS = /[\w:,)]\s*$/
+/** For EJS and Nunjucks. */
+const COMMENT = /<%#[^]*?%>|\{#[^]*?#\}/g
+const LONGEST_RECEIVER = 80
+
+/** Names that are computed, or appear in options, are not found. */
+export function literalNames(text: string): LiteralName[] {
+  const found: LiteralName[] = []
+  const code = text.replace(COMMENT, comment => ' '.repeat(comment.length))
+  for (const { 0: call, 1: word = '', index: at } of code.matchAll(CALL)) {
+    const helper = Object.hasOwn(HELPERS, word) ? (word as keyof typeof HELPERS) : undefined
+    const before = code.slice(Math.max(0, at - LONGEST_RECEIVER), at)
+    if (helper === undefined) {
+      if (OURS.test(before) && !OTHERS.has(word))
+        found.push({ helper, name: word, at, isCertain: true })
+      continue
+    }
+    const isCertain = OURS.test(before) || (helper === 'preload' && CONTEXT.test(before))
+    if (!isCertain && (MEMBER.test(before) || (CSS.has(helper) && IN_CSS.test(before)))) continue
+    LITERAL.lastIndex = at + call.length
+    for (let match = LITERAL.exec(code); match; match = match[4] ? LITERAL.exec(code) : null) {
+      const literal = match[1] ?? match[2] ?? match[3] ?? ''
+      found.push({ helper, name: literal.replace(/\\(.)/g, '$1'), at, isCertain })
+      if (!SEVERAL.has(helper)) break
+    }
+  }
+  return found
 }
