@@ -6,14 +6,10 @@ const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
 /** `1234567` -> `1.2 MB` */
 export function formatBytes(bytes: number): string {
-  const step = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
-  const value = bytes / 1000 ** step
-  const digits = step > 0 && value < 100 ? 1 : 0
-  // 999,960 bytes would round to 1000.0 kB.
-  if (Number(value.toFixed(digits)) >= 1000 && step < UNITS.length - 1) {
-    return `1.0 ${UNITS[step + 1]}`
-  }
-  return `${value.toFixed(digits)} ${UNITS[step]}`
+  let [value, step] = [bytes, 0]
+  // What would round to 1000 kB is 1.0 MB.
+  for (; value >= 999.5 && step < UNITS.length - 1; step++) value /= 1000
+  return `${value.toFixed(step > 0 && value < 100 ? 1 : 0)} ${UNITS[step]}`
 }
 
 /** `0.42 s`, `12.3 s`, `2 min 5 s` */

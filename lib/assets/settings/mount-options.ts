@@ -138,15 +138,9 @@ export interface FallbackOptions {
 const byPath = (holds: (value: unknown) => boolean) => (value: unknown) =>
   typeof value === 'function' || holds(value)
 
-/** A name or a path below a directory, without dotfiles: `index.html`. */
-function fileBelow(isName: boolean): Expectation {
-  return {
-    expected: isName ? "a file name such as 'index.html'" : "a path such as 'index.html'",
-    holds: value =>
-      isText(value) &&
-      (!isName || !value.includes('/')) &&
-      value.split('/').every(segment => /^[^.\\:][^\\:]*$/.test(segment))
-  }
+/** A path below a directory, without dotfiles. */
+function isPathBelow(value: unknown): boolean {
+  return isText(value) && value.split('/').every(segment => /^[^.\\:][^\\:]*$/.test(segment))
 }
 
 export const headers: Expectation = {
@@ -154,8 +148,10 @@ export const headers: Expectation = {
   holds: byPath(isRecord)
 }
 
-const file = fileBelow(false)
-const page = { expected: `${file.expected} or a function`, holds: byPath(file.holds) }
+const page = {
+  expected: "a path such as 'index.html' or a function",
+  holds: byPath(isPathBelow)
+}
 
 function isViteServer(value: unknown): value is ViteServer {
   return isRecord(value) && isRecord(value['config']) && typeof value['middlewares'] === 'function'
@@ -191,7 +187,10 @@ export const MOUNT = {
   },
   cacheControl: { expected: 'a string, or a function of the path', holds: byPath(isText) },
   headers,
-  index: fileBelow(true),
+  index: {
+    expected: "a file name such as 'index.html'",
+    holds: value => isPathBelow(value) && !String(value).includes('/')
+  },
   extensions: listOf("a list of extensions, such as ['html']", isExtension),
   fallback: {
     expected: `${page.expected}, or { file, except }`,
