@@ -7,7 +7,7 @@ import { assetPath } from './settings/app-settings.ts'
 import type { AppSettings } from './settings/settings.ts'
 import type { AppPackages } from './sources/packages.ts'
 import type { AppSources } from './sources/sources.ts'
-import { encodePath } from './urls/encode.ts'
+import { encodePath } from './urls/canonical-path.ts'
 import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-url.ts'
 
 export interface Addresses extends Pick<

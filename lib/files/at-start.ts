@@ -2,8 +2,7 @@
 import { type Dirent, type Stats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { oneAtATime } from '../concurrency.ts'
-import { showsChangesAfter } from './clock.ts'
-import { errorCode, EXACT, isMiss, stampOf, type Stamp } from './disk.ts'
+import { errorCode, EXACT, isMiss, showsChangesAfter, type Stamp, stampOf } from './disk.ts'
 import { observe, recheck, type FileObservation } from './observation.ts'
 import { readSnapshot } from './open-file.ts'
 

@@ -1,10 +1,9 @@
 // What was seen at a path: the file that was read, or the directory that lacked a name. A later check can then
 // tell whether anything changed.
 import { basename, dirname, join } from 'node:path'
-import { showsChangesAfter } from './clock.ts'
+import { sameStamp, showsChangesAfter, type Stamp, stampOf, statOf } from './disk.ts'
 import { digestOf } from './digest.ts'
 import { readSnapshot } from './open-file.ts'
-import { sameStamp, stampOf, statOf, type Stamp } from './disk.ts'
 
 export type Observation = FileObservation | DirectoryObservation
 

@@ -12,16 +12,16 @@ import {
   type BigIntStats,
   type ReadStream
 } from 'node:fs'
-import { hasMtime } from './clock.ts'
 import {
-  promised,
   errorCode,
   EXACT,
+  hasMtime,
   ifThere,
   isMiss,
+  promised,
   sameStamp,
-  stampOf,
-  type Stamp
+  type Stamp,
+  stampOf
 } from './disk.ts'
 
 /** A regular file that `withFile` opened, and closes. */

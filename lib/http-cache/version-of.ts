@@ -2,8 +2,14 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { statIfThere } from '../files/at-start.ts'
-import { showsChangesAfter } from '../files/clock.ts'
-import { ifThere, realpathOf, stampOf, statOf, type Stamp } from '../files/disk.ts'
+import {
+  ifThere,
+  realpathOf,
+  showsChangesAfter,
+  type Stamp,
+  stampOf,
+  statOf
+} from '../files/disk.ts'
 import { readSnapshot } from '../files/open-file.ts'
 import { classifyEntries } from '../files/folder-entries.ts'
 import { digestOf } from '../files/digest.ts'

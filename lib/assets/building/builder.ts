@@ -11,7 +11,7 @@ import { Renderer } from '../rendering/renderer.ts'
 import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
-import { encodePath } from '../urls/encode.ts'
+import { encodePath } from '../urls/canonical-path.ts'
 import { finishAll, MAP, type Drafted, type Unfinished } from './final-bytes.ts'
 import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.ts'
 import {

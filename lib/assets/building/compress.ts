@@ -3,12 +3,19 @@ import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError, reasonOf } from '../../errors.ts'
-import { mtimeNotBefore } from '../../files/clock.ts'
+import {
+  errorCode,
+  EXACT,
+  ifThere,
+  mtimeNotBefore,
+  removeFile,
+  sameStamp,
+  statOf
+} from '../../files/disk.ts'
 import { CODINGS, compareFile, copyFor, type Coding } from '../../files/codings.ts'
 import { readInPlace, requireInPlace, type ServedPlace } from '../../files/containment.ts'
 import { canMakeDeltas } from '../../files/delta-format.ts'
 import { digestOf } from '../../files/digest.ts'
-import { errorCode, EXACT, ifThere, removeFile, sameStamp, statOf } from '../../files/disk.ts'
 import { prepareReplacement, sweepTree } from '../../files/writing/atomic-write.ts'
 import { matcherOf } from '../../globs.ts'
 import { isCompressibleType } from '../../http/fields.ts'

@@ -20,7 +20,7 @@ import { writeAtomically } from '../../files/writing/atomic-write.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import { publicFile } from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
-import { encodePath } from '../urls/encode.ts'
+import { encodePath } from '../urls/canonical-path.ts'
 import { splitFingerprint, withoutHash } from '../urls/fingerprint.ts'
 import {
   openDirectory,

@@ -5,7 +5,7 @@ import { checksumsOfBytes, digestOfHash, type Checksums } from '../../files/dige
 import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
-import { encodePath } from '../urls/encode.ts'
+import { encodePath } from '../urls/canonical-path.ts'
 import {
   byPath,
   publishedPath,

@@ -1,8 +1,7 @@
 // Publishes a build: fingerprinted files first, then plain names and the manifest together.
 import { inParallel } from '../../concurrency.ts'
-import { errorCode, statOf } from '../../files/disk.ts'
+import { errorCode, setMtime, statOf } from '../../files/disk.ts'
 import type { Lock } from '../../files/writing/lock.ts'
-import { setMtime } from '../../files/clock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
 import { manifestApps, manifestFile, type ManifestApps } from '../settings/manifest-file.ts'

@@ -1,7 +1,7 @@
 // What a bundler's manifest says, whichever bundler wrote it, and what stands for it where there is no build. Files
 // are paths below the mount's directory.
 import { isRecord } from '../../options.ts'
-import { encodeAsImported } from '../urls/encode.ts'
+import { encodeAsImported } from '../urls/canonical-path.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrl } from '../views/entry.ts'
 import { importOrder } from '../views/modules.ts'

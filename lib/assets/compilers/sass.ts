@@ -3,7 +3,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type * as Sass from 'sass'
 import { CompileError } from '../../errors.ts'
-import { decodeIfValid } from '../urls/encode.ts'
+import { decodeIfValid } from '../urls/canonical-path.ts'
 import {
   nodeModulesFrom,
   searchedPaths,

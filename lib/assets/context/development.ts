@@ -5,7 +5,7 @@ import type { makeHandlers } from '../development/handlers.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { isRead, rawPath } from '../serving/request-path.ts'
 import type { LiveSettings } from '../settings/settings.ts'
-import { encodePath } from '../urls/encode.ts'
+import { encodePath } from '../urls/canonical-path.ts'
 
 export type Development = ReturnType<typeof makeDevelopment>
 

@@ -9,7 +9,7 @@ import { hasSources } from '../settings/app-settings.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import type { Settings } from '../settings/settings.ts'
 import { assetSources } from '../sources/third-party.ts'
-import { encodePath } from '../urls/encode.ts'
+import { encodePath } from '../urls/canonical-path.ts'
 
 // Only these environments have defaults for `compile` and `fingerprint` that publish something.
 const KNOWN = new Set(['development', 'test', 'production'])

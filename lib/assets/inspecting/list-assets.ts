@@ -16,7 +16,7 @@ import { publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { Sources } from '../sources/sources.ts'
 import { warnOnce } from '../../printable.ts'
-import { encodePath } from '../urls/encode.ts'
+import { encodePath } from '../urls/canonical-path.ts'
 
 export interface ListedAsset {
   /** The plain URL path: `/assets/app.css`. */

@@ -6,7 +6,7 @@ import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { isMounted } from '../serving/request-path.ts'
-import { encodeAsImported } from '../urls/encode.ts'
+import { encodeAsImported } from '../urls/canonical-path.ts'
 import { listMounts } from './list-mounts.ts'
 
 export interface VerifyReport {

@@ -7,8 +7,7 @@ import { readSnapshot } from '../../files/open-file.ts'
 import { isBare, loadModuleLexer } from '../references/module-references.ts'
 import { findReferences, type Reference } from '../references/references.ts'
 import type { AppSettings } from '../settings/settings.ts'
-import { isCanonicalBelow } from '../urls/canonical-path.ts'
-import { decodeIfValid } from '../urls/encode.ts'
+import { decodeIfValid, isCanonicalBelow } from '../urls/canonical-path.ts'
 import { BUNDLE, pathIn, Resolver, splitSpecifier, unusable, type Package } from './resolve.ts'
 
 export interface Script {

@@ -4,10 +4,9 @@ import { extname } from 'node:path'
 import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
-import { isUnchangedSince } from '../../files/clock.ts'
+import { isUnchangedSince, realpathOf, stampOf } from '../../files/disk.ts'
 import { isInPlace, type ServedPlace } from '../../files/containment.ts'
 import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
-import { realpathOf, stampOf } from '../../files/disk.ts'
 import {
   isFileObservation,
   newestMtime,

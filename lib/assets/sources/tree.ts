@@ -6,18 +6,18 @@ import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { oneAtATime } from '../../concurrency.ts'
-import { showsChangesAfter } from '../../files/clock.ts'
-import type { Symlinks } from '../../files/containment.ts'
 import {
   errorCode,
   ifThere,
   isSameInode,
   realpathOf,
   sameStamp,
+  showsChangesAfter,
+  type Stamp,
   stampOf,
-  statOf,
-  type Stamp
+  statOf
 } from '../../files/disk.ts'
+import type { Symlinks } from '../../files/containment.ts'
 import { classifyEntries, isHidden, type FolderEntries } from '../../files/folder-entries.ts'
 
 interface Folder extends FolderEntries {

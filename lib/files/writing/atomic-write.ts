@@ -14,16 +14,18 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
-import { addSeconds, secondsLater, setMtime } from '../clock.ts'
 import {
+  addSeconds,
   entriesBelow,
   errorCode,
   EXACT,
   ifThere,
   isSameInode,
   removeFile,
-  statOf,
-  type Stamp
+  secondsLater,
+  setMtime,
+  type Stamp,
+  statOf
 } from '../disk.ts'
 import {
   readSnapshot,

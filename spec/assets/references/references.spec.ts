@@ -7,7 +7,7 @@ import {
   type Reference,
   replaceReferences
 } from '../../../lib/assets/references/references.ts'
-import { decodeIfValid } from '../../../lib/assets/urls/encode.ts'
+import { decodeIfValid } from '../../../lib/assets/urls/canonical-path.ts'
 import { assetSources } from '../../../lib/index.ts'
 import { growsInProportion } from '../../support/cost.ts'
 import { run } from '../../support/fingerprinted.ts'

@@ -3,8 +3,7 @@ import { AssetError } from '../../../errors.ts'
 import { digestOf } from '../../../files/digest.ts'
 import { nearestPath } from '../../../nearest.ts'
 import { assetPath, type AppSettings } from '../../settings/app-settings.ts'
-import { tailsOf } from '../../urls/canonical-path.ts'
-import { encodePath } from '../../urls/encode.ts'
+import { encodePath, tailsOf } from '../../urls/canonical-path.ts'
 
 /** The value of an asset; the key is its plain URL path, `/assets/app.css`. */
 export interface ManifestEntry {

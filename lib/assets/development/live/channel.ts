@@ -7,7 +7,7 @@ import { warnOnce } from '../../../printable.ts'
 import type { Pipeline } from '../../pipeline.ts'
 import { connected } from '../../serving/connection.ts'
 import { isBelow } from '../../serving/request-path.ts'
-import { encodePath } from '../../urls/encode.ts'
+import { encodePath } from '../../urls/canonical-path.ts'
 import { Connection } from './connection.ts'
 import { stateOf, watchedFiles, type Part } from './page-state.ts'
 

@@ -9,7 +9,7 @@ import type { Pipeline } from '../../pipeline.ts'
 import { isBelow, locate } from '../../serving/request-path.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { Tree } from '../../sources/tree.ts'
-import { encodePath } from '../../urls/encode.ts'
+import { encodePath } from '../../urls/canonical-path.ts'
 
 /** Something that a page was made from. A page compares its version with the one that it has. */
 export interface Part {

@@ -5,7 +5,7 @@ import { isCacheControl } from '../../../http/cache-control.ts'
 import { useAsDictionary } from '../../../http/negotiation.ts'
 import { contentType, isCompressibleType } from '../../../http/fields.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
-import { encodeAsImported, encodePath } from '../../urls/encode.ts'
+import { encodeAsImported, encodePath } from '../../urls/canonical-path.ts'
 import {
   splitFingerprint,
   withoutFingerprint,

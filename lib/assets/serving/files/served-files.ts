@@ -1,9 +1,14 @@
 // The files of a directory, found, checked and prepared once, so that a request only writes a response.
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { isUnchangedSince } from '../../../files/clock.ts'
+import {
+  isSameInode,
+  isUnchangedSince,
+  sameStamp,
+  type Stamp,
+  statOf
+} from '../../../files/disk.ts'
 import { isInPlace, realPathOfOpen } from '../../../files/containment.ts'
-import { isSameInode, sameStamp, statOf, type Stamp } from '../../../files/disk.ts'
 import { withFile, type OpenFile } from '../../../files/open-file.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { fileIn, type ServedDirectory } from '../directories/served-directory.ts'

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import test from 'ava'
 import type { Compiler } from '../../../../lib/assets/compilers/compiler.ts'
-import { showsChangesAfter } from '../../../../lib/files/clock.ts'
+import { showsChangesAfter } from '../../../../lib/files/disk.ts'
 import { makeFingerprinted } from '../../../support/fingerprinted.ts'
 import { makeFront } from '../../../support/front.ts'
 import { ask } from '../../../support/raw.ts'
