@@ -33,6 +33,8 @@ export class Folders {
       maxSize: MAX_NAMES,
       sizeCalculation: ({ isFolder }) => 20 + (isFolder?.size ?? 0),
       fetchMethod: folder => listingOf(fileIn(directory, folder)),
+      // Otherwise one that is evicted while it is read would be an error.
+      ignoreFetchAbort: true,
       ttlResolution: 0
     })
   }

@@ -330,6 +330,16 @@ test('ANS-01 a fingerprinted file too large for memory has its digest as ETag, t
   }
 })
 
+test('S30 a file whose folders have more names than are remembered is served, however they are read', async t => {
+  const site = await makeRemembering(t)
+  for (let at = 0; at < 4900; at++) site.write(`/public/images/${at}.png`, 'image')
+  symlinkSync('.', site.at('/public/images/again'))
+  const deep = `/images${'/again'.repeat(9)}`
+  t.is((await site.ask(`${deep}/7.png`)).status, 200)
+  t.is((await site.ask(`${deep}/none.png`)).status, 404)
+  t.deepEqual(site.errors, [])
+})
+
 test('S30 a path of thousands of folders takes time in proportion to its length', t => {
   const files = publicFilesOf(settle({ root: makeProject(t), env: 'production', apps: false }, {}))
   t.true(growsInProportion(4096, length => files.recall('/a'.repeat(length / 2))))
