@@ -16,9 +16,8 @@ import {
   type Expectation
 } from '../../options.ts'
 import { warnOnce } from '../../printable.ts'
-import { manifestFile } from '../settings/manifest-file.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
-import { publicFile } from '../settings/public-directory.ts'
+import { manifestFile, publicFile } from '../settings/public-directory.ts'
 import { settleForPrecompile } from '../settings/settings.ts'
 import { encodePath } from '../urls/canonical-path.ts'
 import { splitFingerprint, withFingerprint } from '../urls/fingerprint.ts'

@@ -4,8 +4,12 @@ import { errorCode, setMtime, statOf } from '../../files/disk.ts'
 import type { Lock } from '../../files/writing/lock.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
 import { prepareReplacement, type Replacement } from '../../files/writing/atomic-write.ts'
-import { manifestApps, manifestFile, type ManifestApps } from '../settings/manifest-file.ts'
-import { publicFile } from '../settings/public-directory.ts'
+import {
+  manifestApps,
+  type ManifestApps,
+  manifestFile,
+  publicFile
+} from '../settings/public-directory.ts'
 import type { Settings } from '../settings/settings.ts'
 import { entriesOf, type Assets, type Built } from './places.ts'
 import { deltaWriter } from './deltas.ts'

@@ -2,7 +2,7 @@
 import { realpathOf, statOf } from '../../files/disk.ts'
 import { requestableFiles } from '../building/directory.ts'
 import { copiesIn, verifyAssets, type VerifyProblem } from '../building/verify.ts'
-import { manifestFile } from '../settings/manifest-file.ts'
+import { manifestFile } from '../settings/public-directory.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { isMounted } from '../serving/request-path.ts'

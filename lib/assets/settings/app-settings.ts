@@ -4,13 +4,13 @@ import { AssetError } from '../../errors.ts'
 import { futureRealpath, isDirectory, readDirectory } from '../../files/at-start.ts'
 import type { IntegrityAlgorithm } from '../../files/digest.ts'
 import { mediaTypeOf } from '../../http/fields.ts'
-import { entriesGiven, optionError, settleTable, type SettingsOf } from '../../options.ts'
+import { entriesGiven, optionError, settleTable } from '../../options.ts'
 import { builtInCompilers } from '../compilers/built-in.ts'
 import { withDot, type Compiler } from '../compilers/compiler.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
-import { appsAtStart, manifestFile } from './manifest-file.ts'
-import { isAbsoluteUrl, LAYERED, type PROJECT, type Situation } from './option-table.ts'
+import { isAbsoluteUrl, LAYERED, type Project } from './option-table.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions } from './options.ts'
+import { appsAtStart, manifestFile } from './public-directory.ts'
 
 export type AppSettings = ReturnType<typeof settleApp>
 
@@ -25,12 +25,8 @@ export interface SourceDirectory {
   readonly exclude?: readonly string[] | undefined
 }
 
-/** What the settings of every app are made from: the options, and what is settled at the top. */
-interface Basis extends Situation, SettingsOf<typeof PROJECT> {
+interface Basis extends Project {
   readonly options: KoaAssetsOptions
-  readonly root: string
-  readonly publicDir: string
-  readonly prefix: string
 }
 
 export interface Apps {

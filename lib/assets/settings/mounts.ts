@@ -2,26 +2,21 @@
 import { join, resolve } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { isDirectory, statIfThere } from '../../files/at-start.ts'
-import type { ServedPlace, Symlinks } from '../../files/containment.ts'
+import type { ServedPlace } from '../../files/containment.ts'
 import { isFieldValue, TOKEN } from '../../http/fields.ts'
 import { checked, entriesGiven, flag, isRecord, optionError } from '../../options.ts'
 import { withDot } from '../compilers/compiler.ts'
-import { hasSources, settlePath } from './app-settings.ts'
+import { hasSources, settlePath, type Apps } from './app-settings.ts'
 import { encodeAsImported } from '../urls/canonical-path.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import { manifestFile } from './manifest-file.ts'
 import { headers, type ByPath, type HeaderValues, type MountOptions } from './mount-options.ts'
+import type { Project } from './option-table.ts'
 import type { KoaAssetsOptions } from './options.ts'
-import type { Situation } from './option-table.ts'
-import { mayBeServed, whyPrivate, type Project } from './public-directory.ts'
+import { manifestFile, mayBeServed, whyPrivate } from './public-directory.ts'
 
 export type MountSettings = ReturnType<typeof settleMount>
 
-interface Surroundings extends Project, Situation {
-  readonly symlinks: Symlinks
-  readonly publicDir: string
-  readonly prefix: string
-}
+type Surroundings = Project & Apps
 
 /** @returns the longest URL path first */
 export function settleMounts(

@@ -15,14 +15,15 @@ import {
   wholeNumber,
   withDefault,
   type Expectation,
-  type Option
+  type Option,
+  type SettingsOf
 } from '../../options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { headers, isExtension, MOUNT } from './mount-options.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, LiveOptions } from './options.ts'
 
 /** What a default may depend on. */
-export interface Situation {
+interface Situation {
   readonly env: string
   readonly isPrecompile: boolean
 }
@@ -37,6 +38,8 @@ const onIn = (...environments: readonly string[]) =>
 
 /** Undefined: where esbuild can be loaded. */
 const ifLoadable: Option<boolean | undefined, unknown> = { ...flag, default: () => undefined }
+
+const isTextOrFalse = (value: unknown) => value === false || isText(value)
 
 export const LAYERED = {
   compile: onIn('development', 'test'),
@@ -101,7 +104,7 @@ export const PROJECT = {
   root: text,
   env: text,
   serve: flag,
-  public: { expected: 'a string or false', holds: value => value === false || isText(value) },
+  public: withDefault({ expected: 'a string or false', holds: isTextOrFalse }, 'public'),
   prefix: text,
   host: {
     expected: "a scheme and host such as 'https://cdn.example'",
@@ -131,6 +134,16 @@ export const PROJECT = {
 } satisfies Record<Exclude<keyof KoaAssetsOptions, keyof LayeredOptions>, Expectation>
 
 export const TOP = { ...LAYERED, ...PROJECT }
+
+/** What is settled first; the settings of apps and mounts depend on it. */
+export interface Project extends Situation, SettingsOf<typeof PROJECT> {
+  /** Absolute. */
+  readonly root: string
+  /** Absolute. */
+  readonly publicDir: string
+  /** Decoded, without a trailing slash. */
+  readonly prefix: string
+}
 
 /**
  * HTML, "resolve a module specifier": what begins with a slash, a dot and a slash, or a scheme is a URL, and

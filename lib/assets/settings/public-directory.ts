@@ -1,29 +1,65 @@
-// Checks the public directory at start: everything in it is served, so nothing private may be in it.
+// The public directory: its files, its manifest with the apps that stand in for source directories at start, and
+// why a directory may not be served: everything in it is, so nothing private may be in it.
 import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
-import type { AppSettings } from './app-settings.ts'
-import { futureRealpath, statIfThere } from '../../files/at-start.ts'
+import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.ts'
 import { isInside, realpathOf, statOf } from '../../files/disk.ts'
+import { isRecord } from '../../options.ts'
+import type { Project } from './option-table.ts'
 
 /** The file in `public` for a decoded URL path; absolute. */
-export function publicFile({ publicDir }: { readonly publicDir: string }, path: string): string {
+export function publicFile({ publicDir }: Pick<Project, 'publicDir'>, path: string): string {
   return join(publicDir, path)
 }
 
+/** By name. */
+export type ManifestApps = Readonly<Record<string, { readonly path: string }>>
+
+export function manifestFile({ publicDir, prefix }: Pick<Project, 'publicDir' | 'prefix'>): string {
+  return `${join(publicDir, prefix)}.json`
+}
+
+/** Sorted, so identical apps give an identical file. */
+export function manifestApps(
+  apps: readonly { readonly name: string; readonly path: string }[]
+): ManifestApps {
+  const sorted = apps.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return Object.fromEntries(sorted.map(({ name, path }) => [name, { path }]))
+}
+
+/**
+ * The apps of a manifest; undefined for one of version 0.1, which does not name them.
+ * @throws TypeError for another shape
+ */
+export function readApps(apps: unknown): ManifestApps | undefined {
+  if (apps === undefined) return undefined
+  const given = Object.values(isRecord(apps) ? apps : {}) as ({ path?: unknown } | null)[]
+  const isNamed = given.length > 0 && given.every(app => String(app?.path).startsWith('/'))
+  if (isNamed) return apps as ManifestApps
+  throw new TypeError('its apps are not of the form { "web": { "path": "/" } }')
+}
+
+/** Undefined also for a file that is missing or broken, which is reported where the whole manifest is read. */
+export function appsAtStart(file: string): ManifestApps | undefined {
+  try {
+    const text = readIfThere(file)?.toString()
+    return readApps((JSON.parse(text ?? '{}') as { apps?: unknown }).apps)
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
 /** What a directory that is served may not expose. */
-export interface Project {
-  readonly root: string
-  readonly apps: readonly AppSettings[]
+interface Private extends Pick<Project, 'root'> {
+  readonly apps: readonly { readonly sources: readonly { readonly dir: string }[] }[]
 }
 
 /**
  * @param given the value of the option
  * @throws AssetError for a file, and for a directory that would expose the project itself
  */
-export function checkPublic(
-  project: Project & { readonly publicDir: string },
-  given: string
-): void {
+export function checkPublic(project: Private & Pick<Project, 'publicDir'>, given: string): void {
   const isFile = statIfThere(project.publicDir)?.isDirectory() === false
   const reason = whyPrivate(project, project.publicDir)
   if (!isFile && reason === undefined) return
@@ -34,7 +70,7 @@ export function checkPublic(
 }
 
 /** Why a directory may not be served; completes "public …". */
-export function whyPrivate({ root, apps }: Project, directory: string): string | undefined {
+export function whyPrivate({ root, apps }: Private, directory: string): string | undefined {
   return exposed(
     futureRealpath(directory),
     statIfThere(join(directory, PACKAGE)) !== undefined,
@@ -44,7 +80,7 @@ export function whyPrivate({ root, apps }: Project, directory: string): string |
 }
 
 /** Whether a directory may be served, found out while requests wait. @param real its real path */
-export async function mayBeServed({ root, apps }: Project, real: string): Promise<boolean> {
+export async function mayBeServed({ root, apps }: Private, real: string): Promise<boolean> {
   const sources = sourcesOf(apps)
   const [realRoot, ...places] = await Promise.all([root, ...sources].map(realpathOf))
   const isPackage = (await statOf(join(real, PACKAGE))) !== undefined
@@ -79,6 +115,6 @@ function exposed(
   return undefined
 }
 
-function sourcesOf(apps: Project['apps']): readonly string[] {
+function sourcesOf(apps: Private['apps']): readonly string[] {
   return [...new Set(apps.flatMap(app => app.sources.map(({ dir }) => dir)))]
 }

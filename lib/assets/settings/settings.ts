@@ -6,7 +6,7 @@ import type { ServedPlace } from '../../files/containment.ts'
 import { check, optionError, settleTable } from '../../options.ts'
 import { existingDirectory, settleApps, settlePath } from './app-settings.ts'
 import { headersByPath, settleMounts } from './mounts.ts'
-import { INDEX, MEMORY, PROJECT, TOP } from './option-table.ts'
+import { INDEX, MEMORY, PROJECT, TOP, type Project } from './option-table.ts'
 import type { KoaAssetsOptions, LiveOptions } from './options.ts'
 import { checkPublic } from './public-directory.ts'
 
@@ -27,42 +27,31 @@ export function settle(
   const env = options.env ?? (processEnv.NODE_ENV || (isPrecompile ? 'production' : 'development'))
   const serve = options.serve ?? processEnv.SERVE_STATIC_ASSETS === 'true'
   const situation = { env, isPrecompile }
+  // Those whose default is in their row of option-table.ts.
   const plain = settleTable(PROJECT, options, situation)
-  const { public: publicGiven = 'public' } = options
-  if (publicGiven === false && options.apps !== false)
+  if (plain.public === false && options.apps !== false)
     throw optionError('public', 'a directory unless apps is false', false)
-  const publicDir = resolve(root, publicGiven || 'public')
+  const publicDir = resolve(root, plain.public || 'public')
   const prefix = settlePrefix(options.prefix)
-  const apps = settleApps({ ...plain, ...situation, options, root, publicDir, prefix })
-  if (publicGiven !== false) checkPublic({ root, publicDir, ...apps }, publicGiven)
-  const mounts = settleMounts(
-    { ...plain, ...apps, ...situation, root, publicDir, prefix },
-    options.mounts
-  )
-  const place: ServedPlace = Object.freeze({ root, dir: publicDir, symlinks: plain.symlinks })
+  const project: Project = { ...plain, ...situation, root, publicDir, prefix }
+  const apps = settleApps({ ...project, options })
+  if (plain.public !== false) checkPublic({ ...project, ...apps }, plain.public)
+  const place: ServedPlace = { root, dir: publicDir, symlinks: plain.symlinks }
   return Object.freeze({
-    // Those whose default is in their row of option-table.ts.
-    ...plain,
+    ...project,
     ...apps,
     /** The longest URL path first. */
-    mounts,
+    mounts: settleMounts({ ...project, ...apps }, options.mounts),
     headers: headersByPath(options.headers),
-    /** Absolute. */
-    root,
-    env,
     serve,
     /** Undefined unless the environment is `development` and the assets are served. */
     live: settleLive(env === 'development' && serve && (options.live ?? true), root),
     /** Absolute: where the command `types` writes the names of assets. */
     nameTypes: join(root, 'assets.d.ts'),
-    /** Absolute. */
-    publicDir,
-    /** Whether what is in it is served. */
-    servesPublic: publicGiven !== false,
-    /** The same directory, with what may lead there. */
-    place,
-    /** Decoded, without a trailing slash. */
-    prefix,
+    /** Whether what is in `publicDir` is served. */
+    servesPublic: plain.public !== false,
+    /** `publicDir`, with what may lead there. */
+    place: Object.freeze(place),
     /** Without a trailing slash. */
     host: options.host?.replace(/\/$/, ''),
     memory: settleTable(MEMORY, options.memory),

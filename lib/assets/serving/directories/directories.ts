@@ -1,7 +1,7 @@
 // All directories that are served. A path is looked for in the mounts, the longest URL path first, then in public.
 import { futureRealpath } from '../../../files/at-start.ts'
 import { withoutCodingExtension } from '../../../files/codings.ts'
-import { manifestFile } from '../../settings/manifest-file.ts'
+import { manifestFile } from '../../settings/public-directory.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { makeMemory } from '../files/representation.ts'
 import type { ServedFile } from '../files/served-file.ts'
