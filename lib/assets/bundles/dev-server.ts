@@ -143,8 +143,12 @@ async function namesIn(directory: string): Promise<ReadonlySet<string>> {
 
 function announcedFor({ dir, urlPath }: MountSettings, warn: (message: string) => void) {
   const expected = encodeAsImported(`${urlPath}/`)
+  /** A build that empties the directory removes the file of a server that is still running. */
+  let last: string | undefined
   return async (): Promise<Running | undefined> => {
-    const announced = parse(await ifThere(readFile(announcementIn(dir), 'utf8')))
+    const text = (await ifThere(readFile(announcementIn(dir), 'utf8'))) ?? last
+    last = undefined
+    const announced = parse(text)
     const { origin = '', base, inputs = [], root = '', token } = announced as Partial<Announcement>
     if (!/^https?:\/\/\w/.test(origin)) return undefined
     if (base !== expected) {
@@ -154,6 +158,7 @@ function announcedFor({ dir, urlPath }: MountSettings, warn: (message: string) =
     }
     const status: Partial<DevServerStatus> = parse(await responseOf(origin + base + STATUS))
     if (!token || status.token !== token) return undefined
+    last = text
     const changed = inputs.map(name => [name, status.changed?.[name] ?? 0] as const)
     return { origin, inputs: new Map(changed), top: await namesIn(resolve(dir, root)) }
   }

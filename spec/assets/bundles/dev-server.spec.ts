@@ -1,5 +1,5 @@
 // Vite's dev server: found by its announcement, or given to koaAssets; and pages without a build.
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import react from '@vitejs/plugin-react'
 import test, { type ExecutionContext } from 'ava'
@@ -94,6 +94,8 @@ test.serial(
     t.false(existsSync(join(root, 'dist/assets.json')), 'what koaAssets publishes is not copied')
     const meanwhile = (await page()).entry('src/main.ts')
     t.regex(meanwhile, /@vite\/client/, 'a build meanwhile changes nothing')
+    rmSync(join(root, ANNOUNCED))
+    t.regex((await page()).entry('src/main.ts'), /@vite\/client/, 'as a build does at its start')
     await server.close()
     t.regex((await page()).entry('src/main.ts'), /"\/admin\/assets\/main-/)
     t.false(existsSync(join(root, ANNOUNCED)))
