@@ -7,8 +7,13 @@ import type { EntryUrl } from '../views/entry.ts'
 import { importOrder } from '../views/modules.ts'
 
 export interface Bundle {
-  /** What pages load for each entry, by the name that they write, in document order. */
-  readonly entries: ReadonlyMap<string, readonly LoadedFile[]>
+  /**
+   * What pages load for each entry, by the name that they write, in document order. Made when it is asked for:
+   * thousands of entries may have thousands of chunks in common.
+   */
+  readonly entries: ReadonlyMap<string, () => readonly LoadedFile[]>
+  /** Files that the tags of some entry name. */
+  readonly tagged: ReadonlySet<string>
   /** All that an entry uses, by any kind of import and by URLs; undefined where the manifest does not say. */
   readonly usedBy?: (name: string) => readonly string[]
   /** Files by the names of their sources, as far as the manifest gives them. */
@@ -53,13 +58,14 @@ export function loadedWith(
     if (chunk) return chunk
     throw new TypeError(`${key} is imported but missing`)
   }
+  const starts = new Set(keys)
   const graph = [...importOrder(keys, key => chunkAt(key).imports)]
   const stylesheets = graph
     .map(chunkAt)
     .flatMap(({ file, stylesheets: own }) => (isCss(file) ? [...own, file] : own))
   const modules = (isStart: boolean) =>
     graph
-      .filter(key => keys.includes(key) === isStart)
+      .filter(key => starts.has(key) === isStart)
       .map(key => chunkAt(key).file)
       .filter(file => !isCss(file))
   return [
@@ -71,6 +77,10 @@ export function loadedWith(
 
 export function loadedAs(as: LoadedFile['as'], files: Iterable<string>): LoadedFile[] {
   return Array.from(files, file => ({ file, as }))
+}
+
+export function namedBy(loaded: readonly LoadedFile[]): Set<string> {
+  return new Set(loaded.map(({ file }) => file))
 }
 
 /** The files of all chunks that this one uses, at once or later, and its own. */

@@ -4,6 +4,7 @@ import {
   fileBelow,
   filesOf,
   loadedWith,
+  namedBy,
   records,
   usedFrom,
   type Bundle,
@@ -35,7 +36,10 @@ export function readEsbuild({ outputs: given }: Json, dir: string): Bundle | und
   return {
     // The metafile does not say which format was built. An IIFE runs as a module too; an ES module is a syntax
     // error in a classic script.
-    entries: new Map(Array.from(entries, ([name, path]) => [name, loadedWith(outputs, [path])])),
+    entries: new Map(
+      Array.from(entries, ([name, path]) => [name, () => loadedWith(outputs, [path])])
+    ),
+    tagged: namedBy(loadedWith(outputs, [...entries.values()])),
     usedBy: name => usedFrom(outputs, entries.get(name)),
     // What a loader copies is made from one source; a script or stylesheet is an entry's, or belongs to no source.
     sources: new Map(

@@ -82,7 +82,7 @@ export class MountedBundle implements EntrySource {
       this.#bundle = readBundle(bytes, mount)
       this.#kept = readKept(readIfThere(keptListIn(dir)), dir)
       const isMissing = (file: string) => !statIfThere(this.#pathOf(file))?.isFile()
-      const missing = [...taggedIn(this.#bundle)].find(isMissing)
+      const missing = [...this.#bundle.tagged].find(isMissing)
       if (missing !== undefined) throw this.#incomplete(missing)
     } else if (options.env !== 'development' && options.env !== 'test') {
       throw new AssetError('manifest-missing', `there is no manifest ${manifest}: ${REMEDY}`)
@@ -106,10 +106,12 @@ export class MountedBundle implements EntrySource {
       // The page is a developer's own, and the remedy is not in its code.
       throw Object.assign(new AssetError('manifest-missing', message), { expose: true })
     }
-    return this.#bundle.entries.get(name)?.map(({ file, as }) => {
-      const { path, integrity } = this.#addressOf(file)
-      return { url: host + path, integrity, as }
-    })
+    return this.#bundle.entries
+      .get(name)?.()
+      .map(({ file, as }) => {
+        const { path, integrity } = this.#addressOf(file)
+        return { url: host + path, integrity, as }
+      })
   }
 
   file(name: string): AssetAddress | undefined {
@@ -169,7 +171,7 @@ export class MountedBundle implements EntrySource {
   async #changedAt(bundle: Bundle): Promise<number | undefined> {
     let [last, missing] = [0, '']
     // As at start, what is in no tag may be missing.
-    const needed = this.#hashes ? bundle.files : taggedIn(bundle)
+    const needed = this.#hashes ? bundle.files : bundle.tagged
     await inParallel([...bundle.files], CONCURRENCY, async file => {
       const stats = await statOf(this.#pathOf(file))
       if (stats?.isFile()) last = Math.max(last, Number(stats.ctimeMs))
@@ -182,7 +184,7 @@ export class MountedBundle implements EntrySource {
 
   async #hashesOf(bundle: Bundle): Promise<ReadonlyMap<string, readonly string[]>> {
     const { algorithms } = this.#options
-    const files = algorithms.length > 0 ? [...taggedIn(bundle)] : []
+    const files = algorithms.length > 0 ? [...bundle.tagged] : []
     const hashes = await inParallel(files, CONCURRENCY, async file => {
       const { integrity } = await checksumsOf({ copyOf: this.#pathOf(file) }, algorithms)
       return [file, integrity] as const
@@ -204,11 +206,6 @@ export class MountedBundle implements EntrySource {
       `${this.label} names ${file}, which is not in ${this.#mount.dir}: build again, and let the mount's dir be the bundler's output directory`
     )
   }
-}
-
-/** The files that the tags of some entry name. */
-function taggedIn({ entries }: Bundle): ReadonlySet<string> {
-  return new Set([...entries.values()].flatMap(loaded => loaded.map(({ file }) => file)))
 }
 
 export function addressAt(urlPath: string, file: string): AssetAddress {

@@ -6,6 +6,7 @@ import {
   isCss,
   loadedAs,
   loadedWith,
+  namedBy,
   texts,
   usedFrom,
   type Bundle,
@@ -41,7 +42,8 @@ export function readVite(manifest: Json): Bundle | undefined {
   const style = all.every(({ stylesheets }) => stylesheets.length === 0) && chunks.get('style.css')
   const common = style && !names.includes('style.css') ? [style.file] : []
   return {
-    entries: new Map(names.map(name => [name, entryOf(chunks, name, common)])),
+    entries: new Map(names.map(name => [name, () => entryOf(chunks, name, common)])),
+    tagged: namedBy(loadedWith(chunks, names, common)),
     usedBy: name => usedFrom(chunks, name),
     sources: new Map(Array.from(chunks, ([key, { file }]) => [key, file])),
     files: new Set(all.flatMap(filesOf)),

@@ -2,7 +2,15 @@
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
 import { isRecord } from '../../options.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
-import { fileBelow, isBelow, loadedAs, type Bundle, type Json, type LoadedFile } from './bundle.ts'
+import {
+  fileBelow,
+  isBelow,
+  loadedAs,
+  namedBy,
+  type Bundle,
+  type Json,
+  type LoadedFile
+} from './bundle.ts'
 import { HASHES, hashedAmong } from './hashed-names.ts'
 
 const SCRIPT = /\.m?js(?:\?|$)/
@@ -26,16 +34,15 @@ export function readWebpack(manifest: Json, urlPath: string): Bundle | undefined
       const stylesheets = listed.filter(file => STYLESHEET.test(file))
       const scripts = listed.filter(file => SCRIPT.test(file))
       const loaded = scripts.map((file): LoadedFile => ({ file, as: kindOf(file) }))
-      return [name, [...loadedAs('stylesheet', stylesheets), ...loaded]]
+      return [name, () => [...loadedAs('stylesheet', stylesheets), ...loaded]]
     })
   )
   const mapped = Object.values(manifest).filter(value => typeof value === 'string')
-  const files = new Set([
-    ...[...entries.values()].flatMap(loaded => loaded.map(({ file }) => file)),
-    ...(assets?.keys() ?? mapped.map(below).filter(isBelow))
-  ])
+  const tagged = namedBy([...entries.values()].flatMap(load => load()))
+  const files = new Set([...tagged, ...(assets?.keys() ?? mapped.map(below).filter(isBelow))])
   return {
     entries,
+    tagged,
     // For what a loader copies, relative to the compiler's context.
     sources: new Map(
       Array.from(assets ?? []).flatMap(([file, { sourceFilename: source }]) =>

@@ -6,6 +6,7 @@ import { AssetError } from '../../errors.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
 import { readSnapshot } from '../../files/open-file.ts'
+import { namedBy } from '../bundles/bundle.ts'
 import { addressAt, readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
 import { isMounted, locate } from '../serving/request-path.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
@@ -69,8 +70,8 @@ async function filesOf(
   }
   const bundle = readBundle(read.bytes, { urlPath, dir, manifest })
   const sources = new Map(Array.from(bundle.sources, ([name, file]) => [file, name]))
-  const uses = Array.from(bundle.entries, ([name, files]) => {
-    const tags = new Set(files.map(({ file }) => file))
+  const uses = Array.from(bundle.entries, ([name, load]) => {
+    const tags = namedBy(load())
     return { name, tags, all: new Set(bundle.usedBy?.(name)) }
   })
   const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
