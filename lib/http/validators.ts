@@ -103,13 +103,17 @@ export function parseHttpDate(text: string, now = Date.now()): number | undefine
   const parts = FORMATS.map(format => format.exec(text)?.groups).find(groups => groups)
   if (!parts) return undefined
   const { year = '', month = '', day, hour, minute, second } = parts
-  // RFC 850's two digits: a year that is "more than 50 years in the future" is the last one in the past.
-  const last = new Date(now).getUTCFullYear() + 50
+  // RFC 850's two digits: a time that is "more than 50 years in the future" is in the last such year of the past.
+  const latest = new Date(now)
+  const last = latest.getUTCFullYear() + 50
+  latest.setUTCFullYear(last)
   const fullYear = year.length === 2 ? last - ((last - Number(year)) % 100) : Number(year)
   // Not Date.UTC, which maps the years 0 to 99 to 1900 to 1999.
   const date = new Date(0)
   date.setUTCFullYear(fullYear, MONTHS.indexOf(month), Number(day))
   // A day that its month does not have.
   if (date.getUTCDate() !== Number(day)) return undefined
-  return date.setUTCHours(Number(hour), Number(minute), Number(second))
+  date.setUTCHours(Number(hour), Number(minute), Number(second))
+  const isTooLate = year.length === 2 && date > latest
+  return isTooLate ? date.setUTCFullYear(fullYear - 100) : date.getTime()
 }

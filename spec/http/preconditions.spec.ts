@@ -368,12 +368,14 @@ function yearOf(digits: string, now: number): number | undefined {
   return date === undefined ? undefined : new Date(date).getUTCFullYear()
 }
 
-test('a two-digit year is at most fifty years ahead', t => {
+test('a two-digit year is at most fifty years ahead, to the second', t => {
   t.is(yearOf('26', NOW), 2026)
   t.is(yearOf('76', NOW), 2076)
   t.is(yearOf('77', NOW), 1977)
   t.is(yearOf('99', NOW), 1999)
   t.is(yearOf('05', Date.UTC(2099, 0)), 2105)
+  t.is(parseHttpDate('Wednesday, 15-Jan-76 00:00:00 GMT', NOW), Date.UTC(2076, 0, 15))
+  t.is(parseHttpDate('Thursday, 15-Jan-76 00:00:01 GMT', NOW), Date.UTC(1976, 0, 15, 0, 0, 1))
 })
 
 test('a leap second is valid, a day that the month does not have is not', t => {
