@@ -150,8 +150,10 @@ test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like
       'sub/.env': 'secret',
       '.well-known/x': 'x'
     },
-    { routes: ctx => ctx.sendFile(decodeURIComponent(ctx.get('x-file')), { root: 'data' }) }
+    { routes: ctx => ctx.sendFile(asking.at(-1) ?? '', { root: 'data' }) }
   )
+  // A path of 64 KiB is longer than a header may be.
+  const asking: string[] = []
   const at = (path: string) => join(site.root, path)
   writeFileSync(at('secret.txt'), 'secret')
   mkdirSync(at('outside'))
@@ -160,9 +162,8 @@ test('SND-02 S59 a path that leads out, is hidden or is not a file is a 404 like
   symlinkSync(at('outside'), at('data/outside'))
   execFileSync('mkfifo', [at('data/fifo')])
   const send = (file: string) => {
-    // Longer than a header may be.
-    const short = encodeURIComponent(file).slice(0, 14_000)
-    return site.ask('/download', { headers: { 'x-file': short } })
+    asking.push(file)
+    return site.ask('/download')
   }
   t.is((await send('sub/a.txt')).text, PDF)
   t.is((await send('/sub/a.txt')).text, PDF)
