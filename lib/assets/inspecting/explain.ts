@@ -14,7 +14,7 @@ import { settle, type AppSettings, type Settings } from '../settings/settings.ts
 import { adviseOn } from '../sources/missing-name.ts'
 import { encodePath, whyNotCanonical } from '../urls/canonical-path.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
-import { fileNamed, listMounts, mountsFinding, type ListedMount } from './list-mounts.ts'
+import { fileNamed, listMounts, mountsFinding } from './list-mounts.ts'
 
 /** One step from the path to the response. */
 export interface Step {
@@ -24,28 +24,7 @@ export interface Step {
   readonly details: readonly string[]
 }
 
-export interface ExplainedRepresentation {
-  /** `identity`, or the name of a content coding. */
-  readonly coding: string
-  /** In bytes. */
-  readonly size: number
-  /** Of a 200 response. */
-  readonly headers: Readonly<Record<string, string>>
-}
-
-export interface Explanation {
-  /** The explained path, as a request would send it. */
-  readonly path: string
-  readonly steps: readonly Step[]
-  /** The response to a request for the path, in one sentence. */
-  readonly outcome: string
-  /** Whether the response is a file. */
-  readonly isFound: boolean
-  /** The source, relative to the project root. */
-  readonly source?: string | undefined
-  /** The representations of the file; empty without a file. */
-  readonly representations: readonly ExplainedRepresentation[]
-}
+export type Explanation = Awaited<ReturnType<typeof explainBy>>
 
 /**
  * Shows how a path, a URL or a name is resolved. Writes nothing.
@@ -53,16 +32,18 @@ export interface Explanation {
  * @param asked `/assets/app.css`, `https://example.org/assets/app.css`, or a name as a view writes it
  * @throws TypeError for a wrong option
  */
-export async function explain(asked: string, options: KoaAssetsOptions = {}): Promise<Explanation> {
+export async function explain(asked: string, options: KoaAssetsOptions = {}) {
   return explainBy(new Pipeline(settle(options), () => undefined), asked)
 }
 
 /** The same in a running process. */
-export async function explainBy(pipeline: Pipeline, asked: string): Promise<Explanation> {
+export async function explainBy(pipeline: Pipeline, asked: string) {
   await pipeline.load()
   const { settings } = pipeline
   const listed = await listMounts(settings)
-  const path = await pathIn(pipeline, asked, listed)
+  const bundled = fileNamed(asked, listed)
+  const isBundled = bundled !== undefined && !(await assetOf(pipeline, asked))
+  const path = isBundled ? bundled : pathOf(asked, settings)
   const wanted = locate(path, settings)
   const steps = [settingsStep(pipeline), pathStep(path, settings)]
   if (listed.length > 0) {
@@ -70,7 +51,7 @@ export async function explainBy(pipeline: Pipeline, asked: string): Promise<Expl
   }
   if (typeof wanted !== 'object') {
     const outcome = wanted ? '400 Bad Request: the path cannot be decoded' : goesOn(settings, path)
-    return { path, steps, outcome, isFound: false, representations: [] }
+    return { path, steps, outcome, isFound: false, source: undefined, representations: [] }
   }
   if (settings.apps.length > 0) steps.push(appStep(settings, wanted))
   const own = wanted.app === settings.publicApp ? undefined : await findSource(pipeline, wanted)
@@ -85,20 +66,20 @@ export async function explainBy(pipeline: Pipeline, asked: string): Promise<Expl
 }
 
 /** The path that a path, a URL or a name stands for; a name, as a view writes it, belongs to the app at `/`. */
-export function pathOf(asked: string, { apps }: Settings): string {
+function pathOf(asked: string, { apps }: Settings): string {
   if (/^(?:\/|https?:\/\/)/i.test(asked)) return rawPath(asked)
   const app = apps.find(({ path }) => path === '/') ?? apps.at(-1)
   return encodePath(`${app?.urlPrefix ?? ''}/${asked}`)
 }
 
-/** The same, or that of a bundle's file by the name of its source or of an entry. */
-async function pathIn({ settings, sources }: Pipeline, asked: string, listed: ListedMount[]) {
-  const path = pathOf(asked, settings)
-  const bundled = fileNamed(asked, listed)
-  const wanted = bundled === undefined ? undefined : locate(path, settings)
-  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return bundled ?? path
-  const sourced = await sourcedNameIn(sources, wanted.app, wanted.name)
-  return sourced === undefined ? (bundled ?? path) : path
+/** The plain URL path, decoded, of the asset of a path or a name, with a fingerprint or without. */
+export async function assetOf({ settings, sources }: Pipeline, asked: string) {
+  const wanted = locate(pathOf(asked, settings), settings)
+  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
+  const { app, name } = wanted
+  const sourced = await sourcedNameIn(sources, app, name)
+  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
+  return source && assetPath(app, source.name)
 }
 
 function settingsStep({ settings, failure }: Pipeline): Step {
@@ -200,7 +181,7 @@ async function findFile({ settings, directories }: Pipeline, wanted: Wanted, sou
 
 const SHOWN_HEADERS = ['Cache-Control', 'ETag', 'Content-Type', 'Last-Modified']
 
-function detailsOf({ coding, size, headers }: ExplainedRepresentation): string[] {
+function detailsOf({ coding, size, headers }: Explanation['representations'][number]): string[] {
   if (coding !== 'identity') return [`${coding}: ${size} bytes, ETag ${headers['ETag']}`]
   const shown = SHOWN_HEADERS.filter(name => name in headers)
   return [`identity: ${size} bytes`, ...shown.map(name => `${name}: ${headers[name]}`)]

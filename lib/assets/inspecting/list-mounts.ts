@@ -11,45 +11,23 @@ import { addressAt, readBundle, withoutQuery } from '../bundles/mounted-bundle.t
 import { isMounted, locate } from '../serving/request-path.ts'
 import type { MountSettings, Settings } from '../settings/settings.ts'
 
-/** A file that a manifest names. */
-export interface MountedFile {
-  /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
-  readonly path: string
-  /** The name of its source, as pages write it; undefined where the manifest gives none. */
-  readonly source: string | undefined
-  /** The entries whose tags include it. */
-  readonly entries: readonly string[]
-  /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
-  readonly usedBy: readonly string[]
-  /** By coding, `identity` first: sizes of the file and of its compressed copies, in bytes. Empty: it is missing. */
-  readonly sizes: Readonly<Record<string, number>>
-}
+export type ListedMount = Awaited<ReturnType<typeof listMounts>>[number]
 
-export interface ListedMount {
-  /** The URL path: `/static`, or `/`. */
-  readonly mount: string
-  /** Relative to the project root. */
-  readonly directory: string
-  /** Relative to the project root; undefined for none, and where a dev server takes its place. */
-  readonly manifest: string | undefined
-  /** Why the manifest says nothing. */
-  readonly problem?: string | undefined
-  /** Sorted by path; empty without a manifest. */
-  readonly files: readonly MountedFile[]
-}
-
-export function listMounts({ mounts, root, env }: Settings): Promise<ListedMount[]> {
+/** With paths relative to the project root. */
+export function listMounts({ mounts, root, env }: Settings) {
   return inParallel(mounts, 1, async mount => {
     const { urlPath, dir, manifest } = mount
     const listed = {
       mount: urlPath || '/',
       directory: relative(root, dir),
+      /** Undefined for none, and where a dev server takes its place. */
       manifest: manifest === undefined ? undefined : relative(root, manifest)
     }
     try {
-      return { ...listed, files: await filesOf(mount, env) }
+      return { ...listed, problem: undefined, files: await filesOf(mount, env) }
     } catch (error) {
       if (!(error instanceof AssetError)) throw error
+      // Why the manifest says nothing.
       return { ...listed, problem: error.message, files: [] }
     }
   })
@@ -57,11 +35,8 @@ export function listMounts({ mounts, root, env }: Settings): Promise<ListedMount
 
 const CONCURRENCY = 16
 
-/** @throws AssetError for a manifest that is missing or broken */
-async function filesOf(
-  { urlPath, dir, manifest }: MountSettings,
-  env: string
-): Promise<MountedFile[]> {
+/** The files that a manifest names, sorted by path. @throws AssetError for a manifest that is missing or broken */
+async function filesOf({ urlPath, dir, manifest }: MountSettings, env: string) {
   if (manifest === undefined) return []
   const read = await readSnapshot(manifest)
   if (!read) {
@@ -77,14 +52,19 @@ async function filesOf(
   const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
     uses.filter(test).map(({ name }) => name)
   return inParallel([...bundle.files].toSorted(), CONCURRENCY, async file => ({
+    /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
     path: addressAt(urlPath, file).path,
+    /** The name of its source, as pages write it; undefined where the manifest gives none. */
     source: sources.get(file),
+    /** The entries whose tags include it. */
     entries: namesWhere(({ tags }) => tags.has(file)),
+    /** Other entries that use it, such as by a dynamic import, as far as the manifest tells. */
     usedBy: namesWhere(({ tags, all }) => all.has(file) && !tags.has(file)),
     sizes: await sizesOf(join(dir, withoutQuery(file)))
   }))
 }
 
+/** By coding, `identity` first: of the file and of its compressed copies, in bytes. Empty: it is missing. */
 async function sizesOf(file: string): Promise<Readonly<Record<string, number>>> {
   const all = [{ name: 'identity', extension: '' }, ...CODINGS].map(async coding => {
     const stats = await statOf(file + coding.extension)

@@ -1,14 +1,11 @@
 // The page about one asset, or about a path that is not an asset.
 import { StringDecoder } from 'node:string_decoder'
 import { streamOf } from '../../../files/open-file.ts'
-import { sourcedNameIn } from '../../building/on-request/app-files.ts'
 import type { Place } from '../../building/places.ts'
 import type { ErrorReport } from '../../inspecting/error-page.ts'
-import { explainBy, pathOf } from '../../inspecting/explain.ts'
+import { assetOf, explainBy } from '../../inspecting/explain.ts'
 import type { ServedFiles } from '../../serving/files/served-files.ts'
-import { locate, wantedAt } from '../../serving/request-path.ts'
-import { assetPath } from '../../settings/app-settings.ts'
-import { reasonForHeader } from './header-reasons.ts'
+import { wantedAt } from '../../serving/request-path.ts'
 import { bytes, facts, html, layout, table, type Html, type Value } from './html.ts'
 import { imageUrl } from './list-page.ts'
 import { MAX_BYTES, recordOf, type AssetRecord, type Survey } from './survey.ts'
@@ -25,12 +22,11 @@ export async function reportOn(survey: Survey, asked: string) {
       const pieces = await streamOf(opened, MAX_BYTES).toArray()
       return shownText(Buffer.concat(pieces as Buffer[]), file)
     })
-  const place = await placeOf(survey, asked)
+  const place = survey.places.get((await assetOf(pipeline, asked)) ?? '')
   const seen = place && (await survey.look(place))
   const asset = place && (await recordOf(survey, place, seen))
   // It compiles nothing.
-  const explained = await explainBy(pipeline, asset?.url ?? asked)
-  const { representations, ...explanation } = explained
+  const { representations, ...explanation } = await explainBy(pipeline, asset?.url ?? asked)
   return {
     asked,
     /** Undefined for a path that is not that of an asset. */
@@ -39,7 +35,11 @@ export async function reportOn(survey: Survey, asked: string) {
     explanation: { ...explanation, ...(asset?.failure && FAILED) },
     representations: representations.map(({ headers, ...rest }) => {
       const reasoned = Object.entries(headers).map(([name, value]) => {
-        return { name, value, reason: reasonForHeader(name, value) }
+        return {
+          name,
+          value,
+          reason: REASONS[`${name}: ${value}`] ?? REASONS[name] ?? 'set by the option headers'
+        }
       })
       return { ...rest, headers: reasoned }
     }),
@@ -55,15 +55,24 @@ export async function reportOn(survey: Survey, asked: string) {
 
 const FAILED = { outcome: '500, as its source cannot be published', isFound: false }
 
-/** The asset of a name or a tail, with a fingerprint or without. */
-async function placeOf(survey: Survey, asked: string): Promise<Place | undefined> {
-  const { settings, sources } = survey.pipeline
-  const wanted = locate(pathOf(asked, settings), settings)
-  if (typeof wanted !== 'object' || wanted.app === settings.publicApp) return undefined
-  const { app, name } = wanted
-  const sourced = await sourcedNameIn(sources, app, name)
-  const source = sourced === undefined ? undefined : await sources.of(app).find(sourced)
-  return source && survey.places.get(assetPath(app, source.name))
+/** Why a field of a response has its value: by field, and by field with value; RFC 9110 unless another is named. */
+const REASONS: Readonly<Record<string, string>> = {
+  'Cache-Control: public, max-age=31536000, immutable':
+    'the name changes with the bytes: its fingerprint is their digest (RFC 8246)',
+  'Cache-Control: no-cache': 'stored, but checked each time: the source may be edited (compile)',
+  'Cache-Control: public, max-age=0, must-revalidate':
+    'stored, but checked each time: the name stays when the bytes change',
+  'Cache-Control': 'set by an option: cacheControl of the mount, or headers',
+  ETag: 'strong: the digest of the bytes, with the coding; for a file that is too large for memory its size, times and inode (section 8.8.3)',
+  'Last-Modified': 'the mtime of the target, in seconds (section 8.8.2)',
+  'Content-Type': 'by the extension, or the option headers; text is UTF-8 (section 8.3)',
+  'Content-Length': 'the size of this representation in bytes (section 8.6)',
+  'Content-Encoding': 'a compressed copy beside the file expands to its bytes (section 8.4)',
+  'Accept-Ranges': 'a part can be requested (section 14.3)',
+  Vary: 'there are several representations or, with Available-Dictionary, a delta (section 12.5.5, RFC 9842)',
+  'Use-As-Dictionary': 'a later version can be sent as a delta of this one (RFC 9842)',
+  'X-Content-Type-Options': 'browsers must not guess another type (Fetch Standard)',
+  'Access-Control-Allow-Origin': 'the option host is set: pages of another origin load it'
 }
 
 /** An inline source map is one line. */
