@@ -56,6 +56,9 @@ const SOURCES: Files = {
   'src/main.css': 'p { color: green }'
 }
 
+/** What Vite bundles ahead where it discovers dependencies may be written after it was closed. */
+const UNBUNDLED = "  cacheDir: '.cache',\n  optimizeDeps: { noDiscovery: true }"
+
 /** An application with the page's programs, and with what is installed here. */
 function makeApp(t: ExecutionContext): string {
   const root = makeProject(t, { 'package.json': '{ "type": "module" }', ...SOURCES })
@@ -68,7 +71,7 @@ function makeApp(t: ExecutionContext): string {
       .replace(/^(app|server)\.listen\(3000\)/m, 'export { app }')
       .replace("'koa-fresh-assets/vite'", `'${plugin}'`)
       .replace('dev = await vite', 'dev = app.context.vite = await vite')
-      .replace('  plugins: [react', "  cacheDir: '.cache',\n  plugins: [react")
+      .replace('  plugins: [react', `${UNBUNDLED},\n  plugins: [react`)
       .replace('ws: { server }', 'ws: { server: (app.context.server = server) }')
     writeFiles(root, { [name]: runnable })
   }

@@ -253,6 +253,7 @@ test("BND-13 while Vite's dev server runs, what is below a folder of its root le
     configFile: false,
     logLevel: 'silent',
     base: '/static/',
+    optimizeDeps: { noDiscovery: true },
     server: { middlewareMode: true, ws: false }
   })
   t.teardown(() => dev.close())
