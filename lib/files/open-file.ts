@@ -177,7 +177,10 @@ export function streamOf({ path, fd }: OpenFile, end?: number): ReadStream {
 /** Whether an open file has not been written to since it was opened. */
 export async function isUnmodified({ fd, stats }: OpenFile): Promise<boolean> {
   // A network file system may ask its server again, so not synchronously.
-  return sameStamp(stats, await promised<BigIntStats>(done => fstat(fd, EXACT, done)))
+  const now = await promised<BigIntStats>(done => fstat(fd, EXACT, done))
+  // A name that is added, removed or replaced changes the ctime, but not the bytes.
+  const { ctimeNs } = now.nlink === stats.nlink ? now : stats
+  return sameStamp(stats, { ...stampOf(now), ctimeNs })
 }
 
 /**

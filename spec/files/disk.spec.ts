@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  linkSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -26,7 +27,7 @@ import {
 } from '../../lib/files/containment.ts'
 import { isSealedDelta, splitDelta } from '../../lib/files/delta-format.ts'
 import { digestOf } from '../../lib/files/digest.ts'
-import type { OpenFile } from '../../lib/files/open-file.ts'
+import { isUnmodified, withFile, type OpenFile } from '../../lib/files/open-file.ts'
 import { WRITABLE_CODINGS } from '../support/copies.ts'
 import { decode, deltaFile, deltaName, deltaSent, sha256 } from '../support/deltas.ts'
 import { makeFront } from '../support/front.ts'
@@ -52,6 +53,18 @@ async function startLimited(t: ExecutionContext, limit: string, options: object)
   const [port] = (await once(child, 'message')) as [number]
   return port
 }
+
+test('an open file is unmodified while only its names change, as in a deploy that renames files into place', async t => {
+  const root = makeProject(t, { file: 'bytes', next: 'bytes' })
+  const path = join(root, 'file')
+  const backup = join(root, 'backup')
+  const after = (change: () => void) => withFile(path, file => (change(), isUnmodified(file)))
+  t.true(await after(() => linkSync(path, backup)))
+  t.true(await after(() => renameSync(join(root, 'next'), path)))
+  t.true(await after(() => unlinkSync(path)))
+  renameSync(backup, path)
+  t.false(await after(() => writeFileSync(path, 'other bytes')))
+})
 
 test('a disk that accepts no more bytes (a limit on the size of files): an error, the last good copy, no leftovers', async t => {
   const root = makeProject(t, {
