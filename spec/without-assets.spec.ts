@@ -136,7 +136,7 @@ test('pages have the entries of bundles and one version; a name of an asset is a
         thrown?.message ?? '',
         /^'app\.css' is not an asset: this project has none of its own/
       )
-      t.throws(() => assets.app('web'), { message: "unknown app 'web'; the apps are: none" })
+      t.throws(() => assets.app('web'), { message: "unknown app 'web': the apps are: none" })
       t.is(assets.path('https://cdn.example/a.css'), 'https://cdn.example/a.css')
       t.is(assets.importMap(), '<script type="importmap">{"imports":{}}</script>')
       ctx.body = `${assets.entry('main.js')} ${assets.version}`

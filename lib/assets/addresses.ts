@@ -8,7 +8,7 @@ import type { AppSettings } from './settings/settings.ts'
 import type { AppPackages } from './sources/packages.ts'
 import type { AppSources } from './sources/sources.ts'
 import { encodePath } from './urls/canonical-path.ts'
-import { plainAddress, type AppAssets, type AssetAddress } from './views/asset-url.ts'
+import { plainAddress, type AppAssets, type Module } from './views/asset-url.ts'
 
 export interface Addresses extends Pick<
   AppAssets,
@@ -50,7 +50,7 @@ function withPackages(plain: Addresses, app: AppSettings, packages: AppPackages)
     ...plain,
     moduleAt(path) {
       const imports = packages.graph?.links.get(nameAt(path))
-      return imports && { path, imports: imports.map(pathOf) }
+      return imports && { path, plainPath: path, imports: imports.map(pathOf) }
     },
     bareImports() {
       const { imports = [], scopes = [] } = packages.graph ?? {}
@@ -69,24 +69,24 @@ function inManifest(app: AppSettings, files: AppFiles): Addresses {
   return {
     has: name => failureOf(name) !== undefined || files.manifest?.find(app, name) !== undefined,
     *modules() {
-      for (const [path, entry] of files.manifest?.entries ?? []) yield [path, addressOf(entry)]
+      for (const each of files.manifest?.entries ?? []) yield moduleOf(each)
     },
     moduleAt(path) {
       const entry = files.manifest?.entries.get(path)
-      return entry && addressOf(entry)
+      return entry && moduleOf([path, entry])
     },
     resolve(name) {
       const problem = failureOf(name)
       const entry = problem ? files.manifest?.find(app, name) : files.manifest?.entry(app, name)
       if (!entry) throw problem
-      return { ...addressOf(entry[1]), plainPath: entry[0] }
+      return moduleOf(entry)
     }
   }
 }
 
-function addressOf({ target, ...entry }: ManifestEntry): AssetAddress {
-  const { integrity, imports, dynamicImports, specifiers } = entry
-  return { path: target, integrity, imports, dynamicImports, specifiers }
+function moduleOf([plainPath, entry]: readonly [string, ManifestEntry]): Module {
+  const { target: path, integrity, imports, dynamicImports, specifiers } = entry
+  return { path, plainPath, integrity, imports, dynamicImports, specifiers }
 }
 
 /** Own assets come first; a name that is not one of them is looked for in the bundles. */

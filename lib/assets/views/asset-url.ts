@@ -2,6 +2,7 @@
 
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../../http/fields.ts'
+import { optionError } from '../../options.ts'
 import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
 import type { OfName } from './asset-names.ts'
 
@@ -15,6 +16,11 @@ export interface AssetAddress {
   readonly origin?: string | undefined
   /** The URL path without a fingerprint, percent-encoded, where it is known what it imports: `/assets/app.js`. */
   readonly plainPath?: string | undefined
+}
+
+/** A module; its importers write its plain path. */
+export interface Module extends AssetAddress {
+  readonly plainPath: string
   /** The plain URL paths of what it imports by literals; undefined where that is not known. */
   readonly imports?: readonly string[] | undefined
   /** The same for `import()`. */
@@ -22,9 +28,6 @@ export interface AssetAddress {
   /** The bare specifiers that mean it, if it belongs to a package. */
   readonly specifiers?: readonly string[] | undefined
 }
-
-/** A module: the URL path that its importers write, and where it is published. */
-export type Module = readonly [plainPath: string, address: AssetAddress]
 
 type Names = Iterable<readonly [specifier: string, name: string]>
 
@@ -46,17 +49,16 @@ export interface AppAssets {
   /** Every file in the app's manifest; those that are not JavaScript are skipped. */
   modules(): Iterable<Module>
   /** Undefined for a plain URL path that is not in the manifest, or not known to import from packages. */
-  moduleAt(plainPath: string): AssetAddress | undefined
+  moduleAt(plainPath: string): Module | undefined
   /** Without fingerprints: what bare specifiers mean by the option `packages`. */
   bareImports?(): BareImports
   /** Changes whenever the URL of an asset may have changed. */
   version(): string
 }
 
-export interface AssetUrl {
+export interface AssetUrl extends Pick<AssetAddress, 'integrity'> {
   /** With host, query and fragment. */
   readonly url: string
-  readonly integrity?: readonly string[] | undefined
 }
 
 /** Whose file is meant. */
@@ -71,6 +73,21 @@ export interface UrlOptions extends MountChoice {
 }
 
 export type UrlOf = (name: string, options?: UrlOptions) => AssetUrl
+
+/** What the helpers of an app are made of. */
+export interface AppView {
+  /** Without a trailing slash; empty for none. */
+  readonly host: string
+  readonly assets: AppAssets
+  readonly urlOf: UrlOf
+  readonly remembered: PageMemory
+}
+
+/** What a helper found or wrote before, by its name and arguments. */
+export type PageMemory = <Kept>(
+  key: readonly [helper: string, ...unknown[]],
+  make: () => Kept
+) => Kept
 
 // An allowlist, because `javascript:` also begins an absolute URL.
 const ABSOLUTE_URL = /^(?:(?:https?:)?\/\/|data:|blob:)/i
@@ -143,6 +160,26 @@ export function plainAddress(urlPrefix: string, name: string): AssetAddress {
   return { path: `${urlPrefix}/${encodePath(name)}` }
 }
 
+/** A page has few entries; their lists may be long. */
+const MAX_REMEMBERED = 20
+
+/**
+ * Remembers what helpers made for pages, until the URL of an asset may have changed.
+ * @param version changes with the URLs of assets
+ */
+export function makePageMemory(version: () => string): PageMemory {
+  let kept = new Map<string, unknown>()
+  let keptFor: string | undefined
+  return <Kept>(given: readonly unknown[], make: () => Kept) => {
+    const [now, key] = [version(), JSON.stringify(given)]
+    if (now !== keptFor || kept.size > MAX_REMEMBERED) kept = new Map()
+    keptFor = now
+    const wanted = kept.get(key) ?? make()
+    kept.set(key, wanted)
+    return wanted as Kept
+  }
+}
+
 /** The media type of a name's extension: `image/png`; undefined for an unknown one such as `.min`. */
 export function mediaType(name: string): string | undefined {
   return mediaTypeOf(withoutQuery(name))
@@ -155,7 +192,7 @@ export function withoutQuery(name: string): string {
 /** @throws {TypeError} for any other type: templates are not type-checked */
 export function checkString(name: unknown): string {
   if (typeof name === 'string') return name
-  throw new TypeError(`an asset's name must be a string, got ${inspect(name)}`)
+  throw optionError("an asset's name", 'a string', name)
 }
 
 /** @throws {TypeError} without a name, and for a name that is not a string */

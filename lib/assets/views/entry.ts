@@ -2,10 +2,9 @@
 
 import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
 import type { AssetName, NamesThen, OfName } from './asset-names.ts'
-import { checkString, splitArguments, type AssetUrl } from './asset-url.ts'
+import { checkString, splitArguments, type AssetUrl, type PageMemory } from './asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from './html.ts'
-import { makePageMemory } from './modules.ts'
-import { modulePreloadTag, scriptTag, stylesheetTag } from './tags.ts'
+import { assetTag } from './tags.ts'
 
 export interface EntryOptions {
   /** The URL path of the mount, as in the option `mounts`. Default: the only one that has the entry. */
@@ -97,10 +96,7 @@ const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, 
 /** What the tags of a page already load. */
 export type Page = Set<string>
 
-/** The tags of an entry, remembered for all pages. */
-export type TagMemory = ReturnType<typeof makePageMemory<readonly Tag[]>>
-
-export function entryHelpers(find: FindEntry, remembered: TagMemory, page: Page) {
+export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page) {
   const write: WriteEntry = (...args: NamesThenEntryOptions): string => {
     const { names, options = {} } = splitArguments<EntryOptions>('entry', args)
     check(withoutKeywords(options), OPTIONS, 'entry.')
@@ -108,10 +104,11 @@ export function entryHelpers(find: FindEntry, remembered: TagMemory, page: Page)
     const nonce = writeAttribute('nonce', options.nonce)
     return (
       names
-        .flatMap(name => {
-          const key = JSON.stringify([name, mount, type, reactRefresh])
-          return remembered(key, () => tagsOf(find(name, mount), options))
-        })
+        .flatMap(name =>
+          remembered(['entry', name, mount, type, reactRefresh], () =>
+            tagsOf(find(name, mount), options)
+          )
+        )
         .toSorted((a, b) => ORDER.indexOf(a.rank) - ORDER.indexOf(b.rank))
         .filter(tag => isNewOn(page, tag))
         // No attribute contains a `>` that is not escaped.
@@ -192,12 +189,13 @@ function tagsOf(entry: readonly EntryUrl[], { type, reactRefresh }: EntryOptions
 
 function tagOf({ as, ...asset }: EntryUrl, type: EntryOptions['type']): Tag {
   const { url } = asset
-  if (as === 'stylesheet') return { rank: as, url, html: stylesheetTag(asset, {}) }
-  if (as === 'modulepreload') return { rank: as, url, html: modulePreloadTag(asset, {}) }
   if (as === 'preamble') return { rank: as, url, html: preambleOf(url) }
+  if (as === 'stylesheet' || as === 'modulepreload')
+    return { rank: as, url, html: assetTag(as, asset) }
   // Those of plugin-legacy are for some browsers: the others must not run them as well.
   const isForSome = as === 'blocking' || as === 'nomodule'
-  return { rank: 'script', url, html: scriptTag(asset, SCRIPTS[isForSome ? as : (type ?? as)]) }
+  const attributes = SCRIPTS[isForSome ? as : (type ?? as)]
+  return { rank: 'script', url, html: assetTag('script', asset, attributes) }
 }
 
 // What modules compiled by @vitejs/plugin-react expect to find (its README, "Middleware mode").

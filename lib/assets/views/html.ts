@@ -1,7 +1,7 @@
 /** Writes HTML tags; no attribute value can break out of one. */
 
 import { inspect } from 'node:util'
-import { entriesGiven, isRecord } from '../../options.ts'
+import { checked, entriesGiven, isRecord, optionError, record } from '../../options.ts'
 
 /** `true` is written as `name="name"`; `false` and `null` omit the attribute. */
 export type AttributeValue = string | number | boolean | null | undefined
@@ -35,20 +35,17 @@ const ATTRIBUTE_NAME = /^[^\s\p{Cc}"'<>/=]+$/u
  * is not a string, number, boolean, `null` or `undefined`
  */
 export function readAttributes(given: unknown): Attributes {
-  if (!isRecord(given)) {
-    throw new TypeError(`attributes must be an object, got ${inspect(given)}`)
-  }
-  const attributes = entriesGiven(withoutKeywords(given)).map(([name, value]) => {
-    if (!ATTRIBUTE_NAME.test(name)) {
-      throw new TypeError(`${inspect(name)} cannot be the name of an HTML attribute`)
+  const attributes = entriesGiven(withoutKeywords(checked(given, record, 'attributes'))).map(
+    ([name, value]) => {
+      if (!ATTRIBUTE_NAME.test(name)) {
+        throw new TypeError(`${inspect(name)} cannot be the name of an HTML attribute`)
+      }
+      if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) {
+        throw optionError(`attribute ${name}`, 'a string, a number, a boolean or null', value)
+      }
+      return [name.toLowerCase(), value]
     }
-    if (value !== null && !['string', 'number', 'boolean'].includes(typeof value)) {
-      throw new TypeError(
-        `attribute ${name} must be a string, a number, a boolean or null, got ${inspect(value)}`
-      )
-    }
-    return [name.toLowerCase(), value]
-  })
+  )
   return Object.fromEntries(attributes) as Attributes
 }
 

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
+import { checked } from '../../options.ts'
 import { encodeUrl } from '../urls/canonical-path.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import type { AssetName, OfName } from './asset-names.ts'
@@ -100,8 +101,8 @@ function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
     const name = typeof first === 'string' ? first : undefined
     const options = typeof first === 'string' ? more : (first ?? more)
     const { sources = [], tracks = [], content, ...attributes } = options
-    checkList('sources', sources)
-    checkList('tracks', tracks)
+    checked(sources, LIST, 'sources')
+    checked(tracks, LIST, 'tracks')
     if ((name === undefined) === (sources.length === 0)) {
       throw new TypeError(`${kind}() needs either a name or { sources: [name, …] }`)
     }
@@ -119,9 +120,7 @@ function mediaHelper(kind: 'audio' | 'video', urlOf: UrlOf): MediaHelper {
   }
 }
 
-function checkList(option: string, given: unknown): void {
-  if (!Array.isArray(given)) throw new TypeError(`${option} must be a list, got ${inspect(given)}`)
-}
+const LIST = { expected: 'a list', holds: Array.isArray } as const
 
 function sourceTag(urlOf: UrlOf, source: string | MediaSource): string {
   const given = typeof source === 'string' ? { src: source } : source

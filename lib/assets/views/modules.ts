@@ -1,14 +1,7 @@
 /** Which modules a page loads for an entry, and `importMap`, which maps their plain URLs to the published ones. */
 
 import type { AssetName } from './asset-names.ts'
-import {
-  assetName,
-  type AppAssets,
-  type AssetAddress,
-  type AssetUrl,
-  type Module,
-  type UrlOf
-} from './asset-url.ts'
+import { assetName, type AppAssets, type AppView, type AssetUrl, type Module } from './asset-url.ts'
 import { escapeInScript, openTag } from './html.ts'
 
 export interface ImportMapOptions {
@@ -28,48 +21,7 @@ export interface ImportMapOptions {
 
 type MapEntry = readonly [specifier: string, asset: AssetUrl]
 
-export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
-  const named = ([specifier, name]: readonly [string, string]): MapEntry => [
-    specifier,
-    urlOf(name, { extension: '.js' })
-  ]
-  const write = ({ entry, imports = {} }: ImportMapOptions): string => {
-    const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
-    // Only now: with packages too, the entry's name was to be checked first. A specifier that is a path includes
-    // the host: a relative import is resolved against the URL of its module.
-    const modules = [...(assets.bareImports ? [] : found)].flatMap(([at, address]) => {
-      const { path, integrity, specifiers = [] } = address
-      const keys = isModulePath(at) ? [host + at, ...specifiers] : []
-      return keys.map((key): MapEntry => [key, { url: host + path, integrity }])
-    })
-    const urls = new Set(modules.map(([, { url }]) => url))
-    // Entries of the option `imports` that lead to a module that is not reached are left out. Without
-    // fingerprints, what is reached is not known.
-    const isReached = ([, name]: readonly [string, string]): boolean => {
-      if (urls.size === 0 || !isModulePath(name)) return true
-      const { url } = urlOf(name)
-      return urls.has(url) || url === name
-    }
-    const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
-    const byOption = [...everywhere, ...[...assets.imports].filter(isReached)]
-    const entries = [...modules, ...[...byOption, ...Object.entries(imports)].map(named)]
-    const hashed = entries.filter(([, { integrity = [] }]) => integrity.length > 0)
-    const scoped = Array.from(scopes, ([path, names]): [string, object] => [
-      host + path,
-      sorted(Array.from(names, named).map(toUrl))
-    ])
-    return escapeInScript(
-      JSON.stringify({
-        imports: sorted(entries.map(toUrl)),
-        scopes: scoped.length > 0 ? sorted(scoped) : undefined,
-        integrity:
-          hashed.length > 0
-            ? sorted(hashed.map(([, { url, integrity }]) => [url, integrity?.join(' ')]))
-            : undefined
-      })
-    )
-  }
-  const remembered = makePageMemory<string>(() => assets.version())
+export function importMapHelpers(view: AppView) {
   return {
     /**
      * The import map from plain module URLs to the published ones, with their integrity, and the specifiers of the
@@ -82,11 +34,56 @@ export function importMapHelpers(host: string, assets: AppAssets, urlOf: UrlOf) 
      * // "/assets/dial.js":"/assets/dial-<32 hex>.js"},"integrity":{…}}</script>
      */
     importMap: ({ nonce, entry, imports }: ImportMapOptions = {}): string => {
-      const key = JSON.stringify([entry, imports])
-      const json = remembered(key, () => write({ entry, imports }))
+      const json = view.remembered(['importMap', entry, imports], () =>
+        writeMap(view, entry, imports)
+      )
       return `${openTag('script', { type: 'importmap', nonce })}${json}</script>`
     }
   } as const
+}
+
+function writeMap(
+  { host, assets, urlOf }: AppView,
+  entry: ImportMapOptions['entry'],
+  imports: ImportMapOptions['imports'] = {}
+): string {
+  const named = ([specifier, name]: readonly [string, string]): MapEntry => [
+    specifier,
+    urlOf(name, { extension: '.js' })
+  ]
+  const found = entry === undefined ? assets.modules() : reachedFrom(assets, [entry].flat())
+  // Only now: with packages too, the entry's name was to be checked first. A specifier that is a path includes
+  // the host: a relative import is resolved against the URL of its module.
+  const modules = [...(assets.bareImports ? [] : found)].filter(isScript).flatMap(module => {
+    const { path, plainPath, integrity, specifiers = [] } = module
+    const asset = { url: host + path, integrity }
+    return [host + plainPath, ...specifiers].map((key): MapEntry => [key, asset])
+  })
+  const urls = new Set(modules.map(([, { url }]) => url))
+  // Entries of the option `imports` that lead to a module that is not reached are left out. Without
+  // fingerprints, what is reached is not known.
+  const isReached = ([, name]: readonly [string, string]): boolean => {
+    if (urls.size === 0 || !isModulePath(name)) return true
+    const { url } = urlOf(name)
+    return urls.has(url) || url === name
+  }
+  const { everywhere = [], scopes = [] } = assets.bareImports?.() ?? {}
+  const byOption = [...everywhere, ...[...assets.imports].filter(isReached)]
+  const entries = [...modules, ...[...byOption, ...Object.entries(imports)].map(named)]
+  const scoped = Array.from(scopes, ([path, names]): [string, object] => [
+    host + path,
+    sorted(Array.from(names, named).map(toUrl))
+  ])
+  const hashes = entries.flatMap(([, { url, integrity = [] }]): [string, string][] =>
+    integrity.length > 0 ? [[url, integrity.join(' ')]] : []
+  )
+  return escapeInScript(
+    JSON.stringify({
+      imports: sorted(entries.map(toUrl)),
+      scopes: scoped.length > 0 ? sorted(scoped) : undefined,
+      integrity: hashes.length > 0 ? sorted(hashes) : undefined
+    })
+  )
 }
 
 const toUrl = ([specifier, { url }]: MapEntry): [string, string] => [specifier, url]
@@ -96,17 +93,17 @@ function sorted<Value>(entries: Iterable<[string, Value]>): Record<string, Value
   return Object.fromEntries([...new Map(entries)].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-export function isModulePath(path: string): boolean {
+function isModulePath(path: string): boolean {
   return /\.m?js$/i.test(path)
 }
 
+const isScript = ({ plainPath }: Module): boolean => isModulePath(plainPath)
+
 /** The modules that entries import statically, each after what it imports itself; not the entries. */
-export function staticImports(assets: AppAssets, names: readonly string[]): AssetAddress[] {
+export function staticImports(assets: AppAssets, names: readonly string[]): Module[] {
   const entries = plainPaths(assets, names)
   const reached = modulesFrom(assets, entries, ({ imports = [] }) => imports)
-  return reached
-    .filter(([path]) => isModulePath(path) && !entries.includes(path))
-    .map(([, address]) => address)
+  return reached.filter(module => isScript(module) && !entries.includes(module.plainPath))
 }
 
 /**
@@ -119,8 +116,7 @@ function reachedFrom(assets: AppAssets, names: readonly string[]): Iterable<Modu
     plainPaths(assets, names),
     ({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports]
   )
-  const isKnown = reached.every(([path, { imports }]) => imports || !isModulePath(path))
-  return isKnown ? reached : assets.modules()
+  return reached.every(each => each.imports || !isScript(each)) ? reached : assets.modules()
 }
 
 /** None where it is not known what they import. @param given the names that a view writes */
@@ -132,13 +128,11 @@ function plainPaths(assets: AppAssets, given: readonly string[]): string[] {
 function modulesFrom(
   assets: AppAssets,
   paths: readonly string[],
-  importsOf: (address: Partial<AssetAddress>) => readonly string[]
+  importsOf: (module: Module) => readonly string[]
 ): Module[] {
-  const order = importOrder(paths, path => importsOf(assets.moduleAt(path) ?? {}))
-  return [...order].flatMap((path): Module[] => {
-    const address = assets.moduleAt(path)
-    return address ? [[path, address]] : []
-  })
+  const found = (path: string) => assets.moduleAt(path) ?? []
+  const order = importOrder(paths, path => [found(path)].flat().flatMap(importsOf))
+  return [...order].flatMap(found)
 }
 
 /** What is reached from the keys, and the keys themselves; what one imports is before it. */
@@ -160,24 +154,4 @@ export function importOrder(
     for (const each of importsOf(key).toReversed()) if (!entered.has(each)) stack.push(each)
   }
   return left
-}
-
-/** A page has few entries; their lists may be long. */
-const MAX_REMEMBERED = 20
-
-/**
- * Remembers what a helper wrote, until the URL of an asset may have changed.
- * @param version changes with the URLs of assets
- */
-export function makePageMemory<Written>(version: () => string) {
-  let written = new Map<string, Written>()
-  let writtenFor: string | undefined
-  return (key: string, write: () => Written): Written => {
-    const now = version()
-    if (now !== writtenFor || written.size > MAX_REMEMBERED) written = new Map()
-    writtenFor = now
-    const wanted = written.get(key) ?? write()
-    written.set(key, wanted)
-    return wanted
-  }
 }

@@ -1,6 +1,7 @@
 /** `preload`: a value of the `Link` header that makes a browser fetch an asset early (RFC 8288). */
 
 import { inspect } from 'node:util'
+import { optionError } from '../../options.ts'
 import { encodeUrl } from '../urls/canonical-path.ts'
 import {
   mediaType,
@@ -46,8 +47,6 @@ export interface PreloadOptions extends MountChoice {
 
 export type NamesThenPreloadOptions = NamesThen<'preload', PreloadOptions>
 
-type Parameter = readonly [name: string, value: string | boolean | undefined]
-
 export function preloadHelpers(urlOf: UrlOf) {
   return {
     /**
@@ -83,11 +82,6 @@ export function entryLinks(entry: readonly EntryUrl[], options: PreloadOptions =
   })
 }
 
-function linkTo({ url, integrity }: AssetUrl, as: PreloadDestination, options: PreloadOptions) {
-  const parameters = parametersOf(as, integrity, options)
-  return [`<${encodeUrl(url)}>`, ...parameters.flatMap(writeParameter)].join('; ')
-}
-
 function destinationOf(name: string, options: PreloadOptions): PreloadDestination {
   const as = options.type === 'module' ? 'module' : (options.as ?? destinationByExtension(name))
   if (as !== undefined && Object.hasOwn(DESTINATIONS, as)) return as
@@ -107,32 +101,33 @@ function destinationByExtension(name: string): PreloadDestination | undefined {
   return type.startsWith('image/') ? 'image' : 'fetch'
 }
 
-function parametersOf(
+function linkTo(
+  { url, integrity: hashes }: AssetUrl,
   as: PreloadDestination,
-  hashes: readonly string[] | undefined,
   { type, crossorigin, integrity: isWanted, media, fetchpriority }: PreloadOptions
-): Parameter[] {
+): string {
   // Only where the tag has it too: a preload that differs from the request is not used.
   const isGuarded = isWanted !== false && ['script', 'style', 'module'].includes(as)
   const integrity = isGuarded && hashes?.join(' ')
   // Fonts and fetch() always use CORS mode, even for their own origin.
   const cors = crossorigin ?? (Boolean(integrity) || as === 'font' || as === 'fetch')
-  return [
-    ['rel', as === 'module' ? 'modulepreload' : 'preload'],
-    ['as', as !== 'module' && as],
-    ['type', type !== 'module' && type],
-    ['integrity', integrity],
-    ['crossorigin', cors === 'anonymous' || cors],
-    ['media', media],
-    ['fetchpriority', fetchpriority]
-  ]
+  const parameters = {
+    rel: as === 'module' ? 'modulepreload' : 'preload',
+    as: as !== 'module' && as,
+    type: type !== 'module' && type,
+    integrity,
+    crossorigin: cors === 'anonymous' || cors,
+    media,
+    fetchpriority
+  }
+  return [`<${encodeUrl(url)}>`, ...Object.entries(parameters).flatMap(writeParameter)].join('; ')
 }
 
-function writeParameter([name, value]: Parameter): string[] {
+function writeParameter([name, value]: [string, string | boolean | undefined]): string[] {
   if (value === undefined || value === false || value === '') return []
   if (value === true) return [name]
   if (/[^\x20-\x7e]/.test(value)) {
-    throw new TypeError(`${name} of a preload must be printable ASCII, got ${inspect(value)}`)
+    throw optionError(`${name} of a preload`, 'printable ASCII', value)
   }
   return [`${name}=${/^[a-z-]+$/.test(value) ? value : JSON.stringify(value)}`]
 }

@@ -1,24 +1,10 @@
 /** `javascript`, `stylesheet`, `favicon` and `live`. A `src` or `href` among the attributes is ignored. */
 
-import { inspect } from 'node:util'
-import { check, text, type Expectation } from '../../options.ts'
-import {
-  splitArguments,
-  type AppAssets,
-  type AssetUrl,
-  type MountChoice,
-  type UrlOf
-} from './asset-url.ts'
+import { check, checked, flag, optionError, text, type Expectation } from '../../options.ts'
+import { splitArguments, type AppView, type AssetUrl, type MountChoice } from './asset-url.ts'
 import type { NamesThen, OfName, OfNames } from './asset-names.ts'
-import {
-  openTag,
-  readAttributes,
-  withoutKeywords,
-  writeAttribute,
-  type Attributes,
-  type AttributeValue
-} from './html.ts'
-import { makePageMemory, staticImports } from './modules.ts'
+import { openTag, readAttributes, withoutKeywords, type Attributes } from './html.ts'
+import { staticImports } from './modules.ts'
 
 export interface ScriptAttributes extends Attributes {
   /**
@@ -33,15 +19,7 @@ interface Favicon extends OfName<'image', MountChoice & Attributes> {
   (name?: undefined, options?: MountChoice & Attributes): string
 }
 
-export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
-  const remembered = makePageMemory<readonly string[]>(() => assets.version())
-  /** The `modulepreload` links of modules, without a nonce. */
-  const linksOf = (names: readonly string[], given: Attributes) =>
-    remembered(JSON.stringify([names, given]), () =>
-      staticImports(assets, names).map(({ path, integrity }) =>
-        modulePreloadTag({ url: host + path, integrity }, given)
-      )
-    )
+export function tagHelpers({ host, assets, urlOf, remembered }: AppView) {
   return {
     /**
      * A `<script>` for each name. `.js` is appended to a name without a known extension.
@@ -58,12 +36,18 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     javascript: ((...args: NamesThen<'javascript', ScriptAttributes>) => {
       const { names, options = {} } = splitArguments<ScriptAttributes>('javascript', args)
       const { modulepreload = false, ...given } = readAttributes(options)
-      const scripts = names.map(name => scriptTag(urlOf(name, { extension: '.js' }), given))
-      if (modulepreload === false || modulepreload === null) return scripts.join('\n')
-      checkPreload(modulepreload, given)
-      const nonce = writeAttribute('nonce', given.nonce)
-      const links = linksOf(names, sharedByLinks(given))
-      return [...scripts, ...links.map(link => `${link.slice(0, -1)}${nonce}>`)].join('\n')
+      const scripts = names.map(name =>
+        assetTag('script', urlOf(name, { extension: '.js' }), given)
+      )
+      if (modulepreload === null || !checked(modulepreload, flag, 'modulepreload'))
+        return scripts.join('\n')
+      if (given.type !== 'module')
+        throw optionError('type', "'module' for modulepreload", given.type)
+      const imported = remembered(['javascript', names], () => staticImports(assets, names))
+      const links = imported.map(({ path, integrity }) =>
+        assetTag('modulepreload', { url: host + path, integrity }, sharedByLinks(given))
+      )
+      return [...scripts, ...links].join('\n')
     }) as OfNames<'javascript', ScriptAttributes>,
 
     /**
@@ -77,7 +61,8 @@ export function tagHelpers(host: string, assets: AppAssets, urlOf: UrlOf) {
     stylesheet: ((...args: NamesThen<'stylesheet', Attributes>) => {
       const { names, options = {} } = splitArguments<Attributes>('stylesheet', args)
       const given = readAttributes(options)
-      return names.map(name => stylesheetTag(urlOf(name, { extension: '.css' }), given)).join('\n')
+      const assets = names.map(name => urlOf(name, { extension: '.css' }))
+      return assets.map(asset => assetTag('stylesheet', asset, given)).join('\n')
     }) as OfNames<'stylesheet', Attributes>,
 
     /**
@@ -127,45 +112,41 @@ export function liveHelpers(src: string | undefined) {
   } as const
 }
 
-export function scriptTag({ url, integrity }: AssetUrl, given: Attributes): string {
-  const builtIn = { src: url, type: 'text/javascript' }
-  return `${openTag('script', builtIn, ...guarded(integrity, given), { src: url })}</script>`
-}
-
-export function stylesheetTag({ url, integrity }: AssetUrl, given: Attributes): string {
-  const builtIn = { href: url, type: 'text/css', rel: 'stylesheet' }
-  return openTag('link', builtIn, ...guarded(integrity, given), { href: url })
-}
-
-function checkPreload(modulepreload: AttributeValue, { type }: Attributes): void {
-  if (modulepreload !== true) {
-    throw new TypeError(`modulepreload must be true or false, got ${inspect(modulepreload)}`)
-  }
-  if (type === 'module') return
-  throw new TypeError(`modulepreload needs type: 'module', got ${inspect(type)}`)
-}
-
-/** What a script's attributes say about the requests of its imports, except the nonce. */
-function sharedByLinks({ crossorigin, integrity }: Attributes): Attributes {
+/**
+ * What a script's attributes say about the requests of its imports. These need the same mode: a browser fetches a
+ * module twice if they differ.
+ */
+function sharedByLinks({ crossorigin, integrity, nonce }: Attributes): Attributes {
   return {
     ...(crossorigin !== undefined && { crossorigin }),
-    ...(integrity !== undefined && !integrity && { integrity })
+    ...(integrity !== undefined && !integrity && { integrity }),
+    nonce
   }
-}
-
-/** In the mode in which the importing script requests it: a browser fetches it twice if they differ. */
-export function modulePreloadTag({ url, integrity }: AssetUrl, given: Attributes): string {
-  return openTag('link', { href: url, rel: 'modulepreload' }, ...guarded(integrity, given))
 }
 
 function faviconTag(href: string, given: Attributes): string {
   return openTag('link', { href, rel: 'shortcut icon', type: 'image/x-icon' }, given, { href })
 }
 
-/** A browser blocks a cross-origin file that has `integrity` but not `crossorigin`. */
-function guarded(hashes: AssetUrl['integrity'], given: Attributes): readonly Attributes[] {
+const BUILT_IN = {
+  script: { type: 'text/javascript' },
+  stylesheet: { type: 'text/css', rel: 'stylesheet' },
+  modulepreload: { rel: 'modulepreload' }
+} as const
+
+/** @param given none of them replaces the URL */
+export function assetTag(
+  kind: keyof typeof BUILT_IN,
+  { url, integrity: hashes }: AssetUrl,
+  given: Attributes = {}
+): string {
+  const [tag, end, place] =
+    kind === 'script' ? ['script', '</script>', { src: url }] : ['link', '', { href: url }]
   // `true` would be written as integrity="integrity", which browsers ignore.
   const isOwn = given.integrity === undefined || given.integrity === true
   const integrity = isOwn ? hashes?.join(' ') || null : given.integrity
-  return [{ integrity, crossorigin: integrity ? 'anonymous' : null }, given, { integrity }]
+  // A browser blocks a cross-origin file that has `integrity` but not this.
+  const crossorigin = integrity ? 'anonymous' : null
+  const builtIn = { ...place, ...BUILT_IN[kind], integrity, crossorigin }
+  return openTag(tag, builtIn, given, { integrity, ...place }) + end
 }

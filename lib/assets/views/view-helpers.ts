@@ -1,11 +1,10 @@
 /** The view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
 
-import { inspect } from 'node:util'
-import { nearest } from '../../nearest.ts'
+import { unknownName } from '../../options.ts'
 import type { AppName } from './asset-names.ts'
-import { makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
-import { entryHelpers, findNone, type FindEntry, type Page, type TagMemory } from './entry.ts'
-import { importMapHelpers, makePageMemory } from './modules.ts'
+import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
+import { entryHelpers, findNone, type FindEntry, type Page } from './entry.ts'
+import { importMapHelpers } from './modules.ts'
 import { mediaHelpers } from './media.ts'
 import { preloadHelpers } from './preload.ts'
 import { liveHelpers, tagHelpers } from './tags.ts'
@@ -80,8 +79,14 @@ export function makeViewHelpers<A extends App>(
   findEntry?: FindEntry
 ): (app: string, isLive?: boolean) => ViewHelpers {
   const byApp = new Map<string, MakeHelpers>()
-  const pick = (app: string, options: PageOptions): ViewHelpers =>
-    (byApp.get(app) ?? throwUnknownApp(app, settings.apps))(options)
+  // Where there is no app, one without a name stands in.
+  const names = settings.apps.map(({ name }) => name).filter(Boolean)
+  const pick = (app: unknown, options: PageOptions): ViewHelpers => {
+    const make = byApp.get(String(app))
+    if (make) return make(options)
+    const advice = `the apps are: ${names.join(', ') || 'none'}`
+    throw unknownName('app', String(app), names, { advice })
+  }
   for (const app of settings.apps) {
     const make = helpersFor(settings, assetsOf(app), findEntry ?? findNone, pick)
     const shared = Object.freeze(make({ page: NO_PAGE, isLive: false }))
@@ -95,16 +100,17 @@ function helpersFor(
   { host: given, liveScript }: ViewHelperSettings,
   assets: AppAssets,
   findEntry: FindEntry,
-  pick: (app: string, options: PageOptions) => ViewHelpers
+  pick: (app: unknown, options: PageOptions) => ViewHelpers
 ): MakeHelpers {
   const host = given?.replace(/\/+$/, '') ?? ''
   const urlOf = makeUrlOf(host, assets)
-  const tags: TagMemory = makePageMemory(() => assets.version())
+  const remembered = makePageMemory(() => assets.version())
+  const view = { host, assets, urlOf, remembered }
   const helpers = {
     ...urlHelpers(urlOf, makeUrlOf('', assets)),
-    ...tagHelpers(host, assets, urlOf),
+    ...tagHelpers(view),
     ...mediaHelpers(urlOf),
-    ...importMapHelpers(host, assets, urlOf),
+    ...importMapHelpers(view),
     ...preloadHelpers(urlOf)
   }
   // Inherited: defining an accessor on the helpers of each page would cost a microsecond per page.
@@ -115,17 +121,8 @@ function helpersFor(
   }
   return options =>
     Object.assign(Object.create(versioned) as typeof versioned, helpers, {
-      ...entryHelpers(findEntry, tags, options.page),
+      ...entryHelpers(findEntry, remembered, options.page),
       ...liveHelpers(options.isLive ? liveScript : undefined),
       app: (name: string) => pick(name, options)
     })
-}
-
-function throwUnknownApp(app: unknown, apps: readonly App[]): never {
-  const near = nearest(String(app), new Set(apps.map(({ name }) => name)))
-  const hint = near === undefined ? '' : `; did you mean ${inspect(near)}?`
-  // Where there is no app, one without a name stands in.
-  const named = apps.filter(({ name }) => name !== '')
-  const known = named.map(({ name, path }) => `${name} (${path})`).join(', ') || 'none'
-  throw new TypeError(`unknown app ${inspect(app)}; the apps are: ${known}${hint}`)
 }

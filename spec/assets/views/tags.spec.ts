@@ -1,7 +1,6 @@
 import test from 'ava'
-import { plainAddress } from '../../../lib/assets/views/asset-url.ts'
+import { makePageMemory, plainAddress, type Module } from '../../../lib/assets/views/asset-url.ts'
 import type { EntryUrl } from '../../../lib/assets/views/entry.ts'
-import { makePageMemory } from '../../../lib/assets/views/modules.ts'
 import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
 import { makeViewHelpers, type ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { makeSite } from '../../support/site.ts'
@@ -139,7 +138,8 @@ const modulesOf = (integrity: string[]) =>
     resolve: name => ({ path: `/assets/1-${name}`, plainPath: `/assets/${name}`, integrity }),
     moduleAt: path => {
       const imports = { '/assets/a.js': ['/assets/b.js'], '/assets/b.js': ['/assets/a.js'] }[path]
-      return { path: path.replace('assets/', 'assets/1-'), integrity, imports: imports ?? [] }
+      const published = path.replace('assets/', 'assets/1-')
+      return { path: published, plainPath: path, integrity, imports: imports ?? [] }
     }
   }))('web')
 
@@ -179,7 +179,7 @@ test('JSM-06 modulepreload adds nothing without fingerprints; for a classic scri
   }
   t.throws(() => assets.javascript('a', { modulepreload: true }), {
     instanceOf: TypeError,
-    message: "modulepreload needs type: 'module', got undefined"
+    message: "type must be 'module' for modulepreload, got undefined"
   })
   const given: object = { type: 'module', modulepreload: 'yes' }
   t.throws(() => assets.javascript('a', given as never), {
@@ -433,8 +433,8 @@ test('importMap() sorts the modules of the app by code unit, with the host befor
     makeHelpers({ host: 'https://cdn.example' }, name => ({
       modules: () =>
         name === 'web'
-          ? ['b', 'Z', 'a', 'ä'].map(each => [`/${each}.js`, { path: `/${each}-1.js` }] as const)
-          : [['/admin.js', { path: '/admin-1.js', integrity }]]
+          ? ['b', 'Z', 'a', 'ä'].map(each => ({ plainPath: `/${each}.js`, path: `/${each}-1.js` }))
+          : [{ plainPath: '/admin.js', path: '/admin-1.js', integrity }]
     }))(app).importMap()
   const written = /"https:\/\/cdn\.example\/(.)\.js":"https:\/\/cdn\.example\/\1-1\.js"/g
   t.is([...mapOf('web').matchAll(written)].map(([, name]) => name).join(''), 'Zabä')
@@ -493,16 +493,17 @@ test('JSM-05 importMap() holds the option imports without fingerprints as well, 
 })
 
 test('JSM-06 importMap({ entry }) holds every module when it is not known what the entry imports', t => {
-  const modules = new Map([
-    [
-      '/assets/app.js',
-      { path: '/assets/app-1.js', imports: ['/assets/old.js', '/assets/gone.js'] }
-    ],
-    ['/assets/old.js', { path: '/assets/old-1.js' }],
-    ['/assets/other.js', { path: '/assets/other-1.js', imports: [] }]
-  ])
+  const modules: Module[] = [
+    {
+      path: '/assets/app-1.js',
+      plainPath: '/assets/app.js',
+      imports: ['/assets/old.js', '/assets/gone.js']
+    },
+    { path: '/assets/old-1.js', plainPath: '/assets/old.js' },
+    { path: '/assets/other-1.js', plainPath: '/assets/other.js', imports: [] }
+  ]
   const resolve = (name: string) => ({ path: '', plainPath: `/assets/${name}` })
-  const moduleAt = (path: string) => modules.get(path)
+  const moduleAt = (path: string) => modules.find(({ plainPath }) => plainPath === path)
   const helpers = makeHelpers({}, () => ({ resolve, moduleAt, modules: () => modules }))('web')
   t.true(helpers.importMap({ entry: 'app' }).includes('/assets/other-1.js'))
   t.is(
@@ -513,11 +514,11 @@ test('JSM-06 importMap({ entry }) holds every module when it is not known what t
 
 test('what is remembered is bounded, however many entries pages name', t => {
   let written = 0
-  const remembered = makePageMemory<number>(() => '')
-  for (let at = 0; at < 1000; at++) remembered(String(at), () => ++written)
+  const remembered = makePageMemory(() => '')
+  for (let at = 0; at < 1000; at++) remembered(['a', at], () => ++written)
   const kept = Array.from({ length: 1000 }, (_, at) => at).filter(at => {
     const before = written
-    remembered(String(at), () => ++written)
+    remembered(['a', at], () => ++written)
     return written === before
   })
   t.true(kept.length <= 20, String(kept.length))
@@ -528,7 +529,11 @@ test('JSM-06 preloads and import maps follow the manifest', t => {
   const helpers = makeHelpers({}, () => ({
     version: () => version,
     resolve: name => ({ path: `/${version}/${name}`, plainPath: `/assets/${name}` }),
-    moduleAt: path => ({ path: `/${version}${path}`, imports: ['/assets/b.js'] })
+    moduleAt: path => ({
+      path: `/${version}${path}`,
+      plainPath: path,
+      imports: ['/assets/b.js']
+    })
   }))('web')
   const tags = () =>
     helpers.importMap({ entry: 'a' }) +

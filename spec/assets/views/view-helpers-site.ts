@@ -49,6 +49,7 @@ export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {
       if (!address) throw new Error(`${name} is not in public/assets.json`)
       return address
     },
-    modules: () => Array.from(manifest, ([name, address]) => [`/assets/${name}`, address] as const)
+    modules: () =>
+      Array.from(manifest, ([name, address]) => ({ ...address, plainPath: `/assets/${name}` }))
   }))
 }
