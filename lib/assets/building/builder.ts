@@ -12,7 +12,7 @@ import { assetPath } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'
 import type { Asset, Sources } from '../sources/sources.ts'
 import { encodePath } from '../urls/canonical-path.ts'
-import { finishAll, MAP, type Drafted, type Unfinished } from './final-bytes.ts'
+import { finishAll, MAP, type Unfinished } from './final-bytes.ts'
 import { hasSameInputs, NEVER, type MtimeIndex } from './on-request/mtime-index.ts'
 import {
   byPath,
@@ -47,7 +47,7 @@ export interface Plain extends Draft {
   readonly isLasting: boolean
 }
 
-type DraftedPlace = Place & Drafted
+type Drafted = Omit<Unfinished, 'links'>
 
 // Enough to keep the disk busy while a compiler works.
 const CONCURRENCY = 16
@@ -104,7 +104,7 @@ export class Builder {
     return result
   }
 
-  async #finish(all: readonly DraftedPlace[], failures: Failure[]): Promise<BuildResult> {
+  async #finish(all: readonly Drafted[], failures: Failure[]): Promise<BuildResult> {
     const { warn } = this.#options
     const drafted = new Map(all.map(place => [place.path, place]))
     const nodes = new Map<string, Unfinished>()
@@ -115,23 +115,23 @@ export class Builder {
       const links = found.map(to => to && assetPath(to.app, to.source.name))
       const map = links.includes(path + MAP) ? drafted.get(path + MAP) : undefined
       const isRewritten = links.some(link => link !== undefined && link !== path + MAP)
-      const ownMap = map && isRewritten ? await readAgain(map) : undefined
+      const ownMap = map && isRewritten ? await readAgain(map.draft) : undefined
       nodes.set(path, { ...place, links, ownMap })
     }
     return { assets: finishAll(nodes, warn), failures: failures.toSorted(byPath) }
   }
 
-  async #draftAll(places: readonly Place[], failures: Failure[]): Promise<DraftedPlace[]> {
+  async #draftAll(places: readonly Place[], failures: Failure[]): Promise<Drafted[]> {
     const { onProgress, signal } = this.#options
     let done = 0
     const draftOne = async (place: Place) => {
       const { path } = place
-      const drafted = await this.#draft(place).catch((error: unknown) => {
+      const draft = await this.#draft(place).catch((error: unknown) => {
         if (!(error instanceof AssetError)) throw error
         failures.push({ path, error })
       })
       onProgress?.(++done, places.length, path)
-      return drafted ? [{ ...place, ...drafted }] : []
+      return draft ? [{ ...place, draft }] : []
     }
     const all = (await inParallel(places, CONCURRENCY, draftOne, signal)).flat()
     // The map of the minified text replaces the one that the source came with.
@@ -140,38 +140,38 @@ export class Builder {
   }
 
   /** Undefined for a source that was removed after it was listed. */
-  async #draft(place: Place): Promise<Drafted | undefined> {
+  async #draft(place: Place): Promise<Draft | undefined> {
     const { index } = this.#options
     const { path, source } = place
     const entry = index?.get(path)
     const isKnown = entry?.source === source.file && entry.generation === this.#sources.generation
-    if (isKnown && (await hasSameInputs(entry))) return entry.drafted
+    if (isKnown && (await hasSameInputs(entry))) return entry.draft
     // A miss concerns the source: a compiler's failure is a CompileError.
-    const drafted = await ifThere(this.#draftAnew(place))
-    if (!drafted) return undefined
-    const { inputs, isSettled } = drafted.draft
+    const draft = await ifThere(this.#draftAnew(place))
+    if (!draft) return undefined
+    const { inputs, isSettled } = draft
     const generation = isSettled ? this.#sources.generation : NEVER
     const { targets = [], published } = entry ?? {}
-    index?.set(path, { source: source.file, generation, inputs, targets, published, drafted })
-    return drafted
+    index?.set(path, { source: source.file, generation, inputs, targets, published, draft })
+    return draft
   }
 
-  async #draftAnew(place: Place): Promise<Drafted | undefined> {
+  async #draftAnew(place: Place): Promise<Draft | undefined> {
     const { app, name, source } = place
     const minify = isMinifiable(name) ? this.#options.minifierOf?.(app) : undefined
     const first = await this.#renderer.draft(place, minify !== undefined)
     if (!first) return undefined
     const draft = minify ? await minify(this.#renderer, place, first) : first
-    if (draft.text || draft.map) return { draft, sums: undefined }
+    if (draft.text || draft.map) return draft
     const sums = await checksumsOf(draft.content, app.integrity)
     // An unchanged copy is read from its source again, rather than held in memory.
     const content = source.compiler ? draft.content : { copyOf: source.file }
-    return { draft: { ...draft, content }, sums }
+    return { ...draft, content, sums }
   }
 }
 
 /** Undefined when the source was edited or removed since it was drafted; its publication reports that. */
-async function readAgain({ draft, sums }: Drafted): Promise<string | undefined> {
-  const bytes = await ifThere(readContent(draft.content))
+async function readAgain({ content, sums }: Draft): Promise<string | undefined> {
+  const bytes = await ifThere(readContent(content))
   return bytes && digestOf(bytes) === sums?.digest ? new TextDecoder().decode(bytes) : undefined
 }

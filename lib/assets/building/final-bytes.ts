@@ -1,7 +1,7 @@
 // Gives assets their final bytes. A stylesheet contains the fingerprints of its images, so what is
 // referred to comes first.
 import { createHash } from 'node:crypto'
-import { checksumsOfBytes, digestOfHash, type Checksums } from '../../files/digest.ts'
+import { checksumsOfBytes, digestOfHash } from '../../files/digest.ts'
 import { finish, textType, type Draft } from '../rendering/draft.ts'
 import { isInModule, type Reference, type Urls } from '../references/references.ts'
 import { shiftMap } from '../rendering/shift-map.ts'
@@ -16,14 +16,9 @@ import {
   type Place
 } from './places.ts'
 
-/** A draft, and the checksums of content that is final already. */
-export interface Drafted {
-  readonly draft: Draft
-  readonly sums: Checksums | undefined
-}
-
 /** An asset whose references have no URLs yet. */
-export interface Unfinished extends Place, Drafted {
+export interface Unfinished extends Place {
+  readonly draft: Draft
   /** The path of the asset that each reference leads to; undefined leaves it as it is written. */
   readonly links: readonly (string | undefined)[]
   /** The source map, as JSON, that the text came with and refers to. */
@@ -127,13 +122,13 @@ export const MAP = '.map'
 
 /** Minified text names its map by fingerprint, so the map comes first. */
 function finishOne(node: Unfinished, urls: Urls, mtimeNs: bigint): Built[] {
-  const { draft, sums, links: _, ownMap: __, ...rest } = node
+  const { draft, links: _, ownMap: __, ...rest } = node
   const place = { ...rest, mtimeNs }
   const { integrity } = place.app
   const content = finish(draft, urls)
   const imports = importsOf(node)
   if (draft.map === undefined) {
-    const known = sums ?? checksumsOfBytes(content as Uint8Array, integrity)
+    const known = draft.sums ?? checksumsOfBytes(content as Uint8Array, integrity)
     return [{ ...place, content, ...known, ...imports }]
   }
   const { text } = draft

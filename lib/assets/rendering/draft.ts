@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import { inspect } from 'node:util'
 import { compiled } from '../../diagnostics.ts'
 import { AssetError, CompileError, reasonOf } from '../../errors.ts'
+import type { Checksums } from '../../files/digest.ts'
 import { isUnchangedSince, realpathOf, stampOf } from '../../files/disk.ts'
 import { isInPlace, type ServedPlace } from '../../files/containment.ts'
 import { readOpenFile, withFile, type Content } from '../../files/open-file.ts'
@@ -39,6 +40,8 @@ export interface Draft {
   readonly isSettled: boolean
   /** The source map of minified text, as JSON. */
   readonly map?: string | undefined
+  /** Those of the content, once it is known to be final. */
+  readonly sums?: Checksums | undefined
   /** How long the compiler took, in milliseconds. */
   readonly compileDuration?: number | undefined
 }

@@ -5,7 +5,7 @@ import type { DiagnosticMessages } from '../../../diagnostics.ts'
 import { wouldBeInPlace, type ServedPlace } from '../../../files/containment.ts'
 import { removeFile } from '../../../files/disk.ts'
 import { recheck, type FileObservation, type Observation } from '../../../files/observation.ts'
-import type { Drafted } from '../final-bytes.ts'
+import type { Draft } from '../../rendering/draft.ts'
 
 export interface Entry {
   /** Absolute path of the source. */
@@ -19,7 +19,7 @@ export interface Entry {
   /** Where the target was written, when, and how long it took; undefined if an earlier process wrote it. */
   published?: (DiagnosticMessages['published'] & { readonly at: number }) | undefined
   /** With fingerprints: the draft, which the others may refer to. */
-  readonly drafted?: Drafted
+  readonly draft?: Draft
   /** Whether the next process would make the same from the same inputs. */
   readonly isLasting?: boolean
 }
