@@ -250,6 +250,18 @@ for (const place of ['further in', 'in front']) {
   })
 }
 
+test('FRS-05 a default is private in an application that has cookies of its own', async t => {
+  const app = new Koa()
+  Object.defineProperty(app.context, 'cookies', { get: () => ({ get: () => 'alice' }) })
+  app.use(koaHttpCache({ cacheControl: 'public' }))
+  const site = await open(
+    t,
+    app.use(ctx => void (ctx.body = ctx.cookies.get('user')))
+  )
+  const { headers, body } = await site.get()
+  t.deepEqual([body, headers['cache-control']], ['alice', 'private'])
+})
+
 test('CC-14 FRS-05 a default with shared cookies stays public, but not for Authorization', async t => {
   const site = await openPages(
     t,

@@ -31,10 +31,10 @@ export function writeDefaults(ctx: Context, state: RequestState, defaults: Defau
 
 function cookieUse(ctx: Context): string | undefined {
   if (ctx.res.hasHeader('Set-Cookie')) return 'sets a cookie'
-  // Koa keeps `ctx.cookies` under a symbol once they are asked for.
+  // Koa keeps `ctx.cookies` under a symbol once they are asked for. An application's own may be anywhere.
   const symbols = Object.getOwnPropertySymbols(ctx)
   const areUsed = symbols.some(({ description }) => description === 'context#cookies')
-  return areUsed ? 'read a cookie' : undefined
+  return areUsed || Object.hasOwn(ctx.app.context, 'cookies') ? 'read a cookie' : undefined
 }
 
 /** `no-store` for an error that leaves koaHttpCache, whether Koa or an upstream middleware responds to it. */
