@@ -97,7 +97,7 @@ export function deltaWriter(settings: Settings, before: ManifestEntries) {
       const bytes = await readBytes(place, { file, digest })
       if (!bytes) return
       const beside = (deltas.get(path) ?? []).map(delta => delta.file)
-      const target = { file, bytes, smallest, mtimeNs, beside }
+      const target = { file, bytes, smallest, mtimeNs, beside, keepsOthers: false }
       sizes.push(...(await updateDeltas(target, place, await newestFirst(earlier, last))))
     }
   }
@@ -118,7 +118,7 @@ export async function writerAgainst(directory: string, served: BuiltDirectory) {
   const older = await openDirectory(directory)
   const deltas = groupBy(served.files, path => splitDelta(path)?.name)
   const versions = groupBy([...older.files].filter(isCompressibleType), keyOf)
-  return async (path: string, file: Omit<DeltaTarget, 'beside'>) => {
+  return async (path: string, file: Omit<DeltaTarget, 'beside' | 'keepsOthers'>) => {
     const beside = (deltas.get(path) ?? []).map(delta => join(served.path, delta))
     // A file that both builds have got its deltas when it was new.
     const earlier = older.files.has(path) ? [] : (versions.get(keyOf(path) ?? '') ?? [])
@@ -126,7 +126,7 @@ export async function writerAgainst(directory: string, served: BuiltDirectory) {
     // Several chunks may have one name; a version of the file is about as large.
     const size = file.bytes.length
     const nearest = await sortedBy(files, (_, stats) => Math.abs(Number(stats?.size ?? 0n) - size))
-    const target = { ...file, beside }
+    const target = { ...file, beside, keepsOthers: true }
     return updateDeltas(target, served.place, nearest.slice(0, MAX_DELTAS), older.place)
   }
 }
@@ -155,6 +155,8 @@ interface DeltaTarget {
   readonly mtimeNs: bigint
   /** The deltas that it has, absolute. */
   readonly beside: readonly string[]
+  /** Whether those from other versions stay if they are intact: an earlier run may have made them. */
+  readonly keepsOthers: boolean
 }
 
 /** A file that a browser may have: one without the digest is not the version that its name claims. */
@@ -164,12 +166,12 @@ interface Earlier {
 }
 
 /**
- * Writes deltas from the first three of the earlier versions, and removes the others, where there are earlier
- * versions, and those that are damaged: the file may have been rebuilt under the same name.
+ * Writes deltas from the first three of the earlier versions, and removes those that no longer pay or are damaged,
+ * as the file may have been rebuilt under the same name, and where there are earlier versions perhaps the others.
  * @returns the sizes of the deltas from these versions, as they are sent
  */
 async function updateDeltas(
-  { file, bytes, smallest, mtimeNs, beside }: DeltaTarget,
+  { file, bytes, smallest, mtimeNs, beside, keepsOthers }: DeltaTarget,
   place: ServedPlace,
   earlier: readonly Earlier[],
   earlierPlace = place
@@ -177,13 +179,13 @@ async function updateDeltas(
   const maxBytes = Math.floor(smallest * MAX_RATIO) + SEAL_BYTES
   const written = new Map<string, DeltaSizes>()
   const mayWrite = bytes.length <= MAX_DELTA_BYTES && (await canMakeDeltas())
-  let tried = 0
+  const tried = new Set<string>()
   for (const version of mayWrite ? earlier : []) {
-    if (tried === MAX_DELTAS) break
+    if (tried.size === MAX_DELTAS) break
     const old = await readBytes(earlierPlace, version)
     if (!old || old.equals(bytes)) continue
-    tried++
     const path = file + deltaExtension(digestOf(old))
+    tried.add(path)
     const existing = (await readSnapshot(path))?.bytes
     const mayStay = existing !== undefined && existing.length <= maxBytes
     const isKept = mayStay && (await isIntactDelta(existing, old, bytes))
@@ -194,7 +196,8 @@ async function updateDeltas(
     if (delta) written.set(path, { size: delta.length - SEAL_BYTES, insteadOf: smallest })
   }
   for (const path of beside.filter(each => !written.has(each))) {
-    if (tried > 0 || (await faultOfDelta(path, file))) await removeFile(path)
+    const isReplaced = keepsOthers ? tried.has(path) : tried.size > 0
+    if (isReplaced || (await faultOfDelta(path, file))) await removeFile(path)
   }
   return [...written.values()]
 }

@@ -218,7 +218,7 @@ function makeBuilds(t: ExecutionContext, old: Files, next: Files) {
 }
 
 test('DLT-05 compress against an earlier build writes deltas from the files that differ in their hash', async t => {
-  const { dist, run, deltas } = makeBuilds(
+  const { root, dist, run, deltas } = makeBuilds(
     t,
     {
       'assets/index-BcXr2f3k.js': BEFORE,
@@ -251,6 +251,9 @@ test('DLT-05 compress against an earlier build writes deltas from the files that
   const before = stamps()
   t.is((await run()).deltas?.files, isAble ? 2 : 0)
   t.deepEqual(stamps(), before, 'a delta that is right is not written again')
+  writeFiles(join(root, 'older'), { 'assets/index-AaXr2f3k.js': `older();${BEFORE}` })
+  await compress(dist, { against: join(root, 'older') })
+  t.is(deltas().filter(path => expected.includes(path)).length, isAble ? 2 : 0, 'it stays')
 })
 
 test('DLT-05 if several earlier chunks have one name, the three nearest in size are used', async t => {
