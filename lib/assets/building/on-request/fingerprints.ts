@@ -74,7 +74,7 @@ export class Fingerprints implements AppFiles {
     const path = assetPath(app, sourced ?? name)
     const entry = this.index.get(path)
     // Files that were removed or changed are written again.
-    if (entry && !(await hasSameTargets(entry))) entry.targets = []
+    if (entry && !(await hasSameTargets(entry))) (this.index.peek(path) ?? entry).targets = []
     await this.refresh()
     const failure = this.failureOf(path)
     if (failure) throw failure
@@ -155,6 +155,8 @@ export class Fingerprints implements AppFiles {
       const stamp = stats[at]
       return stamp ? [{ path, stamp: stampOf(stamp) }] : []
     })
+    // With none, they are written again: one of them was removed at once.
+    if (targets.length < files.length) targets.length = 0
     Object.assign(entry, { targets, published: { ...publication, at } })
   }
 }

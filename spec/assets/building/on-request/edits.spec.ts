@@ -1,4 +1,5 @@
 // Sources that change all the time: the answer is always what was complete before the request.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import {
   mkdirSync,
   readdirSync,
@@ -208,6 +209,22 @@ for (const [what, change] of Object.entries({
     t.deepEqual(site.errors, [])
   })
 }
+
+test('PUB-09 a fingerprinted file that is deleted as soon as it is written is written again', async t => {
+  const site = await makeFingerprinted(t, 'live', { 'once.css': 'once' })
+  let path = ''
+  const remove = (message: unknown) => {
+    if (!(message as { source: string }).source.startsWith(site.root)) return
+    const names = readdirSync(join(site.root, 'public/assets'))
+    path = `/assets/${names.find(name => name.startsWith('once-'))}`
+    unlinkSync(join(site.root, 'public', path))
+  }
+  subscribe('koa-fresh-assets:published', remove)
+  t.teardown(() => unsubscribe('koa-fresh-assets:published', remove))
+  await site.ask('/assets/once.css')
+  unsubscribe('koa-fresh-assets:published', remove)
+  t.is((await site.ask(path)).text, 'once')
+})
 
 test('a deleted source of a live site is a 404 at once, and its older fingerprints stay', async t => {
   const site = await makeFingerprinted(t, 'live', { 'x/app.css': 'one', 'x/other.css': 'other' })
