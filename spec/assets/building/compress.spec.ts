@@ -248,7 +248,6 @@ test('S24 S74 no link is followed: neither to an original, nor to a folder, nor 
   for (const extension of WRITTEN) t.true(lstatSync(at(`app.css${extension}`)).isFile())
 })
 
-// The umask is that of the whole process.
 test('an aborted run keeps the copies that were finished, and leaves nothing half written', async t => {
   const files = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}.css`, TEXT + at]))
   const { root, names } = makeDirectory(t, files)
