@@ -167,6 +167,6 @@ for (const [what, map, expected] of [
     t.deepEqual(evaluated.toSorted(), expected.split(' '))
     t.deepEqual(page.complaints, [])
     t.is(warnings.length, 1)
-    t.true(warnings[0]?.includes('/assets/a.js -> /assets/b.js -> /assets/c.js -> /assets/a.js'))
+    t.true(warnings[0]?.includes(': /assets/a.js, /assets/b.js, /assets/c.js;'))
   })
 }
