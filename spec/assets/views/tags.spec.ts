@@ -1,8 +1,8 @@
 import test from 'ava'
-import { makePageMemory, plainAddress, type Module } from '../../../lib/assets/views/asset-url.ts'
+import { makePageMemory, type Module } from '../../../lib/assets/views/asset-url.ts'
 import type { EntryUrl } from '../../../lib/assets/views/entry.ts'
 import type { PreloadOptions } from '../../../lib/assets/views/preload.ts'
-import { makeViewHelpers, type ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
+import type { ViewHelpers } from '../../../lib/assets/views/view-helpers.ts'
 import { makeSite } from '../../support/site.ts'
 import { fingerprinted, makeHelpers } from './view-helpers-site.ts'
 
@@ -285,23 +285,7 @@ test('REN-08 giving neither a name nor sources, or both, is a TypeError', t => {
   })
 })
 
-const helpers = makeViewHelpers(
-  {
-    apps: [
-      { name: 'web', path: '/' },
-      { name: 'admin', path: '/admin' }
-    ],
-    host: 'https://cdn.example',
-    liveScript: '/assets/-/live.js'
-  },
-  () => ({
-    resolve: () => ({ path: '' }),
-    modules: () => [],
-    imports: new Map(),
-    moduleAt: () => undefined,
-    version: () => ''
-  })
-)
+const helpers = makeHelpers({ host: 'https://cdn.example', liveScript: '/assets/-/live.js' })
 
 test('live() writes a script of this server with the nonce, in every app of a live page, and nothing in any other; an unknown option is an error', t => {
   const { live, app } = helpers('web', true)
@@ -556,20 +540,7 @@ const ENTRY: readonly EntryUrl[] = [
 
 /** A page each time. */
 function pageOf(entries: Readonly<Record<string, readonly EntryUrl[]>>): ViewHelpers {
-  const assets = {
-    resolve: (name: string) => plainAddress('/assets', name),
-    imports: new Map(),
-    moduleAt: () => undefined,
-    modules: () => [],
-    version: () => 'v7'
-  }
-  const apps = ['web', 'admin'].map(name => ({ name, path: `/${name}` }))
-  const helpers = makeViewHelpers(
-    { apps },
-    () => assets,
-    name => entries[name] ?? ENTRY
-  )
-  return helpers('web')
+  return makeHelpers({}, undefined, name => entries[name] ?? ENTRY)('web')
 }
 
 test('entry() writes stylesheets, scripts, then preloads', t => {

@@ -5,6 +5,7 @@ import {
   type AppAssets,
   type AssetAddress
 } from '../../../lib/assets/views/asset-url.ts'
+import type { FindEntry } from '../../../lib/assets/views/entry.ts'
 import {
   makeViewHelpers,
   type ViewHelpers,
@@ -30,16 +31,18 @@ const manifest = new Map<string, AssetAddress>([
 
 export function makeHelpers(
   settings: Partial<ViewHelperSettings> = {},
-  assetsOf: (app: string) => Partial<AppAssets> = () => ({})
-): (app: string) => ViewHelpers {
-  return makeViewHelpers({ apps, ...settings }, ({ name: app }) => ({
+  assetsOf: (app: string) => Partial<AppAssets> = () => ({}),
+  findEntry?: FindEntry
+): (app: string, isLive?: boolean) => ViewHelpers {
+  const assets = ({ name: app }: { name: string }): AppAssets => ({
     imports: new Map(),
     moduleAt: () => undefined,
     resolve: name => plainAddress(app === 'web' ? '/assets' : `/assets/${app}`, name),
     modules: () => [],
     version: () => 'v7',
     ...assetsOf(app)
-  }))
+  })
+  return makeViewHelpers({ apps, ...settings }, assets, findEntry)
 }
 
 export function fingerprinted(settings: Partial<ViewHelperSettings> = {}) {
