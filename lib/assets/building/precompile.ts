@@ -58,7 +58,10 @@ export interface PrecompileReport {
   readonly seconds: number
   /** The five largest assets: plain URL path, and size in bytes. */
   readonly largest: readonly { readonly path: string; readonly size: number }[]
-  /** Plain URL paths, compared with the previous manifest. */
+  /**
+   * Plain URL paths, compared with the previous manifest. A file that was missing or damaged, and is written
+   * again, counts as changed.
+   */
   readonly changes: {
     readonly added: readonly string[]
     readonly changed: readonly string[]

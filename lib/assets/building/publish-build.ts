@@ -64,7 +64,13 @@ export async function publishBuild(settings: Settings, assets: Assets, options: 
       await commit(path, manifest)
     })
     const compressedBytes = sum(Array.from(prepared.values(), ({ smallest }) => smallest))
-    return { ...reportOn(entries, before), compressedBytes, kept, deltas: deltas.report() }
+    const isWritten = (plain: string) => prepared.get(decodeURIComponent(plain))?.isNew === true
+    return {
+      ...reportOn(entries, before, isWritten),
+      compressedBytes,
+      kept,
+      deltas: deltas.report()
+    }
   } catch (error) {
     const plain = Array.from(prepared.values(), ({ replacements }) => replacements)
     await inParallel([...plain, manifest], CONCURRENCY, discardAll)
@@ -85,9 +91,14 @@ export function serialize(assets: ManifestEntries, apps?: ManifestApps): string 
   return `${JSON.stringify(whole, undefined, 2)}\n`
 }
 
-export function reportOn(entries: ManifestEntries, before: ManifestEntries) {
+export function reportOn(
+  entries: ManifestEntries,
+  before: ManifestEntries,
+  isWritten = (_path: string) => false
+) {
   const paths = [...entries.keys()].toSorted()
-  const isChanged = (path: string) => before.get(path)?.target !== entries.get(path)?.target
+  const isChanged = (path: string) =>
+    before.get(path)?.target !== entries.get(path)?.target || isWritten(path)
   const sized = Array.from(entries, ([path, { size }]) => ({ path, size }))
   return {
     assets: entries.size,

@@ -19,6 +19,8 @@ const MAX_BYTES_IN_MEMORY = 1024 * 1024
 export interface WrittenAsset {
   /** Of its smallest representation, in bytes. */
   readonly smallest: number
+  /** Whether a file of it is new or gets other bytes. */
+  readonly isNew: boolean
   /** Those of plain files, in the order in which to commit them. */
   readonly replacements: readonly Replacement[]
 }
@@ -46,7 +48,8 @@ export async function writeAsset(
     ...copies.map(([extension, copy]) => [extension, copy?.content] as const)
   ]
   const replacements = await prepareFiles(settings, built, file, contents)
-  if (!built.app.fingerprint) return { smallest, replacements }
+  const isNew = replacements.some(each => each.isNew)
+  if (!built.app.fingerprint) return { smallest, isNew, replacements }
   await commitAll(replacements)
   // Taken from the fingerprinted files: the source may have been edited meanwhile.
   const isAllowed = isInPlace(settings.place)
@@ -54,8 +57,8 @@ export async function writeAsset(
     const isCopied = from && 'copyOf' in from
     return [extension, isCopied ? { copyOf: file + extension, isAllowed } : from] as const
   })
-  const plain = publicFile(settings, built.path)
-  return { smallest, replacements: await prepareFiles(settings, built, plain, written) }
+  const plain = await prepareFiles(settings, built, publicFile(settings, built.path), written)
+  return { smallest, isNew: isNew || plain.some(each => each.isNew), replacements: plain }
 }
 
 async function prepareFiles(

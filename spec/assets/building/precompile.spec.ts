@@ -309,8 +309,10 @@ test('a published file that was damaged or taken away is written again, its copi
       if (!isTaken) utimesSync(file, mtime, mtime)
     }
     t.notDeepEqual(snapshot(join(root, 'public')), before)
-    await run({ root })
+    const { changed } = (await run({ root })).changes
+    t.deepEqual(changed, ['/assets/app.js', '/assets/logo.png'], 'and the report says so')
     t.deepEqual(snapshot(join(root, 'public')), before)
+    t.deepEqual((await run({ root })).changes.changed, [])
   }
 })
 
