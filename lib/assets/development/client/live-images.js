@@ -49,15 +49,15 @@ function* allStyles() {
   for (const element of document.querySelectorAll('[style*="url("]')) {
     if ('style' in element) yield [/** @type {HTMLElement} */ (element).style, null]
   }
-  for (const sheet of document.styleSheets) yield* stylesOf(rulesOf(sheet), sheet)
+  for (const sheet of document.styleSheets) yield* stylesOf(sheet)
 }
 
-/** @type {(rules: CSSRule[], sheet: CSSStyleSheet) => Generator<[CSSStyleDeclaration, CSSStyleSheet]>} */
-function* stylesOf(rules, sheet) {
+/** @type {(sheet: CSSStyleSheet, rules?: CSSRule[]) => Generator<[CSSStyleDeclaration, CSSStyleSheet]>} */
+function* stylesOf(sheet, rules = rulesOf(sheet) || []) {
   for (const rule of rules) {
     const { style, cssRules, styleSheet } = /** @type {CSSStyleRule & CSSImportRule} */ (rule)
-    if (styleSheet) yield* stylesOf(rulesOf(styleSheet), styleSheet)
-    if (cssRules) yield* stylesOf([...cssRules], sheet)
+    if (styleSheet) yield* stylesOf(styleSheet)
+    if (cssRules) yield* stylesOf(sheet, [...cssRules])
     if (style) yield [style, sheet]
   }
 }
@@ -75,25 +75,14 @@ function replaceInStyle(style, sheet, isSame, next) {
   return changed.includes(true)
 }
 
-/** @param {CSSStyleSheet | null} sheet @returns {sheet is CSSStyleSheet} */
-export function isLoaded(sheet) {
-  try {
-    return sheet !== null && sheet.cssRules.length >= 0
-  } catch (error) {
-    // While it is loading, in Firefox.
-    if (/** @type {Error} */ (error).name === 'InvalidAccessError') return false
-    throw error
-  }
-}
-
-/** @param {CSSStyleSheet | null} sheet */
+/** @param {CSSStyleSheet | null} sheet @returns {CSSRule[] | undefined} undefined while it is loading */
 export function rulesOf(sheet) {
-  return sheet && isReadable(sheet) && isLoaded(sheet) ? [...sheet.cssRules] : []
-}
-
-/** The rules of another site cannot be read. @param {CSSStyleSheet} sheet */
-export function isReadable(sheet) {
-  return new URL(sheet.href || location.href).origin === location.origin
+  try {
+    return sheet ? [...sheet.cssRules] : undefined
+  } catch (error) {
+    // Those of another site cannot be read. With another name, Firefox says that it is loading.
+    return /** @type {Error} */ (error).name === 'SecurityError' ? [] : undefined
+  }
 }
 
 /** @param {string} url @param {CSSStyleSheet | null} [sheet] */

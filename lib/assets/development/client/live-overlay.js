@@ -2,14 +2,18 @@
 
 /** @typedef {{ title: string, location: string, reason: string, excerpt: string, link?: string }} LinkedReport */
 
-const STYLE = `
-  :host { all: initial; color-scheme: light dark }
-  .backdrop { position: fixed; inset: 0; z-index: 2147483647; overflow: auto; padding: 4vmin; background: rgb(0 0 0 / 60%) }
-  .panel { max-width: 60rem; margin: 0 auto; padding: 1.5rem; border-top: .25rem solid #d33; background: Canvas; color: CanvasText; font: 16px/1.5 system-ui, sans-serif }
-  h1 { margin: 0; font-size: 1.125rem }
-  p { overflow-wrap: anywhere; white-space: pre-wrap }
-  pre { padding: .75rem 1rem; overflow: auto; border-left: .25rem solid #d33; background: #8882; font: 14px/1.5 ui-monospace, monospace }
-  button { float: right; font: inherit }`
+/** By class or name. @type {Readonly<Record<string, string>>} */
+const STYLES = {
+  'koa-fresh-assets-problems': 'all: initial; color-scheme: light dark',
+  backdrop:
+    'position: fixed; inset: 0; z-index: 2147483647; overflow: auto; padding: 4vmin; background: rgb(0 0 0 / 60%)',
+  panel:
+    'max-width: 60rem; margin: 0 auto; padding: 1.5rem; border-top: .25rem solid #d33; background: Canvas; color: CanvasText; font: 16px/1.5 system-ui, sans-serif',
+  h1: 'margin: 0; font-size: 1.125rem',
+  p: 'overflow-wrap: anywhere; white-space: pre-wrap',
+  pre: 'padding: .75rem 1rem; overflow: auto; border-left: .25rem solid #d33; background: #8882; font: 14px/1.5 ui-monospace, monospace',
+  button: 'float: right; font: inherit'
+}
 
 /** @type {HTMLElement | undefined} */
 let host
@@ -22,15 +26,13 @@ export function showProblems(problems) {
   close()
   shown = text
   if (problems.length === 0) return
-  host = document.createElement('koa-fresh-assets-problems')
-  const root = host.attachShadow({ mode: 'open' })
+  host = element('koa-fresh-assets-problems', {})
   const hint = 'Save the corrected file, and this goes away. Escape closes it.'
   const button = element('button', {}, 'Close')
   button.addEventListener('click', close)
   const content = [button, ...problems.flatMap(partsOf), element('p', {}, hint)]
   const panel = element('div', { class: 'panel', role: 'alert' }, ...content)
-  addStyle(root)
-  root.append(element('div', { class: 'backdrop' }, panel))
+  host.attachShadow({ mode: 'open' }).append(element('div', { class: 'backdrop' }, panel))
   document.documentElement.append(host)
   addEventListener('keydown', closeOnEscape, true)
 }
@@ -62,27 +64,13 @@ function partsOf({ title, location, reason, excerpt, link }) {
 }
 
 /**
- * Never from HTML, which a policy may forbid (Trusted Types).
+ * Never from HTML, nor with a style element or attribute: a policy may forbid them (Trusted Types, `style-src`).
  * @type {(name: string, attributes: Record<string, string>, ...content: (Node | string)[]) => HTMLElement}
  */
 function element(name, attributes, ...content) {
   const made = document.createElement(name)
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  made.style.cssText = STYLES[attributes['class'] || name] || ''
   made.append(...content)
   return made
-}
-
-/** A constructed stylesheet needs no permission of a Content-Security-Policy; an element needs the nonce. @param {ShadowRoot} root */
-function addStyle(root) {
-  if ('adoptedStyleSheets' in root && 'replaceSync' in CSSStyleSheet.prototype) {
-    const sheet = new CSSStyleSheet()
-    sheet.replaceSync(STYLE)
-    root.adoptedStyleSheets = [sheet]
-    return
-  }
-  const own = new URL('live.js', import.meta.url).href
-  const script = [...document.scripts].find(({ src }) => src === own)
-  const style = element('style', {}, STYLE)
-  style.nonce = script ? script.nonce : ''
-  root.append(style)
 }

@@ -1,5 +1,5 @@
 // Replaces stylesheets in the page, without a moment in which there are none.
-import { absolute, isLoaded, isReadable, replaceImagesAgain, rulesOf } from './live-images.js'
+import { absolute, replaceImagesAgain, rulesOf } from './live-images.js'
 
 /** @typedef {import('./live-images.js').IsSame} IsSame */
 /** @typedef {HTMLLinkElement | HTMLStyleElement} Style */
@@ -110,11 +110,10 @@ async function replaceImport(rule, href) {
 
 /** With everything that it imports. @type {(sheet: CSSStyleSheet | null) => boolean} */
 function isComplete(sheet) {
-  if (sheet && !isReadable(sheet)) return true
-  return isLoaded(sheet) && importsOf(sheet).every(({ styleSheet }) => isComplete(styleSheet))
+  return !!rulesOf(sheet) && importsOf(sheet).every(({ styleSheet }) => isComplete(styleSheet))
 }
 
 /** @param {CSSStyleSheet | null} sheet */
 function importsOf(sheet) {
-  return rulesOf(sheet).filter(rule => rule instanceof CSSImportRule)
+  return (rulesOf(sheet) || []).filter(rule => rule instanceof CSSImportRule)
 }
