@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs'
 import test from 'ava'
 import type { Context, Middleware } from 'koa'
+import { koaHttpCache } from '../../../../lib/koa-http-cache.ts'
 import { makeSite, type Files } from '../../../support/site.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
 
@@ -204,6 +205,22 @@ test('MNT-06 S65 neither a CDN nor another mount of the same directory gives the
   t.is(other.headers['cdn-cache-control'], 'max-age=600')
   t.is((await site.ask('/index.html')).headers['cache-control'], 'no-cache')
   t.is((await site.ask('/app.js')).headers['cache-control'], 'max-age=604800')
+})
+
+test('MNT-06 a 404 with a body of its own stays, and no word of another 404 is on the shell', async t => {
+  const cache = koaHttpCache({ trace: true })
+  const routes: Middleware = (ctx, next) =>
+    cache(ctx, async () => {
+      await next()
+      await ctx.fresh('item')
+      if (ctx.path === '/admin/mine') Object.assign(ctx, { status: 404, body: 'my own 404' })
+    })
+  const site = await makeSite(t, FILES, { ...ADMIN, routes })
+  const mine = await site.ask('/admin/mine', { headers: NAVIGATION })
+  t.deepEqual([mine.status, mine.text], [404, 'my own 404'])
+  t.regex(String(mine.headers['x-http-cache']), /^404: /)
+  const { text, headers } = await site.ask('/admin/x', { headers: NAVIGATION })
+  t.deepEqual([text, headers['x-http-cache']], [SHELL, undefined])
 })
 
 test('MNT-06 the index file of a folder comes before the shell, at `/` too', async t => {
