@@ -3,7 +3,13 @@
 import { check, checked, flag, optionError, text, type Expectation } from '../../options.ts'
 import { splitArguments, type AppView, type AssetUrl, type MountChoice } from './asset-url.ts'
 import type { NamesThen, OfName, OfNames } from './asset-names.ts'
-import { openTag, readAttributes, withoutKeywords, type Attributes } from './html.ts'
+import {
+  openTag,
+  readAttributes,
+  withoutKeywords,
+  writeAttribute,
+  type Attributes
+} from './html.ts'
 import { staticImports } from './modules.ts'
 
 export interface ScriptAttributes extends Attributes {
@@ -19,7 +25,8 @@ interface Favicon extends OfName<'image', MountChoice & Attributes> {
   (name?: undefined, options?: MountChoice & Attributes): string
 }
 
-export function tagHelpers({ host, assets, urlOf, remembered }: AppView) {
+export function tagHelpers(view: AppView) {
+  const { urlOf } = view
   return {
     /**
      * A `<script>` for each name. `.js` is appended to a name without a known extension.
@@ -43,11 +50,7 @@ export function tagHelpers({ host, assets, urlOf, remembered }: AppView) {
         return scripts.join('\n')
       if (given.type !== 'module')
         throw optionError('type', "'module' for modulepreload", given.type)
-      const imported = remembered(['javascript', names], () => staticImports(assets, names))
-      const links = imported.map(({ path, integrity }) =>
-        assetTag('modulepreload', { url: host + path, integrity }, sharedByLinks(given))
-      )
-      return [...scripts, ...links].join('\n')
+      return [...scripts, ...importLinks(view, names, given)].join('\n')
     }) as OfNames<'javascript', ScriptAttributes>,
 
     /**
@@ -112,16 +115,24 @@ export function liveHelpers(src: string | undefined) {
   } as const
 }
 
-/**
- * What a script's attributes say about the requests of its imports. These need the same mode: a browser fetches a
- * module twice if they differ.
- */
-function sharedByLinks({ crossorigin, integrity, nonce }: Attributes): Attributes {
-  return {
+/** In the mode in which the importing script requests them: a browser fetches a module twice if they differ. */
+function importLinks(
+  { host, assets, remembered }: AppView,
+  names: readonly string[],
+  { crossorigin, integrity, nonce }: Attributes
+): string[] {
+  const shared = {
     ...(crossorigin !== undefined && { crossorigin }),
-    ...(integrity !== undefined && !integrity && { integrity }),
-    nonce
+    ...(integrity !== undefined && !integrity && { integrity })
   }
+  const links = remembered(['javascript', names, shared], () =>
+    staticImports(assets, names).map(({ path, integrity: hashes }) =>
+      assetTag('modulepreload', { url: host + path, integrity: hashes }, shared)
+    )
+  )
+  // It differs from page to page.
+  const end = `${writeAttribute('nonce', nonce)}>`
+  return links.map(link => link.slice(0, -1) + end)
 }
 
 function faviconTag(href: string, given: Attributes): string {
