@@ -498,6 +498,29 @@ test('HLT-10 outside koaHttpCache ctx.fresh is Koa’s boolean', async t => {
   t.is((await without.get()).body, 'boolean undefined')
 })
 
+test('HLT-10 requests of another release in the same application keep its methods', async t => {
+  const app = new Koa()
+  const others = { fresh: { get: () => () => 'theirs', configurable: true } }
+  Object.defineProperties(app.context, others)
+  app.context.cacheControl = function (this: Koa.Context) {
+    this.set('Cache-Control', 'no-cache')
+  }
+  const route: Koa.Middleware = async ctx => {
+    ctx.cacheControl('private')
+    ctx.body = (await ctx.fresh('x')) || 'ours'
+  }
+  const ours = koaHttpCache()
+  app.use((ctx, next) => (ctx.path === '/theirs' ? next() : ours(ctx, next)))
+  const site = await open(t, app.use(route))
+  for (const [path, ...expected] of [
+    ['/ours', 'ours', 'private'],
+    ['/theirs', 'theirs', 'no-cache']
+  ] as const) {
+    const { body, headers } = await site.get({}, path)
+    t.deepEqual([body, headers['cache-control']], expected)
+  }
+})
+
 // Routes that bypass Koa
 
 test('a route that responds by itself is left alone', async t => {

@@ -88,17 +88,27 @@ export function stateOf(ctx: Context): RequestState {
   return (withState[STATE] ??= new RequestState(ctx))
 }
 
-/** Adds the methods to an application's context, once. */
+/** Adds the methods to an application's context, once. Those of another release stay for its own requests. */
 export function addContextMethods(context: object): void {
   if (Object.hasOwn(context, STATE)) return
-  Object.assign(context, { cacheControl, expires, cacheGroups, invalidateCacheGroups })
+  const methods = { cacheControl, expires, cacheGroups, invalidateCacheGroups }
+  for (const [name, method] of Object.entries(methods)) {
+    const other = Reflect.get(context, name) as typeof method | undefined
+    const either = function (this: WithState, ...given: readonly never[]): void {
+      const isOthers = this[STATE]?.settings === undefined && other !== undefined
+      Reflect.apply(isOthers ? other : method, this, given)
+    }
+    Reflect.set(context, name, either)
+  }
+  const other = Object.getOwnPropertyDescriptor(context, 'fresh')?.get
   Object.defineProperties(context, {
     [STATE]: { value: undefined, writable: true },
     fresh: {
       // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
       get(this: WithState): unknown {
         const state = this[STATE]
-        return state?.settings === undefined ? this.request.fresh : state.fresh
+        if (state?.settings !== undefined) return state.fresh
+        return other === undefined ? this.request.fresh : Reflect.apply(other, this, [])
       },
       configurable: true
     }
