@@ -61,13 +61,17 @@ export async function removeFile(path: string): Promise<void> {
 }
 
 /** What is in a directory and in all folders below it. `readdir` with `recursive` follows links on Node 26. */
-export async function entriesBelow(directory: string): Promise<readonly Dirent[]> {
+export async function entriesBelow(
+  directory: string,
+  isEntered = (_folder: string) => true
+): Promise<readonly Dirent[]> {
   const entries: Dirent[] = []
   const folders = [directory]
   for (const folder of folders) {
     for (const entry of (await ifThere(readdir(folder, { withFileTypes: true }))) ?? []) {
       entries.push(entry)
-      if (entry.isDirectory()) folders.push(join(folder, entry.name))
+      const path = join(folder, entry.name)
+      if (entry.isDirectory() && isEntered(path)) folders.push(path)
     }
   }
   return entries

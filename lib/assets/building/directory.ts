@@ -48,16 +48,19 @@ function unusable(message: string): AssetError {
 
 /** The regular files that can be requested, relative to the directory; sorted. */
 export async function requestableFiles(top: string): Promise<readonly string[]> {
-  const files = await filesBelow(top)
-  return files.filter(path => Array.isArray(canonicalSegments(`/${encodePath(path)}`))).toSorted()
+  // Other folders may be large, or unreadable: `.git`, `.Trash-0`.
+  const files = await filesBelow(top, path =>
+    Array.isArray(canonicalSegments(`/${encodePath(path)}`))
+  )
+  return files.toSorted()
 }
 
 /** Relative to the directory, with slashes; no link is followed. */
-async function filesBelow(top: string): Promise<string[]> {
-  const files = (await entriesBelow(top)).filter(entry => entry.isFile())
-  return files.map(({ parentPath, name }) =>
-    relative(top, join(parentPath, name)).split(sep).join('/')
-  )
+async function filesBelow(top: string, isWanted = (_path: string) => true): Promise<string[]> {
+  const pathOf = (file: string) => relative(top, file).split(sep).join('/')
+  const entries = await entriesBelow(top, folder => isWanted(pathOf(folder)))
+  const files = entries.filter(entry => entry.isFile())
+  return files.map(({ parentPath, name }) => pathOf(join(parentPath, name))).filter(isWanted)
 }
 
 /** A fingerprinted file, or a delta. */

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -14,6 +16,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import { CODINGS } from '../../../lib/files/codings.ts'
@@ -25,6 +28,7 @@ import {
   verifyCopies
 } from '../../../lib/index.ts'
 import { type Files, makeProject, makeSite, writeFiles } from '../../support/site.ts'
+import { LOADER, moduleFile } from '../../support/typescript.ts'
 
 const CSS = readFileSync('node_modules/bootstrap/dist/css/bootstrap.css').subarray(0, 50_000)
 const JS = readFileSync('node_modules/bootstrap/dist/js/bootstrap.js').subarray(0, 50_000)
@@ -246,6 +250,23 @@ test('S24 S74 no link is followed: neither to an original, nor to a folder, nor 
   t.is(readFileSync(outside.at('copy'), 'utf8'), 'kept')
   t.deepEqual(names(), [...withCopies('app.css'), 'again', 'folder', 'link.css'].toSorted())
   for (const extension of WRITTEN) t.true(lstatSync(at(`app.css${extension}`)).isFile())
+})
+
+test('S73 verify does not look into a folder that cannot be requested, which it may not be able to read', async t => {
+  const { root, at } = makeDirectory(t, { 'app.css': TEXT, '.git/app.css': TEXT })
+  chmodSync(root, 0o755)
+  chmodSync(at('.git'), 0)
+  t.teardown(() => chmodSync(at('.git'), 0o755))
+  const script = `
+    const { verifyCopies } = await import('${moduleFile('lib/index.ts')}')
+    await verifyCopies(${JSON.stringify(root)})`
+  // Root may read everything.
+  const asOther = {
+    ...(process.getuid?.() === 0 && { uid: 65534, gid: 65534 }),
+    env: { ...process.env, TSX_DISABLE_CACHE: '1', NODE_V8_COVERAGE: undefined }
+  }
+  const args = [...LOADER, '--input-type=module', '-e', script]
+  await t.notThrowsAsync(promisify(execFile)(process.execPath, args, asOther))
 })
 
 test('an aborted run keeps the copies that were finished, and leaves nothing half written', async t => {
