@@ -5,6 +5,7 @@ import { AssetError } from '../../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.ts'
 import { isInside, realpathOf, statOf } from '../../files/disk.ts'
 import { isRecord } from '../../options.ts'
+import { canonicalSegments } from '../urls/canonical-path.ts'
 import type { Project } from './option-table.ts'
 
 /** The file in `public` for a decoded URL path; absolute. */
@@ -28,15 +29,24 @@ export function manifestApps(
 }
 
 /**
- * The apps of a manifest; undefined for one of version 0.1, which does not name them.
+ * The apps of a manifest, of which only the path is taken: it is no configuration. Undefined for one of version 0.1,
+ * which does not name them.
  * @throws TypeError for another shape
  */
 export function readApps(apps: unknown): ManifestApps | undefined {
   if (apps === undefined) return undefined
-  const given = Object.values(isRecord(apps) ? apps : {}) as ({ path?: unknown } | null)[]
-  const isNamed = given.length > 0 && given.every(app => String(app?.path).startsWith('/'))
-  if (isNamed) return apps as ManifestApps
+  const entries = Object.entries(isRecord(apps) ? apps : {})
+  const named = entries.flatMap(([name, app]) =>
+    isRecord(app) && isAppPath(app['path']) ? [{ name, path: app['path'] }] : []
+  )
+  if (named.length > 0 && named.length === entries.length) return manifestApps(named)
   throw new TypeError('its apps are not of the form { "web": { "path": "/" } }')
+}
+
+function isAppPath(path: unknown): path is string {
+  // encodeURI throws for a lone surrogate.
+  if (typeof path !== 'string' || !path.startsWith('/') || /\p{Cs}/u.test(path)) return false
+  return path === '/' || Array.isArray(canonicalSegments(encodeURI(path)))
 }
 
 /** Undefined also for a file that is missing or broken, which is reported where the whole manifest is read. */

@@ -62,6 +62,10 @@ for (const [what, text] of Object.entries({
   'a manifest whose assets are a list': '{ "version": 1, "assets": [] }',
   'a manifest whose apps are a list': '{ "version": 1, "apps": ["web"], "assets": {} }',
   'an app without a path': '{ "version": 1, "apps": { "web": {} }, "assets": {} }',
+  'an app whose path leads out of the prefix':
+    '{ "version": 1, "apps": { "web": { "path": "/../x" } }, "assets": {} }',
+  'an app whose path is a list':
+    '{ "version": 1, "apps": { "web": { "path": ["/a"] } }, "assets": {} }',
   'an entry without target': '{ "version": 1, "assets": { "/assets/a.js": { "size": 1 } } }',
   'an entry whose imports are not a list':
     '{ "version": 1, "assets": { "/assets/a.js": { "target": "/assets/a", "source": "a", "integrity": [], "size": 1, "imports": "b" } } }',
@@ -126,6 +130,21 @@ test('FPR-17c a manifest without apps belongs to the app web', async t => {
   const routes: Middleware = ctx => void (ctx.body = ctx.assets.path('app.css'))
   const site = await makeSite(t, {}, { root, env: 'production', routes })
   t.regex((await site.ask('/')).text, withDigest(/^\/assets\/app-DIGEST\.css$/))
+})
+
+test('a manifest says where an app is, and no other option of it', t => {
+  const app = { path: '/shop', dir: 'private', sources: ['private'], compile: true }
+  const root = makeProject(t, {
+    'public/assets.json': JSON.stringify({ version: 1, apps: { shop: app }, assets: {} }),
+    'private/assets/key.txt': 'key'
+  })
+  const [shop] = settle({ root, env: 'production' }).apps
+  const { urlPrefix, compile, sources } = shop ?? {}
+  t.deepEqual([urlPrefix, compile], ['/assets/shop', false])
+  t.deepEqual(
+    sources?.map(({ dir }) => dir),
+    [join(root, 'apps/shop/assets')]
+  )
 })
 
 test('S50 a manifest with the names of object properties touches no prototype', async t => {
