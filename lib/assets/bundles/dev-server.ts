@@ -150,7 +150,7 @@ function announcedFor({ dir, urlPath }: MountSettings, warn: (message: string) =
     last = undefined
     const announced = parse(text)
     const { origin = '', base, inputs = [], root = '', token } = announced as Partial<Announcement>
-    if (!/^https?:\/\/\w/.test(origin)) return undefined
+    if (!/^https?:/.test(origin) || !URL.canParse(origin)) return undefined
     if (base !== expected) {
       const advice = `it must be the mount's URL path, '${expected}'`
       warn(`Vite's dev server has the base '${base}': ${advice}`)

@@ -107,7 +107,7 @@ test('BND-09 an announcement that was left behind is not trusted', async t => {
   const port = await listen(t, async (_, res) => void res.end('{"token":"other","changed":{}}'))
   const page = inDevelopment(root)
   const announced = { base: '/admin/', inputs: ['src/main.ts'], root: '..', token: 'mine' }
-  const origins = [`http://127.0.0.1:${port}`, 'http://127.0.0.1:1', 'nowhere', 'file:///a']
+  const origins = [`http://127.0.0.1:${port}`, 'http://127.0.0.1:1', 'http://a b', 'file:///a']
   const texts = origins.map(origin => JSON.stringify({ ...announced, origin }))
   for (const text of [...texts, '{"base":', '[]', '{}']) {
     writeFiles(root, { [ANNOUNCED]: text })
