@@ -86,8 +86,8 @@ export async function clean(
     const now = await clockOf(directory)
     const judged = await inParallel([...versions.values()], CONCURRENCY, async files => {
       const dated = await withTimes(files, current)
-      const outdated = outdatedAmong(cleanOptions, [...dated.values()], now)
-      return [...dated].map(([version, time]) => ({ ...version, isOld: outdated.has(time) }))
+      const outdated = outdatedAmong(cleanOptions, dated, now)
+      return [...dated.keys()].map(version => ({ ...version, isOld: outdated.has(version) }))
     })
     const removed = judged.flat().filter(({ isOld }) => isOld)
     const kept = new Set(judged.flat().flatMap(({ path, isOld }) => (isOld ? [] : path)))
@@ -137,15 +137,16 @@ export function asSeconds(age: unknown): number | undefined {
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined
 }
 
-/** Of these times, in milliseconds, those that neither limit keeps. */
-export function outdatedAmong(
+/** Those that neither limit keeps. @param dated each with a time in milliseconds */
+export function outdatedAmong<T>(
   { keep = KEEP, age = AGE }: Pick<CleanOptions, 'keep' | 'age'>,
-  times: Iterable<number>,
+  dated: ReadonlyMap<T, number>,
   now = Date.now()
-): ReadonlySet<number> {
+): ReadonlySet<T> {
   const latest = now - (asSeconds(age) ?? 0) * 1000
-  const newestFirst = [...new Set(times)].toSorted((a, b) => b - a)
-  return new Set(newestFirst.filter((time, rank) => rank >= keep && time <= latest))
+  const newestFirst = [...dated].toSorted(([, a], [, b]) => b - a)
+  const outdated = newestFirst.filter(([, time], rank) => rank >= keep && time <= latest)
+  return new Set(outdated.map(([each]) => each))
 }
 
 /** Milliseconds since 1970 by the clock of the disk, which may be another machine's. */

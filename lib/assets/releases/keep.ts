@@ -106,11 +106,16 @@ async function choose(
   const kept = await inParallel([...all], CONCURRENCY, async entry =>
     (await mayStay(entry[0])) ? [entry] : []
   )
-  const times = kept.flat().map(([, { replaced }]) => replaced)
-  const outdated = outdatedAmong(limits, times)
+  const outdated = outdatedTimes(limits, kept.flat())
   return new Map(
     kept.flat().filter(([file, { replaced }]) => listed.has(file) || !outdated.has(replaced))
   )
+}
+
+/** When the builds were replaced that neither limit keeps: files of one build have one time. */
+function outdatedTimes(limits: BuildLimits, kept: Iterable<readonly [string, KeptFile]>) {
+  const times = Array.from(kept, ([, { replaced }]) => [replaced, replaced] as const)
+  return outdatedAmong(limits, new Map(times))
 }
 
 /** Vite's manifest does not give the name of a worker without its hash: it is kept, but not immutable. */
@@ -166,8 +171,7 @@ export async function cleanKept(
   const kept = await keptIn(served)
   if (kept.size === 0) return { removed: [], bytes: 0, kept: 0, dryRun }
   const build = await readBuild(served, options.manifest)
-  const times = Array.from(kept.values(), ({ replaced }) => replaced)
-  const outdated = outdatedAmong(options, times)
+  const outdated = outdatedTimes(options, kept)
   const known = [...kept].filter(([file]) => served.files.has(file) && !build.files.has(file))
   const left = known.filter(([, { replaced }]) => !outdated.has(replaced))
   const removed = known

@@ -257,10 +257,19 @@ test('FPR-15 versions that are not among the newest, not young and not current a
       [2, 3]
     ],
     [[5, 6, 7], [7]],
+    // As after a copy of the directory.
+    [
+      [2, 2, 2, 2],
+      [2, 2]
+    ],
     [[-Infinity, 2, 3], [3]]
   ] as const) {
-    const outdated = outdatedAmong({ keep: 2, age: '1d' }, days.map(ago), 1e12)
-    t.deepEqual(outdated, new Set(removed.map(ago)))
+    const dated = new Map(days.map((age, at) => [at, ago(age)]))
+    const outdated = outdatedAmong({ keep: 2, age: '1d' }, dated, 1e12)
+    t.deepEqual(
+      Array.from(outdated, at => days[at]),
+      [...removed]
+    )
   }
 })
 
