@@ -100,7 +100,7 @@ export function addContextMethods(context: object): void {
     }
     Reflect.set(context, name, either)
   }
-  const other = Object.getOwnPropertyDescriptor(context, 'fresh')?.get
+  const other = Object.getOwnPropertyDescriptor(context, 'fresh')
   Object.defineProperties(context, {
     [STATE]: { value: undefined, writable: true },
     fresh: {
@@ -108,7 +108,7 @@ export function addContextMethods(context: object): void {
       get(this: WithState): unknown {
         const state = this[STATE]
         if (state?.settings !== undefined) return state.fresh
-        return other === undefined ? this.request.fresh : Reflect.apply(other, this, [])
+        return other?.get === undefined ? this.request.fresh : other.get.call(this)
       },
       configurable: true
     }
