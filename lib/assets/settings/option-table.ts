@@ -79,8 +79,9 @@ export const INDEX = {
 } satisfies Record<keyof NonNullable<KoaAssetsOptions['index']>, Expectation>
 
 export const LIVE = {
-  hosts: listOf("a list of host names without port, such as 'my-machine.local'", name =>
-    /^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(String(name))
+  hosts: listOf(
+    "a list of host names without port, such as 'my-machine.local'",
+    name => isText(name) && /^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(name)
   ),
   watch: listOf('a list of directories', isText),
   editor: oneOf('vscode', 'vscode-insiders', 'vscodium', 'cursor', 'windsurf', 'zed')

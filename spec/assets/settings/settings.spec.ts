@@ -267,7 +267,7 @@ const WRONG: ReadonlyArray<readonly [path: string, ...given: unknown[]]> = [
   ['memory.maxFileBytes', '1MB'],
   ['index.max', 0],
   ['live', 'on'],
-  ['live.hosts', ['localhost:3000']],
+  ['live.hosts', ['localhost:3000'], [42]],
   ['revalidate', -1, NaN],
   ['symlinks', true],
   ['integrity', true, ['md5']],
