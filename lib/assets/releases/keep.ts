@@ -183,11 +183,10 @@ export async function cleanKept(
     const delta = splitDelta(file)
     return delta && (removed.includes(delta.name) || digests.includes(delta.digest))
   })
-  const gone = [...deltas.map(file => [file]), ...removed.map(withCopies)]
-  const bytes = await removeFiles(
-    gone.map(files => files.map(pathOf)),
-    dryRun
-  )
+  // A folder or a link in the place of a copy stays.
+  const copied = removed.map(file => withCopies(file).filter(path => served.files.has(path)))
+  const gone = [...deltas.map(file => [file]), ...copied].map(files => files.map(pathOf))
+  const bytes = await removeFiles(gone, dryRun)
   if (!dryRun) await writeKept(served, new Map(left), build.manifest)
   return { removed, bytes, kept: left.length, dryRun }
 }

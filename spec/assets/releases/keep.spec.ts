@@ -253,7 +253,9 @@ test('BND-16 files of builds beyond both limits are not kept, and clean removes 
     [[OLD], [a], [b]]
   )
   t.deepEqual((await cleanKept(at('new'))).removed, [])
+  writeFiles(at('new'), { [`${b}.gz/own.js`]: 'own()' })
   t.deepEqual((await cleanKept(at('new'), { keep: 1 })).removed, [b])
+  t.true(existsSync(at(`new/${b}.gz/own.js`)), 'a folder is no copy')
   t.deepEqual((await cleanKept(at('new'), { keep: 1, age: '1d' })).removed, [a])
   t.deepEqual((await cleanKept(at('new'), { keep: 0, age: 0 })).removed, [OLD])
   t.false(existsSync(at(`new/${LIST}`)))
