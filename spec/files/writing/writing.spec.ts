@@ -169,6 +169,17 @@ test('a lock that was left a while ago is free at once', async t => {
   await held.release()
 })
 
+test('of several that find a lock abandoned at the same moment, one has it when it publishes', async t => {
+  const directory = makeProject(t, { [NAME]: '' })
+  utimesSync(join(directory, NAME), ago(60), ago(60))
+  const runs = await Promise.allSettled([1, 2, 3].map(() => lock(directory, ignore)))
+  const locks = runs.flatMap(run => (run.status === 'fulfilled' ? run.value : []))
+  const checks = await Promise.allSettled(locks.map(held => held.check()))
+  t.is(checks.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const held of locks) await held.release()
+  t.deepEqual(readdirSync(directory), [])
+})
+
 test('a run that lost its lock is told so, and leaves the lock of the other', async t => {
   const directory = makeProject(t)
   const held = await lock(directory, ignore)
