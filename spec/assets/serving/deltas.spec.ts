@@ -332,3 +332,12 @@ test('a file that a deploy has just added has its copies and deltas, however rec
   t.is(await encoding({ 'accept-encoding': 'gzip' }), 'gzip')
   t.is(await encoding(offering(OLD)), 'dcz')
 })
+
+test('a delta that is written after its file and its listing is sent, if nobody has asked for the file before', async t => {
+  const { [`/public${deltaName(APP, OLD)}`]: delta = '', ...rest } = files
+  const site = await make(t, { revalidate: 3600 }, rest)
+  t.is((await site.ask('/assets/missing')).status, 404, 'the folder is read')
+  site.write(`/public${deltaName(APP, OLD)}`, delta)
+  const { headers } = await site.ask(APP, { headers: offering(OLD) })
+  t.deepEqual([headers['content-encoding'], headers.vary], ['dcz', VARY])
+})

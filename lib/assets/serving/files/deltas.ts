@@ -13,6 +13,7 @@ import {
 } from '../../../files/delta-format.ts'
 import { digestOf, digestOfHash } from '../../../files/digest.ts'
 import { readInPlace } from '../../../files/containment.ts'
+import { isUnchangedSince } from '../../../files/disk.ts'
 import { DELTA_CODING } from '../../../http/negotiation.ts'
 import { withFingerprint, withoutHash } from '../../urls/fingerprint.ts'
 import type { ServedDirectory, SharedFields } from '../directories/served-directory.ts'
@@ -27,6 +28,8 @@ import {
   type Stored
 } from './representation.ts'
 import { ifReadable } from './served-file.ts'
+
+const MINUTE_MS = 60_000
 
 export const VARY_BY_DICTIONARY = 'Accept-Encoding, Available-Dictionary'
 
@@ -68,8 +71,11 @@ export class Deltas {
     if (plain === undefined && !(await canMakeDeltas())) return undefined
     const { path } = wanted
     const { deltas } = await this.#folders.beside(path, this.#directory.revalidateMiss(wanted))
-    const known = deltas ?? deltasAmong(await namesIn(dirname(file.file)))
-    const dictionaries = known.get(composed(basename(path)))
+    const name = composed(basename(path))
+    // Deltas are written after their file, and that may be since the names were read.
+    const isSure = deltas?.has(name) || isUnchangedSince(file.stamp, Date.now() - MINUTE_MS)
+    const known = (isSure && deltas) || deltasAmong(await namesIn(dirname(file.file)))
+    const dictionaries = known.get(name)
     const target = { ...file, path, digest, fields, plain }
     return dictionaries && (hash => this.#find(target, hash, dictionaries))
   }
