@@ -163,7 +163,11 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
   // Weak, because an upstream middleware may compress the content.
   const etag = `W/"${digestOf(content)}"`
   const validators = { etag, lastModified: parseHttpDate(ctx.response.get('Last-Modified')) }
-  state.verdict = state.evaluate(validators, settings, settings.version?.(ctx) !== undefined)
+  const { headers } = ctx.req
+  const asksByDate =
+    headers['if-modified-since'] !== undefined && headers['if-none-match'] === undefined
+  const isVersioned = asksByDate && settings.version?.(ctx) !== undefined
+  state.verdict = state.evaluate(validators, settings, isVersioned)
 }
 
 // The body that Koa would send, if that is known in advance.
