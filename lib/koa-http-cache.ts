@@ -167,7 +167,8 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
   const asksByDate =
     headers['if-modified-since'] !== undefined && headers['if-none-match'] === undefined
   const isVersioned = asksByDate && settings.version?.(ctx) !== undefined
-  state.verdict = state.evaluate(validators, settings, isVersioned)
+  const verdict = state.evaluate(validators, settings, isVersioned)
+  state.verdict ??= verdict
 }
 
 // The body that Koa would send, if that is known in advance.
