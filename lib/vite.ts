@@ -15,7 +15,7 @@ import {
   type DevServerStatus
 } from './assets/bundles/dev-server.ts'
 import { readIfThere } from './files/at-start.ts'
-import { check, isText, listOf, text, type Expectation } from './options.ts'
+import { check, isText, listOf, text, type Expectation } from './check-options.ts'
 
 export interface FreshAssetsOptions {
   /** The URL path of the mount, as in the option `mounts` of koaAssets: `/admin`. It is Vite's `base`. */

@@ -12,7 +12,7 @@ import {
   unknownName,
   wholeNumber,
   withDefault
-} from '../lib/options.ts'
+} from '../lib/check-options.ts'
 import { printable, printableLines } from '../lib/printable.ts'
 import { costsAtMost } from './support/cost.ts'
 import { cases } from './support/soak.ts'

@@ -1,6 +1,6 @@
 // The commands, their help, and how a command line is parsed into one of them, its arguments and its options.
 import { parseArgs } from 'node:util'
-import { unknownName } from '../options.ts'
+import { unknownName } from '../check-options.ts'
 import { UsageError, type Command, type OptionSpecs, type Values } from './command.ts'
 import { clean } from './commands/clean.ts'
 import { compress } from './commands/compress.ts'

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import type { KoaAssetsOptions } from '../assets/settings/options.ts'
 import { reasonOf } from '../errors.ts'
 import { errorCode } from '../files/disk.ts'
-import { isRecord, isText, optionError } from '../options.ts'
+import { isRecord, isText, optionError } from '../check-options.ts'
 import { UsageError, type Call } from './command.ts'
 
 /** In the order in which they are looked for. */

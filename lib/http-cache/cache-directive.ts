@@ -12,7 +12,7 @@ import {
   wholeSeconds
 } from '../http/cache-control.ts'
 import { formatHttpDate } from '../http/validators.ts'
-import { type Duration, isRecord, optionError, secondsOf, unknownName } from '../options.ts'
+import { type Duration, isRecord, optionError, secondsOf, unknownName } from '../check-options.ts'
 
 type Snake<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}_${Snake<Tail>}`

@@ -12,7 +12,7 @@ import {
   settleTable,
   withDefault,
   type Expectation
-} from '../options.ts'
+} from '../check-options.ts'
 import { warnOnce } from '../printable.ts'
 import {
   cacheControlField,

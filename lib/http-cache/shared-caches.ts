@@ -2,7 +2,7 @@
 // a failure.
 import type { Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
-import { isRecord } from '../options.ts'
+import { isRecord } from '../check-options.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 

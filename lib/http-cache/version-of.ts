@@ -14,7 +14,7 @@ import { readSnapshot } from '../files/open-file.ts'
 import { classifyEntries } from '../files/folder-entries.ts'
 import { digestOf } from '../files/digest.ts'
 import { inParallel, oneAtATime } from '../concurrency.ts'
-import { check, isRecord, optionError, text } from '../options.ts'
+import { check, isRecord, optionError, text } from '../check-options.ts'
 import { isDevelopment } from './settings.ts'
 
 export interface VersionOfOptions {

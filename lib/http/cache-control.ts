@@ -1,6 +1,6 @@
 // Cache-Control of a response (RFC 9111 section 5.2.2, RFC 5861, RFC 8246) and its targeted forms (RFC 9213).
 import { TOKEN } from './fields.ts'
-import { optionError } from '../options.ts'
+import { optionError } from '../check-options.ts'
 
 /** Directives without a value. */
 export const FLAG_DIRECTIVES = [

@@ -1,6 +1,6 @@
 // Validators of responses: entity tags, formatted and compared (RFC 9110 section 8.8.3), and HTTP dates, of which
 // one format is written and three are parsed (section 5.6.7).
-import { optionError } from '../options.ts'
+import { optionError } from '../check-options.ts'
 
 /** Metadata that distinguishes one state of a resource from another (RFC 9110 section 8.8). */
 export interface Validators {

@@ -11,7 +11,7 @@ import { APP, LAYERED, LIVE, TOP } from '../../lib/assets/settings/option-table.
 import { COMMANDS, SHARED_OPTIONS } from '../../lib/cli/arguments.ts'
 import * as assets from '../../lib/koa-assets.ts'
 import { koaHttpCache } from '../../lib/koa-http-cache.ts'
-import type { Expectation } from '../../lib/options.ts'
+import type { Expectation } from '../../lib/check-options.ts'
 import { DIGEST_PATTERN } from '../../lib/files/digest.ts'
 import {
   asBody,

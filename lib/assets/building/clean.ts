@@ -14,7 +14,7 @@ import {
   wholeNumber,
   type Duration,
   type Expectation
-} from '../../options.ts'
+} from '../../check-options.ts'
 import { warnOnce } from '../../printable.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'
 import { manifestFile, publicFile } from '../settings/public-directory.ts'

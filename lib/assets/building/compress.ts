@@ -27,7 +27,7 @@ import {
   listOf,
   text,
   type Expectation
-} from '../../options.ts'
+} from '../../check-options.ts'
 import { savingsOf, writerAgainst, type DeltaReport, type DeltaSizes } from './deltas.ts'
 import { openDirectory, sum } from './directory.ts'
 

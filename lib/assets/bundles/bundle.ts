@@ -1,6 +1,6 @@
 // What a bundler's manifest says, whichever bundler wrote it, and what stands for it where there is no build. Files
 // are paths below the mount's directory.
-import { isRecord } from '../../options.ts'
+import { isRecord } from '../../check-options.ts'
 import { encodeAsImported } from '../urls/canonical-path.ts'
 import type { AssetAddress } from '../views/asset-url.ts'
 import type { EntryUrl } from '../views/entry.ts'

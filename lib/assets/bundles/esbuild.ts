@@ -1,5 +1,5 @@
 // esbuild's metafile: the result of a build with `metafile: true`.
-import { isRecord } from '../../options.ts'
+import { isRecord } from '../../check-options.ts'
 import {
   fileBelow,
   filesOf,

@@ -2,7 +2,7 @@
 // never served.
 import { join } from 'node:path'
 import { AssetError, reasonOf } from '../../errors.ts'
-import { isRecord } from '../../options.ts'
+import { isRecord } from '../../check-options.ts'
 import { fileBelow, texts } from './bundle.ts'
 
 export interface KeptFile {

@@ -1,5 +1,5 @@
 // Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
-import { isRecord } from '../../options.ts'
+import { isRecord } from '../../check-options.ts'
 import {
   fileBelow,
   filesOf,

@@ -1,6 +1,6 @@
 // The stats of webpack and Rspack (`--json`, `stats.toJson()`), and the manifests of plugins that list
 // entrypoints: webpack-assets-manifest, and the `generate` of webpack-manifest-plugin and rspack-manifest-plugin.
-import { isRecord } from '../../options.ts'
+import { isRecord } from '../../check-options.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
 import {
   fileBelow,

@@ -3,7 +3,7 @@
 import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
 import { isDirectory, readDirectory, statIfThere } from '../../files/at-start.ts'
-import { entriesGiven } from '../../options.ts'
+import { entriesGiven } from '../../check-options.ts'
 import { printable } from '../../printable.ts'
 import { hasSources } from '../settings/app-settings.ts'
 import type { KoaAssetsOptions } from '../settings/options.ts'

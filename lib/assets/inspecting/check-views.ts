@@ -16,6 +16,7 @@ import { settleForPrecompile, type Settings } from '../settings/settings.ts'
 import { memoized } from '../sources/catalog.ts'
 import { Sources } from '../sources/sources.ts'
 import { assetName } from '../views/asset-url.ts'
+import type { ViewHelpers } from '../views/view-helpers.ts'
 
 /**
  * A name in a view that is neither that of an asset nor that of a helper. Its `path` is that of the view, below
@@ -169,10 +170,11 @@ const HELPERS = {
   entry: '',
   entryFiles: '',
   importMap: '.js'
-} as const
+} as const satisfies Record<Exclude<keyof ViewHelpers, Other>, string>
 
-/** Helpers that take no name of an asset. */
-const OTHERS: ReadonlySet<string> = new Set(['app', 'live'])
+/** Members that take no name of an asset. */
+type Other = 'app' | 'live' | 'version'
+const OTHERS: ReadonlySet<string> = new Set<Other>(['app', 'live', 'version'])
 
 interface LiteralName {
   /** Undefined for a name that no helper has. */

@@ -5,7 +5,7 @@ import { exports, imports } from 'resolve.exports'
 import { AssetError, reasonOf } from '../../errors.ts'
 import { ifThere, realpathOf, statOf } from '../../files/disk.ts'
 import { nearest } from '../../nearest.ts'
-import { isRecord } from '../../options.ts'
+import { isRecord } from '../../check-options.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 
 export interface Package {

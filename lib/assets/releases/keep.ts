@@ -11,7 +11,7 @@ import { digestOfFile } from '../../files/digest.ts'
 import { readSnapshot, sameBytes } from '../../files/open-file.ts'
 import { nowOnDisk, writeAtomically } from '../../files/writing/atomic-write.ts'
 import { rethrowAsPublishError } from '../../files/writing/publish-error.ts'
-import { check, flag } from '../../options.ts'
+import { check, flag } from '../../check-options.ts'
 import { outdatedAmong, removeFiles, withCopies, type CleanReport } from '../building/clean.ts'
 import {
   COMPRESS_OPTIONS,

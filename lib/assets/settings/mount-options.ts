@@ -2,7 +2,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import type { Context } from 'koa'
-import { isRecord, isText, listOf, oneOf, seconds, text, type Expectation } from '../../options.ts'
+import {
+  isRecord,
+  isText,
+  listOf,
+  oneOf,
+  seconds,
+  text,
+  type Expectation
+} from '../../check-options.ts'
 
 /** Response fields, by name. */
 export type HeaderValues = Readonly<Record<string, string>>

@@ -17,7 +17,7 @@ import {
   type Expectation,
   type Option,
   type SettingsOf
-} from '../../options.ts'
+} from '../../check-options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
 import { headers, isExtension, MOUNT } from './mount-options.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, LiveOptions } from './options.ts'

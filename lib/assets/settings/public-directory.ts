@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import { futureRealpath, readIfThere, statIfThere } from '../../files/at-start.ts'
 import { isInside, realpathOf, statOf } from '../../files/disk.ts'
-import { isRecord } from '../../options.ts'
+import { isRecord } from '../../check-options.ts'
 import { canonicalSegments } from '../urls/canonical-path.ts'
 import type { Project } from './option-table.ts'
 

@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util'
 import { mediaTypeOf } from '../../http/fields.ts'
-import { optionError } from '../../options.ts'
+import { optionError } from '../../check-options.ts'
 import { encodePath, encodeUrl } from '../urls/canonical-path.ts'
 import type { OfName } from './asset-names.ts'
 

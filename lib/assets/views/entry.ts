@@ -1,6 +1,6 @@
 /** `entry`: the tags of a bundler's entry point. */
 
-import { check, flag, oneOf, text, type Expectation } from '../../options.ts'
+import { check, flag, oneOf, text, type Expectation } from '../../check-options.ts'
 import type { AssetName, NamesThen, OfName } from './asset-names.ts'
 import { checkString, splitArguments, type AssetUrl, type PageMemory } from './asset-url.ts'
 import { escapeInScript, withoutKeywords, writeAttribute } from './html.ts'

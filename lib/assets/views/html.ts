@@ -1,7 +1,7 @@
 /** Writes HTML tags; no attribute value can break out of one. */
 
 import { inspect } from 'node:util'
-import { checked, entriesGiven, isRecord, optionError, record } from '../../options.ts'
+import { checked, entriesGiven, isRecord, optionError, record } from '../../check-options.ts'
 
 /** `true` is written as `name="name"`; `false` and `null` omit the attribute. */
 export type AttributeValue = string | number | boolean | null | undefined

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { inspect } from 'node:util'
-import { checked } from '../../options.ts'
+import { checked } from '../../check-options.ts'
 import { encodeUrl } from '../urls/canonical-path.ts'
 import { splitFingerprint } from '../urls/fingerprint.ts'
 import type { AssetName, OfName } from './asset-names.ts'

@@ -1,7 +1,7 @@
 /** `preload`: a value of the `Link` header that makes a browser fetch an asset early (RFC 8288). */
 
 import { inspect } from 'node:util'
-import { optionError } from '../../options.ts'
+import { optionError } from '../../check-options.ts'
 import { encodeUrl } from '../urls/canonical-path.ts'
 import {
   mediaType,

@@ -1,6 +1,6 @@
 /** `javascript`, `stylesheet`, `favicon` and `live`. A `src` or `href` among the attributes is ignored. */
 
-import { check, checked, flag, optionError, text, type Expectation } from '../../options.ts'
+import { check, checked, flag, optionError, text, type Expectation } from '../../check-options.ts'
 import { splitArguments, type AppView, type AssetUrl, type MountChoice } from './asset-url.ts'
 import type { NamesThen, OfName, OfNames } from './asset-names.ts'
 import {

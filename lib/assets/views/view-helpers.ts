@@ -1,6 +1,6 @@
 /** The view helpers, which write the URLs of assets. They use neither Koa nor the disk. */
 
-import { unknownName } from '../../options.ts'
+import { unknownName } from '../../check-options.ts'
 import type { AppName } from './asset-names.ts'
 import { makePageMemory, makeUrlOf, urlHelpers, type AppAssets } from './asset-url.ts'
 import { entryHelpers, findNone, type FindEntry, type Page } from './entry.ts'

@@ -3,7 +3,7 @@ import { types } from 'node:util'
 import { digestOf } from '../../files/digest.ts'
 import { formatHttpDate, formatEtag, type Validators } from '../../http/validators.ts'
 import type { ConditionalHeaders } from '../../http/preconditions.ts'
-import { isRecord, optionError, unknownName } from '../../options.ts'
+import { isRecord, optionError, unknownName } from '../../check-options.ts'
 
 /**
  * The state of a resource: `etag`, `lastModified`, or both. One that is `null` is not known, like an empty

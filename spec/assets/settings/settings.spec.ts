@@ -12,7 +12,7 @@ import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { type AppSettings, settle } from '../../../lib/assets/settings/settings.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { koaAssets } from '../../../lib/koa-assets.ts'
-import type { Expectation } from '../../../lib/options.ts'
+import type { Expectation } from '../../../lib/check-options.ts'
 import { makeProject } from '../../support/site.ts'
 
 function webOf(options: KoaAssetsOptions, env: NodeJS.ProcessEnv = {}) {
