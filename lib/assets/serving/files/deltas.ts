@@ -62,10 +62,17 @@ export class Deltas {
     this.#maxFileBytes = maxFileBytes
   }
 
-  /** Undefined for a file that has none, from any version, or none that can be believed. */
-  async of(wanted: Wanted, file: Stored, fields: SharedFields): Promise<FindDelta | undefined> {
-    const { digest } = file
-    if (fields.dictionary === undefined || digest === undefined) return undefined
+  /**
+   * Undefined for a file that has none, from any version, or none that can be believed.
+   * @param digested gives the file with its digest, which one that is not in memory may lack
+   */
+  async of(
+    wanted: Wanted,
+    file: Stored,
+    fields: SharedFields,
+    digested: () => Promise<Stored>
+  ): Promise<FindDelta | undefined> {
+    if (fields.dictionary === undefined) return undefined
     const plain = this.#directory.fingerprintOf?.(wanted)?.name
     // What this Node cannot decode is trusted only from precompile, which has decoded it.
     if (plain === undefined && !(await canMakeDeltas())) return undefined
@@ -76,8 +83,10 @@ export class Deltas {
     const isSure = deltas?.has(name) || isUnchangedSince(file.stamp, Date.now() - MINUTE_MS)
     const known = (isSure && deltas) || deltasAmong(await namesIn(dirname(file.file)))
     const dictionaries = known.get(name)
+    const { digest } = dictionaries ? await digested() : file
+    if (!dictionaries || digest === undefined) return undefined
     const target = { ...file, path, digest, fields, plain }
-    return dictionaries && (hash => this.#find(target, hash, dictionaries))
+    return hash => this.#find(target, hash, dictionaries)
   }
 
   #find(target: Target, hash: Buffer, dictionaries: readonly string[]): ReturnType<FindDelta> {

@@ -166,7 +166,8 @@ export class ServedFiles {
       return undefined
     }
     const fields = fieldsOf(wanted, isVerified)
-    const findDelta = await this.#deltas.of(wanted, identity, fields)
+    const digested = () => withDigest(identity, opened)
+    const findDelta = await this.#deltas.of(wanted, identity, fields, digested)
     const rest = await readCopies(place, identity, copies, maxBytes)
     // A cache selects by the Vary of what it has stored (RFC 9111 section 4.1): deltas may come later.
     const mayBeEncoded = rest.length > 0 || fields.dictionary !== undefined
