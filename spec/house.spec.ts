@@ -225,7 +225,7 @@ test('a failure is recognised by its code, in whichever realm it was made', t =>
 })
 
 // A change that needs more raises these, and says in docs/decisions.md what for.
-const MAX_LINES = 21_146
+const MAX_LINES = 21_149
 const MAX_FILES = 165
 
 test('lib stays within its lines and files', t => {

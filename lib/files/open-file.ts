@@ -1,4 +1,4 @@
-// Files that are open: read, streamed, compared, and whether they changed meanwhile. Whoever opens one closes it.
+// Files that are open: read, streamed, compared, and whether they changed since. The code that opens one closes it.
 import {
   close,
   closeSync,

@@ -9,7 +9,7 @@ import type { Defaults } from './settings.ts'
 // Not 404 and 410, although caches may store them: what is missing now may exist a moment later.
 const STATUSES_WITH_DEFAULTS = new Set([200, 203, 204, 206, 300, 301, 304, 308])
 
-/** Whether the route, or whoever responded, wrote nothing about caching where there are defaults for that. */
+/** Whether the route, or the code that responded, wrote nothing about caching where there are defaults for that. */
 export function mayHaveDefaults({ method, res, status }: Context): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   if (res.hasHeader('Cache-Control') || res.hasHeader('Expires')) return false

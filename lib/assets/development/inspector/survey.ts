@@ -80,7 +80,7 @@ export class Survey {
     for (const path of this.seen.keys()) if (!this.places.has(path)) this.seen.delete(path)
   }
 
-  /** Reads the source unless it is unchanged; who asks meanwhile waits for the same compiler. */
+  /** Reads the source unless it is unchanged. Callers share a read that is in progress. */
   look(place: Place): Promise<Seen> {
     const { path } = place
     const look = this.#looks.get(path) ?? this.#look(place).finally(() => this.#looks.delete(path))

@@ -96,5 +96,8 @@ export function setTiming(
   const metrics = Object.entries({ publish: duration, compile: compileDuration })
     .filter(([, milliseconds]) => milliseconds !== undefined)
     .map(([name, milliseconds]) => `${name};dur=${milliseconds?.toFixed(1)}`)
-  ctx.append('Server-Timing', metrics.join(', '))
+  const value = metrics.join(', ')
+  // A file that is replaced before it is opened is found twice.
+  const isSet = String(ctx.res.getHeader('Server-Timing')).includes(value)
+  if (!isSet) ctx.append('Server-Timing', value)
 }
