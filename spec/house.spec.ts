@@ -225,8 +225,8 @@ test('a failure is recognised by its code, in whichever realm it was made', t =>
 })
 
 // A change that needs more raises these, and says in docs/decisions.md what for.
-const MAX_LINES = 21_149
-const MAX_FILES = 165
+const MAX_LINES = 21_159
+const MAX_FILES = 160
 
 test('lib stays within its lines and files', t => {
   const all = readdirSync('lib', { recursive: true, withFileTypes: true })

@@ -1,17 +1,20 @@
 // esbuild's metafile: the result of a build with `metafile: true`.
 import { isRecord } from '../../check-options.ts'
 import {
-  fileBelow,
-  filesOf,
-  loadedWith,
-  namedBy,
-  records,
-  usedFrom,
   type Bundle,
   type Chunk,
-  type Json
+  fileBelow,
+  filesOf,
+  hashedAmong,
+  HASHES,
+  type Json,
+  loadedWith,
+  namedBy,
+  type NamedFile,
+  records,
+  stemOf,
+  usedFrom
 } from './bundle.ts'
-import { HASHES, hashedAmong, stemOf, type NamedFile } from './hashed-names.ts'
 
 /** Of an entry, the only stylesheet contains those of its whole static graph. */
 interface Output extends Chunk {

@@ -1,20 +1,22 @@
 // Vite's manifest: `build.manifest`, written to `.vite/manifest.json`.
 import { isRecord } from '../../check-options.ts'
 import {
-  fileBelow,
-  filesOf,
-  isCss,
-  loadedAs,
-  loadedWith,
-  namedBy,
-  texts,
-  usedFrom,
   type Bundle,
   type Chunk,
+  fileBelow,
+  filesOf,
+  hashedAmong,
+  HASHES,
+  isCss,
   type Json,
-  type LoadedFile
+  loadedAs,
+  type LoadedFile,
+  loadedWith,
+  namedBy,
+  stemOf,
+  texts,
+  usedFrom
 } from './bundle.ts'
-import { HASHES, hashedAmong, stemOf } from './hashed-names.ts'
 
 interface ViteChunk extends Chunk {
   /** The name before a hash was added, without extension; undefined when not known. */

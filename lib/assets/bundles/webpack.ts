@@ -3,15 +3,16 @@
 import { isRecord } from '../../check-options.ts'
 import { hasFixedUrl } from '../urls/fingerprint.ts'
 import {
-  fileBelow,
-  isBelow,
-  loadedAs,
-  namedBy,
   type Bundle,
+  fileBelow,
+  hashedAmong,
+  HASHES,
+  isBelow,
   type Json,
-  type LoadedFile
+  loadedAs,
+  type LoadedFile,
+  namedBy
 } from './bundle.ts'
-import { HASHES, hashedAmong } from './hashed-names.ts'
 
 const SCRIPT = /\.m?js(?:\?|$)/
 const STYLESHEET = /\.css(?:\?|$)/

@@ -7,9 +7,14 @@ import { serve, serveFound } from '../serving/koa/serve.ts'
 import { locate, wantedAt } from '../serving/request-path.ts'
 import { encodePath } from '../urls/canonical-path.ts'
 import { assetPage, reportOn } from './inspector/asset-page.ts'
-import { listPage, pageOfAssets } from './inspector/list-page.ts'
-import { logRequests, mountsPage, requestsPage } from './inspector/other-pages.ts'
-import { STYLE } from './inspector/style.ts'
+import { STYLE } from './inspector/html.ts'
+import {
+  listPage,
+  logRequests,
+  mountsPage,
+  pageOfAssets,
+  requestsPage
+} from './inspector/list-page.ts'
 import { isImage, soon, Survey } from './inspector/survey.ts'
 import { Channel } from './live/channel.ts'
 

@@ -1,11 +1,20 @@
 // Allows one precompile at a time in a public directory, which machines and containers may share. The owner
 // of a lock writes to it every second, so a lock that stays unchanged for some seconds is abandoned.
-import { link, open, rename, type FileHandle } from 'node:fs/promises'
+import { link, lstat, open, rename, type FileHandle } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { AssetError } from '../../errors.ts'
-import { errorCode, EXACT, isAt, isSameInode, removeFile, sameStamp, type Stamp } from '../disk.ts'
+import {
+  errorCode,
+  EXACT,
+  ifThere,
+  isAt,
+  isSameInode,
+  removeFile,
+  sameStamp,
+  type Stamp
+} from '../disk.ts'
 import { readSnapshot } from '../open-file.ts'
 import { makeDirectory, temporaryName } from './atomic-write.ts'
 
@@ -27,7 +36,7 @@ export interface Lock {
 /**
  * Waits for some seconds while it cannot tell whether the owner of an existing lock is still running.
  * @param warn is told what it waits for
- * @throws AssetError when another process holds the lock
+ * @throws AssetError when another process holds the lock, and for anything but a file in its place
  */
 export async function lock(directory: string, warn: (message: string) => void): Promise<Lock> {
   await makeDirectory(directory)
@@ -40,6 +49,9 @@ export async function lock(directory: string, warn: (message: string) => void): 
     for (let seen: Stamp | undefined; ;) {
       const now = await beat(handle)
       if (await linked(own, file)) break
+      if ((await ifThere(lstat(file)))?.isFile() === false) {
+        throw new AssetError('publish-failed', `${file} is in the way of a lock: remove it`)
+      }
       const { bytes, stamp } = (await readSnapshot(file)) ?? {}
       if (!bytes || !stamp) continue
       const owner = `another precompile (${bytes.toString() || 'unknown'})`

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { runInNewContext } from 'node:vm'
 import test, { type ExecutionContext } from 'ava'
-import { referenceErrors } from '../../../lib/assets/rendering/missing-reference.ts'
+import { referenceErrors } from '../../../lib/assets/rendering/renderer.ts'
 import { loadModuleLexer } from '../../../lib/assets/references/module-references.ts'
 import { findReferences, replaceReferences } from '../../../lib/assets/references/references.ts'
 import { settle } from '../../../lib/assets/settings/settings.ts'

@@ -4,10 +4,12 @@ import {
   closeSync,
   existsSync,
   fstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -167,6 +169,21 @@ test('a lock that was left a while ago is free at once', async t => {
   const held = await lock(directory, t.fail)
   t.is(readFileSync(join(directory, NAME), 'utf8'), `process ${process.pid} on ${hostname()}`)
   await held.release()
+})
+
+test('a folder or a link in the place of a lock is an error that names it, and stays', async t => {
+  const directory = makeProject(t, { 'folder/.keep': '', left: '' })
+  for (const to of ['folder', 'left', 'nowhere']) {
+    symlinkSync(to, join(directory, NAME))
+    await t.throwsAsync(lock(directory, t.fail), {
+      code: 'publish-failed',
+      message: `${join(directory, NAME)} is in the way of a lock: remove it`
+    })
+    rmSync(join(directory, NAME))
+  }
+  mkdirSync(join(directory, NAME))
+  await t.throwsAsync(lock(directory, t.fail), { code: 'publish-failed' })
+  t.deepEqual(readdirSync(directory).toSorted(), [NAME, 'folder', 'left'])
 })
 
 test('of several that find a lock abandoned at the same moment, one has it when it publishes', async t => {

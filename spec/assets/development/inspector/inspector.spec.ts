@@ -3,9 +3,11 @@ import { rmSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import test, { type ExecutionContext } from 'ava'
 import type { AssetReport } from '../../../../lib/assets/development/inspector/asset-page.ts'
-import type { PageOfAssets } from '../../../../lib/assets/development/inspector/list-page.ts'
+import type {
+  LoggedRequest,
+  PageOfAssets
+} from '../../../../lib/assets/development/inspector/list-page.ts'
 import type { ListedMount } from '../../../../lib/assets/inspecting/list-mounts.ts'
-import type { LoggedRequest } from '../../../../lib/assets/development/inspector/other-pages.ts'
 import { makeSite, type Files, type Site, type SiteOptions } from '../../../support/site.ts'
 import { until } from '../../../support/until.ts'
 
