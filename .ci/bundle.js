@@ -78,7 +78,6 @@ const PARTS = [
   [/^building\/(?:clean|compress|deltas|directory|verify)/, 'building-copies'],
   [/^building\/on-request\/(?!mtime)/, 'building-on-request'],
   [/^bundles\/(?:bundle\.|esbuild|vite|webpack)/, 'bundles-manifests'],
-  [/^development\/inspector\/html/, 'development-layout'],
   [/^development\/inspector/, 'development-inspector'],
   [/^files\/writing/, 'files-writing'],
   [/^serving\/koa/, 'serving-koa'],

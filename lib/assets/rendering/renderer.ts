@@ -1,4 +1,4 @@
-// Renders sources: drafts them, and finds the assets that their references point to.
+// Renders sources: drafts them, and finds the assets that their references point to, or says where one is missing.
 import { dirname, join, posix, relative } from 'node:path'
 import { AssetError } from '../../errors.ts'
 import type { ServedPlace } from '../../files/containment.ts'
