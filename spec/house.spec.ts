@@ -41,7 +41,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   deploy: [...ALL, 'releases'],
   cli: [...ALL, 'releases'],
   vite: ['ground', 'files', 'bundles'],
-  index: ['koa-assets', 'koa-http-cache']
+  'koa-files': ['ground', 'settings', 'koa-assets'],
+  index: ['koa-assets', 'koa-files', 'koa-http-cache']
 }
 
 // Each package with the files that import it.
@@ -58,13 +59,13 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'assets/serving/files/representation.ts'
   ],
   'mime-types': ['http/fields.ts'],
-  picomatch: ['globs.ts'],
+  picomatch: ['files/globs.ts'],
   'resolve.exports': ['assets/packages/resolve.ts'],
   send: ['assets/serving/stream-file.ts']
 }
 
 /** Where Koa's context may be known, under whatever name. */
-const RIM = ['koa-assets', 'context', 'development', 'koa-http-cache', 'http-cache']
+const RIM = ['koa-assets', 'koa-files', 'context', 'development', 'koa-http-cache', 'http-cache']
 
 const files = new Map(
   readdirSync('lib', { recursive: true, encoding: 'utf8' })
@@ -294,7 +295,7 @@ const HTTP_CACHE = ['Halt', 'koaHttpCache', 'versionOf']
 test('the entries export these names', t => {
   t.deepEqual(Object.keys(assets).toSorted(), ASSETS)
   t.deepEqual(Object.keys(httpCache).toSorted(), HTTP_CACHE)
-  t.deepEqual(Object.keys(face).toSorted(), [...ASSETS, ...HTTP_CACHE].toSorted())
+  t.deepEqual(Object.keys(face).toSorted(), ['koaFiles', ...ASSETS, ...HTTP_CACHE].toSorted())
 })
 
 test('the package says what it runs on, and has an entry for both halves and one for each', t => {

@@ -24,6 +24,7 @@ import {
   precompile,
   type KoaAssetsOptions
 } from '../lib/koa-assets.ts'
+import { koaFiles } from '../lib/koa-files.ts'
 import { koaHttpCache } from '../lib/koa-http-cache.ts'
 import { ask, type Question } from './support/ask.ts'
 import { listen as listenTo } from './support/front.ts'
@@ -37,6 +38,7 @@ import { differences, verdictOf, VERDICTS, type Right } from './moving/differenc
 
 const page = readPage('docs/moving-from-koa-static.md')
 const [before, after] = page.take('In ten minutes').map(asBody)
+const [filesExample] = page.take('One directory').map(asBody)
 const [ownExample] = page.take('Then your own assets').map(asBody)
 const [sendExample] = page.take('koa-send').map(asBody)
 const [routeExample] = page.take('koa-conditional-get and koa-etag').map(asBody)
@@ -74,6 +76,7 @@ function siteOf(t: ExecutionContext, root: string, example = '', more: object = 
     etag: quietEtag,
     koaHttpCache,
     serve: (dir: string, options: object) => serve(join(root, dir), options),
+    koaFiles: (dir: string, options: object) => koaFiles(dir, { ...options, root }),
     koaAssets: (options: KoaAssetsOptions) => koaAssets({ ...options, root, env: 'production' }),
     ...more
   }
@@ -95,6 +98,14 @@ function quietEtag(options?: object): Middleware {
 
 test('every block of the page is run here', t => {
   t.deepEqual(blocksLeft(), [])
+})
+
+test('MOV-02 one directory of koa-static is one call', async t => {
+  const root = makeProject(t, { 'public/index.html': TEXT, 'public/robots.txt': 'robots' })
+  const ask = await siteOf(t, root, filesExample)
+  t.is((await ask('/')).text, TEXT)
+  t.is((await ask('/robots.txt')).headers['cache-control'], 'public, max-age=86400')
+  t.is((await ask('/hello')).text, 'hello')
 })
 
 test('MNT-02 an asset of the app beside the moved directories is kept for a year, and the page names it', async t => {

@@ -54,23 +54,23 @@ export function isOwnPage({ 'sec-fetch-site': site }: IncomingMessage['headers']
 const DOCUMENTS = new Set(['document', 'iframe', 'frame'])
 
 /**
- * Where the browser says nothing, a request that names `text/html` as acceptable counts as a navigation, and so
- * does one that accepts anything, for a path whose last segment has no dot: curl, monitors, link previews.
+ * Where the client says nothing, a request that names `text/html` as acceptable counts as a navigation, and so
+ * does one that accepts anything, for a path whose last segment has no dot, or has an `@`, as in a mail address:
+ * curl, monitors, link previews. Browsers send both fields; `Sec-Fetch-Mode` alone is from Node's `fetch`.
  */
 export function isNavigation(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   path: string
 ): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
-  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': dest } = headers
-  if (mode !== undefined || dest !== undefined) {
-    return (mode ?? 'navigate') === 'navigate' && DOCUMENTS.has(dest ?? 'document')
-  }
+  const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': dest } = headers
+  if (dest !== undefined) return mode === 'navigate' && DOCUMENTS.has(dest)
   const ranges = (headers.accept ?? '').split(',')
   if (ranges.some(range => accepts(range, 'text/html'))) return true
   const end = path.endsWith('/') ? path.slice(0, -1) : path
-  const hasDot = end.lastIndexOf('.') > end.lastIndexOf('/')
-  return ranges.length === 1 && !hasDot && accepts(ranges[0] ?? '', '*/*')
+  const name = end.slice(end.lastIndexOf('/') + 1)
+  const isPage = !name.includes('.') || /@|%40/.test(name)
+  return ranges.length === 1 && isPage && accepts(ranges[0] ?? '', '*/*')
 }
 
 function accepts(range: string, wanted: string): boolean {

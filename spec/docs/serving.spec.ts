@@ -8,6 +8,7 @@ import supertest from 'supertest'
 import { builtInCompilers } from '../../lib/assets/compilers/built-in.ts'
 import { evaluatePreconditions } from '../../lib/http/preconditions.ts'
 import { koaAssets, type KoaAssetsOptions } from '../../lib/koa-assets.ts'
+import { koaFiles } from '../../lib/koa-files.ts'
 import { asBody, blocksLeft, evaluate, makeExample, readPage } from '../support/examples.ts'
 import { makeSite, makeProject } from '../support/site.ts'
 import { soakTest } from '../support/soak.ts'
@@ -225,6 +226,7 @@ test('the tags of the page lead to the script', async t => {
 
 const mountsPage = readPage('docs/mounts.md')
 const [example = ''] = mountsPage.take('').map(asBody)
+const [oneDirectory = ''] = mountsPage.take('One directory').map(asBody)
 const only = mountsPage.take('Without assets of your own')
 
 test('MNT-06 the page lists every extension that gets no fallback, and no other', t => {
@@ -252,7 +254,7 @@ test('the example serves four directories, each under its path', async t => {
     app.use(koaAssets({ ...options, root, env: 'production' }))
   evaluate(example, { koaAssets: here })
   const agent = supertest(app.callback())
-  const navigation = { 'Sec-Fetch-Mode': 'navigate' }
+  const navigation = { accept: 'text/html' }
   const cacheControlOf = async (path: string) => {
     const { status, headers } = await agent.get(path).set(navigation)
     t.is(status, 200, path)
@@ -278,6 +280,17 @@ test('PRV-02 the example without assets serves a folder of that name, and nothin
   const agent = supertest(app.callback())
   t.is((await agent.get('/assets/a.txt')).text, 'a')
   t.is((await agent.get('/robots.txt')).status, 404)
+})
+
+test('MOV-02 the example of koaFiles serves one directory without its notes', async t => {
+  const root = makeProject(t, { 'dist/index.html': 'home', 'dist/notes/a.md': 'a' })
+  const app = new Koa()
+  const here = (dir: string, options: object) => koaFiles(dir, { ...options, root })
+  evaluate(oneDirectory, { app, koaFiles: here })
+  const agent = supertest(app.callback())
+  const { text, headers } = await agent.get('/')
+  t.deepEqual([text, headers['cache-control']], ['home', 'public, max-age=600'])
+  t.is((await agent.get('/notes/a.md')).status, 404)
 })
 
 // docs/deltas.md

@@ -523,11 +523,14 @@ test('MNT-06 what opens a page navigates', t => {
   const mode = 'sec-fetch-mode'
   const dest = 'sec-fetch-dest'
   for (const [isExpected, headers] of [
-    [true, { [mode]: 'navigate', accept: '*/*' }],
+    [true, { [mode]: 'navigate', [dest]: 'document', accept: '*/*' }],
     [true, { [mode]: 'navigate', [dest]: 'iframe' }],
     [true, { [dest]: 'document' }],
-    [false, { [mode]: 'cors', accept: 'text/html' }],
-    [false, { [mode]: 'no-cors', accept: CHROMIUM }],
+    [false, { [mode]: 'cors', [dest]: 'empty', accept: 'text/html' }],
+    [false, { [mode]: 'no-cors', [dest]: 'image', accept: CHROMIUM }],
+    [true, { [mode]: 'cors', accept: 'text/html' }],
+    ['without a dot', { [mode]: 'cors', accept: '*/*' }],
+    [false, { [mode]: 'cors', accept: 'application/json' }],
     [false, { [mode]: 'navigate', [dest]: 'object' }],
     [false, { [dest]: 'empty', accept: CHROMIUM }],
     [true, { accept: CHROMIUM }],
@@ -547,7 +550,7 @@ test('MNT-06 what opens a page navigates', t => {
   ] as const) {
     const shown = JSON.stringify(headers)
     const navigates = (path: string, method?: string) => isNavigation({ method, headers }, path)
-    for (const path of ['/', '/orders/7', '/v1.2/users', '/v1.2/users/']) {
+    for (const path of ['/', '/orders/7', '/v1.2/users', '/@a@b.c', '/a%40b.c/', '/v1.2/x/']) {
       t.is(navigates(path, 'GET'), isExpected !== false, shown)
     }
     for (const path of ['/docs/v1.2', '/docs/v1.2/', '/.']) {

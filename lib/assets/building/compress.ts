@@ -17,7 +17,7 @@ import { readInPlace, requireInPlace, type ServedPlace } from '../../files/conta
 import { canMakeDeltas } from '../../files/delta-format.ts'
 import { digestOf } from '../../files/digest.ts'
 import { prepareReplacement, sweepTree } from '../../files/writing/atomic-write.ts'
-import { matcherOf } from '../../globs.ts'
+import { matcherOf } from '../../files/globs.ts'
 import { isCompressibleType } from '../../http/fields.ts'
 import {
   abortSignal,

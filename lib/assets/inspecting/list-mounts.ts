@@ -5,6 +5,7 @@ import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { CODINGS } from '../../files/codings.ts'
 import { statOf } from '../../files/disk.ts'
+import { excluderOf } from '../../files/globs.ts'
 import { readSnapshot } from '../../files/open-file.ts'
 import { namedBy } from '../bundles/bundle.ts'
 import { addressAt, readBundle, withoutQuery } from '../bundles/mounted-bundle.ts'
@@ -36,7 +37,7 @@ export function listMounts({ mounts, root, env }: Settings) {
 const CONCURRENCY = 16
 
 /** The files that a manifest names, sorted by path. @throws AssetError for a manifest that is missing or broken */
-async function filesOf({ urlPath, dir, manifest }: MountSettings, env: string) {
+async function filesOf({ urlPath, dir, manifest, exclude = [] }: MountSettings, env: string) {
   if (manifest === undefined) return []
   const read = await readSnapshot(manifest)
   if (!read) {
@@ -51,7 +52,9 @@ async function filesOf({ urlPath, dir, manifest }: MountSettings, env: string) {
   })
   const namesWhere = (test: (use: (typeof uses)[number]) => boolean) =>
     uses.filter(test).map(({ name }) => name)
-  return inParallel([...bundle.files].toSorted(), CONCURRENCY, async file => ({
+  const isExcluded = excluderOf(exclude)
+  const served = [...bundle.files].filter(file => !isExcluded(withoutQuery(file)))
+  return inParallel(served.toSorted(), CONCURRENCY, async file => ({
     /** The URL path, as tags have it: `/static/assets/main-CZTearZk.js`. */
     path: addressAt(urlPath, file).path,
     /** The name of its source, as pages write it; undefined where the manifest gives none. */
@@ -94,9 +97,13 @@ export function mountsFinding(settings: Settings, path: string, listed: readonly
     .map(({ urlPath }) => `the mount ${urlPath || '/'}`)
   if (places.length > 0 && servesPublic) places.push('public')
   const without = covering.length === 0 ? 'none has this path' : "left to the bundler's dev server"
-  const details = mounts.map(({ urlPath, dir, dev, published }) => {
+  const details = mounts.map(({ urlPath, dir, dev, published, exclude = [] }, at) => {
     const from = dev === undefined ? relative(root, dir) : "the bundler's dev server"
-    return `${urlPath}/…: ${from}${published ? `, except ${published}/…, which the apps publish` : ''}`
+    const below =
+      isCovering[at] && typeof wanted === 'object' && wanted.path.slice(urlPath.length + 1)
+    const isExcluded = below && excluderOf(exclude)(below)
+    const apps = published ? `, except ${published}/…, which the apps publish` : ''
+    return `${urlPath}/…: ${from}${apps}${isExcluded ? ', but exclude leaves this path out' : ''}`
   })
   const told = listed.filter((_, at) => isCovering[at]).flatMap(mount => detailsOf(mount, path))
   return { finding: places.join(', then ') || without, details: [...details, ...told] }

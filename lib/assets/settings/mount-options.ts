@@ -93,8 +93,8 @@ export interface MountOptions {
    */
   immutable?: RegExp | ByPath<boolean> | undefined
   /**
-   * The value of Cache-Control for files that are not immutable. The file of `fallback` is always
-   * `no-cache`. Default: that of a plain file in `public`.
+   * The value of Cache-Control for files that are not immutable. The page of `fallback` is always
+   * `no-cache`, unless this contains `no-store`. Default: that of a plain file in `public`.
    *
    * A function that returns anything but such a value or undefined is a TypeError, and the response a 500.
    */
@@ -116,9 +116,9 @@ export interface MountOptions {
   extensions?: readonly string[] | undefined
   /**
    * The page of a single-page application: a file, relative to `dir`, or a function that returns its HTML.
-   * It is the response to a navigation that would otherwise end in a 404: GET or HEAD with
-   * `Sec-Fetch-Mode: navigate`, else with an `Accept` that names `text/html`; with `Accept` of any type, as
-   * curl sends it, for a path whose last segment has no dot. A path with the extension of a script,
+   * It is the response to a navigation that would otherwise end in a 404: GET or HEAD that a browser sends to
+   * open a page; from a client without `Sec-Fetch-Dest` with an `Accept` that names `text/html`, or accepts any
+   * type, as curl does, for a path whose last segment has no dot, or has an `@`. A path with the extension of a script,
    * stylesheet, source map, image, font, media, archive or data file remains a 404, and so do those that
    * `except` names: a RegExp, or a function of the decoded URL path. Default: none.
    *
@@ -128,6 +128,11 @@ export interface MountOptions {
    * async ctx => `<!doctype html><title>Shop</title>${ctx.assets.entry('src/main.tsx')}<div id="root"></div>`
    */
   fallback?: string | FallbackPage | FallbackOptions | undefined
+  /**
+   * Globs of paths below `dir` that are not served, files and whole folders; one without a slash matches in any
+   * folder: `*.md`. Default: none.
+   */
+  exclude?: string | readonly string[] | undefined
   /**
    * Seconds for which a stat result, including "not found", is reused. Default: 0, so a file that was
    * overwritten is sent at once; with a `manifest` the value of `koaAssets`.
@@ -154,6 +159,11 @@ function isPathBelow(value: unknown): boolean {
 export const headers: Expectation = {
   expected: "an object such as { 'X-Robots-Tag': 'noindex' }, or a function of the path",
   holds: byPath(isRecord)
+}
+
+export const globs: Expectation = {
+  expected: 'a glob or a list of globs',
+  holds: value => [value].flat().every(isText)
 }
 
 const page = {
@@ -200,6 +210,7 @@ export const MOUNT = {
     holds: value => isPathBelow(value) && !String(value).includes('/')
   },
   extensions: listOf("a list of extensions, such as ['html']", isExtension),
+  exclude: globs,
   fallback: {
     expected: `${page.expected}, or { file, except }`,
     holds: value => isRecord(value) || page.holds(value),

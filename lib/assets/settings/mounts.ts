@@ -70,6 +70,8 @@ function settleMount(project: Surroundings, path: string, options: MountOptions)
       checked(value, CACHE_CONTROL, 'cacheControl', place)
     ),
     headers: headersByPath(options.headers, place),
+    /** Globs; undefined for none. */
+    exclude: options.exclude === undefined ? undefined : [options.exclude].flat(),
     index: options.index,
     /** Each with its dot. */
     extensions: Object.freeze(options.extensions?.map(withDot) ?? []),

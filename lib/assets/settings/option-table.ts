@@ -19,7 +19,7 @@ import {
   type SettingsOf
 } from '../../check-options.ts'
 import { isCanonicalBelow } from '../urls/canonical-path.ts'
-import { headers, isExtension, MOUNT } from './mount-options.ts'
+import { globs, headers, isExtension, MOUNT } from './mount-options.ts'
 import type { AppOptions, KoaAssetsOptions, LayeredOptions, LiveOptions } from './options.ts'
 
 /** What a default may depend on. */
@@ -117,7 +117,7 @@ export const PROJECT = {
     holds: value => value === false || (isRecord(value) && entriesGiven(value).length > 0),
     each: { ...record, fields: APP }
   },
-  views: { expected: 'a glob or a list of globs', holds: value => [value].flat().every(isText) },
+  views: globs,
   mounts: { ...record, each: mount },
   headers,
   memory: { ...record, fields: MEMORY },

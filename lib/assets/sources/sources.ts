@@ -1,7 +1,7 @@
 // Finds the source of a name in the directories that an app searches.
 import { join, posix, relative, sep } from 'node:path'
 import { isInside } from '../../files/disk.ts'
-import { matcherOf } from '../../globs.ts'
+import { matcherOf } from '../../files/globs.ts'
 import { nodeModulesFrom } from '../compilers/compiler.ts'
 import type { SourceDirectory } from '../settings/app-settings.ts'
 import type { AppSettings, Settings } from '../settings/settings.ts'

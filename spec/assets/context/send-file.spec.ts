@@ -343,7 +343,7 @@ test('SND-05 X-Http-Cache does not mention ctx.fresh when the response is a file
   t.deepEqual(await reasonOf('/sent'), [200, undefined])
   t.deepEqual(await reasonOf('/sent', { headers: { range: 'bytes=0-0' } }), [206, undefined])
   t.deepEqual(await reasonOf('/a.txt', { method: 'POST' }), [405, undefined])
-  const headers = { 'sec-fetch-mode': 'navigate' }
+  const headers = { accept: 'text/html' }
   t.deepEqual(await reasonOf('/orders', { headers }), [200, undefined])
   t.deepEqual(await reasonOf('/page'), [200, '200: ctx.fresh was not called'])
 })

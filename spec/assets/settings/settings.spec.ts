@@ -346,7 +346,7 @@ const LAYERED =
   'compile, fingerprint, sources, packages, integrity, compilers, imports, missing, minify'
 const ALL = Object.keys(TOP).join(', ')
 const MOUNT =
-  'dir, manifest, dev, immutable, cacheControl, headers, index, extensions, fallback, revalidate, symlinks'
+  'dir, manifest, dev, immutable, cacheControl, headers, index, extensions, exclude, fallback, revalidate, symlinks'
 
 test('SET-10 an unknown option, at any depth, is rejected with the nearest known name, else with all', t => {
   for (const [options, message] of [

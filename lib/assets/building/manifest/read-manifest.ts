@@ -1,6 +1,6 @@
 // Reads public/assets.json: once, or at start and again before a page when it has changed.
 import { readFile } from 'node:fs/promises'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { inParallel } from '../../../concurrency.ts'
 import { AssetError, reasonOf } from '../../../errors.ts'
 import { isDirectory, readIfThere, ReloadedFile } from '../../../files/at-start.ts'
@@ -127,7 +127,11 @@ export class ReloadedManifest {
 function requireNoManifest({ root, publicDir, mounts, apps }: Settings, path: string): void {
   const own = apps.flatMap(({ sources }) => sources.map(({ dir }) => dir))
   const sources = [...own, ...assetSources.list()]
-  if (sources.some(isDirectory)) throw manifestMissing(path)
+  const source = sources.find(isDirectory)
+  // Many a folder of that name is something else.
+  const doubt = ', or, if the folder assets is something else, set apps: false'
+  if (source !== undefined)
+    throw manifestMissing(path, source === join(root, 'assets') ? doubt : '')
   if (mounts.length > 0) return
   const mount = `mounts: { '/': '${relative(root, publicDir)}' }`
   throw manifestMissing(path, `, or, for a site without assets to build, set ${mount}`)

@@ -1,5 +1,6 @@
 // What distinguishes the directories that are served: public, each mount, and those of `ctx.sendFile`.
-import { join, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
+import { withoutCodingExtension } from '../../../files/codings.ts'
 import type { ServedPlace } from '../../../files/containment.ts'
 import { isCacheControl } from '../../../http/cache-control.ts'
 import { useAsDictionary } from '../../../http/negotiation.ts'
@@ -35,7 +36,7 @@ export interface ServedDirectory {
    */
   readonly isPublishedOnRequest?: (wanted: Wanted) => boolean
   /** Whether a file is never served. @param file absolute, as named or real */
-  readonly isHidden?: ((file: string) => boolean) | undefined
+  readonly isHidden?: ((file: string) => boolean | Promise<boolean>) | undefined
   /** The fingerprint in a name, which the bytes must have. */
   readonly fingerprintOf?: (wanted: Wanted) => Fingerprinted | undefined
   /**
@@ -118,6 +119,28 @@ export function publicDirectory(
 /** By decoded URL path: whether a bundler's manifest names the file and its URL contains a hash. */
 export type IsHashed = (mount: MountSettings, path: string) => boolean
 
+/** For the page of a single-page application: something else may be at its URL tomorrow. */
+export function pageCacheControl({ cacheControl }: MountSettings, path: string): string {
+  const given = cacheControl?.(path)
+  return given !== undefined && isUnstored(given) ? given : 'no-cache'
+}
+
+/** Compressed copies of what is excluded as well. What reads globs is loaded when the first file is found. */
+function excluding(
+  globs: readonly string[],
+  dir: string,
+  isHidden: ServedDirectory['isHidden']
+): ServedDirectory['isHidden'] {
+  let matcher: Promise<(path: string) => boolean> | undefined
+  return async file => {
+    matcher ??= import('../../../files/globs.ts').then(({ excluderOf }) => excluderOf(globs))
+    const path = relative(dir, withoutCodingExtension(file)).split(sep).join('/')
+    return (await matcher)(path) || ((await isHidden?.(file)) ?? false)
+  }
+}
+
+const isUnstored = (value: string) => /\bno-store\b/i.test(value)
+
 /** A directory that something else filled. */
 export function mountDirectory(
   settings: Settings,
@@ -125,7 +148,7 @@ export function mountDirectory(
   { isHidden, isHashed }: Pick<ServedDirectory, 'isHidden'> & { readonly isHashed: IsHashed }
 ): ServedDirectory {
   const { host, publicApp } = settings
-  const { urlPath, place, index } = mount
+  const { urlPath, place, index, exclude } = mount
   const revalidate = () => mount.revalidate ?? publicApp.revalidate
   const shells = new Set(
     settings.mounts.map(({ dir, fallback }) => fallback && join(dir, fallback))
@@ -137,7 +160,7 @@ export function mountDirectory(
     memoryKey: `${urlPath}\n`,
     revalidate,
     revalidateMiss: revalidate,
-    isHidden,
+    isHidden: exclude ? excluding(exclude, place.dir, isHidden) : isHidden,
     fieldsOf({ path }) {
       const isPage = shells.has(fileIn(mount, path))
       const isFixed = !isPage && (mount.isImmutable?.(path) ?? isHashed(mount, path))
@@ -145,15 +168,17 @@ export function mountDirectory(
       const next = isFixed ? withoutHash(encodeAsImported(path)) : undefined
       return {
         type: contentType(path),
-        cacheControl: isPage ? 'no-cache' : (lasting ?? revalidated(publicApp.compile)),
+        cacheControl: isPage
+          ? pageCacheControl(mount, path)
+          : (lasting ?? revalidated(publicApp.compile)),
         // Scripts and fonts of a CDN are fetched in CORS mode.
         crossOrigin: host !== undefined && mount.manifest !== undefined,
         dictionary: dictionaryOf(settings, path, next),
-        // The page of a single-page application is sent for paths that may belong to something else tomorrow, such
-        // as an API, so no cache may keep it.
+        // No field that holds for all files gives the page a lifetime.
         more: [settings.headers, mount.headers].flatMap(values =>
           Object.entries(values?.(path) ?? {}).filter(
-            ([name]) => !(isPage && values?.isSameForAll && isCacheControl(name))
+            ([name, value]) =>
+              !(isPage && values?.isSameForAll && isCacheControl(name)) || isUnstored(value)
           )
         )
       }

@@ -189,7 +189,8 @@ export class ServedFiles {
   /** Whatever links lead to it. */
   async #mayBeServed(wanted: Pick<Wanted, 'app' | 'path'>, opened: OpenFile): Promise<boolean> {
     const { isHidden, place, revalidateMiss } = this.directory
-    if (isHidden?.(opened.path) || isHidden?.((await realPathOfOpen(opened)) ?? '')) return false
+    for (const name of isHidden ? [opened.path, (await realPathOfOpen(opened)) ?? ''] : [])
+      if (await isHidden?.(name)) return false
     if (!(await isInPlace(place)(opened))) return false
     return this.#folders.haveNames(wanted.path, revalidateMiss(wanted))
   }

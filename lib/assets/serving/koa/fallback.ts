@@ -9,6 +9,7 @@ import { isNavigation } from '../../../http/requests.ts'
 import type { ViteServer } from '../../settings/mount-options.ts'
 import type { MountSettings, Settings } from '../../settings/settings.ts'
 import { pageSegments } from '../../urls/canonical-path.ts'
+import { pageCacheControl } from '../directories/served-directory.ts'
 import { isBelow, rawPath, wantedAt, type Wanted } from '../request-path.ts'
 
 /**
@@ -68,8 +69,8 @@ export async function respondWithPage(ctx: Context, mount: MountSettings): Promi
   if (html === undefined) return false
   ctx.status = 200
   ctx.type = 'html'
-  // Like the file of `fallback`: something else may be at this URL tomorrow.
-  if (!ctx.res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-cache')
+  if (!ctx.res.hasHeader('Cache-Control'))
+    ctx.set('Cache-Control', pageCacheControl(mount, ctx.path))
   ctx.body = html
   return true
 }

@@ -15,8 +15,13 @@ const FILES: Files = {
 const ADMIN = { mounts: { '/admin': { dir: 'dist', fallback: 'index.html' } } }
 const ROOT = { mounts: { '/': { dir: 'dist', fallback: 'index.html' } } }
 
-const NAVIGATION = { 'sec-fetch-mode': 'navigate', accept: 'text/html,*/*;q=0.8' }
+const NAVIGATION = {
+  'sec-fetch-mode': 'navigate',
+  'sec-fetch-dest': 'document',
+  accept: 'text/html,*/*;q=0.8'
+}
 const OLDER_BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const FETCH = { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 for (const [where, options] of ENVIRONMENTS) {
   test(`MNT-06 a navigation that would be a 404 gets the shell, ${where}`, async t => {
@@ -56,7 +61,7 @@ for (const [where, options] of ENVIRONMENTS) {
         t.deepEqual([path, status, headers['cache-control']], [path, 404, 'no-store'])
         t.not(text, SHELL)
       }
-      for (const headers of [{}, { ...OLDER_BROWSER, 'sec-fetch-mode': 'cors' }]) {
+      for (const headers of [{}, FETCH]) {
         const { status } = await site.ask(`${at}/users/23`, { headers })
         t.is(status, 404, JSON.stringify(headers))
       }
@@ -75,12 +80,24 @@ for (const [where, options] of ENVIRONMENTS) {
 test('MNT-06 curl, a monitor or a link preview gets the shell where the last segment has no dot', async t => {
   const site = await makeSite(t, FILES, ROOT)
   const anything = { accept: '*/*' }
-  for (const path of ['/', '/orders/7', '/v1.2/users', '/types/api::article']) {
+  for (const path of ['/', '/orders/7', '/v1.2/users', '/types/api::article', '/@user@host.tld']) {
     t.is((await site.ask(path, { headers: anything })).text, SHELL, path)
   }
-  for (const path of ['/docs/v1.2', '/docs/v1.2/', '/@user@host.tld', '/missing.js']) {
+  for (const path of ['/docs/v1.2', '/docs/v1.2/', '/logo@2x.png', '/missing.js']) {
     t.is((await site.ask(path, { headers: anything })).status, 404, path)
   }
+})
+
+test("MOV-04 Node's fetch is judged by its Accept, a browser's fetch() by what it is for", async t => {
+  const site = await makeSite(t, FILES, ROOT)
+  // Node sends `Sec-Fetch-Mode: cors` alone; what it sends of its own accord is part of the claim.
+  const url = `http://127.0.0.1:${site.port}/orders/7`
+  const read = async (accept?: string) =>
+    (await fetch(url, accept ? { headers: { accept } } : {})).text()
+  t.is(await read('text/html'), SHELL)
+  t.is(await read(), SHELL)
+  t.not(await read('application/json'), SHELL)
+  t.is((await site.ask('/orders/7', { headers: FETCH })).status, 404)
 })
 
 for (const [what, except] of [
@@ -155,7 +172,7 @@ test('MNT-06 a shell that is being rebuilt is a 404 meanwhile, and then the new 
   t.deepEqual(site.errors, [])
 })
 
-test('MNT-06 S65 the shell is never given a lifetime, unless a function of the path gives it one', async t => {
+test('MNT-06 S65 MOV-03 the shell has no lifetime but one by a function of the path, and keeps no-store', async t => {
   const mounts = (more: object, index = {}) => ({
     '/admin': { dir: 'dist', fallback: 'index.html', ...index, ...more }
   })
@@ -168,6 +185,10 @@ test('MNT-06 S65 the shell is never given a lifetime, unless a function of the p
     [{ headers: { 'cache-control': 'max-age=60' } }, 'no-cache'],
     [{}, 'no-cache', { headers: { 'Cache-Control': 'max-age=60' } }],
     [{ headers: () => ({ 'Cache-Control': 'private, no-cache' }) }, 'private, no-cache'],
+    [{ cacheControl: 'private, no-store' }, 'private, no-store'],
+    [{ cacheControl: () => 'no-store' }, 'no-store'],
+    [{ headers: { 'Cache-Control': 'no-store' } }, 'no-store'],
+    [{}, 'No-Store', { headers: { 'Cache-Control': 'No-Store' } }],
     [{}, 'max-age=60', { headers: () => ({ 'Cache-Control': 'max-age=60' }) }]
   ] as const) {
     const options = { env: 'production', fingerprint: false, ...project }
@@ -301,7 +322,7 @@ test('BND-14 a fallback may be a function: it makes the page for navigations, an
   t.is((await ask('/elsewhere')).status, 404)
   for (const [path, question] of [
     ['/admin/assets/chunk-B1a2C3d4.js', { headers: NAVIGATION }],
-    ['/admin/orders/7', { headers: { 'sec-fetch-mode': 'cors', accept: 'text/html' } }],
+    ['/admin/orders/7', { headers: FETCH }],
     ['/admin/orders/7', { method: 'POST', headers: NAVIGATION }]
   ] as const) {
     t.is((await site.ask(path, question)).status, 404, path)

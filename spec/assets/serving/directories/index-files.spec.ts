@@ -388,7 +388,7 @@ for (const env of ['development', 'production']) {
       t.is(answer.text, text)
       t.is(answer.headers['cache-control'], path === '/' ? 'no-cache' : 'public, max-age=86400')
     }
-    const navigation = await site.ask('/orders/7', { headers: { 'sec-fetch-mode': 'navigate' } })
+    const navigation = await site.ask('/orders/7', { headers: { accept: 'text/html' } })
     t.is(navigation.text, 'home')
     t.is((await site.ask('/assets/none.css')).status, 404)
     const { steps } = await explain(url, options)

@@ -1,10 +1,12 @@
-// A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08, UPL-02.
+// A mount is served as public is, on every way of serving: MNT-01, MNT-02, MNT-07, MNT-08, UPL-02; MOV-03.
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import * as zlib from 'node:zlib'
 import test from 'ava'
 import type { Context } from 'koa'
 import { COPIES } from '../../../support/copies.ts'
+import { listMounts } from '../../../../lib/assets/inspecting/list-mounts.ts'
+import { settle } from '../../../../lib/assets/settings/settings.ts'
 import { makeProject, makeSite, type Files } from '../../../support/site.ts'
 import { until, untilSettled } from '../../../support/until.ts'
 import { ENVIRONMENTS } from '../../../support/ways.ts'
@@ -346,5 +348,44 @@ test('UPL-02 S53 what a mount may not be at start, it cannot become later', asyn
     symlinkSync(to, join(site.root, 'later'))
     t.is((await site.ask('/up/a.txt')).status, 404, to)
     t.is((await site.ask('/up/package.json')).status, 404, to)
+  }
+})
+
+test('MOV-03 what exclude names is a 404, compressed, linked to and as an index too, and list leaves it out', async t => {
+  const manifest = { 'a.ts': { file: 'a.js', isEntry: true }, 'b.ts': { file: 'vendor/b.js' } }
+  const files = {
+    '/dist/README.md': 'read me',
+    '/dist/README.md.gz': 'copy',
+    '/dist/docs/index.html': 'docs',
+    '/dist/a.js': 'a',
+    '/dist/vendor/b.js': 'b',
+    '/dist/manifest.json': JSON.stringify(manifest),
+    '/other/README.md': 'of a shorter mount'
+  }
+  const dist = { dir: 'dist', manifest: 'dist/manifest.json', index: 'index.html' }
+  const exclude = ['*.md', 'vendor', 'docs/index.html']
+  for (const env of ['development', 'production']) {
+    const site = await makeSite(t, files, {
+      env,
+      apps: false,
+      mounts: { '/x': { ...dist, exclude }, '/y': { ...dist, exclude: 'vendor/**' }, '/': 'other' }
+    })
+    symlinkSync('README.md', site.at('/dist/link.txt'))
+    const paths = ['/x/README.md', '/x/README.md.gz', '/x/link.txt', '/x/docs/', '/x/vendor/b.js']
+    for (const path of paths) {
+      const { status, headers } = await site.ask(path)
+      t.deepEqual([path, status, headers['cache-control']], [path, 404, 'no-store'])
+    }
+    const served = ['/x/a.js', '/y/README.md', '/y/link.txt', '/y/docs/', '/README.md']
+    for (const path of served) t.is((await site.ask(path)).status, 200, path)
+    const { root } = site
+    const listed = await listMounts(
+      settle({ root, env, apps: false, mounts: { '/x': { ...dist, exclude } } }, {})
+    )
+    t.deepEqual(
+      listed.flatMap(({ files: each }) => each.map(({ path }) => path)),
+      ['/x/a.js']
+    )
+    t.deepEqual(site.errors, [])
   }
 })

@@ -10,3 +10,9 @@ export function matcherOf(globs: readonly string[]): (path: string) => boolean {
   const matchers = globs.map(glob => picomatch(glob, { dot: true, basename: !glob.includes('/') }))
   return path => matchers.some(matches => matches(path))
 }
+
+/** Whether a file, or a folder that it is in, matches one of the globs. */
+export function excluderOf(globs: readonly string[]): (path: string) => boolean {
+  const matches = matcherOf(globs)
+  return path => path.split('/').some((_, at, all) => matches(all.slice(0, at + 1).join('/')))
+}

@@ -1,0 +1,48 @@
+// One directory and nothing else: koaAssets as the successor of koa-static.
+import type { Middleware } from 'koa'
+import { MOUNT, type MountOptions } from './assets/settings/mount-options.ts'
+import { check, checked, isText, record, text } from './check-options.ts'
+import { koaAssets } from './koa-assets.ts'
+
+export interface FilesOptions extends Omit<MountOptions, 'dir' | 'index'> {
+  /** The URL path under which the directory is served. Default: `/`. */
+  at?: string | undefined
+  /** What the directory and `manifest` are relative to. Default: the working directory. */
+  root?: string | undefined
+  /** The file for a folder, as the option of a mount; `false` for none. Default: `index.html`. */
+  index?: string | false | undefined
+}
+
+const FILES = {
+  ...MOUNT,
+  at: {
+    expected: "a URL path such as '/static'",
+    holds: (value: unknown) => isText(value) && value.startsWith('/')
+  },
+  root: text,
+  index: { ...MOUNT.index, holds: (value: unknown) => value === false || MOUNT.index.holds(value) }
+}
+
+/**
+ * Serves the files of one directory, whatever `SERVE_STATIC_ASSETS` says, and passes all else on: with
+ * validators, ranges, compressed copies and without dotfiles, as a mount of koaAssets. No apps, no `public`, no
+ * live channel; `ctx.assets` stays that of a koaAssets in front.
+ *
+ * @param dir relative to `root`
+ * @example
+ * app.use(koaFiles('dist', { cacheControl: 'public, max-age=600', fallback: 'index.html' }))
+ * @throws TypeError for a wrong option
+ * @throws AssetError for a directory that may not be served, or a manifest that is needed and missing
+ */
+export function koaFiles(dir: string, options: FilesOptions = {}): Middleware {
+  check({ ...checked(options, record, 'options'), dir }, FILES)
+  const { at = '/', root, index = 'index.html', ...mount } = options
+  return koaAssets({
+    root,
+    serve: true,
+    apps: false,
+    public: false,
+    live: false,
+    mounts: { [at]: { ...mount, dir, index: index || undefined } }
+  })
+}

@@ -1,0 +1,118 @@
+// One directory in place of koa-static: MOV-02.
+import { brotliCompressSync } from 'node:zlib'
+import test from 'ava'
+import Koa, { type Middleware } from 'koa'
+import mount from 'koa-mount'
+import serve from 'koa-static'
+import { join } from 'node:path'
+import { koaAssets, koaFiles } from '../lib/index.ts'
+import { ask } from './support/ask.ts'
+import { makeProject, open, type Files } from './support/site.ts'
+import { createServer } from 'node:http'
+
+const SCRIPT = 'export const words = "the same words again"\n'.repeat(100)
+const FILES: Files = {
+  'package.json': '{}',
+  'apps/web/assets/app.css': 'a{}',
+  'public/robots.txt': 'robots',
+  'dist/index.html': 'home',
+  'dist/app.js': SCRIPT,
+  'dist/app.js.br': brotliCompressSync(SCRIPT),
+  'dist/docs/index.html': 'docs',
+  'dist/.env': 'secret'
+}
+
+async function site(t: Parameters<typeof open>[0], ...stack: Middleware[]) {
+  const app = new Koa()
+  for (const each of stack) app.use(each)
+  const port = await open(t, createServer(app.callback()))
+  return (path: string, headers = {}) => ask(port, path, { headers })
+}
+
+for (const env of ['development', 'production']) {
+  test.serial(
+    `MOV-02 koaFiles(dir) has what koa-static has, and what it lacks, in ${env}`,
+    async t => {
+      const root = makeProject(t, FILES)
+      const { NODE_ENV } = process.env
+      process.env['NODE_ENV'] = env
+      t.teardown(() => (process.env['NODE_ENV'] = NODE_ENV))
+      const theirs = await site(t, serve(join(root, 'dist')))
+      const ours = await site(t, koaFiles(join(root, 'dist')))
+      const below = await site(t, mount('/static', koaFiles('dist', { root })))
+      for (const path of [
+        '/',
+        '/app.js',
+        '/docs/',
+        '/missing.js',
+        '/missing',
+        '/.env',
+        '/robots.txt'
+      ]) {
+        const expected = await theirs(path)
+        const found = await ours(path)
+        t.deepEqual([path, found.status, found.text], [path, expected.status, expected.text])
+        t.deepEqual([path, (await below(`/static${path}`)).text], [path, expected.text])
+      }
+      for (const path of ['/assets/app.css', '/assets/-/', '/package.json']) {
+        t.is((await ours(path)).status, 404, path)
+      }
+      const { headers } = await ours('/app.js')
+      t.is((await ours('/app.js', { 'if-none-match': headers.etag })).status, 304)
+      t.is((await ours('/app.js', { range: 'bytes=0-3' })).text, 'expo')
+      const br = await ours('/app.js', { 'accept-encoding': 'br' })
+      t.is(br.headers['content-encoding'], 'br')
+    }
+  )
+}
+
+test('MOV-02 the options are those of a mount, with `at` for its URL path', async t => {
+  const root = makeProject(t, FILES)
+  const read = await site(
+    t,
+    koaFiles('dist', {
+      root,
+      at: '/static',
+      index: false,
+      cacheControl: 'public, max-age=60',
+      exclude: 'docs/**',
+      fallback: 'index.html'
+    })
+  )
+  t.is((await read('/static/app.js')).headers['cache-control'], 'public, max-age=60')
+  for (const path of ['/static/docs/', '/static/docs/index.html', '/app.js', '/static/']) {
+    t.is((await read(path)).status, 404, path)
+  }
+  t.is((await read('/static/orders/7', { accept: 'text/html' })).text, 'home')
+})
+
+test('MOV-02 beside koaAssets, in front or behind, a page has the names of that', async t => {
+  const root = makeProject(t, FILES)
+  const assets = koaAssets({ root, env: 'development', serve: true })
+  const files = koaFiles('dist', { root })
+  const page: Middleware = ctx => {
+    ctx.body = ctx.assets.stylesheet('app')
+  }
+  for (const stack of [
+    [assets, files],
+    [files, assets]
+  ]) {
+    const read = await site(t, ...stack, page)
+    t.is((await read('/app.js')).text, SCRIPT)
+    t.is((await read('/assets/app.css')).text, 'a{}')
+    t.regex((await read('/page')).text, /href="\/assets\/app\.css"/)
+  }
+})
+
+test('MOV-02 a wrong argument is an error at start that names it', t => {
+  const root = makeProject(t, FILES)
+  const start = (dir: unknown, options?: object) => () => koaFiles(dir as string, options)
+  for (const [call, message] of [
+    [start(undefined), 'dir must be a string, got undefined'],
+    [start('dist', { maxage: 60 }), /^unknown option 'maxage': known options: .*cacheControl/],
+    [start('dist', { at: 'static' }), "at must be a URL path such as '/static', got 'static'"],
+    [start('.', { root }), /which is the project's root.*: mount a directory of its own$/]
+  ] as const) {
+    t.throws(call, { message })
+  }
+})
