@@ -339,7 +339,10 @@ test('the table for sirv says what sirv and koaAssets do', async t => {
   t.regex(weak ?? '', /^W\//)
   t.regex(strong ?? '', /^"/)
   t.deepEqual(await statuses('/settings/users', html), [200, 200])
-  t.deepEqual(await statuses('/settings/users', { 'sec-fetch-mode': 'cors' }), [200, 404])
+  t.deepEqual(
+    await statuses('/settings/users', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }),
+    [200, 404]
+  )
   t.deepEqual(await statuses('/app/old.js', html), [404, 404])
   t.deepEqual(await statuses('/docs', html), [200, 301])
   const last = await both('/app-1a2b3c4d.js', { headers: { range: 'bytes=-5' } })

@@ -30,6 +30,7 @@ const NAVIGATION = {
   'sec-fetch-dest': 'document',
   accept: 'text/html,application/xhtml+xml,*/*;q=0.8'
 }
+const FETCH = { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', accept: '*/*' }
 const YEAR_MS = 31_536_000_000
 const NO_TAG = '"none"'
 
@@ -169,7 +170,7 @@ export function requestsOf({ script, image, folder, missing, page, more }: Paths
     headed('missing-post', missing, {}, 'POST'),
     headed('missing-navigation', missing, NAVIGATION),
     headed('page-navigation', page, NAVIGATION),
-    headed('page-fetch', page, { 'sec-fetch-mode': 'cors', accept: '*/*' }),
+    headed('page-fetch', page, FETCH),
     headed('page-json', page, { accept: 'application/json' }),
     headed('page-curl', page, { accept: '*/*' }),
     headed('page-html', page, { accept: 'text/html' }),
