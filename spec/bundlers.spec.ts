@@ -193,7 +193,7 @@ test.serial(
     )
     t.regex(JSON.stringify(stylesheets), /^\["\/static\/assets\/main-[\w-]{8}\.css"\]$/)
     t.regex(String(headers.link), /rel=preload; as=style; .*rel=modulepreload/)
-    const shell = await site.ask('/static/orders/7', { headers: { 'Sec-Fetch-Mode': 'navigate' } })
+    const shell = await site.ask('/static/orders/7', { headers: { accept: 'text/html' } })
     t.is(shell.status, 200)
     t.deepEqual(withoutHashes(shell.text).slice(2, 4), [STYLESHEET, SCRIPT])
   }
@@ -390,7 +390,7 @@ test.serial(
       options: SiteOptions
     }
     const site = await makeSite(t, {}, { root, env: 'production', ...options })
-    const headers = { 'Sec-Fetch-Mode': 'navigate' }
+    const headers = { accept: 'text/html' }
     for (const path of ['/', '/orders/7']) {
       const answer = await site.ask(path, { headers })
       t.is(answer.status, 200, path)

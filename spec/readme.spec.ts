@@ -69,7 +69,7 @@ test('the examples of a route and of mounts respond as they say', async t => {
   t.is(rendered, 1)
   const upload = await agent.get('/uploads/cat.png')
   t.is(upload.headers['cache-control'], 'public, max-age=604800')
-  t.is((await agent.get('/admin/users').set('Sec-Fetch-Mode', 'navigate')).text, 'admin')
+  t.is((await agent.get('/admin/users').set('Accept', 'text/html')).text, 'admin')
 })
 
 test('the README names the commands in their order', t => {
