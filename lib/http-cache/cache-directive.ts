@@ -91,7 +91,7 @@ const FLAGS: ReadonlySet<string> = new Set(FLAG_DIRECTIVES)
 const SECONDS: ReadonlySet<string> = new Set(SECONDS_DIRECTIVES)
 const FIELD_LISTS: ReadonlySet<string> = new Set(['no-cache-fields', 'private-fields'])
 const NAMES = [...FLAGS, ...SECONDS]
-const KNOWN = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies']
+const KEYS = [...NAMES, ...FIELD_LISTS, 'extension', 'target', 'cookies'].map(camelCase)
 // A comma with an even number of quotes after it is not between quotes.
 const COMMA = /,(?=(?:[^"]*"[^"]*")*[^"]*$)/
 const MEMBER = /^([^\s=",]+)(?:=(?:"([^"]*)"|([^\s=",]*)))?$/
@@ -145,6 +145,7 @@ export function parseDirectives(text: string): readonly CacheDirective[] {
     }
     const known = FLAGS.has(canonical(name)) ? name : name.toLowerCase()
     if (value === undefined) return known as CacheDirective
+    if (!NAMES.includes(canonical(known))) throw unknownDirective(name, NAMES)
     if (FIELD_LISTS.has(`${known}-fields`)) return { [`${known}-fields`]: value.split(/ *, */) }
     return { [known]: /^\d+$/.test(value) ? Number(value) : value }
   })
@@ -158,7 +159,7 @@ export function sharesCookies(directives: readonly CacheDirective[]): boolean {
 function readDirectives(given: readonly CacheDirective[]): Directives {
   const directives: Directives = { values: new Map() }
   for (const directive of given) {
-    if (typeof directive === 'string') readFlag(directives, directive, true)
+    if (typeof directive === 'string') readFlag(directives, directive, true, NAMES)
     else if (isRecord(directive)) readOptions(directives, directive)
     else throw optionError('a directive', 'a name or an object', directive)
   }
@@ -188,16 +189,17 @@ export function readSeconds(name: string, given: unknown): number {
   throw optionError(name, "whole seconds, or a string with a unit such as '10m' or '1y'", given)
 }
 
-function readFlag({ values }: Directives, given: string, value: unknown): void {
+/** @param known the names in the spelling that is asked for */
+function readFlag({ values }: Directives, given: string, value: unknown, known = KEYS): void {
   const name = canonical(given)
   if (SECONDS.has(name)) throw new TypeError(`${name} needs seconds: { ${given}: 60 }`)
-  if (!FLAGS.has(name)) {
-    throw unknownName('directive', given, KNOWN, {
-      advice: `known directives: ${NAMES.join(', ')}`
-    })
-  }
+  if (!FLAGS.has(name)) throw unknownDirective(given, known)
   if (typeof value !== 'boolean') throw optionError(name, 'true or false', value)
   if (value) values.set(name, true)
+}
+
+function unknownDirective(given: string, known: readonly string[]): TypeError {
+  return unknownName('directive', given, known, { advice: `known directives: ${NAMES.join(', ')}` })
 }
 
 function readExtensions({ values }: Directives, extensions: unknown): void {
@@ -222,4 +224,9 @@ function formatField({ values, target }: Directives): HeaderField {
 /** `mustRevalidate` and `must_revalidate` are `must-revalidate`. */
 function canonical(name: string): string {
   return name.replaceAll('_', '-').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+}
+
+/** `must-revalidate` is `mustRevalidate`. */
+function camelCase(name: string): string {
+  return name.replace(/-[a-z]/g, pair => pair.slice(1).toUpperCase())
 }

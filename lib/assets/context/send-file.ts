@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import { types } from 'node:util'
 import type { Context } from 'koa'
 import { attachment } from '../../http/fields.ts'
-import { check, flag, isText, optionError, text, type Expectation } from '../../check-options.ts'
+import { check, flag, optionError, text, type Expectation } from '../../check-options.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { withShared, type Representation } from '../serving/files/representation.ts'
 import type { ServedFile } from '../serving/files/served-file.ts'
@@ -34,7 +34,7 @@ export interface SendFileOptions {
   readonly type?: string | undefined
   /**
    * Makes the browser save the file instead of showing it (RFC 6266): `true` under its own name, else under
-   * the name given. Default: `false`.
+   * the name given; an empty one leaves the name to the browser. Default: `false`.
    */
   readonly download?: boolean | string | undefined
   /** The value of Cache-Control, unless one was set before. Default: `private, no-cache`. */
@@ -53,7 +53,8 @@ const OPTIONS = {
   type: text,
   download: {
     expected: 'true, false or a file name',
-    holds: value => typeof value === 'boolean' || isText(value)
+    // Names are data, such as the title of a report: what no file name may have is replaced.
+    holds: value => typeof value === 'boolean' || typeof value === 'string'
   },
   cacheControl: text,
   immutable: flag,
@@ -67,7 +68,7 @@ export function makeSendFile({ settings, directories }: Pipeline): SendFile {
   return async function sendFile(path, options) {
     requireContext('sendFile', this)
     if (typeof path !== 'string') throw optionError('path', text.expected, path, 'sendFile.')
-    check(options, OPTIONS, 'sendFile.')
+    check(options ?? {}, OPTIONS, 'sendFile.')
     // As with koa-send, one slash in front stands for `root`.
     const below = path.replace(/^\//, '')
     if (!isCanonicalBelow(below)) this.throw(404)

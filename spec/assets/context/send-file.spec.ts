@@ -215,6 +215,8 @@ const DISPOSITIONS: [download: boolean | string, expected: string | undefined][]
   ['50%20.txt', `attachment; filename="50%20.txt"; filename*=UTF-8''50%2520.txt`],
   ['a\uD83D.txt', 'attachment; filename="a_.txt"'],
   ['\uDE00', 'attachment; filename="_"'],
+  ['a\0b.txt', 'attachment; filename="a_b.txt"'],
+  ['', 'attachment'],
   ['/', 'attachment'],
   ['\\', 'attachment'],
   ['//', 'attachment'],
@@ -379,7 +381,8 @@ test('the options say type, caching and date', async t => {
   t.is(headers['cache-control'], 'private, max-age=31536000, immutable')
 })
 
-const MISTAKES: [options: object, message: RegExp][] = [
+const MISTAKES: [options: object | undefined, message: RegExp][] = [
+  [undefined, /^root must be a string, got undefined \(sendFile\.root\)$/],
   [{}, /^root must be a string, got undefined \(sendFile\.root\)$/],
   [
     { root: 'data', dowload: true },
