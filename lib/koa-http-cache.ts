@@ -174,9 +174,21 @@ function evaluateContent(ctx: Context, state: RequestState, settings: HttpCacheS
 // The body that Koa would send, if that is known in advance.
 function contentOf(body: unknown): string | Buffer | undefined {
   if (body == null || typeof body === 'string' || Buffer.isBuffer(body)) return body ?? undefined
-  // Looked up here: Node loads what is behind these names when they are first read.
-  if ([Blob, ReadableStream, Response].some(kind => body instanceof kind)) return undefined
+  if (isWeb('Blob', body) || isWeb('ReadableStream', body) || isWeb('Response', body))
+    return undefined
   return typeof body === 'object' && 'pipe' in body ? undefined : JSON.stringify(body)
+}
+
+interface Web {
+  readonly Blob: Blob
+  readonly ReadableStream: ReadableStream
+  readonly Response: Response
+}
+
+/** Looked up by name: Jest 27 has none of these, and Node loads what is behind them when they are first read. */
+function isWeb<Name extends keyof Web>(name: Name, body: unknown): body is Web[Name] {
+  const kind: unknown = Reflect.get(globalThis, name)
+  return typeof kind === 'function' && body instanceof kind
 }
 
 function respond(ctx: Context, state: RequestState, { status, validators }: Verdict): void {
@@ -184,8 +196,8 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Verd
   for (const name of CONTENT_FIELDS) response.remove(name)
   const given: unknown = response.body
   // Koa destroys a Node.js stream when another body replaces it, but not a web stream.
-  const stream = given instanceof Response ? given.body : given
-  if (stream instanceof ReadableStream && !stream.locked) {
+  const stream = isWeb('Response', given) ? given.body : given
+  if (isWeb('ReadableStream', stream) && !stream.locked) {
     stream.cancel().catch((error: unknown) => ctx.app.emit('error', error, ctx))
   }
   // Not null, which would leave a 412 without Koa's text. The status comes after: a body sets one.

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import test, { type ExecutionContext } from 'ava'
 import Koa, { type Context } from 'koa'
+import Koa2 from 'koa2'
 import { DIGEST_PATTERN } from '../lib/files/digest.ts'
 import { koaHttpCache, versionOf } from '../lib/index.ts'
 import { open, openRoute } from './support/cached-site.ts'
@@ -132,6 +133,30 @@ test('HLT-13 PRE-04b autoEtag gives text, bytes and JSON an ETag and evaluates p
     }
   }
 })
+
+test.serial(
+  'HLT-13 autoEtag needs no Blob, ReadableStream or Response, which Jest 27 does not have',
+  async t => {
+    const names = ['Blob', 'ReadableStream', 'Response'] as const
+    const kept = names.map(
+      name => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const
+    )
+    t.teardown(() => {
+      for (const [name, property] of kept) Object.defineProperty(globalThis, name, property ?? {})
+    })
+    // Koa 3 itself needs them.
+    const app = new Koa2().use(koaHttpCache({ autoEtag: true }))
+    const site = await open(
+      t,
+      app.use(ctx => void (ctx.body = 'page'))
+    )
+    for (const name of names) Reflect.deleteProperty(globalThis, name)
+    const { status, headers } = await site.get()
+    t.is(status, 200)
+    t.is((await site.get({ 'if-none-match': headers.etag ?? '' })).status, 304)
+    t.deepEqual(site.errors, [])
+  }
+)
 
 test('HLT-13 autoEtag compares a date set by the route, and leaves one set by ctx.fresh alone, as its 304 has no ETag', async t => {
   const site = await openContent(t, async ctx => {

@@ -52,7 +52,16 @@ test('FRS-03 a lastModified may be milliseconds, or what databases write', t => 
       t.deepEqual(validators({ [name]: given }), { etag: undefined, lastModified: SECONDS })
     }
   }
-  t.is(validators({ lastModified: 0 }).lastModified, 0)
+  t.is(validators({ lastModified: 1e11 }).lastModified, 1e11)
+})
+
+test('FRS-09 a lastModified in seconds is an error that shows the milliseconds', t => {
+  for (const given of [1_714_557_600, 0, -1, 1e11 - 1]) {
+    t.throws(() => validators({ lastModified: given }), {
+      instanceOf: TypeError,
+      message: `lastModified must be in milliseconds, got ${given}, which looks like seconds: write seconds * 1000, or give a Date`
+    })
+  }
 })
 
 test('FRS-03 a time without an offset is UTC wherever the server is', t => {

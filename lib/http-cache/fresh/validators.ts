@@ -27,7 +27,7 @@ export interface ResourceState {
   readonly weak?: boolean | undefined
 }
 
-/** A Date, its milliseconds, or ISO 8601 text such as `2020-01-01T10:00:00Z`; without an offset it is UTC. */
+/** A Date, its milliseconds (1e11 or more, as fewer are taken for seconds), or ISO 8601 text such as `2020-01-01T10:00:00Z`; without an offset it is UTC. */
 type Time = Date | number | string
 
 /** An ETag, a Last-Modified, both, or `null` for a resource that does not exist yet. */
@@ -94,9 +94,21 @@ function truncatedTime(given: unknown): number {
   return time
 }
 
+/** As milliseconds these are times before March 1973, as seconds all that is in use. */
+const SECONDS_UNTIL = 1e11
+
+function secondsError(given: number): TypeError {
+  return new TypeError(
+    `lastModified must be in milliseconds, got ${given}, which looks like seconds: write seconds * 1000, or give a Date`
+  )
+}
+
 function timeOf(given: unknown): number {
   if (types.isDate(given)) return given.getTime()
-  if (typeof given === 'number') return given
+  if (typeof given === 'number') {
+    if (given < SECONDS_UNTIL) throw secondsError(given)
+    return given
+  }
   const parts = typeof given === 'string' ? ISO_8601.exec(given) : null
   if (parts === null) return Number.NaN
   const [, day, time = '00:00', hours = '+00', minutes = '00'] = parts
