@@ -161,6 +161,20 @@ const MOUNTED = {
 }
 
 test.serial(
+  'list leaves out what an earlier release published where public is not served',
+  async t => {
+    const root = makeShop(t, { 'app.css': 'a{}' })
+    t.is((await run(root, 'precompile')).status, 0)
+    writeFileSync(join(root, 'mounts.json'), JSON.stringify({ apps: false, public: false }))
+    t.deepEqual(await run(root, 'list --config mounts.json'), {
+      status: 0,
+      stdout: 'No assets found.\n',
+      stderr: ''
+    })
+  }
+)
+
+test.serial(
   'BND-17 a project with only mounts lists and verifies its bundles, and has nothing to compile',
   async t => {
     const root = makeShop(t, MOUNTED)

@@ -122,21 +122,24 @@ export class Bundles {
       .join(' or ')
   }
 
-  /** @throws TypeError where several mounts have it */
+  /** A mount that is known to have it comes before a dev server that may. @throws TypeError for several */
   #pick<Found>(
     what: string,
     mount: string | undefined,
     look: (source: EntrySource) => Found | undefined
   ): Found | undefined {
-    const found = this.#sourcesAt(mount).flatMap(source => {
+    const all = this.#sourcesAt(mount).flatMap(source => {
       const one = look(source)
-      return one === undefined ? [] : [{ one, urlPath: source.urlPath }]
+      return one === undefined ? [] : [{ one, urlPath: source.urlPath, isSure: !!source.names }]
     })
+    const sure = all.filter(({ isSure }) => isSure)
+    const found = sure.length > 0 ? sure : all
     // Without a build, any mount of a test may have any name.
     if (found.length < 2 || this.#env === 'test') return found[0]?.one
     const paths = found.map(({ urlPath }) => `'${urlPath || '/'}'`)
+    const exists = sure.length > 0 ? 'exists' : 'may be'
     throw new TypeError(
-      `${what} exists in the mounts ${paths.join(' and ')}: name one, as in { mount: ${paths[0]} }`
+      `${what} ${exists} in the mounts ${paths.join(' and ')}: name one, as in { mount: ${paths[0]} }`
     )
   }
 

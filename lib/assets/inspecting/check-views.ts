@@ -187,9 +187,9 @@ interface LiteralName {
   readonly isCertain: boolean
 }
 
-/** `importMap({ entry: ['a', 'b'] })` has the names in its options. */
+/** `importMap({ entry: ['a', 'b'] })` has the names in its options, `entry(['a', 'b'])` in a list. */
 const CALL =
-  /(?<![\w$])(\w+)\s*\((?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?)?(?=\s*['"`])/g
+  /(?<![\w$])(\w+)\s*\((?:(?<=importMap\s*\()\s*\{[^{}]*?\bentry\s*:\s*\[?|(?<=\bentry\s*\()\s*\[)?(?=\s*['"`])/g
 const LITERAL =
   /\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*(?=[,)\]}])(,?)/y
 const SEVERAL = new Set(['javascript', 'stylesheet', 'preload', 'entry', 'importMap'])

@@ -33,6 +33,7 @@ export interface ListedAsset {
 /** @throws TypeError for a wrong option; AssetError for a broken manifest */
 export async function listAssets(options: KoaAssetsOptions = {}): Promise<ListedAsset[]> {
   const settings = settleForPrecompile(options)
+  if (!settings.servesPublic) return []
   const published = await lastManifest(settings)
   const places = await listPlaces(settings, new Sources(settings, warnOnce()))
   const sources = new Map(

@@ -148,7 +148,9 @@ function settleLayers(basis: Basis, layers: readonly LayeredOptions[]) {
   const set = layers.flatMap(layer => entriesGiven({ ...layer }))
   const given: LayeredOptions = Object.fromEntries(set)
   const plain = settleTable(LAYERED, given, basis)
-  const { integrity = plain.fingerprint ? 'sha384' : false, compilers = [], imports } = given
+  // What a bundler built has it wherever that is deployed, in `staging` as well.
+  const isDeployed = plain.fingerprint || !['development', 'test'].includes(basis.env)
+  const { integrity = isDeployed ? 'sha384' : false, compilers = [], imports } = given
   return {
     ...plain,
     integrity: Object.freeze<IntegrityAlgorithm[]>(integrity === false ? [] : [integrity].flat()),

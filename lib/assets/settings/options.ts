@@ -57,7 +57,7 @@ export interface LayeredOptions {
   packages?: string | PackageFiles | readonly (string | PackageFiles)[] | undefined
   /**
    * Algorithms of the `integrity` attribute (W3C Subresource Integrity): one, a list, or `false` for none.
-   * Default: `sha384` with `fingerprint`, else `false`.
+   * Default: `false` in development and test without `fingerprint`, else `sha384`.
    */
   integrity?: false | IntegrityAlgorithm | readonly IntegrityAlgorithm[] | undefined
   /** Additional compilers. They replace built-in ones with the same extension. Default: none. */

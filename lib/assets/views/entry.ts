@@ -29,8 +29,9 @@ type Names = readonly AssetName<'entry'>[]
 
 type Spread = Names | readonly [...names: Names, options: EntryOptions | undefined]
 
-/** The first signature is for `entry(...names, options)`, whose number of names TypeScript does not know. */
+/** The second signature is for `entry(...names, options)`, whose number of names TypeScript does not know. */
 interface WriteEntry {
+  (names: Names, options?: EntryOptions): string
   <Args extends Spread>(...args: number extends Args['length'] ? Args : never): string
   (...args: NamesThenEntryOptions): string
 }
@@ -97,8 +98,10 @@ const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, 
 export type Page = Set<string>
 
 export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page) {
-  const write: WriteEntry = (...args: NamesThenEntryOptions): string => {
-    const { names, options = {} } = splitArguments<EntryOptions>('entry', args)
+  const write: WriteEntry = (
+    ...args: readonly (Names[number] | Names | EntryOptions | undefined)[]
+  ): string => {
+    const { names, options = {} } = splitArguments<EntryOptions>('entry', args.flat())
     check(withoutKeywords(options), OPTIONS, 'entry.')
     const { mount, type, reactRefresh } = options
     const nonce = writeAttribute('nonce', options.nonce)
@@ -124,6 +127,8 @@ export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page
      *
      * In development (the mount's `dev`) the tags lead to Vite's dev server, whose `base` must be the
      * mount's URL path.
+     *
+     * Several names are given as arguments or as a list.
      *
      * @example
      * entry('src/main.tsx', { nonce, reactRefresh: true })

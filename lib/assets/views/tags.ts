@@ -1,7 +1,14 @@
 /** `javascript`, `stylesheet`, `favicon` and `live`. A `src` or `href` among the attributes is ignored. */
 
 import { check, checked, flag, optionError, text, type Expectation } from '../../check-options.ts'
-import { splitArguments, type AppView, type AssetUrl, type MountChoice } from './asset-url.ts'
+import {
+  mediaType,
+  splitArguments,
+  withoutQuery,
+  type AppView,
+  type AssetUrl,
+  type MountChoice
+} from './asset-url.ts'
 import type { NamesThen, OfName, OfNames } from './asset-names.ts'
 import {
   openTag,
@@ -69,7 +76,7 @@ export function tagHelpers(view: AppView) {
     }) as OfNames<'stylesheet', Attributes>,
 
     /**
-     * The `<link>` of the site's icon, by default `favicon.ico`.
+     * The `<link>` of the site's icon, by default `favicon.ico`. `type` is that of the extension.
      *
      * @example
      * favicon()
@@ -77,7 +84,7 @@ export function tagHelpers(view: AppView) {
      */
     favicon: ((name = 'favicon.ico', options: MountChoice & Attributes = {}) => {
       const { mount, ...attributes } = options
-      return faviconTag(urlOf(name, { mount }).url, readAttributes(attributes))
+      return faviconTag(urlOf(name, { mount }).url, name, readAttributes(attributes))
     }) as Favicon
   } as const
 }
@@ -135,8 +142,11 @@ function importLinks(
   return links.map(link => link.slice(0, -1) + end)
 }
 
-function faviconTag(href: string, given: Attributes): string {
-  return openTag('link', { href, rel: 'shortcut icon', type: 'image/x-icon' }, given, { href })
+function faviconTag(href: string, name: string, given: Attributes): string {
+  // Browsers know an .ico by this name; the registered one is image/vnd.microsoft.icon.
+  const type = /\.ico$/i.test(withoutQuery(name)) ? undefined : mediaType(name)
+  const builtIn = { href, rel: 'shortcut icon', type: type ?? 'image/x-icon' }
+  return openTag('link', builtIn, given, { href })
 }
 
 const BUILT_IN = {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { hashedAmong, HASHES, type NamedFile } from '../../../lib/assets/bundles/bundle.ts'
+import type { KoaAssetsOptions } from '../../../lib/assets/settings/options.ts'
 import { AssetError } from '../../../lib/errors.ts'
 import { pagesOf, summary } from '../../support/bundler-project.ts'
 import { growsInProportion } from '../../support/cost.ts'
@@ -62,6 +63,46 @@ test('an entry is that of the only mount that has it; one that two have needs { 
       instanceOf: TypeError,
       message: `mount must be the URL path of a mount that has a manifest or dev, '/back', '/', got '${path}'`
     })
+  }
+})
+
+test('a mount that is known to have an entry comes before a dev server that may have it', async t => {
+  const root = makeProject(t, TWO)
+  const dev = (port: number) => ({ dir: 'dist', dev: `http://localhost:${port}` })
+  const pageOf = (mounts: KoaAssetsOptions['mounts']) =>
+    pagesOf({ root, env: 'development', mounts })()
+  const mixed = await pageOf({ '/': mount('app'), '/new': dev(5173) })
+  t.deepEqual(summary(mixed.entry('src/main.ts')), ['module /main.js'])
+  const lost = 'src/new.ts'
+  t.is(summary(mixed.entry(lost)).at(-1), 'module http://localhost:5173/new/src/new.ts')
+  const both = await pageOf({ '/a': dev(5173), '/b': dev(5174) })
+  t.throws(() => both.entry(lost), {
+    instanceOf: TypeError,
+    message: `entry '${lost}' may be in the mounts '/a' and '/b': name one, as in { mount: '/a' }`
+  })
+})
+
+test('entry() takes several names as arguments or as a list', async t => {
+  const page = await two(t)()
+  const names = ['src/main.ts', 'src/admin.ts'] as const
+  const expected = ['module /main.js', 'module /back/admin.js']
+  t.deepEqual(summary(page.entry([...names])), expected)
+  const again = await two(t)()
+  t.deepEqual(summary(again.entry(...names)), expected)
+  const nonced = (await two(t)()).entry([...names], { nonce: 'x' })
+  t.is(nonced.match(/nonce="x"/g)?.length, 2)
+})
+
+test('BND-02 the tags of a bundle have integrity in staging as in production', async t => {
+  const root = makeProject(t, TWO)
+  for (const [env, expected] of [
+    ['production', true],
+    ['staging', true],
+    ['development', false],
+    ['test', false]
+  ] as const) {
+    const page = await pagesOf({ root, env, apps: false, mounts: { '/': mount('app') } })()
+    t.is(page.entry('src/main.ts').includes('integrity="sha384-'), expected, env)
   }
 })
 

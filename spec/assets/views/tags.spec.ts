@@ -62,6 +62,13 @@ test('REN-05 REN-06 stylesheet() is a link, and favicon() one to favicon.ico by 
     assets.favicon('f.png', { rel: 'icon', type: 'image/png' }),
     '<link href="/assets/f.png" rel="icon" type="image/png">'
   )
+  for (const [name, type] of [
+    ['icon.svg', 'image/svg+xml'],
+    ['icon.png?v=1', 'image/png'],
+    ['old.ICO', 'image/x-icon']
+  ] as const) {
+    t.is(assets.favicon(name), `<link href="/assets/${name}" rel="shortcut icon" type="${type}">`)
+  }
 })
 
 test('REN-12 integrity is followed by crossorigin; a given one of either wins, and false omits it', t => {
