@@ -12,8 +12,9 @@ import { type HttpCacheOptions, type HttpCacheSettings, settle } from './http-ca
 import {
   forbidStoringError,
   mayHaveDefaults,
+  removeNonces,
   replaceWritten,
-  sharedCookieProblem,
+  reportSharing,
   writeDefaults
 } from './http-cache/shared-caches.ts'
 import { refreshVersions } from './http-cache/version-of.ts'
@@ -37,9 +38,6 @@ const CONTENT_FIELDS = ['Type', 'Length', 'Encoding', 'Language', 'Range'].map(
   name => `Content-${name}`
 )
 
-// A browser replaces its stored policy with that of the 304, whose nonce is not that of the stored body.
-const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
-
 /**
  * Middleware that gives the routes behind it `ctx.cacheControl`, `ctx.expires`, `ctx.fresh` and `ctx.cacheGroups`,
  * as RFC 9110, RFC 9111 and RFC 9875 define them. Register it before the router, and behind middleware that reads
@@ -60,7 +58,7 @@ export function koaHttpCache(options: HttpCacheOptions = {}): Middleware {
   const settings = settle(options)
 
   return async function httpCache(ctx, next) {
-    addContextMethods(ctx.app.context)
+    addContextMethods(ctx.app)
     const state = stateOf(ctx)
     const outer = state.settings
     if (outer === undefined) {
@@ -101,17 +99,18 @@ function finishResponse(ctx: Context, state: RequestState, settings: HttpCacheSe
     if (settings.autoEtag) evaluateContent(ctx, state, settings)
   }
   if (state.verdict !== undefined) respond(ctx, state, state.verdict)
-  if (ctx.status === 304) removeNonces(ctx)
   if (ctx.status >= 400) state.withdrawInvalidation()
   if (ctx.status >= 500) replaceWritten(ctx, state)
-  const problem = settings.isDevelopment ? sharedCookieProblem(ctx, state) : undefined
-  if (problem !== undefined) settings.warn(`${nameOf(ctx)} ${problem}`)
+  // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
+  const isOutermost = state.settings === undefined
   if (mayHaveDefaults(ctx)) {
     state.defaults ??= settings.defaults
-    // A middleware between two koaHttpCache, such as a session, may still set or read a cookie.
-    const isOutermost = state.settings === undefined
     if (isOutermost && state.defaults) writeDefaults(ctx, state, state.defaults)
   }
+  // A browser replaces its stored policy with that of the 304, whose nonce is not that of the stored body.
+  if (ctx.status === 304 && isOutermost) removeNonces(ctx)
+  if (settings.isDevelopment && isOutermost)
+    reportSharing(ctx, state, problem => settings.warn(`${nameOf(ctx)} ${problem}`))
   if (settings.trace && (state.reason !== NOT_CALLED || mayCallFresh(ctx)))
     ctx.set('X-Http-Cache', `${ctx.status}: ${state.reason}`)
 }
@@ -214,13 +213,5 @@ function respond(ctx: Context, state: RequestState, { status, validators }: Verd
   }
   if (halted.hasSubscribers) {
     halted.publish({ ...requestLine(ctx.req), status, reason: state.reason })
-  }
-}
-
-// The stored policy, with the nonce of the stored body, stays in force (RFC 9111 section 3.2).
-function removeNonces({ res }: Context): void {
-  for (const name of POLICIES) {
-    const policy = res.getHeader(name)
-    if (policy !== undefined && /'nonce-/i.test(String(policy))) res.removeHeader(name)
   }
 }

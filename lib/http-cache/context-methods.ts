@@ -10,6 +10,7 @@ import {
   type Lifetime
 } from './cache-directive.ts'
 import type { Fresh } from './fresh/fresh.ts'
+import { watchNegotiation } from './negotiation.ts'
 import { INVALIDATION, RequestState } from './request-state.ts'
 import type { HttpCacheSettings } from './settings.ts'
 
@@ -89,8 +90,9 @@ export function stateOf(ctx: Context): RequestState {
 }
 
 /** Adds the methods to an application's context, once. Those of another release stay for its own requests. */
-export function addContextMethods(context: object): void {
+export function addContextMethods({ context, request }: Context['app']): void {
   if (Object.hasOwn(context, STATE)) return
+  watchNegotiation(request)
   const methods = { cacheControl, expires, cacheGroups, invalidateCacheGroups }
   for (const [name, method] of Object.entries(methods)) {
     const other = Reflect.get(context, name) as typeof method | undefined

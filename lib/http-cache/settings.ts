@@ -30,7 +30,8 @@ export interface HttpCacheOptions {
   /**
    * Directives of `Cache-Control`, or its text, for responses to GET and HEAD that have a cacheable status and
    * whose route set neither `Cache-Control` nor `Expires`. They become `private` if the request has
-   * `Authorization`, or if a cookie was set or read (`ctx.cookies.get`, `ctx.session`). Default: none.
+   * `Authorization`, if a cookie was set or read (`ctx.cookies.get`, `ctx.session`), and if the
+   * Content-Security-Policy has a nonce. `Vary` gets what `ctx.accepts…()` was asked for. Default: none.
    *
    * @example
    * koaHttpCache({ cacheControl: ['private', { maxAge: '1m' }] })

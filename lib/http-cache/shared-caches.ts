@@ -2,7 +2,9 @@
 // a failure.
 import type { Context } from 'koa'
 import { isCacheControl } from '../http/cache-control.ts'
+import { policiesWithNonce } from '../http/fields.ts'
 import { isRecord } from '../check-options.ts'
+import { certainFields, negotiatedFields } from './negotiation.ts'
 import type { RequestState } from './request-state.ts'
 import type { Defaults } from './settings.ts'
 
@@ -16,17 +18,31 @@ export function mayHaveDefaults({ method, res, status }: Context): boolean {
   return STATUSES_WITH_DEFAULTS.has(status)
 }
 
+/** The defaults, and Vary for what the response was negotiated by: a route that wrote nothing forgot that, too. */
 export function writeDefaults(ctx: Context, state: RequestState, defaults: Defaults): void {
-  const hasAuthorization = ctx.req.headers.authorization !== undefined
-  const use = defaults.sharesCookies ? undefined : cookieUse(ctx)
-  const isPersonal = hasAuthorization || use !== undefined
-  const fields = isPersonal ? defaults.personal : defaults.fields(Date.now())
+  const why = reasonToBePersonal(ctx, defaults)
+  const fields = why === undefined ? defaults.fields(Date.now()) : defaults.personal
   // The route may have written a targeted field only (RFC 9213).
   if (fields.some(({ name }) => ctx.res.hasHeader(name))) return
   state.write(fields, defaults.sharesCookies)
-  if (!isPersonal) return
-  const why = hasAuthorization ? 'the request has Authorization' : `the route ${use}`
-  state.reason += `; the default is for one visitor: ${why}`
+  for (const field of negotiatedFields(ctx.request)) ctx.vary(field)
+  if (why !== undefined) state.reason += `; the default is for one visitor: ${why}`
+}
+
+function reasonToBePersonal(ctx: Context, { sharesCookies }: Defaults): string | undefined {
+  if (ctx.req.headers.authorization !== undefined) return 'the request has Authorization'
+  const use = sharesCookies ? undefined : cookieUse(ctx)
+  if (use !== undefined) return `the route ${use}`
+  return noncesOf(ctx).length > 0 ? 'the Content-Security-Policy has a nonce' : undefined
+}
+
+/** The stored policy, with the nonce of the stored body, stays in force (RFC 9111 section 3.2). */
+export function removeNonces(ctx: Context): void {
+  for (const name of noncesOf(ctx)) ctx.remove(name)
+}
+
+function noncesOf({ res }: Context): readonly string[] {
+  return policiesWithNonce(name => res.getHeader(name))
 }
 
 function cookieUse(ctx: Context): string | undefined {
@@ -57,22 +73,83 @@ export function replaceWritten(ctx: Context, state: RequestState): boolean {
   return true
 }
 
-/** The problem with a response that involves a cookie and that shared caches may store; otherwise undefined. */
-export function sharedCookieProblem(ctx: Context, state: RequestState): string | undefined {
-  if (state.sharesCookies) return undefined
+/**
+ * Says in development, once the response has been sent, what a shared cache must not do with it. Only then is it
+ * known what middleware in front has added.
+ */
+export function reportSharing(
+  ctx: Context,
+  state: RequestState,
+  report: (problem: string) => void
+): void {
+  // What is read later, as by a log, makes no difference to the page.
   const use = cookieUse(ctx)
-  if (use === undefined) return undefined
-  const name = ctx.res.getHeaderNames().find(name => isShared(name, ctx.response.get(name)))
+  ctx.res.once('finish', () => {
+    const { res } = ctx
+    const fields = res.getHeaderNames().map(name => [name, String(res.getHeader(name))] as const)
+    const shared = fields.filter(([name, value]) => isShared(name, value))
+    const [first] = shared
+    if (first === undefined) return
+    const withCookies = shared.find(([, value]) => !LEAVES_OUT_COOKIES.test(value))
+    // The bytes of a file are the same for everybody: no nonce is in them, and no language was chosen.
+    const isFile = res.hasHeader('Accept-Ranges')
+    for (const [field, problem] of [
+      [withCookies, cookieProblem(ctx, state, use)],
+      [first, isFile ? undefined : nonceProblem(ctx)],
+      [first, isFile ? undefined : varyProblem(ctx)]
+    ] as const) {
+      if (field && problem) report(`responds with ${field.join(': ')} and ${problem}`)
+    }
+  })
+}
+
+// `private` and `no-cache` for this field alone (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
+const LEAVES_OUT_COOKIES = /"[^"]*set-cookie/i
+
+function cookieProblem(
+  ctx: Context,
+  { sharesCookies }: RequestState,
+  earlier: string | undefined
+): string | undefined {
+  const use = ctx.res.hasHeader('Set-Cookie') ? 'sets a cookie' : earlier
+  if (sharesCookies || use === undefined) return undefined
+  return (
+    `${use}, but a shared cache may send the response to other visitors: use 'private', or add ` +
+    `{ cookies: 'shared' } if every visitor may have it`
+  )
+}
+
+function nonceProblem(ctx: Context): string | undefined {
+  const [name] = noncesOf(ctx)
   if (name === undefined) return undefined
   return (
-    `responds with ${name}: ${ctx.response.get(name)} and ${use}, but a shared cache may send the response to ` +
-    `other visitors: use 'private', or add { cookies: 'shared' } if every visitor may have it`
+    `a nonce in ${name}, but a shared cache sends one nonce to every visitor, so it protects nobody: put the ` +
+    `scripts into files and allow 'self', or allow inline scripts by their hashes; otherwise use 'private'`
+  )
+}
+
+function varyProblem(ctx: Context): string | undefined {
+  const vary = String(ctx.res.getHeader('Vary'))
+    .toLowerCase()
+    .split(/\s*,\s*/)
+  if (vary.includes('*')) return undefined
+  // Koa itself asks which text to send with a redirect.
+  const isRedirect = ctx.res.hasHeader('Location')
+  const missing = certainFields(ctx.request).filter(
+    field => !vary.includes(field.toLowerCase()) && !(isRedirect && field === 'Accept')
+  )
+  if (missing.length === 0) return undefined
+  const names = missing.map(field => `'${field}'`).join(', ')
+  const argument = missing.length > 1 ? `[${names}]` : names
+  return (
+    `depends on ${missing.join(', ')} by ctx.accepts…(), but a shared cache may send the response to visitors ` +
+    `who ask for another one: add ctx.vary(${argument})`
   )
 }
 
 // A targeted field (RFC 9213) is for shared caches only.
 function isShared(name: string, value: string): boolean {
-  if (!isCacheControl(name) || /"[^"]*set-cookie/i.test(value)) return false
+  if (!isCacheControl(name)) return false
   return name === 'cache-control'
     ? /(?:^|[ ,])(?:public|s-maxage=)/i.test(value)
     : !/(?:^|[ ,])(?:private|no-store|no-cache)(?:,|$)/i.test(value)

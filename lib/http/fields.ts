@@ -1,4 +1,4 @@
-// What the name and the value of a field can contain, Content-Disposition, and media types.
+// What the name and the value of a field can contain, nonces, Content-Disposition, and media types.
 import { extname } from 'node:path'
 import mime from 'mime-types'
 
@@ -9,6 +9,13 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 export function isFieldValue(value: unknown): value is string {
   return typeof value === 'string' && VALUE.test(value)
+}
+
+const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
+
+/** The policies that have a nonce, which is made for one response. @param valueOf the value of a field */
+export function policiesWithNonce(valueOf: (name: string) => unknown): readonly string[] {
+  return POLICIES.filter(name => /'nonce-/i.test(String(valueOf(name))))
 }
 
 /**

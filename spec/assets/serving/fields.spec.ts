@@ -267,6 +267,27 @@ test('PRV-01 no file is public when earlier middleware has set a cookie', async 
   }
 })
 
+test('FRS-11 S82 an HTML file is private beside a nonce that was set in front, and no other file is', async t => {
+  const policy = "script-src 'nonce-4f'"
+  const front: Middleware = (ctx, next) => {
+    if (ctx.get('x-nonce') !== '') ctx.set('Content-Security-Policy', policy)
+    return next()
+  }
+  const files = { '/dist/page.html': '<p>page', '/dist/a.css': TEXT }
+  const cacheControl = 'public, max-age=604800'
+  const mounts = { '/m': { dir: 'dist', cacheControl } }
+  const site = await makeSite(t, files, { env: 'production', apps: false, mounts, front })
+  for (const [path, value] of [
+    ['/m/page.html', 'private, max-age=604800'],
+    ['/m/a.css', cacheControl]
+  ] as const) {
+    const { headers } = await site.ask(path, { headers: { 'x-nonce': '1' } })
+    t.is(headers['cache-control'], value)
+    t.is(headers['content-security-policy'], policy)
+    t.is((await site.ask(path)).headers['cache-control'], cacheControl)
+  }
+})
+
 test('PRV-01 a Cache-Control that was set in front stays, and so does what a route sets for its file', async t => {
   const front: Middleware = (ctx, next) => {
     if (ctx.path === '/robots.txt') ctx.set('Cache-Control', 'public, max-age=5')

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { requestLine, served } from '../../../diagnostics.ts'
+import { policiesWithNonce } from '../../../http/fields.ts'
 import { chooseCoding, offeredDictionary } from '../../../http/negotiation.ts'
 import { evaluatePreconditions, chooseRange, type ByteRange } from '../../../http/preconditions.ts'
 import { sameStamp } from '../../../files/disk.ts'
@@ -68,7 +69,7 @@ function respond(
   const { headers, method = 'GET' } = ctx.req
   const isChoice = offers.length > 1
   const found = (isChoice && chooseCoding(headers['accept-encoding'], offers)) || offers[0]
-  const chosen = isForOneVisitor(ctx) ? privately(found) : found
+  const chosen = isForOneVisitor(ctx, found) ? privately(found) : found
   const { size, ok, body } = chosen
   const isFixed = fixedStatus !== undefined
   const { status, reason } = isFixed
@@ -112,9 +113,12 @@ async function stream(
   return true
 }
 
-/** A guard may have decided by it; and a shared cache would give a cookie to others. */
-function isForOneVisitor({ req, res }: Context): boolean {
-  return req.headers.authorization !== undefined || res.hasHeader('Set-Cookie')
+/** A guard may have decided by it; and a shared cache would give a cookie, or the nonce of a page, to others. */
+function isForOneVisitor({ req, res }: Context, { shared }: Representation): boolean {
+  if (req.headers.authorization !== undefined || res.hasHeader('Set-Cookie')) return true
+  return (
+    shared.type.startsWith('text/html') && policiesWithNonce(name => res.getHeader(name)).length > 0
+  )
 }
 
 /**

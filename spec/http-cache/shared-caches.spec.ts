@@ -1,0 +1,300 @@
+// What shared caches are told of a response whose route said nothing, and what is reported of one that did.
+import test, { type ExecutionContext } from 'ava'
+import Koa, { type Context, type Middleware } from 'koa'
+import compress from 'koa-compress'
+import helmet from 'koa-helmet'
+import { koaHttpCache } from '../../lib/koa-http-cache.ts'
+import { KOAS, open, openRoute, type Site } from '../support/cached-site.ts'
+import { warningsAbout } from '../support/warnings.ts'
+
+const PUBLIC = { cacheControl: 'public, max-age=60', trace: true } as const
+const NONCE = "default-src 'self'; script-src 'NONCE-4f' 'strict-dynamic'"
+const POLICIES = ['Content-Security-Policy', 'Content-Security-Policy-Report-Only']
+
+const setPolicy = (name: string, policy = NONCE): Middleware =>
+  async function policySetter(ctx, next) {
+    ctx.set(name, policy)
+    await next()
+  }
+
+const page: Middleware = async ctx => {
+  await ctx.fresh('x')
+  ctx.body = 'page'
+}
+
+/** An application of these middleware, made in development, where mistakes are reported. */
+function openInDevelopment(t: ExecutionContext, ...all: (() => Middleware)[]): Promise<Site> {
+  const before = process.env.NODE_ENV
+  process.env.NODE_ENV = 'development'
+  const app = new Koa()
+  for (const make of all) app.use(make())
+  process.env.NODE_ENV = before
+  return open(t, app)
+}
+
+// A nonce
+
+for (const name of POLICIES) {
+  test(`FRS-11 a default is private beside a nonce in ${name}, on a 304 as well`, async t => {
+    const places: Readonly<Record<string, readonly Middleware[]>> = {
+      'in front': [setPolicy(name), koaHttpCache(PUBLIC)],
+      'further in': [koaHttpCache(PUBLIC), setPolicy(name)],
+      'between two': [koaHttpCache(), setPolicy(name), koaHttpCache(PUBLIC)],
+      'on the way back': [
+        koaHttpCache(PUBLIC),
+        async (ctx, next) => {
+          await next()
+          ctx.set(name, NONCE)
+        }
+      ]
+    }
+    for (const [place, all] of Object.entries(places)) {
+      const app = new Koa()
+      for (const middleware of all) app.use(middleware)
+      const site = await open(t, app.use(page))
+      for (const [match, status] of [
+        [{}, 200],
+        [{ 'if-none-match': '"x"' }, 304]
+      ] as const) {
+        const answer = await site.get(match)
+        t.is(answer.status, status, place)
+        // A halt ends the route before that is set.
+        if (status === 304 && place === 'on the way back') continue
+        t.is(answer.headers['cache-control'], 'private, max-age=60', `${place}, ${status}`)
+        t.is(answer.headers[name.toLowerCase()], status === 304 ? undefined : NONCE)
+        if (place === 'between two') continue
+        t.regex(String(answer.headers['x-http-cache']), /for one visitor: .* has a nonce$/)
+      }
+    }
+  })
+}
+
+test('FRS-11 a default is private beside a nonce of koa-helmet, whatever is said of cookies', async t => {
+  const app = new Koa()
+  app.use(helmet({ contentSecurityPolicy: { directives: { scriptSrc: [() => "'nonce-4f'"] } } }))
+  app.use(
+    koaHttpCache({ cacheControl: ['public', { maxAge: 60, cookies: 'shared' }], expires: 60 })
+  )
+  const { headers } = await (await open(t, app.use(page))).get()
+  t.is(headers['cache-control'], 'private, max-age=60')
+  t.is(headers.expires, undefined)
+})
+
+test('FRS-11 a default stays public beside a policy without a nonce', async t => {
+  for (const policy of [
+    "script-src 'self'",
+    "script-src 'sha256-nonce'",
+    'script-src nonce-4f.example'
+  ]) {
+    const app = new Koa().use(setPolicy('Content-Security-Policy', policy))
+    const { headers } = await (await open(t, app.use(koaHttpCache(PUBLIC)).use(page))).get()
+    t.is(headers['cache-control'], 'public, max-age=60', policy)
+  }
+})
+
+test('FRS-11 a route’s own public beside a nonce is sent as written, with one warning that names two ways out', async t => {
+  const site = await openInDevelopment(
+    t,
+    () => setPolicy('Content-Security-Policy'),
+    () => koaHttpCache(),
+    () => ctx => {
+      if (ctx.path.endsWith('private')) ctx.cacheControl('private')
+      else if (ctx.path.endsWith('edge')) ctx.cacheControl({ target: 'CDN', maxAge: 60 })
+      else ctx.cacheControl('public', 'no-cache')
+      ctx.body = 'page'
+    }
+  )
+  for (const [name, field, value] of [
+    ['own', 'cache-control', 'public, no-cache'],
+    ['edge', 'cdn-cache-control', 'max-age=60']
+  ] as const) {
+    const path = `/nonce/${name}`
+    for (let round = 0; round < 2; round++) t.is((await site.get({}, path)).headers[field], value)
+    const said = warningsAbout(path)
+    t.is(said.length, 1)
+    t.regex(said[0] ?? '', /: GET \S+ responds with \S*cache-control: .* a nonce in Content-Sec/)
+    t.regex(said[0] ?? '', /files and allow 'self'.* hashes/)
+    t.false(said[0]?.includes('4f'))
+  }
+  await site.get({}, '/nonce/private')
+  t.deepEqual(warningsAbout('/nonce/private'), [])
+})
+
+test('FRS-11 a nonce or a cookie that middleware in front adds after koaHttpCache is reported once', async t => {
+  const adds: Readonly<Record<string, (ctx: Context) => unknown>> = {
+    '/late/nonce': ctx => ctx.set('Content-Security-Policy', NONCE),
+    '/late/cookie': ctx => ctx.cookies.set('seen', 'yes'),
+    '/late/read': ctx => ctx.cookies.get('user')
+  }
+  const site = await openInDevelopment(
+    t,
+    () => async (ctx, next) => {
+      await next()
+      adds[ctx.path]?.(ctx)
+    },
+    () => koaHttpCache(PUBLIC),
+    () => page
+  )
+  for (const path of Object.keys(adds)) {
+    for (let round = 0; round < 2; round++) {
+      t.is((await site.get({}, path)).headers['cache-control'], 'public, max-age=60')
+    }
+    const [said, ...more] = warningsAbout(path)
+    t.deepEqual(more, [])
+    if (path === '/late/read') t.is(said, undefined, 'the page does not depend on it')
+    else t.regex(said ?? '', path === '/late/nonce' ? /a nonce in/ : /sets a cookie/)
+  }
+})
+
+// Negotiation
+
+const NEGOTIATED: Readonly<
+  Record<string, readonly [(ctx: Context) => unknown, string | undefined]>
+> = {
+  '/type': [ctx => ctx.accepts('html', 'json'), 'Accept'],
+  '/language': [ctx => ctx.acceptsLanguages('en', 'de'), 'Accept-Language'],
+  '/all-languages': [ctx => ctx.request.acceptsLanguages(), 'Accept-Language'],
+  '/coding': [ctx => ctx.acceptsEncodings('br', 'identity'), 'Accept-Encoding'],
+  '/charset': [ctx => ctx.acceptsCharsets('utf-8'), 'Accept-Charset'],
+  '/both': [
+    ctx => [ctx.acceptsLanguages('en'), ctx.accepts('html'), ctx.acceptsLanguages('de')],
+    'Accept-Language, Accept'
+  ],
+  '/said': [
+    ctx => {
+      ctx.vary('accept-language')
+      ctx.acceptsLanguages('en')
+    },
+    'accept-language'
+  ],
+  '/more': [
+    ctx => {
+      ctx.vary('Origin')
+      ctx.acceptsLanguages('en')
+    },
+    'Origin, Accept-Language'
+  ],
+  '/star': [
+    ctx => {
+      ctx.set('Vary', '*')
+      ctx.acceptsLanguages('en')
+    },
+    '*'
+  ],
+  '/direct': [
+    ctx => ctx.request.accept.languages('en'),
+    'Accept, Accept-Charset, Accept-Encoding, Accept-Language'
+  ],
+  '/none': [() => undefined, undefined]
+}
+
+for (const [version, AnyKoa] of KOAS) {
+  for (const place of ['behind', 'in front']) {
+    test(`FRS-12 what a page with a default was negotiated by is in its Vary, asked for ${place} in ${version}`, async t => {
+      const negotiate: Middleware = (ctx, next) => {
+        NEGOTIATED[ctx.path]?.[0](ctx)
+        return next()
+      }
+      const app = new AnyKoa()
+      if (place === 'in front') app.use(negotiate)
+      app.use(koaHttpCache({ cacheControl: 'max-age=60' }))
+      if (place === 'behind') app.use(negotiate)
+      const site = await open(t, app.use(page))
+      // Koa's methods are watched from the first request on.
+      await site.get({}, '/none')
+      for (const [path, [, vary]] of Object.entries(NEGOTIATED)) {
+        for (const match of [{}, { 'if-none-match': '"x"' }]) {
+          const { status, headers } = await site.get({ 'accept-language': 'de', ...match }, path)
+          t.is(status, 'if-none-match' in match ? 304 : 200)
+          t.is(headers.vary, vary, `${path} ${status}`)
+        }
+      }
+    })
+  }
+}
+
+test('FRS-12 what middleware in front asked in the first request of a process is in its Vary', async t => {
+  const app = new Koa()
+  app.use((ctx, next) => {
+    ctx.state['language'] = ctx.acceptsLanguages('en', 'de')
+    return next()
+  })
+  app.use(koaHttpCache(PUBLIC))
+  const site = await open(
+    t,
+    app.use(ctx => {
+      ctx.acceptsEncodings('identity')
+      ctx.body = ctx.state['language']
+    })
+  )
+  for (const fields of [
+    ['Accept', 'Accept-Charset', 'Accept-Encoding', 'Accept-Language'],
+    ['Accept-Language', 'Accept-Encoding']
+  ]) {
+    const { headers, body } = await site.get({ 'accept-language': 'de' })
+    t.is(body, 'de')
+    t.is(headers.vary, fields.join(', '))
+  }
+})
+
+test('FRS-12 where the route speaks for itself, Vary is left to it', async t => {
+  const site = await openRoute(
+    t,
+    ctx => {
+      ctx.set('Cache-Control', 'private')
+      ctx.body = ctx.acceptsLanguages('en', 'de')
+    },
+    PUBLIC
+  )
+  t.is((await site.get()).headers.vary, undefined)
+})
+
+test('FRS-12 a default of an application with koa-compress has Accept-Encoding once', async t => {
+  for (const isInFront of [true, false]) {
+    const app = new Koa()
+    const both = [compress(), koaHttpCache(PUBLIC)]
+    for (const middleware of isInFront ? both : both.toReversed()) app.use(middleware)
+    app.use(ctx => void (ctx.body = ctx.acceptsEncodings('gzip') && 'a long page '.repeat(1000)))
+    const { headers } = await (await open(t, app)).get({ 'accept-encoding': 'gzip' })
+    t.is(headers['content-encoding'], 'gzip')
+    t.is(headers.vary, 'Accept-Encoding')
+  }
+})
+
+test('FRS-12 a route’s own public without the Vary is sent as written, with one warning', async t => {
+  const says: Readonly<Record<string, (ctx: Context) => unknown>> = {
+    '/negotiated/language': ctx => ctx.acceptsLanguages('en'),
+    '/negotiated/two': ctx => [ctx.accepts('html'), ctx.acceptsLanguages('en')],
+    '/quiet/said': ctx => (ctx.vary('Accept-Language'), ctx.acceptsLanguages('en')),
+    '/quiet/star': ctx => (ctx.set('Vary', '*'), ctx.acceptsLanguages('en')),
+    '/quiet/redirect': ctx => ctx.redirect('/'),
+    '/quiet/private': ctx => (ctx.acceptsLanguages('en'), ctx.cacheControl('private')),
+    '/quiet/file': ctx => (ctx.set('Accept-Ranges', 'bytes'), ctx.acceptsLanguages('en')),
+    '/quiet/none': () => undefined
+  }
+  const site = await openInDevelopment(
+    t,
+    () => koaHttpCache(),
+    () => ctx => {
+      ctx.cacheControl('public', { maxAge: 60 })
+      ctx.body = 'page'
+      says[ctx.path]?.(ctx)
+    }
+  )
+  for (const path of Object.keys(says)) {
+    const vary = (await site.get({}, path)).headers.vary
+    await site.get({}, path)
+    const said = warningsAbout(path)
+    if (path.startsWith('/quiet')) t.deepEqual(said, [], path)
+    else {
+      t.is(vary, undefined)
+      t.is(said.length, 1)
+      t.regex(
+        said[0] ?? '',
+        path.endsWith('two')
+          ? /add ctx\.vary\(\['Accept', 'Accept-La/
+          : /add ctx\.vary\('Accept-Language'\)$/
+      )
+    }
+  }
+})
