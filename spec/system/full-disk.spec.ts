@@ -18,6 +18,7 @@ async function inNamespace(t: ExecutionContext, root: string, script: string): P
   const env = { ...process.env, root, node: process.execPath, program: await bundle() }
   const prologue = `
     precompile() { "$node" "$program" "$root"; }
+    clean() { ${cli.join(' ')} clean --root "$root" --keep 0 --age 0s; }
     compress() { ${cli.join(' ')} compress --quiet "$root/public"; }
     verify() { ${cli.join(' ')} verify --quiet "$root/public"; }
     state() { (cd "$root/public" && find . -type f -exec sha256sum {} + | sort); }
@@ -55,6 +56,37 @@ test('a disk that is full stops a deploy with a clear message, and the old one s
   t.regex(read('before'), /assets\.json/)
   t.is(read('after'), read('before'))
   t.regex(read('repaired'), withDigest(/film-DIGEST\.bin/))
+})
+
+test('REC-02 clean frees a disk that is full, and the next deploy succeeds', async t => {
+  const film = (letter: string) => Buffer.alloc(200_000, letter)
+  const root = makeProject(t, {
+    ...placed({ 'app.js': 'go()', 'film.bin': film('a') }),
+    'next.bin': film('b'),
+    'public/.keep': ''
+  })
+  await inNamespace(
+    t,
+    root,
+    `mount -t tmpfs -o size=1m tmpfs "$root/public"
+    precompile
+    cp "$root/next.bin" "$root/apps/web/assets/film.bin"
+    precompile
+    state > "$root/before"
+    ! head -c 4000000 /dev/zero > "$root/public/fill"
+    ! echo more > "$root/public/more"
+    clean > "$root/said"
+    rm "$root/public/fill" "$root/public/more"
+    state > "$root/after"
+    ls -A "$root/public/assets" > "$root/names"
+    cp "$root/next.bin" "$root/apps/web/assets/other.bin"
+    precompile`
+  )
+  const read = (name: string) => readFileSync(join(root, name), 'utf8')
+  t.regex(read('said'), withDigest(/\/assets\/film-DIGEST\.bin/))
+  const versions = (state: string) => state.match(/film-[0-9a-f]+\.bin$/gm)?.length
+  t.deepEqual([versions(read('before')), versions(read('after'))], [2, 1])
+  t.notRegex(read('names'), /^\.koa/m)
 })
 
 test('a read-only target is an error that says so', async t => {

@@ -1,4 +1,5 @@
 // Names in, assets out: reads and compiles sources, and gives their references the URLs of what they lead to.
+import { relative } from 'node:path'
 import { inParallel } from '../../concurrency.ts'
 import { AssetError } from '../../errors.ts'
 import { checksumsOf, digestOf } from '../../files/digest.ts'
@@ -139,7 +140,10 @@ export class Builder {
     return all.filter(({ path }) => !maps.has(path))
   }
 
-  /** Undefined for a source that was removed after it was listed. */
+  /**
+   * Undefined for a source that was removed after it was listed: a server looks again for the next page.
+   * @throws AssetError for one where nothing looks again
+   */
   async #draft(place: Place): Promise<Draft | undefined> {
     const { index } = this.#options
     const { path, source } = place
@@ -148,6 +152,7 @@ export class Builder {
     if (isKnown && (await hasSameInputs(entry))) return entry.draft
     // A miss concerns the source: a compiler's failure is a CompileError.
     const draft = await ifThere(this.#draftAnew(place))
+    if (!draft && !index) throw removed(relative(this.#settings.root, source.file))
     if (!draft) return undefined
     const { inputs, isSettled } = draft
     const generation = isSettled ? this.#sources.generation : NEVER
@@ -168,6 +173,11 @@ export class Builder {
     const content = source.compiler ? draft.content : { copyOf: source.file }
     return { ...draft, content, sums }
   }
+}
+
+function removed(file: string): AssetError {
+  const advice = 'run precompile again when nothing changes the sources'
+  return new AssetError('source-missing', `${file} was removed during the precompile: ${advice}`)
 }
 
 /** Undefined when the source was edited or removed since it was drafted; its publication reports that. */

@@ -36,6 +36,8 @@ interface WriteEntry {
   (...args: NamesThenEntryOptions): string
 }
 
+type EntryArguments = readonly (Names | Names[number] | EntryOptions | undefined)[]
+
 export type EntryFilesOptions = Pick<EntryOptions, 'mount'>
 
 /** What the tags of an entry load, in document order. */
@@ -98,9 +100,7 @@ const FILES_OPTIONS = { mount: text } satisfies Record<keyof EntryFilesOptions, 
 export type Page = Set<string>
 
 export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page) {
-  const write: WriteEntry = (
-    ...args: readonly (Names[number] | Names | EntryOptions | undefined)[]
-  ): string => {
+  const write: WriteEntry = (...args: EntryArguments): string => {
     const { names, options = {} } = splitArguments<EntryOptions>('entry', args.flat())
     check(withoutKeywords(options), OPTIONS, 'entry.')
     const { mount, type, reactRefresh } = options
@@ -123,12 +123,11 @@ export function entryHelpers(find: FindEntry, remembered: PageMemory, page: Page
     /**
      * The tags of entries of a bundler's build, and of everything that they import statically: stylesheets,
      * scripts and `modulepreload` links, with `integrity`. No tag is written twice during a request. Names
-     * are those of the manifest: the source for Vite and esbuild, the entrypoint for webpack and Rspack.
+     * are those of the manifest: the source for Vite and esbuild, the entrypoint for webpack and Rspack; several
+     * are given as arguments or as a list.
      *
      * In development (the mount's `dev`) the tags lead to Vite's dev server, whose `base` must be the
      * mount's URL path.
-     *
-     * Several names are given as arguments or as a list.
      *
      * @example
      * entry('src/main.tsx', { nonce, reactRefresh: true })

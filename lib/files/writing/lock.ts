@@ -24,6 +24,8 @@ const SILENT_NS = 3_000_000_000n
 /** Longer than a compiler blocks its process. */
 const ABANDONED_NS = 10_000_000_000n
 const LOOK_AGAIN_MS = 200
+/** The disk, or what this user may have of it. */
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 const OWNER = `process ${process.pid} on ${hostname()}`
 
 export interface Lock {
@@ -102,7 +104,13 @@ function hold(file: string, handle: FileHandle, own: Stamp): Lock {
 
 /** @returns the time by the clock of the disk, which may be that of a file server */
 async function beat(handle: FileHandle): Promise<bigint> {
-  await handle.write(OWNER, 0)
+  await handle.write(OWNER, 0).catch(async (error: unknown) => {
+    if (!FULL.has(errorCode(error) ?? '')) throw error
+    // No room for the owner's name: whoever locks in order to free some needs only the time.
+    await handle.chmod(0o644)
+    const now = Number((await handle.stat(EXACT)).ctimeNs) / 1e9
+    await handle.utimes(now, now)
+  })
   return (await handle.stat(EXACT)).mtimeNs
 }
 

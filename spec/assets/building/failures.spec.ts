@@ -104,6 +104,29 @@ test('a source that is taken away while it is published is an error that names i
   )
 })
 
+test('REC-01 a source that vanishes between listing and opening fails the precompile, and nothing is published', async t => {
+  const css = 'a { background: url(/assets/z.png) }'
+  // More than are read at once, so that the last one is listed long before it is opened.
+  const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}.txt`, 'text']))
+  const root = makeProject(t, placed({ ...many, 'a.css': css, 'z.png': 'z' }))
+  await run({ root })
+  const before = snapshot(join(root, 'public'))
+  writeFiles(root, placed({ 'a.css': `${css} p { color: red }` }))
+  const vanishing = precompile(
+    { root, minify: false },
+    {
+      onProgress: ({ stage, done }) =>
+        stage === 'compile' && done === 1 && rmSync(join(root, 'apps/web/assets/z.png'))
+    }
+  )
+  const { message = '' } = (await t.throwsAsync(vanishing, { code: 'precompile-failed' })) ?? {}
+  t.regex(
+    message,
+    /\n- apps\/web\/assets\/z\.png was removed during the precompile: run precompile/
+  )
+  t.deepEqual(snapshot(join(root, 'public')), before)
+})
+
 soakTest(
   'ten concurrent precompiles leave one intact deploy, and each succeeds or fails because another is running',
   async t => {
