@@ -119,9 +119,9 @@ test('REC-01 a source that vanishes between listing and opening fails the precom
         stage === 'compile' && done === 1 && rmSync(join(root, 'apps/web/assets/z.png'))
     }
   )
-  const { message = '' } = (await t.throwsAsync(vanishing, { code: 'precompile-failed' })) ?? {}
+  const error = await t.throwsAsync(vanishing, { code: 'precompile-failed' })
   t.regex(
-    message,
+    error?.message ?? '',
     /\n- apps\/web\/assets\/z\.png was removed during the precompile: run precompile/
   )
   t.deepEqual(snapshot(join(root, 'public')), before)
