@@ -1,10 +1,10 @@
 // Text for terminals and logs: a file name must not move the cursor, start a line of its own, or change the
 // reading direction.
 
-// Control characters (C0, DEL, C1), line separators, and the embeddings, overrides and isolates of UAX 9.
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
+// Control characters (C0, DEL, C1), line separators, and the marks, embeddings, overrides and isolates of UAX 9.
+const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Escapes as `\u001b`. */
+/** Escapes as `\u001b`, which in JSON and in TypeScript means the same character. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped)
 }

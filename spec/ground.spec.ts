@@ -66,8 +66,8 @@ test('an error for an unknown option suggests the nearest one, else lists all, e
 test('S60 control characters and marks that turn the direction of text are escaped', t => {
   t.is(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
   t.is(printable('a\r\n\tb\u007f\u009b2J\u0000'), 'a\\u000d\\u000a\\u0009b\\u007f\\u009b2J\\u0000')
-  for (const mark of '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029') {
-    t.is(printable(`a${mark}`), `a\\u${mark.charCodeAt(0).toString(16)}`)
+  for (const mark of '\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029') {
+    t.is(printable(`a${mark}`), `a\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
   }
 })
 

@@ -84,7 +84,7 @@ export function makeOutput(
     isJson,
     /** What the command was run for: JSON for programs with --json, a text for people unless --quiet. */
     result(value: unknown, text: string) {
-      if (isJson) print(stdout, JSON.stringify(value, undefined, 2))
+      if (isJson) print(stdout, printableLines(JSON.stringify(value, undefined, 2)))
       else if (!isQuiet) print(stdout, printableLines(text))
     },
     /** Progress; silent with --json or --quiet. */

@@ -242,7 +242,8 @@ file                  source           size  br  zstd  gzip  entries
 
 const ESCAPES = '\u001b]0;owned\u0007\u001b[2J\n\rPublished\u009b31m'
 const TURNED = 'images/a\u202egnp.exe'
-const UNSAFE = /[\0-\t\v-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
+const UNSAFE =
+  /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
 
 test.serial('S60 list, explain and precompile print names with escapes', async t => {
   const root = makeShop(t, { 'fine.txt': 'fine', [TURNED]: 'x', [`images/${ESCAPES}.png`]: 'x' })
@@ -261,6 +262,25 @@ test.serial('S60 list, explain and precompile print names with escapes', async t
     t.false(/^\s*Published/m.test(stdout + stderr), line)
   }
 })
+
+test.serial(
+  'S84 every command escapes names, as JSON and in the types too, which mean the same',
+  async t => {
+    const name = `a\u009b\u2028\u200f\u202e.css`
+    const root = makeShop(t, { [name]: 'a{}' })
+    const published = `/assets/${encodeURIComponent(name)}`
+    for (const line of ['precompile', 'list', 'verify', `explain ${name}`, 'clean', 'types']) {
+      for (const words of [line, ...(line === 'types' ? [] : [`${line} --json`])]) {
+        const { stdout, stderr, status } = await run(root, words)
+        t.is(status, 0, `${words}: ${stderr}`)
+        t.notRegex(stdout + stderr, UNSAFE, words)
+      }
+    }
+    const [listed] = JSON.parse((await run(root, 'list --json')).stdout) as [Record<string, string>]
+    t.deepEqual([listed['path'], listed['source']], [published, `apps/web/assets/${name}`])
+    t.notRegex(readFileSync(join(root, 'assets.d.ts'), 'utf8'), UNSAFE)
+  }
+)
 
 test.serial('S60 a warning and an error of the running site name files with escapes', async t => {
   const name = `twice\u001b[2J`

@@ -6,7 +6,7 @@ import { oneAtATime } from '../../concurrency.ts'
 import { reasonOf } from '../../errors.ts'
 import { ifThere, statOf } from '../../files/disk.ts'
 import { writeAtomically } from '../../files/writing/atomic-write.ts'
-import { warnOnce } from '../../printable.ts'
+import { printable, warnOnce } from '../../printable.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { mediaType } from '../views/asset-url.ts'
 
@@ -85,7 +85,7 @@ function kindOf(name: string): string {
 }
 
 function literals(names: Iterable<string>): string[] {
-  return [...names].toSorted().map(name => JSON.stringify(name))
+  return [...names].toSorted().map(name => printable(JSON.stringify(name)))
 }
 
 function member(name: string, types: readonly string[]): string {
