@@ -1,9 +1,10 @@
 // Modules of npm packages in a browser, without a bundler.
 import { randomBytes } from 'node:crypto'
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import { withDigest } from '../support/digest.ts'
+import { blocksOf } from '../support/examples.ts'
 import { placed, run } from '../support/fingerprinted.ts'
 import { makeProject, makeSite, writeFiles } from '../support/site.ts'
 import { launch } from './chromium.ts'
@@ -119,5 +120,54 @@ for (const [what, options] of Object.entries({
     t.deepEqual([...new Set(modules)], modules)
     const isPlain = (path: string) => !withDigest(/-DIGEST\.\w+$/).test(path)
     if (options.env === 'production') t.deepEqual(asked.filter(isPlain), [])
+  })
+}
+
+const [MAP = ''] = blocksOf(readFileSync('docs/npm-assets.md', 'utf8')).flatMap(({ file, text }) =>
+  file?.endsWith('/map.js') ? text : []
+)
+
+for (const env of ['development', 'production']) {
+  test(`the map of docs/npm-assets.md has its marker with icon and shadow, in ${env}`, async t => {
+    t.timeout(300_000)
+    const root = makeProject(t, placed({ 'javascripts/map.js': MAP }))
+    const options = {
+      ...{ root, env, imports: { leaflet: 'leaflet-src.esm.js' } },
+      sources: [join(process.cwd(), 'node_modules/leaflet/dist')]
+    }
+    if (env === 'production') await run(options)
+    const site = await makeSite(
+      t,
+      {},
+      {
+        ...options,
+        routes: ctx => {
+          if (ctx.path.startsWith('/tiles/')) ctx.status = 204
+          if (ctx.path !== '/') return
+          const { assets } = ctx
+          ctx.type = 'html'
+          ctx.body = `<!doctype html><link rel="icon" href="data:,">
+          ${assets.stylesheet('leaflet')}<div id="map" style="height: 300px"></div>
+          ${assets.importMap()}${assets.javascript('map', { type: 'module' })}`
+        }
+      }
+    )
+    const page = await launch(t).open(`http://127.0.0.1:${site.port}/`)
+    const images = await page.evaluate<Record<string, [url: string, width: number]>>(`
+      new Promise(resolve => {
+        const look = () => {
+          const found = [...document.querySelectorAll('.leaflet-marker-icon, .leaflet-marker-shadow')]
+          if (found.length < 2 || !found.every(({ complete }) => complete)) return setTimeout(look, 20)
+          resolve(Object.fromEntries(found.map(each => [
+            each.className.includes('shadow') ? 'shadow' : 'icon', [each.src, each.naturalWidth]
+          ])))
+        }
+        look()
+      })`)
+    t.deepEqual([images['icon']?.[1], images['shadow']?.[1]], [25, 41])
+    const { pathname } = new URL(images['icon']?.[0] ?? '')
+    const isHashed = withDigest(/^\/assets\/marker-icon-DIGEST\.png$/).test(pathname)
+    t.is(isHashed, env === 'production', pathname)
+    t.deepEqual(page.complaints, [])
   })
 }
