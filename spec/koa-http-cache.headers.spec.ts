@@ -106,7 +106,6 @@ test('CC-06 GRP-03 S45 what is rejected leaves the fields as they were', async t
 
 test('calling a context method outside of koaHttpCache is an error', async t => {
   const methods: readonly Route[] = [
-    ctx => ctx.cacheControl('public'),
     ctx => ctx.expires(60),
     ctx => ctx.cacheGroups('books'),
     ctx => ctx.invalidateCacheGroups('books')
@@ -126,6 +125,56 @@ test('calling a context method outside of koaHttpCache is an error', async t => 
       t.regex(site.errors[0]?.message ?? '', /ctx\.\w+ .*koaHttpCache/)
     }
   }
+})
+
+/** As koa-cache-control: writes the directives that were assigned to its property, else its default. */
+const assigned =
+  (byDefault: object): Koa.Middleware =>
+  async (ctx, next) => {
+    await next()
+    const directives = Object.entries((Reflect.get(ctx, 'cacheControl') ?? byDefault) as object)
+    const text = directives.map(([name, value]) => (value === true ? name : `${name}=${value}`))
+    if (text.length > 0) ctx.set('Cache-Control', text.join(', '))
+  }
+
+test('MOV-01 a middleware in front that has a ctx.cacheControl of its own gets it back', async t => {
+  const pages: Readonly<Record<string, Route>> = {
+    '/says': ctx => ctx.cacheControl('private', { maxAge: 5 }),
+    '/expires': ctx => ctx.expires(5),
+    '/assigns': ctx => void Object.assign(ctx, { cacheControl: { 'no-store': true } })
+  }
+  const app = new Koa()
+  app.use(assigned({ 'no-cache': true, 'max-age': 0 }))
+  app.use(async (ctx, next) => {
+    const own = { 'max-age': 60 }
+    if (ctx.path === '/before') Object.assign(ctx, { cacheControl: own })
+    t.is(Reflect.get(ctx, 'cacheControl') as unknown, ctx.path === '/before' ? own : undefined)
+    await next()
+    if (ctx.path === '/failed') Object.assign(ctx, { cacheControl: { 'max-age': 1 } })
+  })
+  app.use(koaHttpCache({ cacheControl: 'public, max-age=600' }))
+  app.use(async ctx => {
+    t.is(typeof ctx.cacheControl, 'function')
+    ctx.body = 'page'
+    await pages[ctx.path]?.(ctx)
+  })
+  const site = await open(t, app)
+  for (const [path, expected] of [
+    ['/', 'no-cache, max-age=0'],
+    ['/before', 'max-age=60'],
+    ['/says', 'private, max-age=5'],
+    ['/expires', 'max-age=5'],
+    ['/failed', 'max-age=1']
+  ] as const) {
+    for (let round = 0; round < 2; round++) {
+      t.is((await site.get({}, path)).headers['cache-control'], expected, path)
+    }
+  }
+  t.deepEqual(site.errors, [])
+  t.is((await site.get({}, '/assigns')).status, 500)
+  const [error] = site.errors
+  t.true(error instanceof TypeError)
+  t.regex(error?.message ?? '', /call ctx\.cacheControl\(\{ 'no-store': true \}\) instead/)
 })
 
 // Defaults

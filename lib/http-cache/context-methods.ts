@@ -1,4 +1,5 @@
 // The methods that koaHttpCache adds to Koa's context: ctx.cacheControl, ctx.expires, ctx.fresh and cache groups.
+import { inspect } from 'node:util'
 import type { Context, ExtendableContext } from 'koa'
 import { formatGroups, formatKeys } from '../http/cache-control.ts'
 import { isSafe } from '../http/preconditions.ts'
@@ -81,7 +82,10 @@ declare module 'koa' {
 // One for all copies of a release: Jest may load it as ES modules and as CommonJS. The build knows the release.
 const STATE = Symbol.for(`koa-fresh-assets.http-cache ${process.env.PACKAGE_VERSION ?? ''}`)
 
-type WithState = ExtendableContext & { [STATE]?: RequestState }
+/** What middleware in front of koaHttpCache reads as `ctx.cacheControl`. */
+const IN_FRONT = Symbol('ctx.cacheControl in front of koaHttpCache')
+
+type WithState = ExtendableContext & { [STATE]?: RequestState; [IN_FRONT]?: unknown }
 
 /** The state of this request, created by the first koaHttpCache that it enters. */
 export function stateOf(ctx: Context): RequestState {
@@ -93,7 +97,7 @@ export function stateOf(ctx: Context): RequestState {
 export function addContextMethods({ context, request }: Context['app']): void {
   if (Object.hasOwn(context, STATE)) return
   watchNegotiation(request)
-  const methods = { cacheControl, expires, cacheGroups, invalidateCacheGroups }
+  const methods = { expires, cacheGroups, invalidateCacheGroups }
   for (const [name, method] of Object.entries(methods)) {
     const other = Reflect.get(context, name) as typeof method | undefined
     const either = function (this: WithState, ...given: readonly never[]): void {
@@ -102,24 +106,57 @@ export function addContextMethods({ context, request }: Context['app']): void {
     }
     Reflect.set(context, name, either)
   }
-  const other = Object.getOwnPropertyDescriptor(context, 'fresh')
   Object.defineProperties(context, {
     [STATE]: { value: undefined, writable: true },
-    fresh: {
-      // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
+    fresh: freshProperty(Object.getOwnPropertyDescriptor(context, 'fresh')),
+    ...cacheControlProperties(Object.getOwnPropertyDescriptor(context, 'cacheControl'))
+  })
+}
+
+/** @param other that of another release in the same application */
+function freshProperty(other: PropertyDescriptor | undefined): PropertyDescriptor {
+  return {
+    // koa-conditional-get and koa-static-cache, upstream, still read Koa's boolean.
+    get(this: WithState): unknown {
+      const state = this[STATE]
+      if (state?.settings !== undefined) return state.fresh
+      return other?.get === undefined ? this.request.fresh : other.get.call(this)
+    },
+    configurable: true
+  }
+}
+
+// koa-cache-control, upstream, has a property of this name, whose value are the directives: without one it writes
+// its default. Once a route has called our method, there is no place for that.
+function cacheControlProperties(other: PropertyDescriptor | undefined) {
+  return {
+    [IN_FRONT]: { value: other?.value as unknown, writable: true },
+    cacheControl: {
       get(this: WithState): unknown {
-        const state = this[STATE]
-        if (state?.settings !== undefined) return state.fresh
-        return other?.get === undefined ? this.request.fresh : other.get.call(this)
+        if (this[STATE]?.settings !== undefined) return cacheControl
+        return other?.get === undefined ? this[IN_FRONT] : other.get.call(this)
+      },
+      set(this: WithState, value: unknown): void {
+        if (this[STATE]?.settings !== undefined) throw assignedError(value)
+        if (other?.set === undefined) this[IN_FRONT] = value
+        else other.set.call(this, value)
       },
       configurable: true
     }
-  })
+  }
+}
+
+function assignedError(value: unknown): TypeError {
+  const given = inspect(value, { depth: 1, breakLength: Infinity, maxStringLength: 200 })
+  return new TypeError(
+    `ctx.cacheControl is a function behind koaHttpCache: call ctx.cacheControl(${given}) instead of assigning to it`
+  )
 }
 
 function cacheControl(this: WithState, ...directives: readonly CacheDirective[]): void {
   const state = requireState(this, 'cacheControl')
   state.write([cacheControlField(directives)], sharesCookies(directives))
+  this[IN_FRONT] = cacheControl
 }
 
 function expires(
@@ -129,6 +166,7 @@ function expires(
 ): void {
   const state = requireState(this, 'expires')
   state.write(expiryFields(lifetime, directives, Date.now()), sharesCookies(directives))
+  this[IN_FRONT] = cacheControl
 }
 
 function cacheGroups(this: WithState, ...more: readonly string[]): void {
